@@ -1,0 +1,73 @@
+// What a reconciler may do besides returning its result. The typed Context is the author's; BareContext is what the
+// runtime provides for any controller, without types.
+
+import type { Key } from './key.ts';
+import type { Child, Kind, ObjectOf } from './kind.ts';
+
+/** Writes one line; the message is constant, what varies goes into the fields. */
+export type Log = Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: object) => void>;
+
+type Surroundings = {
+  /** The cluster's name in the clusters table. */
+  readonly cluster: string;
+  /** Aborts before the function's deadline. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  now(): Date;
+  /** Records an Event on the object; the same one again is counted, not piled up. */
+  record(type: 'Normal' | 'Warning', reason: string, message: string): void;
+};
+
+/** What a reconciler is handed. An undeclared kind does not compile, so that the generated RBAC cannot fall short. */
+export interface Context<Own extends Kind, Read extends Kind, X> extends Surroundings {
+  /** What the controller's `clients` made of its settings. */
+  readonly clients: X;
+  /** Reads one object; undefined when there is none. The namespace is the object's own unless the key names another. */
+  get<K extends Own | Read>(kind: K, key: Key): Promise<ObjectOf<K> | undefined>;
+  /** Lists a kind in the object's namespace (in the whole cluster for a cluster-scoped object). */
+  list<K extends Own | Read>(kind: K, labels?: Readonly<Record<string, string>>): Promise<readonly ObjectOf<K>[]>;
+  /**
+   * Makes the object's children of a kind exactly these: applies what differs, deletes what we own and do not name
+   * (unless `prune` is false), and returns the live ones.
+   * Throws NotOwnedError, after the others are done, for a name that is taken by an object that is not ours.
+   */
+  children<K extends Own>(
+    kind: K,
+    desired: readonly Child<K>[],
+    options?: { readonly prune?: boolean },
+  ): Promise<readonly ObjectOf<K>[]>;
+}
+
+/** A Context without types: objects go in and out as the API server has them. */
+export interface BareContext extends Surroundings {
+  get(kind: Kind, key: Key): Promise<object | undefined>;
+  list(kind: Kind, labels?: Readonly<Record<string, string>>): Promise<readonly object[]>;
+  children(kind: Kind, desired: readonly object[], options?: { readonly prune?: boolean }): Promise<readonly object[]>;
+}
+
+/** Gives a bare context the types of a controller's declared kinds. */
+export function typeContext<Own extends Kind, Read extends Kind, X>(
+  bare: BareContext,
+  clients: X,
+): Context<Own, Read, X> {
+  return {
+    cluster: bare.cluster,
+    signal: bare.signal,
+    log: bare.log,
+    now: () => bare.now(),
+    record: (type, reason, message) => bare.record(type, reason, message),
+    clients,
+    get: async (kind, key) => {
+      const raw = await bare.get(kind, key);
+      return raw === undefined ? undefined : readAs(kind, raw);
+    },
+    list: async (kind, labels) => (await bare.list(kind, labels)).map((raw) => readAs(kind, raw)),
+    children: async (kind, desired, options) =>
+      (await bare.children(kind, desired, options)).map((raw) => readAs(kind, raw)),
+  };
+}
+
+/** `kind.read` with the type that the compiler cannot see through a generic kind. */
+function readAs<K extends Kind>(kind: K, raw: object): ObjectOf<K> {
+  return kind.read(raw) as ObjectOf<K>;
+}

@@ -1,0 +1,162 @@
+// A controller: one kind, what it may read and own, and one function that makes it so. Authors see the typed side;
+// runtime, generate and registry see `Registered`, which is the same controller without its types.
+import type * as z from 'zod';
+import { type BareContext, type Context, typeContext } from './context.ts';
+import { SettingsError } from './errors.ts';
+import type { Key } from './key.ts';
+import type { Kind } from './kind.ts';
+import type { AnyResource, Custom, Resource } from './resource.ts';
+import type { Condition, Finalized, Result } from './result.ts';
+import { formatProblems } from './zod-problems.ts';
+
+/** The variables that settings are read from. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A kind that is neither owned nor ours but whose changes matter: mapped by a label's value, or by a function. */
+export type Watch<Own extends Kind, Read extends Kind, X> = { readonly kind: Kind } & (
+  | { /** The label whose value is the primary's name. */ readonly label: string }
+  | { keys(changed: Key, context: Context<Own, Read, X>): Promise<readonly Key[]> }
+);
+
+/** What an author writes. */
+export interface Controller<
+  S,
+  T,
+  C extends string,
+  Own extends Kind = never,
+  Read extends Kind = never,
+  E extends z.ZodObject = z.ZodObject,
+  X = object,
+> {
+  /** Names queue, function, finalizer and field manager: lower case, digits, `-`; at most 40 characters. */
+  readonly name: string;
+  readonly owns?: readonly Own[];
+  readonly reads?: readonly Read[];
+  readonly watches?: readonly Watch<Own, Read, X>[];
+  /** Parsed from the environment once, at cold start; an error names the variable. */
+  readonly settings?: E;
+  clients?(settings: z.output<E>): X;
+  /** How long until every object has been visited once more although nothing happened; 10 h when absent. */
+  readonly resyncPeriodSeconds?: number;
+  reconcile(object: Custom<S, T>, context: Context<Own, Read, X>): Promise<Result<T, C>>;
+  finalize?(object: Custom<S, T>, context: Context<Own, Read, X>): Promise<Finalized>;
+}
+
+/** What a controller is, without its types and without its code. */
+export type Declaration = {
+  readonly resource: AnyResource;
+  readonly owns: readonly Kind[];
+  readonly reads: readonly Kind[];
+  readonly watches: readonly { readonly kind: Kind; readonly label?: string }[];
+  readonly settings?: z.ZodObject;
+  readonly finalizes: boolean;
+  readonly resyncPeriodSeconds: number;
+};
+
+/** A result without its types: parsed, complete. */
+export type AnyResult = {
+  readonly status: object;
+  readonly conditions: Readonly<Record<string, Condition>>;
+  readonly requeueAfterSeconds?: number;
+  readonly retry?: Error;
+};
+
+/** A controller whose settings are read and whose clients are made. */
+export type Running = {
+  /** Throws InvalidSpecError, InvalidResultError, TerminalError, or whatever the author's code threw. */
+  reconcile(raw: object, context: BareContext): Promise<AnyResult>;
+  finalize(raw: object, context: BareContext): Promise<Finalized>;
+  /** Which primaries a change of `watches[index]` concerns; none for a watch that the watcher maps by label. */
+  keys(index: number, changed: Key, context: BareContext): Promise<readonly Key[]>;
+};
+
+/** A controller as the registry holds it. */
+export type Registered = {
+  readonly name: string;
+  readonly declares: Declaration;
+  /** Reads the settings and makes the clients. Throws SettingsError, naming each variable that is missing or wrong. */
+  start(environment: Environment): Running;
+};
+
+const defaultResyncPeriodSeconds = 36_000;
+
+/**
+ * Declares the controller of a kind. Curried: in one call TypeScript would widen the literals of a status to strings.
+ * @example defineController(tank)({ name: 'water-tank', async reconcile({ spec }) { return { status: {}, conditions: {} }; } })
+ */
+export function defineController<S, T, C extends string>(
+  resource: Resource<S, T, C, never>,
+): <Own extends Kind = never, Read extends Kind = never, E extends z.ZodObject = z.ZodObject, X = object>(
+  controller: Controller<S, T, C, Own, Read, E, X>,
+) => Controller<S, T, C, Own, Read, E, X> & Registered {
+  return (controller) => ({
+    ...controller,
+    reconcile: (object, context) => controller.reconcile(object, context),
+    declares: declarationOf(resource, controller),
+    start: (environment) => run(resource, controller, environment),
+  });
+}
+
+function declarationOf<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X>(
+  resource: AnyResource,
+  controller: Controller<S, T, C, Own, Read, E, X>,
+): Declaration {
+  const {
+    owns = [],
+    reads = [],
+    watches = [],
+    settings,
+    resyncPeriodSeconds = defaultResyncPeriodSeconds,
+  } = controller;
+  return {
+    resource,
+    owns,
+    reads,
+    watches: watches.map((watch) =>
+      'label' in watch ? { kind: watch.kind, label: watch.label } : { kind: watch.kind },
+    ),
+    finalizes: controller.finalize !== undefined,
+    resyncPeriodSeconds,
+    ...(settings === undefined ? {} : { settings }),
+  };
+}
+
+function run<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X>(
+  resource: Resource<S, T, C, never>,
+  controller: Controller<S, T, C, Own, Read, E, X>,
+  environment: Environment,
+): Running {
+  const clients = makeClients(controller, environment);
+  return {
+    reconcile: async (raw, context) => {
+      const result = await controller.reconcile(resource.read(raw), typeContext(context, clients));
+      return { ...result, status: resource.parseStatus(result.status), conditions: result.conditions };
+    },
+    finalize: async (raw, context) =>
+      controller.finalize === undefined
+        ? 'done'
+        : await controller.finalize(resource.read(raw), typeContext(context, clients)),
+    keys: async (index, changed, context) => {
+      const watch = controller.watches?.[index];
+      return watch !== undefined && 'keys' in watch ? await watch.keys(changed, typeContext(context, clients)) : [];
+    },
+  };
+}
+
+function makeClients<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X>(
+  { name, settings, clients }: Controller<S, T, C, Own, Read, E, X>,
+  environment: Environment,
+): X {
+  if (clients === undefined) return noClients<X>();
+  const parsed = settings?.safeParse(environment);
+  if (parsed !== undefined && !parsed.success) {
+    throw new SettingsError(`controller ${name} needs in its environment ${formatProblems(parsed.error)}`);
+  }
+  return clients(parsed?.data ?? noClients<z.output<E>>());
+}
+
+/** Without `clients` (or `settings`) the type parameter stays at its default, the empty object. */
+function noClients<X>(): X {
+  const none: unknown = {};
+  return none as X;
+}

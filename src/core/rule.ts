@@ -1,0 +1,31 @@
+// Rules that span fields. A refinement alone would hold in our functions but not in the API server; a rule carries both
+// the check and the CEL expression that says the same in the CRD. `generate` refuses a refinement that has no rule.
+import * as z from 'zod';
+
+/** The CRD's side of a rule: one entry of x-kubernetes-validations. */
+const celRule = z.object({
+  /** The expression; `self` is the value that the rule is attached to. */
+  rule: z.string(),
+  message: z.string(),
+  /** Which field an error names, relative to the value: `.targetLevel`. */
+  fieldPath: z.string().optional(),
+});
+export type CelRule = z.infer<typeof celRule>;
+
+/** The key under which a schema's metadata, and so its JSON schema, carries its rules. */
+export const rulesKey = 'x-kubernetes-validations';
+
+/**
+ * Adds a rule to a schema: checked by zod where we parse, and by CEL in the API server.
+ * @example withRule(z.object({ low: z.number(), high: z.number() }), { rule: 'self.low < self.high', message: 'low must be below high', fieldPath: '.low' }, (value) => value.low < value.high)
+ */
+export function withRule<S extends z.ZodType>(schema: S, cel: CelRule, holds: (value: z.output<S>) => boolean): S {
+  const path = cel.fieldPath?.split('.').filter((segment) => segment !== '');
+  const refined = schema.refine(holds, { message: cel.message, ...(path === undefined ? {} : { path }) });
+  return refined.meta({ ...schema.meta(), [rulesKey]: [...rulesOf(schema), cel] });
+}
+
+/** The rules that a schema carries, in the order they were added. */
+export function rulesOf(schema: z.ZodType): readonly CelRule[] {
+  return z.array(celRule).parse(schema.meta()?.[rulesKey] ?? []);
+}

@@ -1,0 +1,76 @@
+// What travels on a queue: identity and delivery, never content of an object. Parsed once, where it enters a function.
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { isPathSegment, type TargetKey } from '../core/key.ts';
+import { lanes } from '../core/words.ts';
+import { formatProblems } from '../core/zod-problems.ts';
+
+const segment = z.string().max(253).refine(isPathSegment, { message: 'must be one path segment' });
+
+const schema = z.strictObject({
+  v: z.literal(1),
+  controller: segment,
+  cluster: segment,
+  /** Of the changed object's collection: the controller's own kind, or a watched kind that a mapping function resolves. */
+  group: z.string().max(253),
+  resource: segment,
+  namespace: segment.optional(),
+  name: segment,
+  uid: z.string().max(64).optional(),
+  resourceVersion: z.string().max(64).optional(),
+  lane: z.enum(lanes),
+  /** Failed reconciles so far. */
+  attempt: z.int().min(0),
+  /** Times put off so far because the cluster could not be reached or a version was stale. */
+  deferrals: z.int().min(0),
+  /** When the watcher (or the resync) saw it, in milliseconds since 1970: the start of the lag. */
+  seenAt: z.int().min(0),
+  /** When it is due, in seconds since 1970: a slot of the key's grid. */
+  dueAt: z.int().min(0).optional(),
+  /** Which slot of which grid: `<delay in seconds>/<number>`. */
+  slot: z.string().max(40).optional(),
+  /** Which resync, or which replay. */
+  run: z.string().max(128).optional(),
+});
+
+/** A key on a queue, addressed to one controller. */
+export type Message = Readonly<z.infer<typeof schema>>;
+
+/** AWS bills 64 KB; this is a bound on what can be wrong with a message. */
+const maxBytes = 2_048;
+
+/** A body that is not a message of ours. */
+export class MessageError extends Error {
+  override readonly name = 'MessageError';
+}
+
+/** Reads a message's body. Throws MessageError, which names the field. */
+export function parseMessage(body: string): Message {
+  if (Buffer.byteLength(body) > maxBytes) throw new MessageError(`the body is longer than ${maxBytes} bytes`);
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw new MessageError('the body is not JSON');
+  }
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new MessageError(formatProblems(parsed.error));
+  return parsed.data;
+}
+
+/** Writes a message's body. Throws MessageError when it is not one, so that nothing malformed is ever sent. */
+export function formatMessage(message: Message): string {
+  const parsed = schema.safeParse(message);
+  if (!parsed.success) throw new MessageError(formatProblems(parsed.error));
+  return JSON.stringify(parsed.data);
+}
+
+/** Which object of which controller a message is about, as one string. */
+export function targetOf({ controller, cluster, group, resource, namespace, name }: Message): TargetKey {
+  return { controller, cluster, group, resource, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** A hash as SQS ids like it: 64 hexadecimal characters. Parts are kept apart, whatever they contain. */
+export function hashOf(...parts: readonly (string | number)[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
