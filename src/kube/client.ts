@@ -1,7 +1,10 @@
 // The one door to an API server: deadlines, cancellation, TLS, bounded answers and errors as values for every call made by
 // the watcher and the functions. It knows HTTP and the API's Status, and no kind.
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { decode, errorBody, readAll, retryAfter, warnings } from './answer.ts';
 import type { Connection } from './connection.ts';
+import { ApiError, ConnectError } from './errors.ts';
+import { connectError, createTransport, deadline } from './transport.ts';
 
 /** One call. */
 export interface KubeRequest {
@@ -57,7 +60,128 @@ export interface ClientOptions {
   readonly onWarning?: (text: string) => void;
 }
 
-/** Creates a client with connections of its own. Throws a TypeError for a server that is neither https nor loopback http. */
-export function createClient(_connection: Connection, _options: ClientOptions = {}): KubeClient {
-  throw new Error('to be filled in');
+/** A page of 500 objects stays far below; more than this would endanger a function's memory. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Creates a client with connections of its own. Redirects are never followed (they would carry the token elsewhere) but
+ * are ApiErrors; a 401 makes it ask for fresh credentials and try once more. Throws a TypeError for a server that is
+ * neither https nor loopback http.
+ */
+export function createClient(
+  connection: Connection,
+  {
+    connectSeconds = 3,
+    timeoutSeconds = 10,
+    maxResponseBytes = MAX_RESPONSE_BYTES,
+    userAgent = 'outrigger',
+    onRequest,
+    onWarning,
+  }: ClientOptions = {},
+): KubeClient {
+  const transport = createTransport(connection);
+
+  async function authorization(label: string): Promise<Record<string, string>> {
+    if (connection.token === undefined) return {};
+    try {
+      return { authorization: `Bearer ${await connection.token()}` };
+    } catch (error) {
+      throw new ConnectError(`${label}: no credentials`, { cause: error });
+    }
+  }
+
+  async function send(request: KubeRequest, label: string, signal: AbortSignal): Promise<IncomingMessage> {
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const headers = {
+      accept: request.accept ?? 'application/json',
+      'user-agent': userAgent,
+      ...(body === undefined
+        ? {}
+        : { 'content-type': request.contentType ?? 'application/json', 'content-length': Buffer.byteLength(body) }),
+    };
+    const outgoing = { label, method: request.method, target: target(request), body, signal, connectSeconds };
+    const attempt = async () => {
+      const started = performance.now();
+      let status = 0;
+      try {
+        const response = await transport.send({
+          ...outgoing,
+          headers: { ...headers, ...(await authorization(label)) },
+        });
+        status = response.statusCode ?? 0;
+        return response;
+      } finally {
+        onRequest?.(request.method, request.path, status, (performance.now() - started) / 1000);
+      }
+    };
+    let response = await attempt();
+    if (response.statusCode === 401 && connection.refresh !== undefined) {
+      response.resume();
+      connection.refresh();
+      response = await attempt();
+    }
+    for (const text of warnings(response.headers)) onWarning?.(text);
+    if (response.statusCode !== undefined && response.statusCode >= 200 && response.statusCode < 300) return response;
+    throw new ApiError(label, response.statusCode ?? 0, await errorBody(response), retryAfter(response.headers));
+  }
+
+  return {
+    async request(request) {
+      const label = `${request.method} ${request.path}`;
+      const limit = deadline(label, request.timeoutSeconds ?? timeoutSeconds, request.signal);
+      try {
+        const response = await send(request, label, limit.signal);
+        const bytes = await readAll(response, maxResponseBytes, label, limit.signal);
+        return {
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: decode(bytes, response.headers, label),
+        };
+      } finally {
+        limit.clear();
+      }
+    },
+    async stream(request) {
+      const label = `${request.method} ${request.path}`;
+      const limit = deadline(label, request.timeoutSeconds ?? timeoutSeconds, request.signal);
+      const whole = new AbortController();
+      const forward = () => whole.abort(limit.signal.reason);
+      limit.signal.addEventListener('abort', forward);
+      try {
+        const response = await send(request, label, whole.signal);
+        return stream(response, label, request.signal);
+      } finally {
+        limit.signal.removeEventListener('abort', forward);
+        limit.clear();
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+function target({ path, query = {} }: KubeRequest): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+  return parameters.size === 0 ? path : `${path}?${parameters}`;
+}
+
+function stream(response: IncomingMessage, label: string, signal: AbortSignal | undefined): KubeStream {
+  let closed = false;
+  const close = () => {
+    closed = true;
+    response.destroy();
+  };
+  signal?.addEventListener('abort', close, { once: true });
+  response.once('close', () => signal?.removeEventListener('abort', close));
+  if (signal?.aborted === true) close();
+  async function* chunks(): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of response) yield Buffer.from(chunk);
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      if (!closed) throw connectError(label, error);
+    }
+    if (signal?.aborted === true) throw signal.reason;
+  }
+  return { headers: response.headers, close, [Symbol.asyncIterator]: chunks };
 }

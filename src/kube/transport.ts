@@ -1,0 +1,150 @@
+// One HTTP exchange with an API server over node:http(s): connect deadline, whole deadline, cancellation, and every way the
+// network fails turned into one error. It does not look at what was answered; client.ts does.
+import http from 'node:http';
+import https from 'node:https';
+import type { Connection } from './connection.ts';
+import { ConnectError, DeadlineError } from './errors.ts';
+
+/** What goes over the wire. */
+export interface Outgoing {
+  /** 'GET /path', for messages. */
+  readonly label: string;
+  readonly method: string;
+  /** Path with query. */
+  readonly target: string;
+  readonly headers: http.OutgoingHttpHeaders;
+  readonly body: string | undefined;
+  /** Cancels the exchange, before and after the headers of the answer. */
+  readonly signal: AbortSignal;
+  readonly connectSeconds: number;
+}
+
+/** Sends one request and resolves with the answer's headers, its body still to be read. */
+export interface Transport {
+  send(outgoing: Outgoing): Promise<http.IncomingMessage>;
+  close(): void;
+}
+
+/** Idle connections older than this are not reused: load balancers forget them silently (AWS NLB after 350 s). */
+const IDLE_SOCKET_MILLISECONDS = 60_000;
+
+/** Creates a transport with a keep-alive agent of its own. Throws a TypeError for a server that is neither https nor loopback http. */
+export function createTransport(connection: Connection): Transport {
+  const { server } = connection;
+  const secure = server.protocol === 'https:';
+  if (!secure && !(server.protocol === 'http:' && isLoopback(server.hostname))) {
+    throw new TypeError(`${server.origin}: an API server is reached over https (http only on this machine's loopback)`);
+  }
+  const keepAlive = { keepAlive: true, timeout: IDLE_SOCKET_MILLISECONDS };
+  const agent = secure ? new https.Agent({ ...keepAlive, ...tlsOptions(connection) }) : new http.Agent(keepAlive);
+  // Copied by hand: `{ ...url }` is empty, and a path given to URL would be normalised ("..") behind our back.
+  const host = server.hostname.replace(/^\[|\]$/g, '');
+  const port = server.port === '' ? (secure ? 443 : 80) : Number(server.port);
+  const prefix = server.pathname.replace(/\/+$/, '');
+
+  async function send(outgoing: Outgoing): Promise<http.IncomingMessage> {
+    const options = {
+      host,
+      port,
+      agent,
+      method: outgoing.method,
+      path: prefix + outgoing.target,
+      headers: outgoing.headers,
+    };
+    const attempt = () => exchange(secure ? https.request(options) : http.request(options), outgoing, secure);
+    const first = await attempt();
+    // A kept-alive connection may have been closed by the server while we were idle (or a function was frozen): the
+    // request was then never read. POST is left out, because for it nobody can tell.
+    const answer = first === 'stale connection' ? await attempt() : first;
+    if (answer === 'stale connection') throw new ConnectError(`${outgoing.label}: connection lost before an answer`);
+    return answer;
+  }
+  return { send, close: () => agent.destroy() };
+}
+
+function exchange(
+  request: http.ClientRequest,
+  outgoing: Outgoing,
+  secure: boolean,
+): Promise<http.IncomingMessage | 'stale connection'> {
+  const { label, signal } = outgoing;
+  return new Promise((resolve, reject) => {
+    let connecting: NodeJS.Timeout | undefined;
+    const abort = () => request.destroy(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+    const settle = () => {
+      clearTimeout(connecting);
+      // After the headers the reader of the body has to hear of the signal as well, so the listener stays until the end.
+      request.once('close', () => signal.removeEventListener('abort', abort));
+    };
+    request.once('socket', (socket) => {
+      if (!socket.connecting) return;
+      connecting = setTimeout(() => {
+        request.destroy(new ConnectError(`${label}: no connection within ${outgoing.connectSeconds} s`));
+      }, outgoing.connectSeconds * 1000);
+      socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
+    });
+    request.once('response', (response) => {
+      settle();
+      resolve(response);
+    });
+    request.on('error', (error) => {
+      settle();
+      if (signal.aborted) reject(signal.reason);
+      else if (request.reusedSocket && outgoing.method !== 'POST' && codeOf(error) === 'ECONNRESET')
+        resolve('stale connection');
+      else reject(connectError(label, error));
+    });
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
+    else request.end(outgoing.body);
+  });
+}
+
+/** Turns an error of a socket into a ConnectError; the error itself is the cause, its code is in the message. */
+export function connectError(label: string, error: unknown): ConnectError {
+  if (error instanceof ConnectError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  return new ConnectError(`${label}: ${text === '' ? (codeOf(error) ?? 'no connection') : text}`, { cause: error });
+}
+
+/** Combines a caller's signal with a deadline. The reason of the latter is a DeadlineError. Always call `clear`. */
+export function deadline(
+  label: string,
+  seconds: number,
+  signal: AbortSignal | undefined,
+): { signal: AbortSignal; clear(): void } {
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(signal?.reason);
+  const timer = setTimeout(
+    () => controller.abort(new DeadlineError(`${label}: no answer within ${seconds} s`)),
+    seconds * 1000,
+  );
+  if (signal?.aborted === true) onAbort();
+  signal?.addEventListener('abort', onAbort);
+  return {
+    signal: controller.signal,
+    clear: () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+function tlsOptions(connection: Connection): https.AgentOptions {
+  const { ca, serverName, clientCertificate } = connection;
+  return {
+    // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment cannot turn it off.
+    rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
+    ...(ca === undefined ? {} : { ca }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+    ...(clientCertificate === undefined ? {} : { cert: clientCertificate.cert, key: clientCertificate.key }),
+  };
+}
