@@ -1,0 +1,88 @@
+// The processes of a control plane, and the promise that none of them outlives the test that started it. Each runs in a
+// process group of its own, so that Ctrl-C reaches the test first; a guard, which is one small shell, holds the reading end of
+// a pipe from us and kills what is left when the pipe closes, which happens however we die, kill -9 included.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** One running program. */
+export interface Program {
+  readonly pid: number;
+  readonly log: string;
+  /** Says how it ended, or undefined while it runs. */
+  ended(): string | undefined;
+  /** Sends a signal; does nothing once it has ended. */
+  signal(signal: NodeJS.Signals): void;
+  /** Sends the signal and resolves when the program is gone; SIGKILL follows after `patienceSeconds`. */
+  stop(signal?: NodeJS.Signals, patienceSeconds?: number): Promise<void>;
+}
+
+/** Starts programs that write their logs into one folder. */
+export interface ChildProcesses {
+  start(name: string, file: string, args: readonly string[]): Program;
+  /** Kills whatever still runs, removes the folder, and resolves when both are done. */
+  close(): Promise<void>;
+}
+
+// The pids arrive one a line. Nothing here may fail the rest: a pid may be gone, the folder may be half removed.
+const GUARD = `pids=''; while read -r pid; do pids="$pids $pid"; done; for pid in $pids; do kill -9 "$pid"; done; rm -rf "$1"`;
+
+/** Watches over the programs of one folder until `close` is called or this process ends. */
+export function createChildProcesses(folder: string): ChildProcesses {
+  const guard = spawn('sh', ['-c', GUARD, 'guard', folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  guard.unref();
+  const guardEnded = once(guard, 'exit');
+  const programs: Program[] = [];
+  return {
+    start(name, file, args) {
+      const log = join(folder, `${name}.log`);
+      const output = openSync(log, 'a');
+      const child = spawn(file, args, { cwd: folder, detached: true, stdio: ['ignore', output, output] });
+      closeSync(output);
+      if (child.pid === undefined) throw new Error(`${file} could not be started`);
+      child.unref();
+      guard.stdin.write(`${child.pid}\n`);
+      const program = createProgram(child, child.pid, log);
+      programs.push(program);
+      return program;
+    },
+    async close() {
+      await Promise.all(programs.map((program) => program.stop('SIGKILL')));
+      guard.ref();
+      guard.stdin.end();
+      await guardEnded;
+    },
+  };
+}
+
+function createProgram(child: ChildProcess, pid: number, log: string): Program {
+  const exited = once(child, 'exit');
+  const ended = (): string | undefined => {
+    if (child.exitCode !== null) return `exit status ${child.exitCode}`;
+    return child.signalCode === null ? undefined : `signal ${child.signalCode}`;
+  };
+  return {
+    pid,
+    log,
+    ended,
+    signal: (signal) => {
+      child.kill(signal);
+    },
+    async stop(signal = 'SIGTERM', patienceSeconds = 5) {
+      if (ended() !== undefined) return;
+      child.ref();
+      child.kill(signal);
+      const patience = setTimeout(() => child.kill('SIGKILL'), patienceSeconds * 1000);
+      await exited;
+      clearTimeout(patience);
+    },
+  };
+}
+
+/** Returns the last lines of a program's log, for the message of an error. */
+export async function lastLines(log: string, count = 20): Promise<string> {
+  const text = await readFile(log, 'utf8').catch(() => '');
+  return text.trimEnd().split('\n').slice(-count).join('\n');
+}

@@ -1,0 +1,253 @@
+// Starts a real Kubernetes control plane for a test: etcd and kube-apiserver, with kube-controller-manager where garbage
+// collection and workloads matter. Ready in two to four seconds, on a free port, in a temporary folder that goes with it.
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ControlPlaneBinaries, controlPlaneBinaries } from './build.ts';
+import { type ChildProcesses, createChildProcesses, lastLines, type Program } from './child-processes.ts';
+import { writeKubeconfig } from './kubeconfig.ts';
+
+/** A user the API server knows by a token, beside the admin. Without groups RBAC gives it nothing but discovery. */
+export interface ControlPlaneUser {
+  readonly name: string;
+  readonly token?: string;
+  readonly groups?: readonly string[];
+}
+
+/** What a test may ask of its control plane. */
+export interface ControlPlaneOptions {
+  /** Runs kube-controller-manager too: garbage collection, Deployments to Pods, EndpointSlices. */
+  readonly controllerManager?: boolean;
+  readonly users?: readonly ControlPlaneUser[];
+  readonly apiServerFlags?: readonly string[];
+  readonly etcdFlags?: readonly string[];
+  /** Records every request with its body; read it with `auditEvents`. */
+  readonly auditLog?: boolean;
+  /** Admission plug-ins beside the default ones, as `OwnerReferencesPermissionEnforcement`. */
+  readonly enableAdmission?: readonly string[];
+}
+
+/** One line of the API server's audit log, as far as tests look at it. */
+export interface AuditEvent {
+  readonly verb: string;
+  readonly requestURI: string;
+  readonly user: { readonly username: string };
+  readonly userAgent?: string;
+  readonly objectRef?: {
+    readonly resource?: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly apiGroup?: string;
+  };
+  readonly responseStatus?: { readonly code?: number };
+  readonly requestObject?: unknown;
+}
+
+/** How to reach the API server as one user. It fits `Connection` of src/kube. */
+export interface ControlPlaneConnection {
+  readonly server: URL;
+  readonly ca: string;
+  token(): Promise<string>;
+}
+
+/** A running control plane. Users are named as in the options; no name means the admin, a member of system:masters. */
+export interface ControlPlane {
+  readonly url: string;
+  /** PEM of the authority that signed the server's certificate. */
+  readonly ca: string;
+  readonly adminToken: string;
+  readonly kubectlPath: string;
+  /** Returns the path of a kubeconfig file for that user. */
+  kubeconfig(user?: string): string;
+  connection(user?: string): ControlPlaneConnection;
+  /** Returns the completed requests so far, oldest first. Needs `auditLog: true`. */
+  auditEvents(): Promise<AuditEvent[]>;
+  /** Stops everything and removes the folder. */
+  stop(): Promise<void>;
+  /** Kills the API server as a crash would; its address stays reserved for `restartApiServer` only by luck. */
+  kill9ApiServer(): Promise<void>;
+  /** Starts the API server again on the same address and data, killing it first where it runs; resolves when it is ready. */
+  restartApiServer(): Promise<void>;
+  /** Freezes the API server: connections stay open and say nothing. */
+  pauseApiServer(): void;
+  resumeApiServer(): void;
+}
+
+const ADMIN = 'admin';
+// A user of its own, so that an audit log tells its requests from a test's.
+const CONTROLLER_MANAGER = 'system:kube-controller-manager';
+const READY_WITHIN_SECONDS = 60;
+const POLL_MILLISECONDS = 50;
+// Two attempts: the free port was free when we asked, and somebody else may have taken it since.
+const START_ATTEMPTS = 2;
+
+/** Starts a control plane and resolves when it answers on /readyz. */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const binaries = await controlPlaneBinaries();
+  for (let attempt = 1; ; attempt++) {
+    const folder = await mkdtemp(join(tmpdir(), 'outrigger-plane-'));
+    const children = createChildProcesses(folder);
+    try {
+      return await start(binaries, children, folder, options);
+    } catch (error) {
+      await children.close();
+      if (attempt === START_ATTEMPTS || !String(error).includes('address already in use')) throw error;
+    }
+  }
+}
+
+async function start(
+  binaries: ControlPlaneBinaries,
+  children: ChildProcesses,
+  folder: string,
+  options: ControlPlaneOptions,
+): Promise<ControlPlane> {
+  const users = new Map<string, string>([
+    [ADMIN, randomUUID()],
+    [CONTROLLER_MANAGER, randomUUID()],
+  ]);
+  for (const { name, token } of options.users ?? []) users.set(name, token ?? randomUUID());
+  await writeInputs(folder, users, options);
+  const port = await freePort();
+  const url = `https://127.0.0.1:${port}`;
+  children.start('etcd', binaries.etcd, etcdArguments(folder, options));
+
+  let apiServer: Program;
+  const startApiServer = async (): Promise<string> => {
+    apiServer = children.start('kube-apiserver', binaries.apiServer, apiServerArguments(folder, port, options));
+    return untilReady(apiServer, url, join(folder, 'certificates', 'apiserver.crt'));
+  };
+  const ca = await startApiServer();
+
+  const tokenOf = (user: string): string => {
+    const token = users.get(user);
+    if (token === undefined) throw new Error(`The control plane was started without a user ${user}`);
+    return token;
+  };
+  const kubeconfig = (user = ADMIN): string => {
+    tokenOf(user);
+    return join(folder, `kubeconfig-${encodeURIComponent(user)}`);
+  };
+  for (const [user, token] of users) await writeKubeconfig(kubeconfig(user), { url, ca, user, token });
+  if (options.controllerManager) {
+    const args = controllerManagerArguments(folder, kubeconfig(CONTROLLER_MANAGER));
+    children.start('kube-controller-manager', binaries.controllerManager, args);
+  }
+  return {
+    url,
+    ca,
+    adminToken: tokenOf(ADMIN),
+    kubectlPath: binaries.kubectl,
+    kubeconfig,
+    connection: (user = ADMIN) => ({ server: new URL(url), ca, token: async () => tokenOf(user) }),
+    auditEvents: () => readAuditLog(join(folder, 'audit.log')),
+    stop: () => children.close(),
+    kill9ApiServer: () => apiServer.stop('SIGKILL'),
+    async restartApiServer() {
+      await apiServer.stop('SIGKILL');
+      await startApiServer();
+    },
+    pauseApiServer: () => apiServer.signal('SIGSTOP'),
+    resumeApiServer: () => apiServer.signal('SIGCONT'),
+  };
+}
+
+async function writeInputs(
+  folder: string,
+  users: ReadonlyMap<string, string>,
+  options: ControlPlaneOptions,
+): Promise<void> {
+  const serviceAccounts = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  await writeFile(join(folder, 'sa.key'), serviceAccounts.privateKey.export({ type: 'sec1', format: 'pem' }));
+  await writeFile(join(folder, 'sa.pub'), serviceAccounts.publicKey.export({ type: 'spki', format: 'pem' }));
+  const groups = new Map<string, readonly string[]>([
+    [ADMIN, ['system:masters']],
+    [CONTROLLER_MANAGER, ['system:masters']],
+  ]);
+  for (const user of options.users ?? []) groups.set(user.name, user.groups ?? []);
+  const line = ([user, token]: [string, string]): string =>
+    `${token},${user},${user},"${(groups.get(user) ?? []).join(',')}"`;
+  await writeFile(join(folder, 'tokens.csv'), `${[...users].map(line).join('\n')}\n`, { mode: 0o600 });
+  const policy = {
+    apiVersion: 'audit.k8s.io/v1',
+    kind: 'Policy',
+    omitStages: ['RequestReceived'],
+    rules: [{ level: 'Request' }],
+  };
+  await writeFile(join(folder, 'audit-policy.yaml'), JSON.stringify(policy));
+}
+
+/** etcd listens on sockets in the folder, so only the API server needs a port. It advertises addresses nobody dials. */
+function etcdArguments(folder: string, { etcdFlags = [] }: ControlPlaneOptions): string[] {
+  return [
+    ...['--data-dir', join(folder, 'etcd'), '--log-level', 'warn', '--unsafe-no-fsync'],
+    ...['--listen-client-urls', `unix://${folder}/etcd.sock`, '--advertise-client-urls', 'http://127.0.0.1:2379'],
+    ...['--listen-peer-urls', `unix://${folder}/peer.sock`, '--initial-advertise-peer-urls', 'http://127.0.0.1:2380'],
+    ...['--initial-cluster', 'default=http://127.0.0.1:2380', ...etcdFlags],
+  ];
+}
+
+function apiServerArguments(folder: string, port: number, options: ControlPlaneOptions): string[] {
+  const { auditLog = false, enableAdmission = [], apiServerFlags = [] } = options;
+  return [
+    ...[`--etcd-servers=unix://${folder}/etcd.sock`, '--bind-address=127.0.0.1', `--secure-port=${port}`],
+    ...[`--cert-dir=${folder}/certificates`, `--token-auth-file=${folder}/tokens.csv`, '--authorization-mode=RBAC'],
+    ...[`--service-account-key-file=${folder}/sa.pub`, `--service-account-signing-key-file=${folder}/sa.key`],
+    ...['--service-account-issuer=https://kubernetes.default.svc', '--service-cluster-ip-range=10.0.0.0/24'],
+    // Pods of tests name no service account, and without a controller-manager there is not even a default one.
+    '--disable-admission-plugins=ServiceAccount',
+    ...(enableAdmission.length > 0 ? [`--enable-admission-plugins=${enableAdmission.join(',')}`] : []),
+    ...(auditLog ? [`--audit-log-path=${folder}/audit.log`, `--audit-policy-file=${folder}/audit-policy.yaml`] : []),
+    ...apiServerFlags,
+  ];
+}
+
+function controllerManagerArguments(folder: string, kubeconfig: string): string[] {
+  const key = `--service-account-private-key-file=${folder}/sa.key`;
+  return [`--kubeconfig=${kubeconfig}`, key, '--leader-elect=false', '--secure-port=0'];
+}
+
+/** Waits until the server is ready and returns the certificate it made for itself, which is its own authority. */
+async function untilReady(apiServer: Program, url: string, certificate: string): Promise<string> {
+  const deadline = Date.now() + READY_WITHIN_SECONDS * 1000;
+  while (Date.now() < deadline && apiServer.ended() === undefined) {
+    const ca = await readFile(certificate, 'utf8').catch(() => undefined);
+    if (ca !== undefined && (await isReady(url, ca))) return ca;
+    await wait(POLL_MILLISECONDS);
+  }
+  const ending = apiServer.ended() ?? `not ready within ${READY_WITHIN_SECONDS} s`;
+  throw new Error(`kube-apiserver: ${ending}\n${await lastLines(apiServer.log)}`);
+}
+
+function isReady(url: string, ca: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const asked = request(`${url}/readyz`, { ca, agent: false, timeout: 2000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    asked.on('timeout', () => asked.destroy());
+    asked.on('error', () => resolve(false));
+    asked.end();
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function readAuditLog(path: string): Promise<AuditEvent[]> {
+  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
+  return lines.map((line): AuditEvent => JSON.parse(line));
+}
