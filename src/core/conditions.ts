@@ -9,9 +9,9 @@ export const reasons = {
   retrying: 'Retrying',
   gaveUp: 'GaveUp',
   terminal: 'TerminalError',
-  settled: 'Settled',
+  notOwned: 'NotOwned',
   finalizing: 'Finalizing',
-  paused: 'Paused',
+  finalizeFailed: 'FinalizeFailed',
 } as const;
 
 /**

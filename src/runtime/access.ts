@@ -1,0 +1,87 @@
+// What a reconciler may do to the cluster, made from a client for one object of one controller. It counts the writes, so
+// that a resync can say whether it had to repair anything.
+import type { BareContext, Log } from '../core/context.ts';
+import { formatKey } from '../core/key.ts';
+import type { Kind } from '../core/kind.ts';
+import { applyChildren } from '../kube/children.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { KubeObject } from '../kube/object.ts';
+import { getObject, listPages } from '../kube/read.ts';
+
+/** An Event that was asked for; it is sent after the status. */
+export type Recorded = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
+
+/** A context, and what was done through it. */
+export type Access = {
+  readonly context: BareContext;
+  recorded(): readonly Recorded[];
+  /** Writes to children so far. */
+  writes(): number;
+};
+
+/** What an access is made of. */
+export type AccessParts = {
+  readonly client: KubeClient;
+  readonly cluster: string;
+  readonly controller: string;
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Makes the context for one object.
+ * @param owner the object, or for a mapping function just the namespace of what changed
+ */
+export function createAccess(
+  { client, cluster, controller, log, now, signal }: AccessParts,
+  owner: { readonly object?: KubeObject; readonly kind?: Kind; readonly namespace: string | undefined },
+): Access {
+  const recorded = new Map<string, Recorded>();
+  let writes = 0;
+  const placeOf = (kind: Kind, namespace: string | undefined) =>
+    kind.namespaced && namespace !== undefined ? { namespace } : {};
+
+  const context: BareContext = {
+    cluster,
+    log,
+    signal,
+    now,
+    record: (type, reason, message) =>
+      void recorded.set(JSON.stringify([type, reason, message]), { type, reason, message }),
+    get: async (kind, { name, namespace = owner.namespace }) =>
+      await getObject(client, kind, { name, ...placeOf(kind, namespace) }, { signal }),
+    list: async (kind, labels) => {
+      const labelSelector = Object.entries(labels ?? {})
+        .map(([label, value]) => `${label}=${value}`)
+        .join(',');
+      const found: KubeObject[] = [];
+      const where = { ...placeOf(kind, owner.namespace), ...(labelSelector === '' ? {} : { labelSelector }) };
+      for await (const { items } of listPages(client, kind, { ...where, signal })) found.push(...items);
+      return found;
+    },
+    children: async (kind, desired, { prune = true } = {}) => {
+      if (owner.object === undefined || owner.kind === undefined) {
+        throw new TypeError(`${controller}: a mapping function has no object, so it cannot have children`);
+      }
+      const result = await applyChildren(client, {
+        owner: owner.object,
+        ownerKind: owner.kind,
+        controller,
+        kind,
+        desired,
+        prune,
+        signal,
+        onWrite: (verb, name) => {
+          writes += 1;
+          log.info('child written', {
+            verb,
+            child: `${kind.kind} ${formatKey({ name, ...placeOf(kind, owner.namespace) })}`,
+          });
+        },
+      });
+      return result.live;
+    },
+  };
+  return { context, recorded: () => [...recorded.values()], writes: () => writes };
+}

@@ -1,0 +1,179 @@
+// One key of a batch: reconcile it, then do what its outcome asks for, then let go of its messages.
+import type { Log } from '../core/context.ts';
+import { toError } from '../core/errors.ts';
+import type { Meter } from '../core/meter.ts';
+import { redact } from '../core/redact.ts';
+import { controllerDeadLetters, timersQueue } from '../core/words.ts';
+import { hashOf } from '../queue/message.ts';
+import type { Entry, Send } from '../queue/sender.ts';
+import { timerEntry } from '../queue/timer.ts';
+import type { Breaker } from './breaker.ts';
+import type { FindCluster } from './clusters.ts';
+import type { Group, QueueRecord } from './intake.ts';
+import { type Action, decide, type Outcome } from './outcome.ts';
+import type { Job, Report } from './reconcile.ts';
+
+/** What the handling of one key works with. */
+export type HandleParts = {
+  readonly controller: string;
+  readonly reconcile: (job: Job) => Promise<Report>;
+  readonly findCluster: FindCluster;
+  readonly breaker: Breaker;
+  readonly send: Send;
+  readonly log: (fields: object) => Log;
+  readonly meter: Meter;
+  /** SQS's clock for a record, in milliseconds. */
+  readonly sqsNow: (record: QueueRecord) => number;
+  readonly monotonicMs: () => number;
+};
+
+/** Handles one key. `release` is called when its messages may go; without it they stay and come again. */
+export async function handle(
+  parts: HandleParts,
+  group: Group,
+  signal: AbortSignal,
+  release: (records: readonly QueueRecord[]) => Promise<void>,
+): Promise<void> {
+  const { message, records } = group;
+  const log = parts.log(fieldsOf(group));
+  const startedAt = parts.monotonicMs();
+  try {
+    const report = await visit(parts, group, log, signal);
+    const now = parts.sqsNow(records[records.length - 1] ?? noRecord(group));
+    if (report === 'leaving') {
+      parts.meter.count('LeavingClusterMessages');
+      await release(records);
+      return;
+    }
+    const action: Action =
+      report === 'unknown'
+        ? { type: 'dead-letter', reason: `unknown cluster ${message.cluster}` }
+        : decide(report.outcome, message, now);
+    if (report !== 'unknown') account(parts, group, report, action, log, parts.monotonicMs() - startedAt, now);
+    if (await follow(parts, group, action, report === 'unknown' ? undefined : report.outcome, now, signal)) {
+      await release(records);
+    }
+  } catch (thrown) {
+    // Nothing followed: the message stays and comes again after its visibility time-out.
+    log.error('reconcile broke off', { error: redact(toError(thrown).message) });
+    parts.meter.count('ReconcilesBrokenOff');
+  }
+}
+
+async function visit(
+  parts: HandleParts,
+  { message }: Group,
+  log: Log,
+  signal: AbortSignal,
+): Promise<Report | 'leaving' | 'unknown'> {
+  const unreachable = (error: Error): Report => ({
+    outcome: { type: 'deferred', why: 'unreachable', error },
+    writes: 0,
+  });
+  if (!parts.breaker.mayTry(message.cluster)) return unreachable(new Error('not tried: unreachable of late'));
+  const found = await parts.findCluster(message.cluster, { signal });
+  if (found.type !== 'client') return found.type;
+  const report = await parts.reconcile({ client: found.client, message, log, signal });
+  const { outcome } = report;
+  if (outcome.type === 'deferred' && outcome.why === 'unreachable') parts.breaker.unreachable(message.cluster);
+  else parts.breaker.reached(message.cluster);
+  return report;
+}
+
+/** Does what must be done before the messages are given up. Tells whether it was. */
+async function follow(
+  parts: HandleParts,
+  group: Group,
+  action: Action,
+  outcome: Outcome | undefined,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  switch (action.type) {
+    case 'delete':
+      return true;
+    case 'later': {
+      const [sent] = await parts.send(timersQueue, [timerEntry(action.message, { nowMs })], { signal });
+      return sent?.accepted === true;
+    }
+    case 'dead-letter': {
+      const lastError = outcome?.type === 'failed' ? outcome.error.message : undefined;
+      return await bury(parts, group.records.slice(-1), action.reason, signal, lastError);
+    }
+  }
+}
+
+/** Copies messages to the dead-letter queue, bodies unchanged, with the reason beside them. */
+export async function bury(
+  parts: HandleParts,
+  records: readonly QueueRecord[],
+  reason: string,
+  signal: AbortSignal,
+  lastError?: string,
+): Promise<boolean> {
+  const entries = records.map(
+    ({ body, messageId, groupId, firstReceivedAt }): Entry => ({
+      body,
+      groupId: groupId ?? 'none',
+      deduplicationId: hashOf('dead', messageId),
+      attributes: {
+        reason: redact(reason),
+        ...(lastError === undefined ? {} : { error: redact(lastError) }),
+        firstSeenAt: new Date(firstReceivedAt).toISOString(),
+        messageId,
+      },
+    }),
+  );
+  parts.meter.count('DeadLetters', entries.length);
+  const sent = await parts.send(controllerDeadLetters(parts.controller), entries, { signal });
+  return sent.every(({ accepted }) => accepted);
+}
+
+function account(
+  parts: HandleParts,
+  { message }: Group,
+  { outcome, writes, generation }: Report,
+  action: Action,
+  log: Log,
+  tookMs: number,
+  nowMs: number,
+): void {
+  const lagMs = Math.max(0, Math.round(nowMs - message.seenAt));
+  const repaired = message.lane === 'resync' && writes > 0 && outcome.type === 'done';
+  parts.meter.count(`Reconciles${outcomeNames[outcome.type]}`);
+  if (repaired) parts.meter.count('Repaired');
+  if (outcome.type === 'done') parts.meter.milliseconds('LagMilliseconds', lagMs);
+  const failed = 'error' in outcome ? { error: redact(outcome.error.message) } : {};
+  const why = 'why' in outcome ? { why: outcome.why } : {};
+  const next = action.type === 'later' ? { nextLane: action.message.lane, dueAt: action.message.dueAt } : {};
+  const fields = {
+    outcome: outcome.type,
+    ...why,
+    ...failed,
+    ...next,
+    writes,
+    generation,
+    lagMs,
+    tookMs: Math.round(tookMs),
+    repaired,
+  };
+  if (outcome.type === 'failed' || outcome.type === 'terminal') log.warn('reconciled', fields);
+  else log.info('reconciled', fields);
+}
+
+const outcomeNames = {
+  done: 'Done',
+  nothing: 'Nothing',
+  failed: 'Failed',
+  terminal: 'Terminal',
+  deferred: 'Deferred',
+} as const;
+
+function fieldsOf({ message, target, records }: Group): object {
+  const { namespace, name, lane, attempt, cluster, deferrals } = message;
+  return { key: target, namespace, name, lane, attempt, deferrals, cluster, messageId: records[0]?.messageId };
+}
+
+function noRecord({ target }: Group): never {
+  throw new Error(`a group without records: ${target}`);
+}

@@ -1,0 +1,159 @@
+// One object in hand during a reconcile: its last read or write, and the steps that may follow. Everything that is written
+// to the object itself is written here, guarded by the version in hand.
+import { reasons } from '../core/conditions.ts';
+import { toError } from '../core/errors.ts';
+import { fieldManagerOf, finalizerOf } from '../core/words.ts';
+import { applyStatus } from '../kube/apply.ts';
+import { recordEvent } from '../kube/events.ts';
+import { ensureFinalizer, removeFinalizer } from '../kube/finalizers.ts';
+import { ownedBy, sameOwned } from '../kube/managed-fields.ts';
+import type { KubeObject } from '../kube/object.ts';
+import { type Access, createAccess } from './access.ts';
+import { failureOf } from './failure.ts';
+import { isLastAttempt, type Outcome } from './outcome.ts';
+import type { Job, ReconcileParts } from './reconcile.ts';
+import {
+  type Basis,
+  isStalled,
+  type OwnedStatus,
+  type Prospect,
+  statusAfterFailure,
+  statusAfterResult,
+  statusWhileFinalizing,
+} from './status.ts';
+
+/** A visit to one object. */
+export type Visit = {
+  /** Finalizes or reconciles. Throws what no status can be written for: an unreachable server, a stale version. */
+  run(): Promise<Outcome>;
+  /** Writes so far: to children, finalizers and status. */
+  writes(): number;
+  /** Sends the recorded Events; one that cannot be sent is a line in the log, never a failed reconcile. */
+  sendEvents(): Promise<void>;
+};
+
+/** Opens a visit to the object that was just read. */
+export function createVisit({ name, declares, running, now }: ReconcileParts, job: Job, read: KubeObject): Visit {
+  const { client, message, log, signal } = job;
+  const { resource } = declares;
+  const finalizer = finalizerOf(name);
+  const fieldManager = fieldManagerOf(name);
+  let object = read;
+  let ownWrites = 0;
+  let access: Access | undefined;
+
+  const openAccess = () => {
+    access = createAccess(
+      { client, cluster: message.cluster, controller: name, log, now, signal },
+      { object, kind: resource, namespace: object.metadata.namespace },
+    );
+    return access.context;
+  };
+  const basis = (): Basis => ({
+    owned: ownedStatus(object, fieldManager),
+    generation: generationOf(object),
+    now: now(),
+    declared: resource.definition.conditions,
+  });
+
+  async function write(status: OwnedStatus): Promise<void> {
+    // As JSON has it: fields that are undefined are not there.
+    const wanted: unknown = JSON.parse(JSON.stringify(status));
+    if (sameOwned(wanted, ownedStatus(object, fieldManager))) return;
+    const { resourceVersion = '', uid, name: objectName, namespace } = object.metadata;
+    const key = { name: objectName, ...(namespace === undefined ? {} : { namespace }) };
+    const target = { apiVersion: resource.apiVersion, kind: resource.kind, key, resourceVersion, uid };
+    const after = await applyStatus(client, resource, target, wanted, { fieldManager, signal });
+    if (after.metadata.resourceVersion === resourceVersion) log.warn('an apply changed nothing', { applyNoop: 1 });
+    object = after;
+    ownWrites += 1;
+  }
+
+  /** Passes on what no status can be written for, and tells what the rest means. */
+  function judge(thrown: unknown): { readonly error: Error; readonly prospect: Prospect; readonly outcome: Outcome } {
+    if (signal.aborted) throw signal.reason;
+    const error = toError(thrown);
+    const failure = failureOf(thrown, 'later');
+    switch (failure) {
+      case 'unreachable':
+      case 'conflict':
+      case 'namespace-terminating':
+        throw error;
+      case 'terminal':
+      case 'invalid-spec':
+        return { error, prospect: failure, outcome: { type: 'terminal', error } };
+      case 'error': {
+        const stalledBefore = isStalled(ownedStatus(object, fieldManager), generationOf(object));
+        const prospect = stalledBefore || isLastAttempt(message) ? 'gave-up' : 'retrying';
+        return { error, prospect, outcome: { type: 'failed', error, stalledBefore } };
+      }
+    }
+  }
+
+  async function reconcile(): Promise<Outcome> {
+    if (declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {
+      // Persisted before the first outside effect: a reconcile that dies half-way leaves nothing that nobody cleans up.
+      object = await ensureFinalizer(client, resource, object, finalizer, { signal });
+      ownWrites += 1;
+    }
+    try {
+      const result = await running.reconcile(object, openAccess());
+      if (result.retry !== undefined) {
+        const { prospect, outcome } = judge(result.retry);
+        await write(statusAfterResult(result, basis(), prospect));
+        return outcome;
+      }
+      await write(statusAfterResult(result, basis()));
+      const { requeueAfterSeconds } = result;
+      return { type: 'done', ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }) };
+    } catch (thrown) {
+      const { error, prospect, outcome } = judge(thrown);
+      await write(statusAfterFailure(error, prospect, basis()));
+      return outcome;
+    }
+  }
+
+  async function finalize(): Promise<Outcome> {
+    if (!object.metadata.finalizers?.includes(finalizer)) return { type: 'nothing', why: 'not-ours' };
+    try {
+      const finalized = await running.finalize(object, openAccess());
+      if (finalized === 'done') {
+        await removeFinalizer(client, resource, object, finalizer, { signal });
+        ownWrites += 1;
+        return { type: 'done' };
+      }
+      const { reason, message: why, requeueAfterSeconds } = finalized;
+      await write(
+        statusWhileFinalizing({ status: 'False', reason, ...(why === undefined ? {} : { message: why }) }, basis()),
+      );
+      return { type: 'done', requeueAfterSeconds };
+    } catch (thrown) {
+      const { error, prospect, outcome } = judge(thrown);
+      const reason = prospect === 'invalid-spec' ? reasons.invalidSpec : reasons.finalizeFailed;
+      await write(statusWhileFinalizing({ status: 'False', reason, message: error.message }, basis(), prospect));
+      return outcome;
+    }
+  }
+
+  return {
+    run: async () => (object.metadata.deletionTimestamp === undefined ? await reconcile() : await finalize()),
+    writes: () => ownWrites + (access?.writes() ?? 0),
+    sendEvents: async () => {
+      for (const { type, reason, message: text } of access?.recorded() ?? []) {
+        if (signal.aborted) return;
+        const event = { object, type, reason, message: text, reportingController: fieldManager, now: now() };
+        const sent = await recordEvent(client, event, { signal });
+        if (!sent.ok) log.warn('event not recorded', { reason, error: sent.error.message });
+      }
+    },
+  };
+}
+
+function generationOf(object: KubeObject): number {
+  return object.metadata.generation ?? 0;
+}
+
+function ownedStatus(object: KubeObject, manager: string): Readonly<Record<string, unknown>> {
+  const { status } = ownedBy(object, manager, 'status');
+  return typeof status === 'object' && status !== null ? { ...status } : {};
+}

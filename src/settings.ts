@@ -1,0 +1,92 @@
+// The only reader of process.env: one parser for each process. Settings of controllers are declared by their authors and
+// parsed by defineController from the same environment.
+import * as z from 'zod';
+import type { Environment } from './core/controller.ts';
+import { SettingsError } from './core/errors.ts';
+import { formatProblems } from './core/zod-problems.ts';
+
+const queues = {
+  /** What a queue's name is put behind to give its URL. */
+  QUEUE_URL_PREFIX: z.url(),
+};
+
+const level = { LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO') };
+
+const reconcileSettings = z.object({
+  ...queues,
+  ...level,
+  /** Where the clusters table is: `ssm:/outrigger/dev/clusters/` or a file's path. */
+  CLUSTERS: z.string().min(1),
+  /** Seconds; the queue's visibility time-out is at least six times the function's time-out (AWS Lambda: Using Lambda with Amazon SQS). */
+  METRICS_NAMESPACE: z.string().default('Outrigger'),
+});
+
+const timersSettings = z.object({ ...queues, ...level, METRICS_NAMESPACE: z.string().default('Outrigger') });
+
+const resyncSettings = z.object({
+  ...queues,
+  ...level,
+  CLUSTERS: z.string().min(1),
+  METRICS_NAMESPACE: z.string().default('Outrigger'),
+  /** How far apart the schedule's ticks are. */
+  RESYNC_TICK_SECONDS: z.coerce.number().int().min(1).default(600),
+  /** Overrides every controller's own period; for one machine, where nobody waits ten hours. */
+  RESYNC_PERIOD_SECONDS: z.coerce.number().int().min(1).optional(),
+  /** How old an unobserved change must be before it is said to be missed; at least the visibility time-out. */
+  RESYNC_GRACE_SECONDS: z.coerce.number().int().min(1).default(240),
+  /** At most this many keys a second for each controller and cluster. */
+  RESYNC_PER_SECOND: z.coerce.number().int().min(1).default(100),
+});
+
+const watcherSettings = z.object({
+  ...queues,
+  ...level,
+  /** The name of this cluster in the clusters table. */
+  CLUSTER: z.string().min(1),
+  /** A kubeconfig file; absent inside a cluster. */
+  KUBECONFIG: z.string().optional(),
+  KUBECONFIG_CONTEXT: z.string().optional(),
+  /** The port of /healthz, /readyz and /metrics; 0 takes a free one. */
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  HOST: z.string().default('0.0.0.0'),
+  /** Only this namespace; absent: all. */
+  WATCH_NAMESPACE: z.string().optional(),
+  RESYNC_PER_SECOND: z.coerce.number().int().min(1).default(100),
+});
+
+export type ReconcileSettings = z.infer<typeof reconcileSettings>;
+export type TimersSettings = z.infer<typeof timersSettings>;
+export type ResyncSettings = z.infer<typeof resyncSettings>;
+export type WatcherSettings = z.infer<typeof watcherSettings>;
+
+/** The process's environment, for controllers' own settings and for child processes. */
+export function environment(): Environment {
+  return process.env;
+}
+
+/** Reads what a reconcile function needs. Throws SettingsError, naming the variables. */
+export function readReconcileSettings(from: Environment = process.env): ReconcileSettings {
+  return parse(reconcileSettings, from);
+}
+
+/** Reads what the timers function needs. Throws SettingsError. */
+export function readTimersSettings(from: Environment = process.env): TimersSettings {
+  return parse(timersSettings, from);
+}
+
+/** Reads what the resync function needs. Throws SettingsError. */
+export function readResyncSettings(from: Environment = process.env): ResyncSettings {
+  return parse(resyncSettings, from);
+}
+
+/** Reads what the watcher needs. Throws SettingsError. */
+export function readWatcherSettings(from: Environment = process.env): WatcherSettings {
+  return parse(watcherSettings, from);
+}
+
+function parse<S extends z.ZodObject>(schema: S, from: Environment): z.infer<S> {
+  const parsed = schema.safeParse(from);
+  if (!parsed.success)
+    throw new SettingsError(`the environment lacks what this process needs: ${formatProblems(parsed.error)}`);
+  return parsed.data;
+}
