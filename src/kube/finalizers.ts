@@ -7,6 +7,13 @@ import { objectPath } from './path.ts';
 
 const MERGE_PATCH = 'application/merge-patch+json';
 
+/** Who writes. */
+export interface FinalizerOptions {
+  /** Shown in managedFields, so that resync can tell our own writes from those of others. */
+  readonly fieldManager?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Puts a finalizer on an object that was read, and returns the object after the write. Writes nothing when it is there
  * already or the object is being deleted. isConflict when the object has changed since the read, isNotFound when it is gone.
@@ -16,7 +23,7 @@ export async function ensureFinalizer(
   resource: ResourceName,
   object: KubeObject,
   finalizer: string,
-  options: { readonly signal?: AbortSignal | undefined } = {},
+  options: FinalizerOptions = {},
 ): Promise<KubeObject> {
   const { finalizers = [], deletionTimestamp } = object.metadata;
   if (deletionTimestamp !== undefined || finalizers.includes(finalizer)) return object;
@@ -32,7 +39,7 @@ export async function removeFinalizer(
   resource: ResourceName,
   object: KubeObject,
   finalizer: string,
-  options: { readonly signal?: AbortSignal | undefined } = {},
+  options: FinalizerOptions = {},
 ): Promise<KubeObject | undefined> {
   const { finalizers = [], deletionTimestamp } = object.metadata;
   if (!finalizers.includes(finalizer)) return object;
@@ -52,12 +59,13 @@ async function patchFinalizers(
   resource: ResourceName,
   { metadata }: KubeObject,
   finalizers: readonly string[],
-  { signal }: { readonly signal?: AbortSignal | undefined },
+  { fieldManager, signal }: FinalizerOptions,
 ): Promise<KubeObject> {
   const { uid, resourceVersion } = metadata;
   const { body } = await client.request({
     method: 'PATCH',
     path: objectPath(resource, metadata),
+    query: { fieldManager },
     contentType: MERGE_PATCH,
     body: { metadata: { uid, resourceVersion, finalizers } },
     signal,

@@ -1,6 +1,7 @@
 // The watcher keeps one of these per object of every kind it watches, so it is cut down while it is parsed: managedFields
 // and annotations (which may hold a whole spec, a Secret's data included) are let go before anything can store them.
 import { AnswerError } from './errors.ts';
+import { isRecord } from './record.ts';
 
 /** An owner reference, as far as finding the owner needs it. */
 export interface HeadOwner {
@@ -99,10 +100,6 @@ function text(from: Readonly<Record<string, unknown>>, field: string): string {
 
 function record(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return isRecord(value) ? value : undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function missing(field: string): AnswerError {

@@ -1,15 +1,13 @@
 // Names become URL paths here and nowhere else. They come from messages and from users' objects, so each is held to
 // Kubernetes' own rule for a path segment and encoded: no name can address another object than the one it names.
+import { isPathSegment } from '../core/key.ts';
 import type { ObjectKey, ResourceName } from './object.ts';
-
-/** Tells whether a name may stand in a URL path: Kubernetes' rule (apimachinery, IsValidPathSegmentName), and not empty. */
-export function isPathSegment(name: string): boolean {
-  return name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name) && name.isWellFormed();
-}
 
 /** Encodes one path segment. Throws a TypeError that names the segment when it may not stand in a path. */
 export function pathSegment(name: string): string {
-  if (!isPathSegment(name)) throw new TypeError(`not a name for an API path: ${JSON.stringify(name)}`);
+  // Half a surrogate pair cannot be encoded.
+  if (!isPathSegment(name) || !name.isWellFormed())
+    throw new TypeError(`not a name for an API path: ${JSON.stringify(name)}`);
   return encodeURIComponent(name);
 }
 
