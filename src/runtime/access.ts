@@ -1,9 +1,9 @@
 // What a reconciler may do to the cluster, made from a client for one object of one controller. It counts the writes, so
 // that a resync can say whether it had to repair anything.
+import * as z from 'zod';
 import type { BareContext, Log } from '../core/context.ts';
-import { formatKey } from '../core/key.ts';
 import type { Kind } from '../core/kind.ts';
-import { applyChildren } from '../kube/children.ts';
+import { applyChildren, type DesiredChild } from '../kube/children.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { getObject, listPages } from '../kube/read.ts';
@@ -66,22 +66,31 @@ export function createAccess(
       }
       const result = await applyChildren(client, {
         owner: owner.object,
-        ownerKind: owner.kind,
-        controller,
-        kind,
-        desired,
+        controllerName: controller,
+        resource: kind,
+        apiVersion: kind.apiVersion,
+        kind: kind.kind,
+        desired: desired.map(toDesired),
         prune,
+        deleteAllowed: true,
         signal,
-        onWrite: (verb, name) => {
-          writes += 1;
-          log.info('child written', {
-            verb,
-            child: `${kind.kind} ${formatKey({ name, ...placeOf(kind, owner.namespace) })}`,
-          });
-        },
       });
-      return result.live;
+      writes += result.writes;
+      if (result.writes > 0) log.info('children written', { kind: kind.kind, writes: result.writes });
+      if (result.noops > 0) log.warn('an apply changed nothing', { applyNoop: result.noops });
+      return result.objects;
     },
   };
   return { context, recorded: () => [...recorded.values()], writes: () => writes };
 }
+
+/** A wanted child as it left the author's typed code; its name is all that we rely on. */
+const toDesired = (child: object): DesiredChild => desiredChild.parse(child);
+
+const desiredChild = z.looseObject({
+  metadata: z.object({
+    name: z.string().min(1),
+    labels: z.record(z.string(), z.string()).optional(),
+    annotations: z.record(z.string(), z.string()).optional(),
+  }),
+});

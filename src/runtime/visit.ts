@@ -2,12 +2,15 @@
 // to the object itself is written here, guarded by the version in hand.
 import { reasons } from '../core/conditions.ts';
 import { toError } from '../core/errors.ts';
+import { redact } from '../core/redact.ts';
 import { fieldManagerOf, finalizerOf } from '../core/words.ts';
 import { applyStatus } from '../kube/apply.ts';
 import { recordEvent } from '../kube/events.ts';
 import { ensureFinalizer, removeFinalizer } from '../kube/finalizers.ts';
-import { ownedBy, sameOwned } from '../kube/managed-fields.ts';
+import { ownedBy } from '../kube/managed-fields.ts';
 import type { KubeObject } from '../kube/object.ts';
+import { isRecord } from '../kube/record.ts';
+import { sameOwned } from '../kube/same-owned.ts';
 import { type Access, createAccess } from './access.ts';
 import { failureOf } from './failure.ts';
 import { isLastAttempt, type Outcome } from './outcome.ts';
@@ -58,7 +61,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
 
   async function write(status: OwnedStatus): Promise<void> {
     // As JSON has it: fields that are undefined are not there.
-    const wanted: unknown = JSON.parse(JSON.stringify(status));
+    const wanted = toRecord(JSON.parse(JSON.stringify(status)));
     if (sameOwned(wanted, ownedStatus(object, fieldManager))) return;
     const { resourceVersion = '', uid, name: objectName, namespace } = object.metadata;
     const key = { name: objectName, ...(namespace === undefined ? {} : { namespace }) };
@@ -141,9 +144,9 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     sendEvents: async () => {
       for (const { type, reason, message: text } of access?.recorded() ?? []) {
         if (signal.aborted) return;
-        const event = { object, type, reason, message: text, reportingController: fieldManager, now: now() };
-        const sent = await recordEvent(client, event, { signal });
-        if (!sent.ok) log.warn('event not recorded', { reason, error: sent.error.message });
+        const event = { object, type, reason, message: redact(text), reportingController: finalizer, now, signal };
+        const sent = await recordEvent(client, event);
+        if (!sent.recorded) log.warn('event not recorded', { reason, error: sent.error.message });
       }
     },
   };
@@ -154,6 +157,9 @@ function generationOf(object: KubeObject): number {
 }
 
 function ownedStatus(object: KubeObject, manager: string): Readonly<Record<string, unknown>> {
-  const { status } = ownedBy(object, manager, 'status');
-  return typeof status === 'object' && status !== null ? { ...status } : {};
+  return toRecord(ownedBy(object, manager, 'status')?..status);
+}
+
+function toRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
 }

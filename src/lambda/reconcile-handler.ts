@@ -1,0 +1,83 @@
+// The Lambda handler of a controller: settings, clients and telemetry are made once, at the first invocation, and a batch
+// is handled each time. Everything that decides is in runtime/.
+import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { createClusters } from '../clusters/connect.ts';
+import type { Registered } from '../core/controller.ts';
+import { controllerQueue } from '../core/words.ts';
+import { createDelete } from '../queue/delete.ts';
+import { createSend } from '../queue/send.ts';
+import { createSqsClient } from '../queue/sqs-client.ts';
+import { createBatch } from '../runtime/batch.ts';
+import { createBreaker } from '../runtime/breaker.ts';
+import { createReconcile } from '../runtime/reconcile.ts';
+import { environment, readReconcileSettings } from '../settings.ts';
+import { wait } from './clock.ts';
+import { createTelemetry } from './powertools.ts';
+import { toBatchResponse, toQueueRecord } from './records.ts';
+
+/** Kept free before the function's own deadline: for deleting what is done and for the answer. */
+const reserveMs = 2_000;
+/** How long a reconcile may go on after its signal. */
+const graceMs = 1_000;
+
+/** Creates the handler of a controller's queue. Throws at its first call, by name, for settings that are missing. */
+export function createReconcileHandler(
+  controller: Registered,
+): (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse> {
+  let invoke: ReturnType<typeof start> | undefined;
+  return async (event, context) => {
+    invoke ??= start(controller);
+    return await invoke(event, context);
+  };
+}
+
+function start(controller: Registered): (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse> {
+  const settings = readReconcileSettings();
+  const running = controller.start(environment());
+  const telemetry = createTelemetry(controller.name, {
+    level: settings.LOG_LEVEL,
+    namespace: settings.METRICS_NAMESPACE,
+  });
+  const sqs = createSqsClient();
+  const monotonicMs = () => performance.now();
+  const clusters = createClusters(settings.CLUSTERS, { userAgent: `outrigger/${controller.name}` });
+  let receivedAt = monotonicMs();
+
+  const batch = createBatch({
+    controller: controller.name,
+    reconcile: createReconcile({
+      name: controller.name,
+      declares: controller.declares,
+      running,
+      now: () => new Date(),
+    }),
+    findCluster: clusters.find,
+    breaker: createBreaker(monotonicMs),
+    send: createSend(sqs, settings.QUEUE_URL_PREFIX),
+    deleteMessages: createDelete(sqs, settings.QUEUE_URL_PREFIX, controllerQueue(controller.name)),
+    log: telemetry.log,
+    meter: telemetry.meter,
+    monotonicMs,
+    sqsNow: ({ firstReceivedAt, receiveCount }) => {
+      // A wrong local clock must not reuse a slot that FIFO still remembers; a record received before is older than it looks.
+      const bySqs = firstReceivedAt + (monotonicMs() - receivedAt);
+      return receiveCount > 1 ? Math.max(bySqs, Date.now()) : bySqs;
+    },
+    wait,
+    die: (reason) => {
+      telemetry.log({}).error('ending the process', { reason });
+      telemetry.flush();
+      process.exit(1);
+    },
+  });
+
+  return async ({ Records }, context) => {
+    receivedAt = monotonicMs();
+    const reconcileMs = Math.max(0, context.getRemainingTimeInMillis() - reserveMs - graceMs);
+    try {
+      return toBatchResponse(await batch(Records.map(toQueueRecord), { reconcileMs, graceMs }));
+    } finally {
+      telemetry.flush();
+    }
+  };
+}
