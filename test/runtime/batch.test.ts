@@ -1,0 +1,226 @@
+// Only from records to what is on the queues and what stays: reconciles are given. The reconcile itself is reconcile.test.ts.
+import { beforeEach, describe, expect, it } from 'vitest';
+import { maxAttempts } from '../../src/core/backoff.ts';
+import type { Log } from '../../src/core/context.ts';
+import { createClient } from '../../src/kube/client.ts';
+import { formatMessage, type Message, parseMessage } from '../../src/queue/message.ts';
+import type { Entry, Send } from '../../src/queue/sender.ts';
+import { createBatch } from '../../src/runtime/batch.ts';
+import { createBreaker } from '../../src/runtime/breaker.ts';
+import type { ClusterAnswer } from '../../src/runtime/clusters.ts';
+import type { QueueRecord } from '../../src/runtime/intake.ts';
+import type { Job, Report } from '../../src/runtime/reconcile.ts';
+
+const startMs = 1_800_000_000_000;
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const done: Report = { outcome: { type: 'done' }, writes: 0 };
+
+const messageFor = (name: string, more: Partial<Message> = {}): Message => ({
+  v: 1,
+  controller: 'water-tank',
+  cluster: 'a',
+  group: 'plant.example.com',
+  resource: 'watertanks',
+  namespace: 'default',
+  name,
+  lane: 'watch',
+  attempt: 0,
+  deferrals: 0,
+  seenAt: startMs - 100,
+  ...more,
+});
+const record = (name: string, more: Partial<Message> = {}, receiveCount = 1): QueueRecord => ({
+  messageId: `m-${name}`,
+  receiptHandle: `r-${name}`,
+  body: formatMessage(messageFor(name, more)),
+  groupId: name,
+  receiveCount,
+  firstReceivedAt: startMs,
+});
+
+/** A batch whose clock stands still until told, with the queues as arrays. */
+function setUp(reconcile: (job: Job) => Promise<Report>) {
+  const queues = new Map<string, Entry[]>();
+  const deleted: string[] = [];
+  const waiting: { readonly at: number; readonly wake: () => void }[] = [];
+  const seen = { clusterAnswer: undefined as ClusterAnswer | undefined, sending: true, died: '' };
+  let clock = 0;
+  const client = createClient({ server: new URL('http://127.0.0.1:1') });
+  const send: Send = async (queue, entries) => {
+    if (!seen.sending) return entries.map(() => ({ accepted: false, reason: 'queue is away' }));
+    queues.set(queue, [...(queues.get(queue) ?? []), ...entries]);
+    return entries.map((_, index) => ({ accepted: true, messageId: `s${index}` }));
+  };
+  const batch = createBatch({
+    controller: 'water-tank',
+    reconcile,
+    findCluster: async () => seen.clusterAnswer ?? { type: 'client', client },
+    breaker: createBreaker(() => clock),
+    send,
+    deleteMessages: async (handles) => void deleted.push(...handles),
+    log: () => silent,
+    meter: { count: () => {}, milliseconds: () => {} },
+    sqsNow: () => startMs + clock,
+    monotonicMs: () => clock,
+    wait: (milliseconds, signal) =>
+      new Promise((resolve) => {
+        waiting.push({ at: clock + milliseconds, wake: resolve });
+        signal.addEventListener('abort', () => resolve());
+      }),
+    die: (reason) => {
+      seen.died = reason;
+      throw new Error(reason);
+    },
+  });
+  const advance = (milliseconds: number) => {
+    clock += milliseconds;
+    for (const { at, wake } of [...waiting]) if (at <= clock) wake();
+  };
+  const run = (records: readonly QueueRecord[]) => batch(records, { reconcileMs: 25_000, graceMs: 1_000 });
+  return { run, queues, deleted, seen, advance };
+}
+
+describe('a batch', () => {
+  let reconciled: string[];
+  beforeEach(() => {
+    reconciled = [];
+  });
+
+  it('one that fails keeps only its own message', async () => {
+    const { run, queues } = setUp(async ({ message }) => {
+      if (message.name === 'bad') throw new Error('unexpected');
+      return done;
+    });
+    expect(await run([record('good'), record('bad'), record('fine')])).toEqual(['m-bad']);
+    expect([...queues]).toEqual([]);
+  });
+
+  it('duplicates of a key are reconciled once and go together', async () => {
+    const { run } = setUp(async ({ message }) => {
+      reconciled.push(message.name);
+      return done;
+    });
+    const twice = [record('north'), { ...record('north'), messageId: 'm2', receiptHandle: 'r2' }];
+    expect(await run(twice)).toEqual([]);
+    expect(reconciled).toEqual(['north']);
+  });
+
+  it('a message is kept when what must follow it cannot be sent', async () => {
+    const { run, seen } = setUp(async () => ({ outcome: { type: 'done', requeueAfterSeconds: 5 }, writes: 0 }));
+    seen.sending = false;
+    expect(await run([record('north')])).toEqual(['m-north']);
+  });
+
+  it('a requeue is on the timers queue before its message goes', async () => {
+    const { run, queues } = setUp(async () => ({ outcome: { type: 'done', requeueAfterSeconds: 5 }, writes: 0 }));
+    expect(await run([record('north')])).toEqual([]);
+    const [entry] = queues.get('timers') ?? [];
+    expect(parseMessage(entry?.body ?? '')).toMatchObject({ name: 'north', lane: 'requeue' });
+  });
+
+  it('a body that is not ours is a dead letter with its reason, unchanged, and reaches no API server', async () => {
+    const { run, queues } = setUp(async ({ message }) => {
+      reconciled.push(message.name);
+      return done;
+    });
+    const bad = { ...record('x'), body: JSON.stringify({ ...messageFor('x'), name: '../x' }) };
+    expect(await run([bad, record('good')])).toEqual([]);
+    const [letter] = queues.get('water-tank-dlq.fifo') ?? [];
+    expect(letter?.body).toBe(bad.body);
+    expect(letter?.attributes?.reason).toContain('name');
+    expect(reconciled).toEqual(['good']);
+  });
+
+  it('a body that is not ours stays when the dead-letter queue is away', async () => {
+    const { run, seen } = setUp(async () => done);
+    seen.sending = false;
+    expect(await run([{ ...record('x'), body: 'hello' }])).toEqual(['m-x']);
+  });
+
+  it('an unknown cluster is a dead letter with the reason', async () => {
+    const { run, seen, queues } = setUp(async () => done);
+    seen.clusterAnswer = { type: 'unknown' };
+    expect(await run([record('north')])).toEqual([]);
+    expect(queues.get('water-tank-dlq.fifo')?.[0]?.attributes?.reason).toBe('unknown cluster a');
+  });
+
+  it('a message of a cluster that is being left is deleted', async () => {
+    const { run, seen, queues } = setUp(async () => done);
+    seen.clusterAnswer = { type: 'leaving' };
+    expect(await run([record('north')])).toEqual([]);
+    expect([...queues]).toEqual([]);
+  });
+
+  it('the last attempt leaves a dead letter with the error, without credentials', async () => {
+    const error = new Error('refused: token=abc123secret');
+    const { run, queues } = setUp(async () => ({
+      outcome: { type: 'failed', error, stalledBefore: false },
+      writes: 0,
+    }));
+    expect(await run([record('north', { attempt: maxAttempts - 1 })])).toEqual([]);
+    const [letter] = queues.get('water-tank-dlq.fifo') ?? [];
+    expect(letter?.attributes?.error).toContain('refused');
+    expect(JSON.stringify(letter?.attributes)).not.toContain('abc123secret');
+  });
+
+  it('a record that was received before runs alone, after the others are done and deleted', async () => {
+    const { run, deleted } = setUp(async ({ message }) => {
+      reconciled.push(`${message.name} with ${deleted.length} deleted`);
+      return done;
+    });
+    expect(await run([record('poison', {}, 2), record('a'), record('b')])).toEqual([]);
+    expect(reconciled).toEqual(['a with 0 deleted', 'b with 0 deleted', 'poison with 2 deleted']);
+  });
+
+  it('in a batch longer than a second, what is finished is deleted at once', async () => {
+    let finish = () => {};
+    const slow = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const { run, deleted, advance } = setUp(async ({ message }) => {
+      if (message.name === 'slow') await slow;
+      else advance(1_500);
+      return done;
+    });
+    const running = run([record('slow'), record('quick')]);
+    await expect.poll(() => deleted).toEqual(['r-quick']);
+    finish();
+    expect(await running).toEqual([]);
+  });
+
+  it('a reconcile that heeds its signal keeps its message and harms no other', async () => {
+    const { run, advance } = setUp(
+      ({ message, signal }) =>
+        new Promise((resolve, reject) => {
+          if (message.name !== 'slow') return resolve(done);
+          signal.addEventListener('abort', () => reject(new Error('aborted')));
+          queueMicrotask(() => advance(25_000));
+        }),
+    );
+    expect(await run([record('slow'), record('quick')])).toEqual(['m-slow']);
+  });
+
+  it('a reconcile that ignores its signal ends the process, after everything finished is deleted', async () => {
+    const { run, advance, seen, deleted } = setUp(({ message }) =>
+      message.name === 'deaf' ? new Promise(() => {}) : Promise.resolve(done),
+    );
+    const running = run([record('deaf'), record('quick')]);
+    await Promise.resolve();
+    advance(25_000);
+    await expect.poll(() => (advance(1_000), seen.died)).toContain('ignored its signal');
+    await expect(running).rejects.toThrow('ignored its signal');
+    expect(deleted).toEqual(['r-quick']);
+  });
+
+  it('after five failures in a row a cluster is left alone, and each key is put off without an attempt', async () => {
+    const error = new Error('connect');
+    const { run, queues } = setUp(async ({ message }) => {
+      reconciled.push(message.name);
+      return { outcome: { type: 'deferred', why: 'unreachable', error }, writes: 0 };
+    });
+    for (const name of ['1', '2', '3', '4', '5', '6', '7']) expect(await run([record(name)])).toEqual([]);
+    expect(reconciled).toEqual(['1', '2', '3', '4', '5']);
+    expect(queues.get('timers')).toHaveLength(7);
+    expect(parseMessage(queues.get('timers')?.at(-1)?.body ?? '')).toMatchObject({ attempt: 0, deferrals: 1 });
+  });
+});
