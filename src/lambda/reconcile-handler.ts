@@ -6,6 +6,7 @@ import type { Registered } from '../core/controller.ts';
 import { controllerQueue } from '../core/words.ts';
 import { createDelete } from '../queue/delete.ts';
 import { createSend } from '../queue/send.ts';
+import { sqsNow } from '../queue/slots.ts';
 import { createSqsClient } from '../queue/sqs-client.ts';
 import { createBatch } from '../runtime/batch.ts';
 import { createBreaker } from '../runtime/breaker.ts';
@@ -58,11 +59,8 @@ function start(controller: Registered): (event: SQSEvent, context: LambdaContext
     log: telemetry.log,
     meter: telemetry.meter,
     monotonicMs,
-    sqsNow: ({ firstReceivedAt, receiveCount }) => {
-      // A wrong local clock must not reuse a slot that FIFO still remembers; a record received before is older than it looks.
-      const bySqs = firstReceivedAt + (monotonicMs() - receivedAt);
-      return receiveCount > 1 ? Math.max(bySqs, Date.now()) : bySqs;
-    },
+    sqsNow: (record) =>
+      sqsNow(record, { receivedMonotonicMs: receivedAt, monotonicMs: monotonicMs(), localMs: Date.now() }),
     wait,
     die: (reason) => {
       telemetry.log({}).error('ending the process', { reason });

@@ -204,11 +204,15 @@ describe('a batch', () => {
     const { run, advance, seen, deleted } = setUp(({ message }) =>
       message.name === 'deaf' ? new Promise(() => {}) : Promise.resolve(done),
     );
-    const running = run([record('deaf'), record('quick')]);
+    const ended = expect(run([record('deaf'), record('quick')])).rejects.toThrow('ignored its signal');
     await Promise.resolve();
     advance(25_000);
-    await expect.poll(() => (advance(1_000), seen.died)).toContain('ignored its signal');
-    await expect(running).rejects.toThrow('ignored its signal');
+    const died = () => {
+      advance(1_000);
+      return seen.died;
+    };
+    await expect.poll(died).toContain('ignored its signal');
+    await ended;
     expect(deleted).toEqual(['r-quick']);
   });
 

@@ -1,0 +1,3 @@
+import { createTimersHandler } from '../src/lambda/timers-handler.ts';
+
+export const handler = createTimersHandler();
