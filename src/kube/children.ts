@@ -8,11 +8,12 @@ import { formatKey } from '../core/key.ts';
 import { controllerLabel, fieldManagerOf, ownerAnnotation, ownerUidLabel } from '../core/words.ts';
 import { applyObject } from './apply.ts';
 import type { KubeClient } from './client.ts';
-import { type ApiError, isConflict, isInvalid, isNotFound } from './errors.ts';
+import { type ApiError, isConflict, isInvalidAt, isNotFound } from './errors.ts';
 import { ownedBy } from './managed-fields.ts';
 import type { KubeObject, OwnerReference, ResourceName } from './object.ts';
 import { objectPath } from './path.ts';
 import { getObject, listPages } from './read.ts';
+import { isRecord } from './record.ts';
 import { sameOwned } from './same-owned.ts';
 
 /** A wanted child: its name, labels and annotations, and whatever of it is ours to say. */
@@ -125,8 +126,7 @@ async function place(
 /** A uid or a controller that differs: not the object that was read. */
 function isOtherObject(error: unknown): error is ApiError {
   if (isConflict(error) || isNotFound(error)) return true;
-  const fields = isInvalid(error) ? (error.body?.details?.causes ?? []).map((cause) => cause.field) : [];
-  return fields.some((field) => field === 'metadata.uid' || field === 'metadata.ownerReferences');
+  return isInvalidAt(error, 'metadata.uid') || isInvalidAt(error, 'metadata.ownerReferences');
 }
 
 async function listOwned(
@@ -184,7 +184,7 @@ function fullChild(request: ChildrenRequest, desired: DesiredChild): KubeObject 
     );
   }
   return {
-    ...desired,
+    ...withoutNulls(desired),
     apiVersion,
     kind,
     metadata: {
@@ -195,6 +195,17 @@ function fullChild(request: ChildrenRequest, desired: DesiredChild): KubeObject 
       ownerReferences: [ownerReference(owner)],
     },
   };
+}
+
+/** The API turns a null into whatever it likes (an empty text in a ConfigMap), so "nothing" is said by leaving it out. */
+function withoutNulls(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const kept = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutNullsInside(value)]));
+}
+
+function withoutNullsInside(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNullsInside);
+  return isRecord(value) ? withoutNulls(value) : value;
 }
 
 function ownerReference(owner: KubeObject): OwnerReference {

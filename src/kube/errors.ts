@@ -121,6 +121,11 @@ export function isInvalid(error: unknown): error is ApiError {
   return hasStatus(error, 422);
 }
 
+/** 422 for this field. `metadata.uid`: the object is another one than was meant. */
+export function isInvalidAt(error: unknown, field: string): error is ApiError {
+  return isInvalid(error) && (error.body?.details?.causes?.some((one) => one.field === field) ?? false);
+}
+
 /** Nobody answered. */
 export function isConnectFailure(error: unknown): error is ConnectError {
   return error instanceof ConnectError;

@@ -61,13 +61,13 @@ async function patchFinalizers(
   finalizers: readonly string[],
   { fieldManager, signal }: FinalizerOptions,
 ): Promise<KubeObject> {
-  const { uid, resourceVersion } = metadata;
   const { body } = await client.request({
     method: 'PATCH',
     path: objectPath(resource, metadata),
     query: { fieldManager },
     contentType: MERGE_PATCH,
-    body: { metadata: { uid, resourceVersion, finalizers } },
+    // The version is guard enough against an object created anew under the same name (409); a uid would make that a 422.
+    body: { metadata: { resourceVersion: metadata.resourceVersion, finalizers } },
     signal,
   });
   return parseObject(body);

@@ -4,6 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Connection } from './connection.ts';
 import { ConnectError, DeadlineError } from './errors.ts';
+import { isLoopback } from './loopback.ts';
 
 /** What goes over the wire. */
 export interface Outgoing {
@@ -132,10 +133,6 @@ export function deadline(
 
 function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 function tlsOptions(connection: Connection): https.AgentOptions {

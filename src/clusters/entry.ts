@@ -1,0 +1,50 @@
+// One cluster in the clusters table: where it is and how to get in. The schema is the table's documentation.
+import * as z from 'zod';
+import { ConnectionProblem } from './connection-problem.ts';
+
+const access = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('token'), token: z.string().min(1) }),
+  /** A kubeconfig with a token or a client certificate in it; it also says where the server is. */
+  z.strictObject({ type: z.literal('kubeconfig'), kubeconfig: z.string().min(1) }),
+  /** PEM. */
+  z.strictObject({ type: z.literal('certificate'), cert: z.string().min(1), key: z.string().min(1) }),
+  /** No credentials: an API server on this machine, over http. */
+  z.strictObject({ type: z.literal('none') }),
+]);
+
+const clusterEntry = z.strictObject({
+  /** Address of the API server. Only with a kubeconfig may it be left to that. */
+  server: z.string().optional(),
+  /** PEM, or base64 of PEM, of the authorities that sign the server's certificate. */
+  ca: z.string().min(1).optional(),
+  access,
+  /** The cluster is being given up: its messages are deleted and counted. */
+  leaving: z.boolean().optional(),
+});
+
+/** One cluster in the clusters table. */
+export type ClusterEntry = z.infer<typeof clusterEntry>;
+
+/** Tells whether a text may be a cluster's name: what SSM accepts as one level of a parameter's name. */
+export function isClusterName(name: string): boolean {
+  return /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/.test(name);
+}
+
+/** Parses one entry. Throws a ConnectionProblem that names the cluster and the fields, and quotes no value. */
+export function parseEntry(name: string, value: unknown): ClusterEntry {
+  const parsed = clusterEntry.safeParse(value);
+  if (!parsed.success) {
+    const fields = parsed.error.issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => [...issue.path, key].join('.'))
+        : [issue.path.join('.') || 'the entry'],
+    );
+    throw new ConnectionProblem(
+      `cluster "${name}": ${[...new Set(fields)].join(', ')} missing, unknown or of the wrong type`,
+    );
+  }
+  if (parsed.data.server === undefined && parsed.data.access.type !== 'kubeconfig') {
+    throw new ConnectionProblem(`cluster "${name}": server is missing; give one like https://host:6443`);
+  }
+  return parsed.data;
+}
