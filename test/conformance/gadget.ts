@@ -1,0 +1,181 @@
+// The kinds of the conformance suite: a CRD with everything the suite asks about, and one without the status subresource. They
+// belong to the suite alone, so that no server can know them beforehand.
+
+export const GROUP = 'conformance.example.org';
+export const API_VERSION = `${GROUP}/v1`;
+
+/** Returns the path of the gadgets of a namespace, of one gadget, or of its subresource. */
+export function gadgets(namespace: string, name?: string, subresource?: string): string {
+  return [`/apis/${API_VERSION}/namespaces/${namespace}/gadgets`, name, subresource]
+    .filter((part) => part !== undefined)
+    .join('/');
+}
+
+/** Returns the path of the plinths, which are cluster-scoped, or of one. */
+export function plinths(name?: string): string {
+  return [`/apis/${API_VERSION}/plinths`, name].filter((part) => part !== undefined).join('/');
+}
+
+/** An object as a client writes it. */
+export interface Sent {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly [field: string]: unknown;
+}
+
+/** Returns a gadget to be sent. */
+export function gadget(name: string, spec: object = { size: 1 }, metadata: object = {}): Sent {
+  return { apiVersion: API_VERSION, kind: 'Gadget', metadata: { name, ...metadata }, spec };
+}
+
+/** Returns a plinth to be sent. */
+export function plinth(name: string, content: object = {}, metadata: object = {}): Sent {
+  return { apiVersion: API_VERSION, kind: 'Plinth', metadata: { name, ...metadata }, ...content };
+}
+
+const specSchema = {
+  type: 'object',
+  required: ['size'],
+  properties: {
+    size: { type: 'integer', minimum: 0, maximum: 100 },
+    color: { type: 'string', enum: ['red', 'green', 'blue'] },
+    finish: { type: 'string', default: 'matt' },
+    code: { type: 'string', pattern: '^[a-z]+$', minLength: 2, maxLength: 5 },
+    port: { 'x-kubernetes-int-or-string': true },
+    ratio: { type: 'number' },
+    loose: { type: 'boolean' },
+    since: { type: 'string', format: 'date-time' },
+    low: { type: 'integer' },
+    high: { type: 'integer' },
+    nickname: { type: 'string', nullable: true },
+    frozen: {
+      type: 'string',
+      'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'frozen cannot be changed' }],
+    },
+    labels: { type: 'object', additionalProperties: { type: 'string' } },
+    tags: { type: 'array', maxItems: 3, items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+    notes: { type: 'array', items: { type: 'string' } },
+    parts: {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+      items: {
+        type: 'object',
+        required: ['name'],
+        properties: { name: { type: 'string' }, count: { type: 'integer', default: 1 } },
+      },
+    },
+    box: {
+      type: 'object',
+      default: {},
+      properties: { lid: { type: 'string', default: 'closed' }, depth: { type: 'integer' } },
+    },
+    free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  },
+  'x-kubernetes-validations': [
+    {
+      rule: '!has(self.low) || !has(self.high) || self.low <= self.high',
+      message: 'low must not exceed high',
+      fieldPath: '.low',
+    },
+    {
+      rule: "!has(self.code) || self.code != 'zero' || self.size == 0",
+      messageExpression: "'code ' + self.code + ' is for size 0'",
+    },
+  ],
+};
+
+const statusSchema = {
+  type: 'object',
+  properties: {
+    replicas: { type: 'integer' },
+    selector: { type: 'string' },
+    phase: { type: 'string' },
+    observedGeneration: { type: 'integer' },
+    conditions: {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+      items: {
+        type: 'object',
+        required: ['type', 'status'],
+        properties: {
+          type: { type: 'string' },
+          status: { type: 'string' },
+          reason: { type: 'string' },
+          message: { type: 'string' },
+        },
+      },
+    },
+  },
+};
+
+/** The CustomResourceDefinitions to install before the cases run. */
+export const definitions = [
+  {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `gadgets.${GROUP}` },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: {
+        plural: 'gadgets',
+        singular: 'gadget',
+        kind: 'Gadget',
+        listKind: 'GadgetList',
+        shortNames: ['gd'],
+        categories: ['things'],
+      },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          subresources: {
+            status: {},
+            scale: {
+              specReplicasPath: '.spec.size',
+              statusReplicasPath: '.status.replicas',
+              labelSelectorPath: '.status.selector',
+            },
+          },
+          additionalPrinterColumns: [
+            { name: 'Size', type: 'integer', jsonPath: '.spec.size', description: 'How big it is.' },
+            { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+            { name: 'Color', type: 'string', jsonPath: '.spec.color', priority: 1 },
+            { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+          ],
+          selectableFields: [{ jsonPath: '.spec.color' }],
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              description: 'A gadget is what the conformance suite writes and reads.',
+              required: ['spec'],
+              properties: { spec: { ...specSchema, description: 'What is wanted.' }, status: statusSchema },
+            },
+          },
+        },
+      ],
+    },
+  },
+  {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `plinths.${GROUP}` },
+    spec: {
+      group: GROUP,
+      scope: 'Cluster',
+      names: { plural: 'plinths', singular: 'plinth', kind: 'Plinth', listKind: 'PlinthList' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  },
+];
