@@ -1,0 +1,161 @@
+// Feeds a queue to a function as Lambda's event source mapping does: takes batches, invokes, deletes what succeeded and
+// leaves the rest to the visibility time-out.
+//
+// Guarantees: a message is deleted only after an invocation that did not name it as failed; at most `concurrency` batches
+// at once. Assumptions: the server holds back a FIFO group while one of its messages is in flight (SQS does, so does fauxqs).
+import {
+  DeleteMessageBatchCommand,
+  type Message,
+  type MessageAttributeValue,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { SQSMessageAttribute, SQSRecord } from 'aws-lambda';
+import { toError } from '../../core/errors.ts';
+import { succeededIds } from './batch-answer.ts';
+
+/** What an event source needs. */
+export type EventSourceNeeds = {
+  readonly client: SQSClient;
+  readonly invoke: (event: { readonly Records: readonly SQSRecord[] }) => Promise<unknown>;
+  /** Told of invocations that failed and of receives and deletes that did; the mapping itself goes on. */
+  readonly onFailure: (error: Error) => void;
+};
+
+/** Where from, and how. */
+export type EventSourceOptions = {
+  readonly queueUrl: string;
+  readonly queueArn: string;
+  readonly region: string;
+  readonly batchSize: number;
+  readonly reportsFailures: boolean;
+  /** Batches at once. */
+  readonly concurrency: number;
+};
+
+/** A mapping that polls. */
+export type EventSource = {
+  /** Takes no further batch; resolves when those in hand are done. */
+  stop(): Promise<void>;
+};
+
+const longPollSeconds = 20;
+const pauseAfterErrorMilliseconds = 1_000;
+
+/** Starts polling. */
+export function startEventSource(needs: EventSourceNeeds, options: EventSourceOptions): EventSource {
+  const stopping = new AbortController();
+  const inHand = new Set<Promise<void>>();
+  const polling = poll();
+
+  async function poll(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      if (inHand.size >= options.concurrency) {
+        await Promise.race(inHand);
+        continue;
+      }
+      const messages = await receive(needs, options, stopping.signal);
+      if (messages.length === 0) continue;
+      const batch = deliver(needs, options, messages).finally(() => inHand.delete(batch));
+      inHand.add(batch);
+    }
+  }
+  return {
+    stop: async () => {
+      stopping.abort();
+      await polling;
+      await Promise.all(inHand);
+    },
+  };
+}
+
+async function receive(
+  { client, onFailure }: EventSourceNeeds,
+  { queueUrl, batchSize }: EventSourceOptions,
+  signal: AbortSignal,
+): Promise<readonly Message[]> {
+  try {
+    const command = new ReceiveMessageCommand({
+      QueueUrl: queueUrl,
+      MaxNumberOfMessages: Math.min(batchSize, 10),
+      WaitTimeSeconds: longPollSeconds,
+      MessageSystemAttributeNames: ['All'],
+      MessageAttributeNames: ['All'],
+    });
+    const { Messages = [] } = await client.send(command, { abortSignal: signal });
+    return Messages;
+  } catch (error) {
+    if (signal.aborted) return [];
+    onFailure(toError(error));
+    await pause(signal);
+    return [];
+  }
+}
+
+async function deliver(
+  { client, invoke, onFailure }: EventSourceNeeds,
+  options: EventSourceOptions,
+  messages: readonly Message[],
+): Promise<void> {
+  const records = messages.map((message) => recordOf(message, options));
+  try {
+    const answer = await invoke({ Records: records });
+    const ids = records.map(({ messageId }) => messageId);
+    const done = new Set(options.reportsFailures ? succeededIds(answer, ids) : ids);
+    const entries = records
+      .filter(({ messageId }) => done.has(messageId))
+      .map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
+    if (entries.length === 0) return;
+    await client.send(new DeleteMessageBatchCommand({ QueueUrl: options.queueUrl, Entries: entries }));
+  } catch (error) {
+    onFailure(toError(error));
+  }
+}
+
+/** Makes the record that a function sees of a message. */
+export function recordOf(
+  { MessageId = '', ReceiptHandle = '', Body = '', MD5OfBody = '', Attributes = {}, MessageAttributes = {} }: Message,
+  { queueArn, region }: Pick<EventSourceOptions, 'queueArn' | 'region'>,
+): SQSRecord {
+  return {
+    messageId: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    md5OfBody: MD5OfBody,
+    attributes: {
+      ...Attributes,
+      ApproximateReceiveCount: Attributes.ApproximateReceiveCount ?? '1',
+      ApproximateFirstReceiveTimestamp: Attributes.ApproximateFirstReceiveTimestamp ?? '',
+      SentTimestamp: Attributes.SentTimestamp ?? '',
+      SenderId: Attributes.SenderId ?? '',
+    },
+    messageAttributes: Object.fromEntries(
+      Object.entries(MessageAttributes).map(([name, value]) => [name, attributeOf(value)]),
+    ),
+    eventSource: 'aws:sqs',
+    eventSourceARN: queueArn,
+    awsRegion: region,
+  };
+}
+
+function attributeOf({ StringValue, BinaryValue, DataType = 'String' }: MessageAttributeValue): SQSMessageAttribute {
+  return {
+    ...(StringValue === undefined ? {} : { stringValue: StringValue }),
+    ...(BinaryValue === undefined ? {} : { binaryValue: Buffer.from(BinaryValue).toString('base64') }),
+    stringListValues: [],
+    binaryListValues: [],
+    dataType: DataType,
+  };
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, pauseAfterErrorMilliseconds);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,143 @@
+// The Lambda service of one machine: the functions, mappings and schedules of a stack, running. What differs from AWS is
+// given from outside and is little: how many batches at once, how often the schedule ticks.
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { type EventSource, startEventSource } from './event-source.ts';
+import type { OutputLine } from './function-process.ts';
+import { createFunction, type LocalFunction } from './local-function.ts';
+import type { LocalQueue } from './queues.ts';
+import { type Schedule, startSchedule } from './schedule.ts';
+import type { Stack } from './stack.ts';
+import { awsQueueBase, TemplateError } from './template.ts';
+
+/** What happened in the service. */
+export type LambdaEvent =
+  | ({ readonly type: 'line'; readonly function: string } & OutputLine)
+  | { readonly type: 'failed'; readonly function: string; readonly error: Error };
+
+/** What the service needs. */
+export type LambdaNeeds = {
+  readonly stack: Stack;
+  readonly queues: readonly LocalQueue[];
+  readonly client: SQSClient;
+  /** The SQS server, for the functions. */
+  readonly queueEndpoint: string;
+  /** The folder that was packaged. */
+  readonly taskRoot: string;
+  readonly onEvent: (event: LambdaEvent) => void;
+  readonly onProcesses: () => void;
+};
+
+/** What can be chosen. */
+export type LambdaOptions = {
+  readonly region?: string;
+  readonly accountId?: string;
+  /** Batches at once of each mapping, where the template allows that many. A laptop is not AWS. */
+  readonly concurrency?: number;
+  /** The schedule's rate, instead of the template's. */
+  readonly tickSeconds?: number;
+  /** Whether schedules tick at all. */
+  readonly schedules?: boolean;
+  readonly nodeArguments?: readonly string[];
+};
+
+/** A service that runs. */
+export type LocalLambda = {
+  readonly functions: readonly LocalFunction[];
+  /** Stops taking batches, finishes those in hand, ends every process. */
+  stop(): Promise<void>;
+};
+
+/** Starts the service. Throws TemplateError when a mapping or schedule points to nothing. */
+export function startLambda(
+  { stack, queues, client, queueEndpoint, taskRoot, onEvent, onProcesses }: LambdaNeeds,
+  {
+    region = 'us-east-1',
+    accountId = '000000000000',
+    concurrency = 3,
+    tickSeconds,
+    schedules = true,
+    nodeArguments = [],
+  }: LambdaOptions = {},
+): LocalLambda {
+  const local = localAddresses(queues, awsQueueBase(region, accountId));
+  const functions = stack.functions.map((definition) =>
+    createFunction(
+      {
+        taskRoot,
+        environment: serviceEnvironment(region, queueEndpoint),
+        onLine: (line) => onEvent({ type: 'line', function: definition.name, ...line }),
+        onProcesses,
+        nodeArguments,
+      },
+      {
+        ...definition,
+        environment: Object.fromEntries(
+          Object.entries(definition.environment).map(([name, value]) => [name, local(value)]),
+        ),
+      },
+      { warm: true },
+    ),
+  );
+  const functionOf = (arn: string) => find(functions, arn);
+  const failure = (of: LocalFunction) => (error: Error) => onEvent({ type: 'failed', function: of.name, error });
+
+  const sources: EventSource[] = stack.mappings
+    .filter(({ enabled }) => enabled)
+    .map(({ queueArn, functionArn, batchSize, reportsFailures, maximumConcurrency = concurrency }) => {
+      const target = functionOf(functionArn);
+      return startEventSource(
+        { client, invoke: (event) => target.invoke(event), onFailure: failure(target) },
+        {
+          queueUrl: find(queues, queueArn).url,
+          queueArn,
+          region,
+          batchSize,
+          reportsFailures,
+          concurrency: Math.min(maximumConcurrency, concurrency),
+        },
+      );
+    });
+  const ticking: Schedule[] = stack.schedules
+    .filter(({ enabled }) => enabled && schedules)
+    .map((definition) => {
+      const target = functionOf(definition.functionArn);
+      return startSchedule(
+        { invoke: (event) => target.invoke(event), onFailure: failure(target), now: Date.now },
+        { ...definition, everySeconds: tickSeconds ?? definition.everySeconds },
+      );
+    });
+
+  return {
+    functions,
+    stop: async () => {
+      await Promise.all([...ticking, ...sources].map((one) => one.stop()));
+      await Promise.all(functions.map((one) => one.stop()));
+    },
+  };
+}
+
+/** What the service adds to every function. The credentials are none: emulators ask for some and look at none. */
+function serviceEnvironment(region: string, queueEndpoint: string): Readonly<Record<string, string>> {
+  return {
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    // For every service, not SQS alone: a call that nobody foresaw must fail here and not reach somebody's account.
+    AWS_ENDPOINT_URL: queueEndpoint,
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+  };
+}
+
+/** Puts the addresses of the queues that exist in the place of those that AWS would have given them. */
+function localAddresses(queues: readonly LocalQueue[], awsBase: string): (value: string) => string {
+  const [first] = queues;
+  if (first === undefined) return (value) => value;
+  return (value) => value.replaceAll(awsBase, first.url.slice(0, -first.name.length));
+}
+
+function find<T extends { readonly arn: string }>(all: readonly T[], arn: string): T {
+  const found = all.find((one) => one.arn === arn);
+  if (found === undefined) throw new TemplateError(`the template refers to ${arn}, but declares no such thing`);
+  return found;
+}

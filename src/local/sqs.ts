@@ -1,0 +1,31 @@
+// Embedded SQS: fauxqs in this process, so that trying Outrigger needs neither an account nor a second program. Any server
+// that speaks SQS can take its place (`--queue-endpoint`).
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { buildApp } from 'fauxqs';
+
+/** An SQS server that runs. */
+export type LocalSqs = { readonly endpoint: string; close(): Promise<void> };
+
+/** Region and account of everything on one machine; emulators take any, the template is resolved with these. */
+export const localRegion = 'us-east-1';
+export const localAccountId = '000000000000';
+
+/** Starts a server on loopback only. Throws the listen error, for example EADDRINUSE. */
+export async function startSqs({ port = 0 }: { readonly port?: number } = {}): Promise<LocalSqs> {
+  const app = buildApp({ logger: false, defaultRegion: localRegion });
+  // Not fauxqs' own start, which listens on every interface.
+  const endpoint = await app.listen({ port, host: '127.0.0.1' });
+  return { endpoint, close: () => app.close() };
+}
+
+/** Makes a client for a server of one machine. Its credentials are none: emulators ask for some and look at none. */
+export function createLocalSqsClient(endpoint: string, { maxAttempts = 3 } = {}): SQSClient {
+  return new SQSClient({
+    endpoint,
+    region: localRegion,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    // Queue URLs of emulators carry hosts that do not resolve.
+    useQueueUrlAsEndpoint: false,
+    maxAttempts,
+  });
+}
