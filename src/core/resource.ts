@@ -62,8 +62,8 @@ const envelope = z.looseObject({
     generation: z.number().default(0),
     labels: z.record(z.string(), z.string()).optional(),
   }),
-  spec: z.unknown(),
-  status: z.unknown(),
+  spec: z.unknown().optional(),
+  status: z.unknown().optional(),
 });
 
 const runtimeStatus = z.object({

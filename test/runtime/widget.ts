@@ -1,0 +1,53 @@
+// The CRD of the kind that the reconcile's cases use. Its spec takes anything, so that a reconciler can meet what its own
+// schema cannot read.
+export const widgetDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.reconcile.example.com' },
+  spec: {
+    group: 'reconcile.example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+              status: {
+                type: 'object',
+                properties: {
+                  size: { type: 'number' },
+                  note: { type: 'string' },
+                  observedGeneration: { type: 'integer', format: 'int64' },
+                  conditions: {
+                    type: 'array',
+                    'x-kubernetes-list-type': 'map',
+                    'x-kubernetes-list-map-keys': ['type'],
+                    items: {
+                      type: 'object',
+                      required: ['type', 'status'],
+                      properties: {
+                        type: { type: 'string' },
+                        status: { type: 'string' },
+                        reason: { type: 'string' },
+                        message: { type: 'string' },
+                        observedGeneration: { type: 'integer', format: 'int64' },
+                        lastTransitionTime: { type: 'string', format: 'date-time' },
+                      },
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
