@@ -3,6 +3,10 @@
 import { beforeAll, describe } from 'vitest';
 import { crudCases } from './crud.ts';
 import { definitions, GROUP } from './gadget.ts';
+import { listCases } from './lists.ts';
+import { requestCases } from './requests.ts';
+import { tableCases } from './tables.ts';
+import { watchCases } from './watches.ts';
 import { type ConformanceServer, createWire, type Wire } from './wire.ts';
 
 /** What every case gets. */
@@ -25,6 +29,10 @@ export function conformance(server: ConformanceServer): void {
   };
   beforeAll(() => install(wire));
   describe('create, read, update', () => crudCases(suite));
+  describe('requests', () => requestCases(suite));
+  describe('lists', () => listCases(suite));
+  describe('tables', () => tableCases(suite));
+  describe('watches', () => watchCases(suite));
 }
 
 /** Installs the suite's kinds and waits, on a watch, until the server serves them. */

@@ -1,0 +1,94 @@
+// Conformance: Tables, which are how kubectl prints. Columns come from the CRD, cells from its JSON paths.
+import { expect, it } from 'vitest';
+import { gadget, gadgets } from './gadget.ts';
+import type { Suite } from './suite.ts';
+
+const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+const TABLE_OR_JSON = `${TABLE},application/json`;
+
+/** Declares the cases. */
+export function tableCases({ wire, namespace }: Suite): void {
+  it('the columns are Name and the printer columns, with type and priority', async () => {
+    const ns = await namespace();
+    const { body } = await wire.get(gadgets(ns), {}, TABLE_OR_JSON);
+    expect(body).toMatchObject({ apiVersion: 'meta.k8s.io/v1', kind: 'Table' });
+    expect(body.rows).toEqual([]);
+    expect(body.columnDefinitions).toMatchObject([
+      { name: 'Name', type: 'string', format: 'name', priority: 0 },
+      { name: 'Size', type: 'integer', format: '', description: 'How big it is.', priority: 0 },
+      { name: 'Ready', type: 'string', priority: 0 },
+      { name: 'Color', type: 'string', priority: 1 },
+      { name: 'Age', type: 'date', priority: 0 },
+    ]);
+  });
+
+  it('a row has a cell for each column, null where the path leads nowhere, and the metadata of its object', async () => {
+    const ns = await namespace();
+    await wire.post(gadgets(ns), gadget('one', { size: 3 }));
+    await wire.post(gadgets(ns), gadget('two', { size: 4, color: 'red' }));
+    await wire.mergePatch(gadgets(ns, 'two', 'status'), {
+      status: { conditions: [{ type: 'Ready', status: 'False' }] },
+    });
+    const { body } = await wire.get(gadgets(ns), {}, TABLE_OR_JSON);
+    expect(body.rows?.map((row) => row.cells?.slice(0, 4))).toEqual([
+      ['one', 3, null, null],
+      ['two', 4, 'False', 'red'],
+    ]);
+    expect(body.rows?.[0]?.cells?.[4]).toMatch(/^\d+s$/);
+    expect(body.rows?.[0]?.object).toMatchObject({
+      kind: 'PartialObjectMetadata',
+      metadata: { name: 'one', namespace: ns },
+    });
+    expect(body.metadata?.resourceVersion).toMatch(/^\d+$/);
+  });
+
+  it('includeObject chooses between nothing, metadata and the whole object', async () => {
+    const ns = await namespace();
+    await wire.post(gadgets(ns), gadget('one', { size: 3 }));
+    const row = async (includeObject: string) => (await wire.get(gadgets(ns), { includeObject }, TABLE)).body.rows?.[0];
+    expect((await row('None'))?.object ?? null).toBeNull();
+    expect((await row('Metadata'))?.object?.spec).toBeUndefined();
+    expect((await row('Object'))?.object).toMatchObject({ kind: 'Gadget', spec: { size: 3 } });
+  });
+
+  it('one object is a table of one row, and a page of a table can be continued', async () => {
+    const ns = await namespace();
+    await wire.post(gadgets(ns), gadget('one'));
+    await wire.post(gadgets(ns), gadget('two'));
+    expect((await wire.get(gadgets(ns, 'one'), {}, TABLE)).body.rows?.map((row) => row.cells?.[0])).toEqual(['one']);
+    const page = (await wire.get(gadgets(ns), { limit: 1 }, TABLE)).body;
+    expect(page.metadata?.remainingItemCount).toBe(1);
+    const next = (await wire.get(gadgets(ns), { continue: page.metadata?.continue ?? '' }, TABLE)).body;
+    expect(next.rows?.map((row) => row.cells?.[0])).toEqual(['two']);
+  });
+
+  it('an error is a Status although a table was asked for', async () => {
+    const ns = await namespace();
+    expect((await wire.get(gadgets(ns, 'nobody'), {}, TABLE_OR_JSON)).body).toMatchObject({
+      kind: 'Status',
+      code: 404,
+    });
+  });
+
+  it('a watch as tables gives the columns with its first frame only', async () => {
+    const ns = await namespace();
+    const made = await wire.post(gadgets(ns), gadget('one', { size: 3 }));
+    await using watch = await wire.watch(gadgets(ns), {}, TABLE);
+    const first = await watch.next();
+    expect(first.object.columnDefinitions?.map((column) => column.name)).toContain('Size');
+    await wire.mergePatch(gadgets(ns, 'one'), { spec: { size: 5 } });
+    const second = await watch.next();
+    expect(second).toMatchObject({ type: 'MODIFIED', object: { kind: 'Table', columnDefinitions: null } });
+    expect(second.object.rows?.[0]?.cells?.slice(0, 2)).toEqual(['one', 5]);
+    expect(second.object.rows?.[0]?.object?.metadata?.uid).toBe(made.body.metadata?.uid);
+  });
+
+  it('config maps are printed with their number of keys', async () => {
+    const ns = await namespace();
+    const maps = `/api/v1/namespaces/${ns}/configmaps`;
+    await wire.post(maps, { metadata: { name: 'two-keys' }, data: { a: 'b', c: 'd' } });
+    const { body } = await wire.get(`${maps}/two-keys`, {}, TABLE_OR_JSON);
+    expect(body.columnDefinitions?.map((column) => column.name)).toEqual(['Name', 'Data', 'Age']);
+    expect(body.rows?.[0]?.cells?.slice(0, 2)).toEqual(['two-keys', 2]);
+  });
+}
