@@ -94,7 +94,7 @@ export function defineResource<S extends z.ZodObject, T extends z.ZodObject, con
   const read = (raw: object): Custom<z.output<S>, z.output<T>> => {
     const parsed = envelope.parse(raw);
     const readSpec = spec.safeParse(parsed.spec);
-    if (!readSpec.success) throw new InvalidSpecError(formatProblems(nest('spec', readSpec.error)));
+    if (!readSpec.success) throw new InvalidSpecError(formatProblems(readSpec.error, 'spec'));
     const ownPast = status.safeParse(parsed.status);
     const ours = runtimeStatus.safeParse(parsed.status).data;
     return {
@@ -127,7 +127,7 @@ export function defineResource<S extends z.ZodObject, T extends z.ZodObject, con
 /** Parses without tolerance: what the schema does not know is an error too, at any depth. */
 function parseStrictly(schema: z.ZodObject, value: unknown, name: string): object {
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new InvalidResultError(formatProblems(nest(name, parsed.error)));
+  if (!parsed.success) throw new InvalidResultError(formatProblems(parsed.error, name));
   const unknown = unknownPath(value, parsed.data, name);
   if (unknown !== undefined) throw new InvalidResultError(`${unknown}: unknown field`);
   return parsed.data;
@@ -144,10 +144,6 @@ function unknownPath(given: unknown, known: unknown, path: string): string | und
     if (below !== undefined) return below;
   }
   return undefined;
-}
-
-function nest(name: string, error: z.core.$ZodError): z.core.$ZodError {
-  return new z.core.$ZodError(error.issues.map((issue) => ({ ...issue, path: [name, ...issue.path] })));
 }
 
 function metaOf({ name, namespace, uid, generation, labels }: z.output<typeof envelope>['metadata']): Meta {

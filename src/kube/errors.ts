@@ -1,7 +1,7 @@
 // What can go wrong between us and an API server, as values to decide on: the server said no (ApiError), nobody answered
 // (ConnectError), the answer took too long (DeadlineError), the answer is of no use (AnswerError). The guards look at
 // status, reason and causes, never at text. No message here carries a header, a query, a body or a token.
-import { z } from 'zod';
+import * as z from 'zod';
 
 const cause = z.object({ reason: z.string(), message: z.string(), field: z.string() }).partial();
 const details = z

@@ -1,6 +1,6 @@
 // A Kubernetes object as it comes off the wire. Only its metadata is checked here, at the edge, because every verb relies on
 // it; spec, status and the rest stay unknown until the schema of a kind has parsed them.
-import { z } from 'zod';
+import * as z from 'zod';
 
 const ownerReference = z.looseObject({
   apiVersion: z.string(),

@@ -1,5 +1,5 @@
 // Reading from the API: one object, or a collection page by page. Reads are quorum reads unless a version is asked for.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { KubeClient } from './client.ts';
 import { AnswerError, isNotFound } from './errors.ts';
 import { type KubeObject, type ObjectKey, parseObject, type ResourceName } from './object.ts';

@@ -1,7 +1,6 @@
 // The Lambda handler of a controller: settings, clients and telemetry are made once, at the first invocation, and a batch
 // is handled each time. Everything that decides is in runtime/.
 import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { createClusters } from '../clusters/connect.ts';
 import type { Registered } from '../core/controller.ts';
 import { controllerQueue } from '../core/words.ts';
 import { createDelete } from '../queue/delete.ts';
@@ -13,6 +12,7 @@ import { createBreaker } from '../runtime/breaker.ts';
 import { createReconcile } from '../runtime/reconcile.ts';
 import { environment, readReconcileSettings } from '../settings.ts';
 import { wait } from './clock.ts';
+import { openClusters } from './open-clusters.ts';
 import { createTelemetry } from './powertools.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 
@@ -41,7 +41,7 @@ function start(controller: Registered): (event: SQSEvent, context: LambdaContext
   });
   const sqs = createSqsClient();
   const monotonicMs = () => performance.now();
-  const clusters = createClusters(settings.CLUSTERS, { userAgent: `outrigger/${controller.name}` });
+  const { clusters } = openClusters(settings.CLUSTERS, `outrigger/${controller.name}`);
   let receivedAt = monotonicMs();
 
   const batch = createBatch({
@@ -52,7 +52,7 @@ function start(controller: Registered): (event: SQSEvent, context: LambdaContext
       running,
       now: () => new Date(),
     }),
-    findCluster: clusters.find,
+    findCluster: async (name) => await clusters.find(name),
     breaker: createBreaker(monotonicMs),
     send: createSend(sqs, settings.QUEUE_URL_PREFIX),
     deleteMessages: createDelete(sqs, settings.QUEUE_URL_PREFIX, controllerQueue(controller.name)),

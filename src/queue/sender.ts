@@ -13,7 +13,12 @@ export type Entry = {
 /** What became of an entry: accepted, or refused with the last reason. Same order as the entries. */
 export type Sent =
   | { readonly accepted: true; readonly messageId: string }
-  | { readonly accepted: false; readonly reason: string };
+  | {
+      readonly accepted: false;
+      readonly reason: string;
+      /** There is no such queue: trying again will not help. */
+      readonly missingQueue?: true;
+    };
 
 /** Sends entries to the queue of that name (without prefix), in batches of 10, failed entries again a few times. */
 export type Send = (

@@ -157,7 +157,7 @@ function generationOf(object: KubeObject): number {
 }
 
 function ownedStatus(object: KubeObject, manager: string): Readonly<Record<string, unknown>> {
-  return toRecord(ownedBy(object, manager, 'status')?..status);
+  return toRecord(ownedBy(object, manager, 'status')?.status);
 }
 
 function toRecord(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,10 +1,15 @@
 // Runs every case of the conformance suite against one server. The real kube-apiserver is the judge of the cases; the in-memory
 // server must pass the same list. A case starts in a namespace of its own and knows nothing of the others.
 import { beforeAll, describe } from 'vitest';
+import { applyCases } from './apply.ts';
+import { applyFieldCases } from './apply-fields.ts';
+import { applyStatusCases } from './apply-status.ts';
 import { crudCases } from './crud.ts';
 import { definitions, GROUP } from './gadget.ts';
 import { listCases } from './lists.ts';
+import { patchCases } from './patches.ts';
 import { requestCases } from './requests.ts';
+import { statusCases } from './statuses.ts';
 import { tableCases } from './tables.ts';
 import { watchCases } from './watches.ts';
 import { type ConformanceServer, createWire, type Wire } from './wire.ts';
@@ -33,6 +38,11 @@ export function conformance(server: ConformanceServer): void {
   describe('lists', () => listCases(suite));
   describe('tables', () => tableCases(suite));
   describe('watches', () => watchCases(suite));
+  describe('status and scale', () => statusCases(suite));
+  describe('patches', () => patchCases(suite));
+  describe('apply on /status', () => applyStatusCases(suite));
+  describe('apply, field by field', () => applyFieldCases(suite));
+  describe('apply', () => applyCases(suite));
 }
 
 /** Installs the suite's kinds and waits, on a watch, until the server serves them. */
