@@ -1,0 +1,67 @@
+// An SQS server of its own for a test file, with real clients: queues by name, and what is in them now.
+import {
+  CreateQueueCommand,
+  DeleteMessageBatchCommand,
+  type Message as Received,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import { startFauxqs } from 'fauxqs';
+import { createSqsClient } from '../../src/queue/sqs-client.ts';
+
+/** A running server. */
+export type TestQueues = {
+  readonly sqs: SQSClient;
+  readonly urlPrefix: string;
+  readonly endpoint: string;
+  /** Creates queues; names ending in `.fifo` are FIFO. */
+  create(...names: readonly string[]): Promise<void>;
+  /** Takes and deletes all messages, waiting up to `waitSeconds` for the first; one after the other within a group. */
+  drain(name: string, options?: { readonly waitSeconds?: number }): Promise<readonly Received[]>;
+  stop(): Promise<void>;
+};
+
+/** Starts a server on a free port. */
+export async function startTestQueues(): Promise<TestQueues> {
+  const server = await startFauxqs({ port: 0, logger: false });
+  const endpoint = `http://127.0.0.1:${server.port}`;
+  // Requests need credentials to be signed with, but nobody checks them.
+  process.env.AWS_ACCESS_KEY_ID ??= 'test';
+  process.env.AWS_SECRET_ACCESS_KEY ??= 'test';
+  const sqs = createSqsClient({ region: 'us-east-1', endpoint });
+  const urlPrefix = `${endpoint}/000000000000/`;
+  return {
+    sqs,
+    urlPrefix,
+    endpoint,
+    create: async (...names) => {
+      for (const QueueName of names) {
+        const Attributes = QueueName.endsWith('.fifo') ? { FifoQueue: 'true' } : {};
+        await sqs.send(new CreateQueueCommand({ QueueName, Attributes }));
+      }
+    },
+    drain: async (name, { waitSeconds = 0 } = {}) => {
+      const QueueUrl = `${urlPrefix}${name}`;
+      const all: Received[] = [];
+      for (;;) {
+        const { Messages = [] } = await sqs.send(
+          new ReceiveMessageCommand({
+            QueueUrl,
+            MaxNumberOfMessages: 10,
+            WaitTimeSeconds: all.length === 0 ? waitSeconds : 0,
+            MessageSystemAttributeNames: ['All'],
+            MessageAttributeNames: ['All'],
+          }),
+        );
+        if (Messages.length === 0) return all;
+        all.push(...Messages);
+        const Entries = Messages.map(({ ReceiptHandle }, number) => ({ Id: String(number), ReceiptHandle }));
+        await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+      }
+    },
+    stop: async () => {
+      sqs.destroy();
+      await server.stop();
+    },
+  };
+}
