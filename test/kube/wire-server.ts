@@ -1,0 +1,92 @@
+// A server that says exactly what a test tells it to, over a real socket: the wire between our client and an API server.
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type ClientOptions, createClient, type KubeClient } from '../../src/kube/client.ts';
+import type { Connection } from '../../src/kube/connection.ts';
+
+/** A request as it arrived. */
+export interface Arrived {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
+export type Answer = (request: Arrived, response: http.ServerResponse) => void;
+
+export interface WireServer {
+  readonly url: URL;
+  readonly arrived: readonly Arrived[];
+  client(options?: ClientOptions, connection?: Partial<Connection>): KubeClient;
+}
+
+/** Reads a PEM fixture. */
+export function pem(file: string): string {
+  return readFileSync(new URL(`fixtures/${file}`, import.meta.url), 'utf8');
+}
+
+/** Starts a server on a free port of the loopback; it ends with the test. */
+export async function startWireServer(answer: Answer, { tls = false } = {}): Promise<WireServer> {
+  const arrived: Arrived[] = [];
+  const listener: http.RequestListener = (request, response) => {
+    void readBody(request).then((body) => {
+      const url = new URL(request.url ?? '', 'http://wire');
+      const query = Object.fromEntries(url.searchParams);
+      // The raw path: URL would tidy it.
+      const [path = ''] = (request.url ?? '').split('?');
+      const one = { method: request.method ?? '', path, query, headers: request.headers, body };
+      arrived.push(one);
+      answer(one, response);
+    });
+  };
+  const server = tls
+    ? https.createServer({ cert: pem('server.pem'), key: pem('server.key') }, listener)
+    : http.createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = addressOf(server.address());
+  const url = new URL(`${tls ? 'https' : 'http'}://127.0.0.1:${port}`);
+  return {
+    url,
+    arrived,
+    client(options, connection) {
+      const client = createClient({ server: url, ...connection }, options);
+      onTestFinished(() => client.close());
+      return client;
+    },
+  };
+}
+
+/** Answers with JSON. */
+export function sendJson(
+  response: http.ServerResponse,
+  status: number,
+  body: unknown,
+  headers: http.OutgoingHttpHeaders = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+/** A Status as the API sends it. */
+export function statusOf(code: number, reason: string, rest: object = {}): object {
+  return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: `${reason} it is`, ...rest };
+}
+
+function addressOf(address: string | AddressInfo | null): AddressInfo {
+  if (address === null || typeof address === 'string') throw new Error('not listening on a port');
+  return address;
+}
+
+async function readBody(request: http.IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  return chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString('utf8'));
+}
