@@ -1,0 +1,170 @@
+// How the parts of the local system get into the cluster. A developer's kubeconfig may run programs and name files; the
+// watcher's process and the functions get what comes out of it, plain: server, CA, and a token that is kept fresh here.
+import { rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { loadKubeconfig } from '../clusters/kubeconfig.ts';
+import { createClient, type KubeClient } from '../kube/client.ts';
+import type { Connection } from '../kube/connection.ts';
+import { ApiError, isUnauthorized } from '../kube/errors.ts';
+import { DevProblem, errorCode } from './problem.ts';
+
+/** The files that give access, in the `.outrigger` folder. */
+export type ClusterAccess = {
+  readonly client: KubeClient;
+  readonly server: URL;
+  /** For kubectl: the developer's own, flattened, with the chosen context as the current one. */
+  readonly kubeconfigFile: string;
+  /** For the watcher: no plug-ins, the token in a file. */
+  readonly watcherKubeconfigFile: string;
+  /** The clusters table of the functions: one entry, `local`. */
+  readonly clustersTableFile: string;
+  close(): void;
+};
+
+/** The name of the one cluster of this machine. */
+export const localCluster = 'local';
+const renewMilliseconds = 30_000;
+
+/**
+ * Opens a cluster and writes the files. `file` is a kubeconfig; its errors name it. Throws ConnectionProblem or DevProblem:
+ * one line with the file, the field and what to do.
+ */
+export async function openCluster(
+  folder: string,
+  { file, context, signal }: { readonly file: string; readonly context?: string; readonly signal: AbortSignal },
+): Promise<ClusterAccess> {
+  const connection = await loadKubeconfig({ file, ...(context === undefined ? {} : { context }) });
+  const client = createClient(connection, { userAgent: 'outrigger-dev' });
+  try {
+    await check(client, connection, file, context, signal);
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+  const place = (name: string) => path.join(folder, name);
+  const kubeconfigFile = place('kubeconfig');
+  await put(kubeconfigFile, flattened(file, context));
+
+  const watcherKubeconfigFile = place('watcher-kubeconfig');
+  const clustersTableFile = place('clusters.json');
+  const tokenFile = place('token');
+  let written: string | undefined;
+  const renew = async () => {
+    const token = await connection.token?.();
+    if (written !== undefined && token === written) return;
+    written = token ?? '';
+    if (token !== undefined) await put(tokenFile, token);
+    await put(clustersTableFile, JSON.stringify({ [localCluster]: entryOf(connection, token) }, null, 2));
+  };
+  await renew();
+  await put(watcherKubeconfigFile, plainKubeconfig(connection, tokenFile));
+  // A token that could not be renewed is still the one there is; the API server will say when it has had enough.
+  const timer = setInterval(() => void renew().catch(() => undefined), renewMilliseconds);
+  return {
+    client,
+    server: connection.server,
+    kubeconfigFile,
+    watcherKubeconfigFile,
+    clustersTableFile,
+    close: () => {
+      clearInterval(timer);
+      client.close();
+    },
+  };
+}
+
+/** Makes one call, so that what is wrong shows here and not as silence of every part. */
+async function check(
+  client: KubeClient,
+  { server }: Connection,
+  file: string,
+  context: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await client.request({ method: 'GET', path: '/api/v1/namespaces/kube-system', signal });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const { cluster, user } = namesIn(file, context);
+    const cause = { cause: error };
+    if (isUnauthorized(error)) {
+      const message = `${file}: user "${user}": ${server.origin} does not accept its credentials (401); the token may have expired, log in again`;
+      throw new DevProblem(message, cause);
+    }
+    // Whoever may not read that namespace is at least known; what else is missing shows where it is needed.
+    if (error instanceof ApiError && error.status < 500) return;
+    const code = errorCode(error);
+    if (code !== undefined && certificateCodes.test(code)) {
+      const message = `${file}: cluster "${cluster}": certificate-authority does not fit the certificate of ${server.origin} (${code}); give the authority that signed it`;
+      throw new DevProblem(message, cause);
+    }
+    const why =
+      error instanceof ApiError
+        ? `answers ${error.status}`
+        : `does not answer${code === undefined ? '' : ` (${code})`}`;
+    throw new DevProblem(
+      `${file}: cluster "${cluster}": server ${server.origin} ${why}; check that it runs and can be reached`,
+      cause,
+    );
+  }
+}
+
+const certificateCodes = /CERT|TLS|SSL|UNABLE_TO_(VERIFY|GET)/;
+
+function namesIn(file: string, context: string | undefined): { readonly cluster: string; readonly user: string } {
+  const config = new KubeConfig();
+  config.loadFromFile(file);
+  if (context !== undefined) config.setCurrentContext(context);
+  return { cluster: config.getCurrentCluster()?.name ?? '', user: config.getCurrentUser()?.name ?? '' };
+}
+
+/** The same kubeconfig, its relative paths made absolute, with the chosen context. JSON is YAML, and kubectl reads it. */
+function flattened(file: string, context: string | undefined): string {
+  const config = new KubeConfig();
+  config.loadFromFile(file);
+  config.makePathsAbsolute(path.dirname(path.resolve(file)));
+  if (context !== undefined) config.setCurrentContext(context);
+  return config.exportConfig();
+}
+
+function plainKubeconfig({ server, ca, serverName, clientCertificate, token }: Connection, tokenFile: string): string {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const cluster = {
+    server: server.href,
+    ...(ca === undefined ? {} : { 'certificate-authority-data': base64(ca) }),
+    ...(serverName === undefined ? {} : { 'tls-server-name': serverName }),
+  };
+  const user = {
+    ...(token === undefined ? {} : { tokenFile }),
+    ...(clientCertificate === undefined
+      ? {}
+      : {
+          'client-certificate-data': base64(clientCertificate.cert),
+          'client-key-data': base64(clientCertificate.key),
+        }),
+  };
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': localCluster,
+    contexts: [{ name: localCluster, context: { cluster: localCluster, user: localCluster } }],
+    clusters: [{ name: localCluster, cluster }],
+    users: [{ name: localCluster, user }],
+  });
+}
+
+/** An entry of the clusters table. A name other than the host's cannot be said in it, so then the kubeconfig goes in whole. */
+function entryOf(connection: Connection, token: string | undefined): object {
+  const { server, ca, clientCertificate } = connection;
+  const where = { server: server.href, ...(ca === undefined ? {} : { ca }) };
+  if (token !== undefined) return { ...where, access: { type: 'token', token } };
+  if (clientCertificate !== undefined) return { ...where, access: { type: 'certificate', ...clientCertificate } };
+  return { ...where, access: { type: 'none' } };
+}
+
+/** Whole or not at all: others read these files at any time. Only for their owner's eyes. */
+async function put(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}

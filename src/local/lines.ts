@@ -1,0 +1,154 @@
+// What a person at the terminal reads: what changed, which function ran and why, what it did, and the status that came of
+// it. Each is one line; nothing here decides anything.
+import * as z from 'zod';
+import type { KubeObject } from '../kube/object.ts';
+import { isRecord } from '../kube/record.ts';
+import { readinessOf } from './readiness.ts';
+import type { Change } from './view.ts';
+
+/** One thing that happened. */
+export type Line = {
+  /** `changed`, `status`, the name of a function, `watcher`, or `system`. */
+  readonly who: string;
+  /** What it is about, as kubectl would say it: `watertank/north`. */
+  readonly object?: string;
+  readonly text: string;
+  /** More, for the JSON form. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+};
+
+const laneWords: Readonly<Record<string, string>> = {
+  watch: 'it changed',
+  requeue: 'its time had come',
+  retry: 'of an error before',
+  resync: 'the resync asked',
+  replay: 'it was replayed',
+};
+
+const logEntry = z.looseObject({
+  level: z.string().optional(),
+  message: z.string(),
+  namespace: z.string().optional(),
+  name: z.string().optional(),
+});
+const reconciled = z.looseObject({
+  lane: z.string(),
+  outcome: z.string(),
+  why: z.string().optional(),
+  error: z.string().optional(),
+  nextLane: z.string().optional(),
+  dueAt: z.number().optional(),
+  writes: z.number().optional(),
+});
+
+/** Tells of a change: of the spec, of the status, or of the object's coming and going. A change of neither is no line. */
+export function linesOfChange({ before, after }: Change): readonly Line[] {
+  const object = after ?? before;
+  if (object === undefined) return [];
+  const named = nameOf(object);
+  if (after === undefined) return [{ who: 'changed', object: named, text: 'is gone' }];
+  const lines: Line[] = [];
+  if (before === undefined || before.metadata.uid !== after.metadata.uid) {
+    lines.push({ who: 'changed', object: named, text: `is new: ${summary(after.spec)}` });
+  } else if (
+    before.metadata.generation !== after.metadata.generation &&
+    after.metadata.deletionTimestamp === undefined
+  ) {
+    lines.push({ who: 'changed', object: named, text: differences(before.spec, after.spec) });
+  }
+  if (before?.metadata.deletionTimestamp === undefined && after.metadata.deletionTimestamp !== undefined) {
+    lines.push({ who: 'changed', object: named, text: 'is to be deleted' });
+  }
+  const status = statusText(after);
+  if (status !== undefined && status !== (before === undefined ? undefined : statusText(before))) {
+    lines.push({ who: 'status', object: named, text: status });
+  }
+  return lines;
+}
+
+/** Tells of a line that a function logged; `kinds` gives a controller's kind. What is no log of ours is passed on as it is. */
+export function linesOfLog(
+  text: string,
+  { who, kind, nowSeconds }: { readonly who: string; readonly kind: string | undefined; readonly nowSeconds: number },
+): readonly Line[] {
+  const value = parseJson(text);
+  // The embedded metric format is for machines.
+  if (isRecord(value) && '_aws' in value) return [];
+  const entry = logEntry.safeParse(value);
+  if (!entry.success) return text.trim() === '' ? [] : [{ who, text }];
+  const { message, name, namespace, level } = entry.data;
+  const object = name === undefined ? undefined : `${kind ?? 'object'}/${placed(name, namespace)}`;
+  const about = object === undefined ? {} : { object };
+  const run = message === 'reconciled' ? reconciled.safeParse(entry.data) : undefined;
+  if (run?.success === true) return [{ who, ...about, text: ranText(run.data, nowSeconds), fields: entry.data }];
+  if (level === 'DEBUG' || level === 'INFO') return [];
+  const error = typeof entry.data.error === 'string' ? `: ${entry.data.error}` : '';
+  return [{ who, ...about, text: `${message}${error}`, fields: entry.data }];
+}
+
+function ranText(
+  { lane, outcome, why, error, nextLane, dueAt, writes = 0 }: z.infer<typeof reconciled>,
+  nowSeconds: number,
+): string {
+  const did = writes === 0 ? 'nothing to write' : writes === 1 ? '1 write' : `${writes} writes`;
+  const result: Readonly<Record<string, string>> = {
+    done: did,
+    nothing: `nothing to do (${why ?? ''})`,
+    failed: `failed: ${error ?? ''}`,
+    terminal: `gave up until it changes: ${error ?? ''}`,
+    deferred: `put off (${why ?? ''})`,
+  };
+  const wait = dueAt === undefined ? undefined : Math.max(0, Math.round(dueAt - nowSeconds));
+  const next = nextLane === undefined || wait === undefined ? '' : `, again in ${wait} s`;
+  return `ran because ${laneWords[lane] ?? lane}: ${result[outcome] ?? outcome}${next}`;
+}
+
+/** Names an object as kubectl does, with its namespace where that is not `default`. */
+export function nameOf({ kind = 'object', metadata }: KubeObject): string {
+  return `${kind.toLowerCase()}/${placed(metadata.name, metadata.namespace)}`;
+}
+
+function placed(name: string, namespace: string | undefined): string {
+  return namespace === undefined || namespace === 'default' ? name : `${namespace}/${name}`;
+}
+
+function statusText(object: KubeObject): string | undefined {
+  if (!isRecord(object.status)) return undefined;
+  const { conditions, observedGeneration: _, ...own } = object.status;
+  if (conditions === undefined) return undefined;
+  const { ready, reason, message } = readinessOf(object);
+  const said = [
+    ready ? 'Ready' : `not Ready (${reason}${message === '' || message === reason ? '' : `: ${message}`})`,
+    summary(own),
+  ];
+  return said.filter((part) => part !== '').join(', ');
+}
+
+function differences(before: unknown, after: unknown): string {
+  if (!isRecord(before) || !isRecord(after)) return summary(after);
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return changed.map((name) => `${name} ${short(before[name])} -> ${short(after[name])}`).join(', ');
+}
+
+function summary(value: unknown): string {
+  if (!isRecord(value)) return '';
+  return Object.entries(value)
+    .map(([name, field]) => `${name} ${short(field)}`)
+    .join(', ');
+}
+
+function short(value: unknown): string {
+  if (Array.isArray(value))
+    return `[${value.map((item) => (isRecord(item) && typeof item.name === 'string' ? item.name : short(item))).join(' ')}]`;
+  if (isRecord(value)) return Object.values(value).map(short).join(' ');
+  return value === undefined ? 'nothing' : String(value);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

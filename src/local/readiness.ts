@@ -1,0 +1,75 @@
+// Whether an object has got where its spec wants it, as `--until-ready` counts it and shows it. Pure.
+import * as z from 'zod';
+import type { KubeObject } from '../kube/object.ts';
+
+/** How an object stands. */
+export type Readiness = { readonly ready: boolean; readonly reason: string; readonly message: string };
+
+const condition = z.looseObject({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string().optional(),
+  message: z.string().optional(),
+  observedGeneration: z.number().optional(),
+});
+const statusShape = z.looseObject({
+  observedGeneration: z.number().optional(),
+  conditions: z.array(condition).optional(),
+});
+
+/** Ready is True, and says so of the generation that is wanted now. */
+export function readinessOf(object: KubeObject | undefined): Readiness {
+  if (object === undefined) return { ready: false, reason: 'NotFound', message: 'the object is not there' };
+  const { generation } = object.metadata;
+  const { observedGeneration, conditions = [] } = statusShape.safeParse(object.status ?? {}).data ?? {};
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  if (ready === undefined)
+    return { ready: false, reason: 'NotReconciled', message: 'nothing has written its status yet' };
+  if (observedGeneration !== generation) {
+    const message = `generation ${generation ?? '?'} is wanted, ${observedGeneration ?? 'none'} was observed`;
+    return { ready: false, reason: 'NotObserved', message };
+  }
+  return { ready: ready.status === 'True', reason: ready.reason ?? '', message: ready.message ?? '' };
+}
+
+/** One object in a table. */
+export type Row = { readonly kind: string; readonly object: string; readonly createdAt?: string } & Readiness;
+
+/** Writes the table that ends `--until-ready`: kind, object, ready, reason, age. */
+export function formatTable(rows: readonly Row[], now: Date): string {
+  const cells = [
+    ['KIND', 'OBJECT', 'READY', 'REASON', 'AGE'],
+    ...rows.map(({ kind, object, ready, reason, createdAt }) => [
+      kind,
+      object,
+      ready ? 'True' : 'False',
+      reason,
+      createdAt === undefined ? '' : `${Math.max(0, Math.round((now.getTime() - Date.parse(createdAt)) / 1000))} s`,
+    ]),
+  ];
+  return alignColumns(cells);
+}
+
+/** Writes what is not ready, one line each, with reason and message. */
+export function formatNotReady(rows: readonly Row[]): string {
+  return rows
+    .filter(({ ready }) => !ready)
+    .map(
+      ({ kind, object, reason, message }) =>
+        `not ready: ${kind} ${object}: ${reason}${message === '' ? '' : `: ${message}`}`,
+    )
+    .join('\n');
+}
+
+/** Pads cells so that columns stand below each other. */
+export function alignColumns(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

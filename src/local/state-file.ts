@@ -1,0 +1,38 @@
+// `.outrigger/state.json`: what runs where, for other programs. Its form is a promise; checks by others parse it.
+import { rename, writeFile } from 'node:fs/promises';
+
+/** What the file says. Queues and functions by their names without the deployment's prefix. */
+export type DevState = {
+  readonly apiServer: string;
+  readonly queueEndpoint: string;
+  readonly queues: Readonly<Record<string, string>>;
+  readonly watchers: readonly { readonly pid: number }[];
+  readonly functions: readonly { readonly name: string; readonly pid: number }[];
+  readonly worlds: Readonly<Record<string, string>>;
+};
+
+/** Writes the file again and again, one write at a time, the last state always last. */
+export function createStateFile(file: string): { write(state: DevState): void; settled(): Promise<void> } {
+  let wanted: string | undefined;
+  let writing: Promise<void> | undefined;
+
+  async function drain(): Promise<void> {
+    while (wanted !== undefined) {
+      const text = wanted;
+      wanted = undefined;
+      // Whole or not at all: whoever reads it never sees half of it.
+      await writeFile(`${file}.new`, text);
+      await rename(`${file}.new`, file);
+    }
+    writing = undefined;
+  }
+  return {
+    write: (state) => {
+      wanted = `${JSON.stringify(state, null, 2)}\n`;
+      writing ??= drain();
+    },
+    settled: async () => {
+      await writing;
+    },
+  };
+}
