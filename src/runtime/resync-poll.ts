@@ -1,0 +1,167 @@
+// One poll: lists a controller's kind in one cluster page by page (so that memory stays bounded) and sends on what was missed
+// and whose turn it is. It never concludes that something is absent: a list that breaks off has sent what it saw.
+import type { Log } from '../core/context.ts';
+import type { Registered } from '../core/controller.ts';
+import { formatTarget, type TargetKey } from '../core/key.ts';
+import type { Meter } from '../core/meter.ts';
+import { controllerQueue, resyncQueue, timersQueue } from '../core/words.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isGone } from '../kube/errors.ts';
+import type { KubeObject } from '../kube/object.ts';
+import { listPages } from '../kube/read.ts';
+import type { Depth } from '../queue/depth.ts';
+import { formatResyncMessage, type ResyncMessage } from '../queue/resync-message.ts';
+import type { Entry, Send } from '../queue/sender.ts';
+import { timerEntry } from '../queue/timer.ts';
+import { createPacer, judge, type Pacer, type ResyncPace, turnOf } from './resync-plan.ts';
+
+/** A page of so many full objects stays far below a function's memory. */
+const pageSize = 500;
+const pageSeconds = 30;
+/** With less time than this left, what remains of the list is left to the next message. */
+const reserveMs = 10_000;
+/** A controller's queue with no more messages than this is idle: what a poll finds unobserved then was missed. */
+const nearEmpty = 10;
+
+/** What a poll works with. */
+export type PollParts = {
+  readonly send: Send;
+  readonly depth: Depth;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly log: (fields: object) => Log;
+  readonly meter: Meter;
+  readonly pace: ResyncPace;
+  /** Overrides every controller's own period. */
+  readonly periodSeconds?: number;
+};
+
+/** How long polls may take. */
+export type PollTime = {
+  readonly signal: AbortSignal;
+  /** What is left until the function's deadline. */
+  readonly leftMs: () => number;
+};
+
+/** What one poll is about. */
+export type Poll = {
+  readonly message: ResyncMessage;
+  readonly controller: Registered;
+  readonly client: KubeClient;
+};
+
+/**
+ * Polls. Rejects, after sending what it saw, when the list broke off or the queue refused something: the message is then
+ * to be tried again. Resolves without doing anything when the next tick has come meanwhile: it polls anew.
+ */
+export async function poll(parts: PollParts, { message, controller, client }: Poll, time: PollTime): Promise<void> {
+  const log = parts.log({ controller: controller.name, cluster: message.cluster, run: message.run });
+  const { tickSeconds } = parts.pace;
+  const runSeconds = Date.parse(message.run) / 1000;
+  const nowSeconds = parts.now() / 1000;
+  if (message.continue === undefined && nowSeconds >= runSeconds + tickSeconds) {
+    log.warn('poll given up, the next tick has come');
+    parts.meter.count('ResyncGivenUp');
+    return;
+  }
+  const quiet = message.quiet ?? (await isQuiet(parts, controller.name, time.signal));
+  const pacer = createPacer(parts.pace.perSecond, Math.max(Math.floor(nowSeconds), message.pacedTo ?? 0));
+  const seen = { objects: 0, pages: 0, unobserved: 0, sent: 0 };
+  try {
+    for await (const page of listPages(startingAt(message.continue, client), controller.declares.resource, {
+      limit: pageSize,
+      signal: time.signal,
+      timeoutSeconds: pageSeconds,
+    })) {
+      seen.pages += 1;
+      seen.objects += page.items.length;
+      const { entries, unobserved } = pick(parts, { message, controller, client }, page.items, pacer);
+      seen.unobserved += unobserved;
+      await sendAll(parts, timersQueue, entries, time.signal);
+      seen.sent += entries.length;
+      if (page.continue === undefined || time.leftMs() > reserveMs) continue;
+      const next = { ...message, continue: page.continue, pacedTo: pacer.free(), quiet };
+      await sendAll(parts, resyncQueue, [{ body: formatResyncMessage(next) }], time.signal);
+      break;
+    }
+  } catch (error) {
+    if (message.continue === undefined || seen.pages > 0 || !isGone(error)) throw error;
+    // The token has outlived its five minutes, and no further try could use it.
+    const { continue: _, ...anew } = message;
+    log.warn('the list went on too late, listing anew');
+    return await poll(parts, { message: anew, controller, client }, time);
+  } finally {
+    log.info('polled', { ...seen, quiet });
+    parts.meter.count('ResyncPages', seen.pages);
+    parts.meter.count('ResyncObjects', seen.objects);
+    if (quiet) parts.meter.count('Unobserved', seen.unobserved);
+  }
+}
+
+/** Chooses what goes out of a page, and when. */
+function pick(
+  { pace, periodSeconds, now }: PollParts,
+  { message, controller }: Poll,
+  objects: readonly KubeObject[],
+  pacer: Pacer,
+): { readonly entries: readonly Entry[]; readonly unobserved: number } {
+  const nowMs = now();
+  const { resource, resyncPeriodSeconds } = controller.declares;
+  const slice = {
+    runSeconds: Date.parse(message.run) / 1000,
+    tickSeconds: pace.tickSeconds,
+    periodSeconds: periodSeconds ?? resyncPeriodSeconds,
+  };
+  const entries: Entry[] = [];
+  let unobserved = 0;
+  for (const object of objects) {
+    const finding = judge(object, { controller: controller.name, graceSeconds: pace.graceSeconds, nowMs });
+    if (finding === 'left-alone') continue;
+    const { name, namespace } = object.metadata;
+    const target: TargetKey = {
+      controller: controller.name,
+      cluster: message.cluster,
+      group: resource.group,
+      resource: resource.plural,
+      ...(namespace === undefined ? {} : { namespace }),
+      name,
+    };
+    if (finding === 'unobserved') unobserved += 1;
+    // More than a tick's worth of missed objects: the next tick finds the rest, and does not find them queued twice.
+    const missed = finding === 'unobserved' ? pacer.take(nowMs / 1000, nowMs / 1000 + pace.tickSeconds) : undefined;
+    const turn = missed === undefined ? turnOf(formatTarget(target), slice) : undefined;
+    const dueAt = missed ?? (turn === undefined ? undefined : pacer.take(turn));
+    if (dueAt === undefined) continue;
+    // What was missed lags from when it was found; what only has its turn does not lag before that.
+    const seenAt = missed === undefined ? dueAt * 1000 : Math.floor(nowMs);
+    const key = { v: 1, ...target, lane: 'resync', attempt: 0, deferrals: 0, seenAt, dueAt, run: message.run } as const;
+    entries.push(timerEntry(key, { nowMs }));
+  }
+  return { entries, unobserved };
+}
+
+async function sendAll(parts: PollParts, queue: string, entries: readonly Entry[], signal: AbortSignal) {
+  const sent = await parts.send(queue, entries, { signal });
+  for (const result of sent) if (!result.accepted) throw new Error(`not sent: ${result.reason}`);
+}
+
+async function isQuiet({ depth, log }: PollParts, controller: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { visible, inFlight, delayed } = await depth(controllerQueue(controller), { signal });
+    return visible + inFlight + delayed <= nearEmpty;
+  } catch (error) {
+    // Not knowing how full it is, nothing is said to be missed; it goes on all the same.
+    log({ controller }).warn('queue depth unknown', { error: String(error) });
+    return false;
+  }
+}
+
+/** A client whose first list request goes on at a token. Every further page brings its own. */
+function startingAt(token: string | undefined, client: KubeClient): KubeClient {
+  if (token === undefined) return client;
+  return {
+    ...client,
+    request: (request) =>
+      client.request({ ...request, query: { ...request.query, continue: request.query?.continue ?? token } }),
+  };
+}
