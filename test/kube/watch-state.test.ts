@@ -19,7 +19,12 @@ const probe = (before: 'watch' | 'exact' | 'expired' | 'relist', failures = 0): 
   before,
   failures,
 });
-const watch = (heard: boolean, failures = 0): WatchState => ({ step: 'watch', version: '50', heard, failures });
+const watch = (heard: boolean, failures = 0, version = '50'): WatchState => ({
+  step: 'watch',
+  version,
+  heard,
+  failures,
+});
 const list = (mode: 'exact' | 'expired' | 'relist', failures = 0): WatchState => ({
   step: 'list',
   mode,
@@ -56,18 +61,8 @@ describe('the next state', () => {
     ],
     ['the first list breaks off: again', blank('initial'), failed(reset), blank('initial', 1)],
     ['a list of a restored server breaks off: again', blank('restored', 1), failed(gone), blank('restored', 2)],
-    [
-      'listed: watch from there',
-      blank('initial', 1),
-      { type: 'listed', version: '60' },
-      { ...watch(false, 1), version: '60' },
-    ],
-    [
-      'heard: on, and all is forgiven',
-      watch(false, 5),
-      { type: 'heard', version: '61' },
-      { ...watch(true), version: '61' },
-    ],
+    ['listed: watch from there', blank('initial', 1), { type: 'listed', version: '60' }, watch(false, 1, '60')],
+    ['heard: on, and all is forgiven', watch(false, 5), { type: 'heard', version: '61' }, watch(true, 0, '61')],
     ['the watch lost its place: list', watch(true), failed(gone), probe('relist', 1)],
     ['the watch is lost: on from the last version', watch(true), failed(reset), probe('watch', 1)],
     ['the server ended the watch: on at once', watch(true), { type: 'ended' }, probe('watch', 0)],
