@@ -21,14 +21,19 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** A child's name is taken by an object that is not ours; it is never touched. `names` are `Kind namespace/name`. */
+/**
+ * A child's name is taken by an object that is not ours; it is never touched. `names` are `Kind namespace/name`, `live`
+ * are the other children, which were made so all the same, as the API server has them.
+ */
 export class NotOwnedError extends Error {
   override readonly name = 'NotOwnedError';
   readonly names: readonly string[];
+  readonly live: readonly object[] | undefined;
 
-  constructor(names: readonly string[]) {
+  constructor(names: readonly string[], live?: readonly object[]) {
     super(`not ours, left alone: ${names.join(', ')}`);
     this.names = names;
+    this.live = live;
   }
 }
 

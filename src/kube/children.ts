@@ -87,7 +87,7 @@ export async function applyChildren(client: KubeClient, request: ChildrenRequest
       if (await deleteObject(client, request.resource, live, signal)) writes += 1;
     }
   }
-  if (refused.length > 0) throw new NotOwnedError(refused);
+  if (refused.length > 0) throw new NotOwnedError(refused, objects);
   return { objects, writes, noops };
 }
 

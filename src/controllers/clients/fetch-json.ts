@@ -1,0 +1,46 @@
+// JSON over HTTP with a deadline, as much of it as the sample worlds need. What goes wrong is one error that says what was
+// asked and what came back, because its message ends in a status that somebody reads.
+import { toError } from '../../core/errors.ts';
+
+/** An answer that is not a success. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** One call. */
+export type JsonRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: string;
+  readonly body?: object;
+  readonly signal: AbortSignal;
+  readonly deadlineMs: number;
+};
+
+/** Calls, and returns the answer's body, still to be parsed by a schema. Throws HttpError, or an Error without a status. */
+export async function fetchJson(
+  base: string,
+  { method, path, body, signal, deadlineMs }: JsonRequest,
+): Promise<unknown> {
+  const asked = `${method} /${path}`;
+  try {
+    const response = await fetch(`${base.replace(/\/$/, '')}/${path}`, {
+      method,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new HttpError(`${asked}: ${response.status} ${text.slice(0, 200)}`, response.status);
+    return JSON.parse(text);
+  } catch (thrown) {
+    if (thrown instanceof HttpError) throw thrown;
+    const { message, cause } = toError(thrown);
+    // fetch says only "fetch failed"; why is in its cause.
+    throw new Error(`${asked}: ${cause instanceof Error ? cause.message : message}`, { cause: thrown });
+  }
+}

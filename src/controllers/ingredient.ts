@@ -1,0 +1,104 @@
+// Ingredient: has a portion of something laid out on the counter. It shows how a reconcile that dies, is repeated or loses
+// its status stays harmless: every effect outside the cluster carries a key made of the object's uid and generation, and
+// what is true is asked of the pantry, once each time. It knows nothing of the dinner that it may be for.
+//
+// A user, or a Dinner, writes spec. This controller alone writes status. Labels and annotations (brand, cost) mean nothing to it.
+import * as z from 'zod';
+import { defineController } from '../core/controller.ts';
+import { toError } from '../core/errors.ts';
+import type { Meta } from '../core/kind.ts';
+import { defineResource } from '../core/resource.ts';
+import { type Claim, createPantry, type Holding, OutOfStockError } from './clients/pantry.ts';
+
+const unit = z.enum(['g', 'kg', 'oz', 'lb', 'mL', 'L', 'tsp', 'tbsp', 'cup', 'piece']);
+
+/** What is needed; a Dinner lists the same. */
+export const portionShape = {
+  item: z.string().min(1).max(100).describe('What is needed.'),
+  amount: z.number().positive().max(1_000_000),
+  unit,
+};
+
+/** The kind. */
+export const ingredientKind = defineResource({
+  group: 'kitchen.example.com',
+  version: 'v1',
+  kind: 'Ingredient',
+  spec: z.object(portionShape),
+  status: z.object({
+    location: z.enum(['Unknown', 'Pantry', 'Fridge', 'Counter']),
+    measured: z.object({ amount: z.number(), unit: z.string() }).optional().describe('What is laid out.'),
+  }),
+  conditions: ['Located', 'Measured'],
+  columns: { Item: '.spec.item', Amount: '.spec.amount', Unit: '.spec.unit', Location: '.status.location' },
+});
+
+/** How soon a portion that has gone missing is replaced. */
+const replaceAfterSeconds = 1;
+
+/** The controller. */
+export const ingredient = defineController(ingredientKind)({
+  name: 'ingredient',
+  settings: z.object({ PANTRY_URL: z.url() }),
+  clients: ({ PANTRY_URL }) => createPantry(PANTRY_URL),
+
+  async reconcile({ metadata, spec, status }, { clients, signal }) {
+    const claim = claimOf(metadata);
+    const found = await clients.look(claim.holder, signal);
+    if (isLaidOut(found, claim)) return laidOut(found);
+
+    // It was there, and somebody took it. That is said before it is repaired, so that whoever waits for it knows.
+    if (status?.measured !== undefined && found.measured === undefined) {
+      const gone = { status: 'False', reason: 'TakenAway', message: 'what was laid out is no longer there' } as const;
+      return {
+        status: { location: found.location },
+        conditions: { Located: gone, Measured: gone },
+        requeueAfterSeconds: replaceAfterSeconds,
+      };
+    }
+
+    // Reserving and measuring are two steps: whichever this reconcile dies behind, the next one ends with one portion.
+    const { item, amount, unit: measure } = spec;
+    const reserved = await clients.reserve(claim, { item, amount, unit: measure }, signal).catch(toOutOfStock);
+    if (reserved instanceof OutOfStockError) {
+      const none = { status: 'False', reason: 'OutOfStock', message: reserved.message } as const;
+      return { status: statusOf(found), conditions: { Located: none, Measured: none }, retry: reserved };
+    }
+    return laidOut(await clients.measure(claim, signal));
+  },
+
+  async finalize({ metadata }, { clients, signal }) {
+    // Giving back nothing is fine: asked twice, or after half of it was done, goods move once.
+    const left = await clients.giveBack(claimOf(metadata), signal);
+    if (left.location === 'Unknown') return 'done';
+    return { requeueAfterSeconds: 5, reason: 'NotReturned', message: `the portion is still in the ${left.location}` };
+  },
+});
+
+/** The same for every repetition, another one as soon as the spec changes. */
+function claimOf({ uid, generation }: Meta): Claim {
+  return { holder: uid, key: `${uid}/${generation}` };
+}
+
+function isLaidOut({ measured, key }: Holding, claim: Claim): boolean {
+  return measured !== undefined && key === claim.key;
+}
+
+/** A status says what the pantry said, never what was asked for. */
+function statusOf({ location, measured }: Holding): Pick<Holding, 'location' | 'measured'> {
+  return { location, ...(measured === undefined ? {} : { measured }) };
+}
+
+function laidOut(holding: Holding) {
+  const located = { status: 'True', reason: 'Found' } as const;
+  const measured =
+    holding.measured === undefined
+      ? ({ status: 'False', reason: 'NotMeasured' } as const)
+      : ({ status: 'True', reason: 'LaidOut' } as const);
+  return { status: statusOf(holding), conditions: { Located: located, Measured: measured } };
+}
+
+function toOutOfStock(thrown: unknown): OutOfStockError {
+  if (thrown instanceof OutOfStockError) return thrown;
+  throw toError(thrown);
+}
