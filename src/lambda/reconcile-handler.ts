@@ -5,19 +5,16 @@ import type { Registered } from '../core/controller.ts';
 import { controllerQueue } from '../core/words.ts';
 import { createDelete } from '../queue/delete.ts';
 import { createSend } from '../queue/send.ts';
-import { sqsNow } from '../queue/slots.ts';
 import { createSqsClient } from '../queue/sqs-client.ts';
 import { createBatch } from '../runtime/batch.ts';
 import { createBreaker } from '../runtime/breaker.ts';
 import { createReconcile } from '../runtime/reconcile.ts';
 import { environment, readReconcileSettings } from '../settings.ts';
-import { wait } from './clock.ts';
+import { createSqsClock, usableMs, wait } from './clock.ts';
 import { openClusters } from './open-clusters.ts';
 import { createTelemetry } from './powertools.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 
-/** Kept free before the function's own deadline: for deleting what is done and for the answer. */
-const reserveMs = 2_000;
 /** How long a reconcile may go on after its signal. */
 const graceMs = 1_000;
 
@@ -42,7 +39,7 @@ function start(controller: Registered): (event: SQSEvent, context: LambdaContext
   const sqs = createSqsClient();
   const monotonicMs = () => performance.now();
   const { clusters } = openClusters(settings.CLUSTERS, `outrigger/${controller.name}`);
-  let receivedAt = monotonicMs();
+  const clock = createSqsClock();
 
   const batch = createBatch({
     controller: controller.name,
@@ -59,8 +56,7 @@ function start(controller: Registered): (event: SQSEvent, context: LambdaContext
     log: telemetry.log,
     meter: telemetry.meter,
     monotonicMs,
-    sqsNow: (record) =>
-      sqsNow(record, { receivedMonotonicMs: receivedAt, monotonicMs: monotonicMs(), localMs: Date.now() }),
+    sqsNow: clock.now,
     wait,
     die: (reason) => {
       telemetry.log({}).error('ending the process', { reason });
@@ -70,8 +66,8 @@ function start(controller: Registered): (event: SQSEvent, context: LambdaContext
   });
 
   return async ({ Records }, context) => {
-    receivedAt = monotonicMs();
-    const reconcileMs = Math.max(0, context.getRemainingTimeInMillis() - reserveMs - graceMs);
+    clock.received();
+    const reconcileMs = Math.max(1, usableMs(context) - graceMs);
     try {
       return toBatchResponse(await batch(Records.map(toQueueRecord), { reconcileMs, graceMs }));
     } finally {

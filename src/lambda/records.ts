@@ -18,8 +18,3 @@ export function toQueueRecord({ messageId, receiptHandle, body, attributes }: SQ
 export function toBatchResponse(messageIds: readonly string[]): SQSBatchResponse {
   return { batchItemFailures: messageIds.map((itemIdentifier) => ({ itemIdentifier })) };
 }
-
-/** The account that a queue ARN names, for logs. */
-export function queueOf({ eventSourceARN }: SQSRecord): string {
-  return eventSourceARN.split(':').at(-1) ?? eventSourceARN;
-}

@@ -1,0 +1,39 @@
+// The Lambda handler of the timers queue. Everything that decides is in runtime/timers.ts.
+import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { timersQueue } from '../core/words.ts';
+import { createSend } from '../queue/send.ts';
+import { createSqsClient } from '../queue/sqs-client.ts';
+import { createTimers } from '../runtime/timers.ts';
+import { readTimersSettings } from '../settings.ts';
+import { createSqsClock, deadlineOf } from './clock.ts';
+import { createTelemetry } from './powertools.ts';
+import { toBatchResponse, toQueueRecord } from './records.ts';
+
+/** Creates the handler of the timers queue. Throws at its first call, by name, for settings that are missing. */
+export function createTimersHandler(): (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse> {
+  let invoke: ReturnType<typeof start> | undefined;
+  return async (event, context) => {
+    invoke ??= start();
+    return await invoke(event, context);
+  };
+}
+
+function start(): (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse> {
+  const settings = readTimersSettings();
+  const telemetry = createTelemetry(timersQueue, { level: settings.LOG_LEVEL, namespace: settings.METRICS_NAMESPACE });
+  const clock = createSqsClock();
+  const timers = createTimers({
+    send: createSend(createSqsClient(), settings.QUEUE_URL_PREFIX),
+    log: telemetry.log({}),
+    meter: telemetry.meter,
+    sqsNow: clock.now,
+  });
+  return async ({ Records }, context) => {
+    clock.received();
+    try {
+      return toBatchResponse(await timers(Records.map(toQueueRecord), { signal: deadlineOf(context) }));
+    } finally {
+      telemetry.flush();
+    }
+  };
+}
