@@ -1,0 +1,140 @@
+// What a poll makes of one object, and when each goes out. Pure; lists and queues are resync.test.ts.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createPacer, type Finding, judge, turnOf } from '../../src/runtime/resync-plan.ts';
+import { aGadget } from './gadgets.ts';
+
+const hour = (time: string) => `2026-11-21T${time}:00Z`;
+const nowMs = Date.parse(hour('12:00'));
+const by = { controller: 'gadget', graceSeconds: 240, nowMs };
+const behind = { generation: 2 };
+const ours = { finalizers: ['outrigger.dev/gadget'] };
+const written = (manager: string, time: string, subresource?: string) => ({
+  managedFields: [{ manager, time, operation: 'Apply', ...(subresource === undefined ? {} : { subresource }) }],
+});
+
+describe('an object', () => {
+  it.each<[string, Finding, object, object?]>([
+    ['is regular when its generation was observed', 'regular', { generation: 1 }],
+    ['is unobserved when its generation was not', 'unobserved', behind],
+    ['is unobserved when it never had a status', 'unobserved', { generation: 1 }, {}],
+    ['is regular when it has no generation, as a ConfigMap', 'regular', { generation: undefined }, {}],
+    ['is regular as long as its creation is within the grace', 'regular', { creationTimestamp: hour('11:57') }, {}],
+    ['is unobserved from the grace on', 'unobserved', { creationTimestamp: hour('11:55') }, {}],
+    [
+      'is regular when somebody changed it within the grace',
+      'regular',
+      { ...behind, ...written('kubectl', hour('11:58')) },
+    ],
+    [
+      'is unobserved although somebody wrote its status just now',
+      'unobserved',
+      { ...behind, ...written('monitor', hour('11:59'), 'status') },
+    ],
+    [
+      'is unobserved although we wrote it ourselves just now',
+      'unobserved',
+      { ...behind, ...written('outrigger-gadget', hour('11:59')) },
+    ],
+    [
+      'is unobserved when its deletion was, with our finalizer on it',
+      'unobserved',
+      { ...behind, ...ours, deletionTimestamp: hour('11:00') },
+    ],
+    [
+      'is regular when its deletion is within the grace',
+      'regular',
+      { ...behind, ...ours, deletionTimestamp: hour('11:59') },
+    ],
+    [
+      'is visited in its turn while it is being deleted with our finalizer',
+      'regular',
+      { ...ours, deletionTimestamp: hour('11:00') },
+    ],
+    [
+      'is left alone when it is being deleted and others’ finalizers are left',
+      'left-alone',
+      { ...behind, finalizers: ['outrigger.dev/other'], deletionTimestamp: hour('11:00') },
+    ],
+    ['is left alone while it is paused', 'left-alone', { ...behind, annotations: { 'outrigger.dev/paused': 'true' } }],
+  ])('%s', (_, finding, metadata, status = { observedGeneration: 1 }) => {
+    expect(judge(aGadget('one', { metadata, status }), by)).toBe(finding);
+  });
+});
+
+describe('an object’s turn', () => {
+  it('always comes exactly once in a period, within the tick of its run', () => {
+    const tickSeconds = fc.constantFrom(1, 10, 60, 600);
+    fc.assert(
+      fc.property(
+        fc.string(),
+        tickSeconds,
+        fc.integer({ min: 1, max: 80 }),
+        fc.nat(1e9),
+        (target, tick, slices, at) => {
+          const turns = Array.from({ length: slices }, (_, index) => {
+            const runSeconds = (at + index) * tick;
+            const dueAt = turnOf(target, { runSeconds, tickSeconds: tick, periodSeconds: slices * tick });
+            if (dueAt !== undefined) {
+              expect(dueAt).toBeGreaterThanOrEqual(runSeconds);
+              expect(dueAt).toBeLessThan(runSeconds + tick);
+            }
+            return dueAt;
+          });
+          expect(turns.filter((dueAt) => dueAt !== undefined)).toHaveLength(1);
+        },
+      ),
+    );
+  });
+
+  it('is the same whether a run lists it once or twice', () => {
+    const slice = { runSeconds: 1_763_726_400, tickSeconds: 600, periodSeconds: 600 };
+    expect(turnOf('a', slice)).toBe(turnOf('a', slice));
+  });
+
+  it('is spread over the period and over each tick, so that no second gets many', () => {
+    const place = (name: number) => {
+      for (let run = 0; run < 60; run += 1) {
+        const dueAt = turnOf(`t${name}`, { runSeconds: run * 600, tickSeconds: 600, periodSeconds: 36_000 });
+        if (dueAt !== undefined) return dueAt;
+      }
+      return -1;
+    };
+    const dueAts = Array.from({ length: 6_000 }, (_, name) => place(name));
+    const bySlice = Map.groupBy(dueAts, (dueAt) => Math.floor(dueAt / 600));
+    expect(bySlice.size).toBe(60);
+    for (const inSlice of bySlice.values()) {
+      expect(inSlice.length).toBeLessThan(160);
+      expect(new Set(inSlice).size).toBeGreaterThan(inSlice.length * 0.7);
+    }
+  });
+
+  it('comes with every run when the period is shorter than a tick', () => {
+    expect(turnOf('a', { runSeconds: 600, tickSeconds: 600, periodSeconds: 60 })).toBeGreaterThanOrEqual(600);
+  });
+});
+
+describe('a pacer', () => {
+  it('never hands out a second more often than allowed, nor one before its start or the wish, and leaves no gap', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.nat(20)), (perSecond, wishes) => {
+        const pacer = createPacer(perSecond, 5);
+        const handed = new Map<number, number>();
+        for (const wish of wishes) {
+          const second = pacer.take(wish) ?? -1;
+          const from = Math.max(5, wish);
+          expect(second).toBeGreaterThanOrEqual(from);
+          for (let before = from; before < second; before += 1) expect(handed.get(before)).toBe(perSecond);
+          handed.set(second, (handed.get(second) ?? 0) + 1);
+          expect(handed.get(second)).toBeLessThanOrEqual(perSecond);
+        }
+      }),
+    );
+  });
+
+  it('hands out nothing at or after the end, and takes nothing then', () => {
+    const pacer = createPacer(1, 0);
+    expect([pacer.take(0, 2), pacer.take(0, 2), pacer.take(0, 2), pacer.take(0)]).toEqual([0, 1, undefined, 2]);
+    expect(pacer.free()).toBe(3);
+  });
+});
