@@ -39,6 +39,12 @@ export interface Cause {
   readonly field?: string;
 }
 
+/** An object's status; conditions are what most kinds have in common. */
+export interface StatusContent {
+  readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] | null;
+  readonly [field: string]: unknown;
+}
+
 /** Anything an API server answers. */
 export interface Body {
   readonly apiVersion?: string;
@@ -46,7 +52,7 @@ export interface Body {
   readonly metadata?: Metadata;
   readonly spec?: Readonly<Record<string, unknown>>;
   /** An object's status, or `Success` and `Failure` in a Status. */
-  readonly status?: Readonly<Record<string, unknown>> | string;
+  readonly status?: StatusContent | string;
   readonly data?: Readonly<Record<string, string>>;
   readonly items?: readonly Body[];
   readonly reason?: string;
@@ -66,4 +72,10 @@ export interface Body {
     readonly priority?: number;
   }[];
   readonly rows?: readonly { readonly cells?: readonly unknown[]; readonly object?: Body }[];
+}
+
+/** Says whether the object carries the condition with status True. */
+export function hasCondition({ status }: Body, type: string): boolean {
+  if (typeof status !== 'object') return false;
+  return status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
 }

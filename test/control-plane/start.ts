@@ -7,76 +7,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { apiServerArguments, controllerManagerArguments, etcdArguments } from './arguments.ts';
 import { type ControlPlaneBinaries, controlPlaneBinaries } from './build.ts';
 import { type ChildProcesses, createChildProcesses, lastLines, type Program } from './child-processes.ts';
+import type { AuditEvent, ControlPlane, ControlPlaneOptions } from './control-plane.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
-
-/** A user the API server knows by a token, beside the admin. Without groups RBAC gives it nothing but discovery. */
-export interface ControlPlaneUser {
-  readonly name: string;
-  readonly token?: string;
-  readonly groups?: readonly string[];
-}
-
-/** What a test may ask of its control plane. */
-export interface ControlPlaneOptions {
-  /** Runs kube-controller-manager too: garbage collection, Deployments to Pods, EndpointSlices. */
-  readonly controllerManager?: boolean;
-  readonly users?: readonly ControlPlaneUser[];
-  readonly apiServerFlags?: readonly string[];
-  readonly etcdFlags?: readonly string[];
-  /** Records every request with its body; read it with `auditEvents`. */
-  readonly auditLog?: boolean;
-  /** Admission plug-ins beside the default ones, as `OwnerReferencesPermissionEnforcement`. */
-  readonly enableAdmission?: readonly string[];
-}
-
-/** One line of the API server's audit log, as far as tests look at it. */
-export interface AuditEvent {
-  readonly verb: string;
-  readonly requestURI: string;
-  readonly user: { readonly username: string };
-  readonly userAgent?: string;
-  readonly objectRef?: {
-    readonly resource?: string;
-    readonly subresource?: string;
-    readonly namespace?: string;
-    readonly name?: string;
-    readonly apiGroup?: string;
-  };
-  readonly responseStatus?: { readonly code?: number };
-  readonly requestObject?: unknown;
-}
-
-/** How to reach the API server as one user. It fits `Connection` of src/kube. */
-export interface ControlPlaneConnection {
-  readonly server: URL;
-  readonly ca: string;
-  token(): Promise<string>;
-}
-
-/** A running control plane. Users are named as in the options; no name means the admin, a member of system:masters. */
-export interface ControlPlane {
-  readonly url: string;
-  /** PEM of the authority that signed the server's certificate. */
-  readonly ca: string;
-  readonly adminToken: string;
-  readonly kubectlPath: string;
-  /** Returns the path of a kubeconfig file for that user. */
-  kubeconfig(user?: string): string;
-  connection(user?: string): ControlPlaneConnection;
-  /** Returns the completed requests so far, oldest first. Needs `auditLog: true`. */
-  auditEvents(): Promise<AuditEvent[]>;
-  /** Stops everything and removes the folder. */
-  stop(): Promise<void>;
-  /** Kills the API server as a crash would; its address stays reserved for `restartApiServer` only by luck. */
-  kill9ApiServer(): Promise<void>;
-  /** Starts the API server again on the same address and data, killing it first where it runs; resolves when it is ready. */
-  restartApiServer(): Promise<void>;
-  /** Freezes the API server: connections stay open and say nothing. */
-  pauseApiServer(): void;
-  resumeApiServer(): void;
-}
 
 const ADMIN = 'admin';
 // A user of its own, so that an audit log tells its requests from a test's.
@@ -180,36 +115,6 @@ async function writeInputs(
     rules: [{ level: 'Request' }],
   };
   await writeFile(join(folder, 'audit-policy.yaml'), JSON.stringify(policy));
-}
-
-/** etcd listens on sockets in the folder, so only the API server needs a port. It advertises addresses nobody dials. */
-function etcdArguments(folder: string, { etcdFlags = [] }: ControlPlaneOptions): string[] {
-  return [
-    ...['--data-dir', join(folder, 'etcd'), '--log-level', 'warn', '--unsafe-no-fsync'],
-    ...['--listen-client-urls', `unix://${folder}/etcd.sock`, '--advertise-client-urls', 'http://127.0.0.1:2379'],
-    ...['--listen-peer-urls', `unix://${folder}/peer.sock`, '--initial-advertise-peer-urls', 'http://127.0.0.1:2380'],
-    ...['--initial-cluster', 'default=http://127.0.0.1:2380', ...etcdFlags],
-  ];
-}
-
-function apiServerArguments(folder: string, port: number, options: ControlPlaneOptions): string[] {
-  const { auditLog = false, enableAdmission = [], apiServerFlags = [] } = options;
-  return [
-    ...[`--etcd-servers=unix://${folder}/etcd.sock`, '--bind-address=127.0.0.1', `--secure-port=${port}`],
-    ...[`--cert-dir=${folder}/certificates`, `--token-auth-file=${folder}/tokens.csv`, '--authorization-mode=RBAC'],
-    ...[`--service-account-key-file=${folder}/sa.pub`, `--service-account-signing-key-file=${folder}/sa.key`],
-    ...['--service-account-issuer=https://kubernetes.default.svc', '--service-cluster-ip-range=10.0.0.0/24'],
-    // Pods of tests name no service account, and without a controller-manager there is not even a default one.
-    '--disable-admission-plugins=ServiceAccount',
-    ...(enableAdmission.length > 0 ? [`--enable-admission-plugins=${enableAdmission.join(',')}`] : []),
-    ...(auditLog ? [`--audit-log-path=${folder}/audit.log`, `--audit-policy-file=${folder}/audit-policy.yaml`] : []),
-    ...apiServerFlags,
-  ];
-}
-
-function controllerManagerArguments(folder: string, kubeconfig: string): string[] {
-  const key = `--service-account-private-key-file=${folder}/sa.key`;
-  return [`--kubeconfig=${kubeconfig}`, key, '--leader-elect=false', '--secure-port=0'];
 }
 
 /** Waits until the server is ready and returns the certificate it made for itself, which is its own authority. */

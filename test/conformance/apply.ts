@@ -1,0 +1,201 @@
+// Conformance: server-side apply of whole objects: creating, conflicting, forcing, guarding. What becomes of the single fields is
+// in apply-fields.ts, apply on /status in apply-status.ts.
+import { expect, it } from 'vitest';
+import { API_VERSION, GROUP, gadget, gadgets } from './gadget.ts';
+import type { Suite } from './suite.ts';
+
+const OTHER_UID = '00000000-0000-4000-8000-000000000000';
+
+/** Declares the cases. */
+export function applyCases({ wire, namespace }: Suite): void {
+  const path = async (): Promise<string> => gadgets(await namespace(), 'one');
+
+  it('an apply creates what is not there and says so', async () => {
+    const one = await path();
+    const made = await wire.apply(one, 'alpha', gadget('one', { size: 2 }, { labels: { a: 'b' } }));
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({
+      kind: 'Gadget',
+      metadata: { name: 'one', generation: 1 },
+      spec: { size: 2, finish: 'matt' },
+    });
+    expect((await wire.apply(one, 'alpha', gadget('one', { size: 3 }))).status).toBe(200);
+  });
+
+  it('an apply that changes nothing keeps version and managedFields', async () => {
+    const one = await path();
+    const content = gadget('one', { size: 2, parts: [{ name: 'p' }] }, { finalizers: ['example.org/f'] });
+    const first = await wire.apply(one, 'alpha', content);
+    const second = await wire.apply(one, 'alpha', content);
+    expect(second.status).toBe(200);
+    expect(second.body).toEqual(first.body);
+    await wire.mergePatch(one, { metadata: { finalizers: null } });
+  });
+
+  it('the entry of an apply names manager, operation, version and only what was said, defaults not', async () => {
+    const one = await path();
+    const { body } = await wire.apply(one, 'alpha', gadget('one', { size: 2, color: 'red' }, { labels: { a: 'b' } }));
+    expect(body.metadata?.managedFields).toEqual([
+      {
+        manager: 'alpha',
+        operation: 'Apply',
+        apiVersion: API_VERSION,
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:metadata': { 'f:labels': { 'f:a': {} } }, 'f:spec': { 'f:size': {}, 'f:color': {} } },
+      },
+    ]);
+  });
+
+  it('the entry of a create or update has the operation Update and owns the defaults too', async () => {
+    const one = await path();
+    await wire.post(one.replace(/\/one$/, ''), gadget('one', { size: 2 }, { labels: { a: 'b' } }), {
+      fieldManager: 'maker',
+    });
+    const { body } = await wire.get(one);
+    expect(body.metadata?.managedFields).toMatchObject([
+      {
+        manager: 'maker',
+        operation: 'Update',
+        fieldsV1: {
+          'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } },
+          'f:spec': { '.': {}, 'f:size': {}, 'f:finish': {}, 'f:box': { '.': {}, 'f:lid': {} } },
+        },
+      },
+    ]);
+  });
+
+  it('an apply over the value of another conflicts and names manager and field', async () => {
+    const one = await path();
+    await wire.apply(one, 'alpha', gadget('one', { size: 1, color: 'red' }));
+    const single = await wire.apply(one, 'beta', gadget('one', { size: 2 }));
+    expect(single.body).toMatchObject({
+      code: 409,
+      reason: 'Conflict',
+      message: 'Apply failed with 1 conflict: conflict with "alpha": .spec.size',
+      details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "alpha"', field: '.spec.size' }] },
+    });
+    const both = await wire.apply(one, 'beta', gadget('one', { size: 2, color: 'blue' }));
+    expect(both.body.message).toBe(
+      'Apply failed with 2 conflicts: conflicts with "alpha":\n- .spec.color\n- .spec.size',
+    );
+    expect(both.body.details?.causes).toHaveLength(2);
+    expect((await wire.get(one)).body.spec).toMatchObject({ size: 1, color: 'red' });
+  });
+
+  it('a conflict with an update names the version it used', async () => {
+    const one = await path();
+    await wire.post(one.replace(/\/one$/, ''), gadget('one', { size: 1 }), { fieldManager: 'maker' });
+    const refused = await wire.apply(one, 'beta', gadget('one', { size: 2 }));
+    expect(refused.body.message).toBe(
+      `Apply failed with 1 conflict: conflict with "maker" using ${API_VERSION}: .spec.size`,
+    );
+  });
+
+  it('two managers may share a value, and then neither can change it alone', async () => {
+    const one = await path();
+    await wire.apply(one, 'alpha', gadget('one', { size: 1 }));
+    expect((await wire.apply(one, 'beta', gadget('one', { size: 1 }))).status).toBe(200);
+    expect((await wire.apply(one, 'alpha', gadget('one', { size: 2 }))).status).toBe(409);
+  });
+
+  it('force takes the field away from its manager', async () => {
+    const one = await path();
+    await wire.apply(one, 'alpha', gadget('one', { size: 1, color: 'red' }));
+    const forced = await wire.apply(one, 'beta', gadget('one', { size: 2 }), { force: true });
+    expect(forced.body).toMatchObject({ metadata: { generation: 2 }, spec: { size: 2, color: 'red' } });
+    const owned = Object.fromEntries(
+      (forced.body.metadata?.managedFields ?? []).map((entry) => [entry.manager, entry.fieldsV1]),
+    );
+    expect(owned).toEqual({ alpha: { 'f:spec': { 'f:color': {} } }, beta: { 'f:spec': { 'f:size': {} } } });
+  });
+
+  it('an apply at a stale version is a Conflict, force or not', async () => {
+    const one = await path();
+    const { body } = await wire.apply(one, 'alpha', gadget('one', { size: 1 }));
+    await wire.apply(one, 'alpha', gadget('one', { size: 2 }));
+    const stale = gadget('one', { size: 3 }, { resourceVersion: body.metadata?.resourceVersion });
+    for (const force of [false, true]) {
+      expect((await wire.apply(one, 'alpha', stale, { force })).body).toMatchObject({
+        code: 409,
+        reason: 'Conflict',
+        details: { name: 'one', group: GROUP, kind: 'gadgets' },
+      });
+    }
+    expect((await wire.get(one)).body.spec?.size).toBe(2);
+  });
+
+  it('an apply with the uid of another object is Invalid', async () => {
+    const one = await path();
+    await wire.apply(one, 'alpha', gadget('one'));
+    const refused = await wire.apply(one, 'alpha', gadget('one', { size: 2 }, { uid: OTHER_UID }), { force: true });
+    expect(refused.status).toBe(422);
+    expect(refused.body.details?.causes?.[0]).toMatchObject({
+      reason: 'FieldValueInvalid',
+      field: 'metadata.uid',
+      message: `Invalid value: "${OTHER_UID}": field is immutable`,
+    });
+  });
+
+  it('an apply with a uid creates nothing, an apply with a version does', async () => {
+    const one = await path();
+    const refused = await wire.apply(one, 'alpha', gadget('one', { size: 1 }, { uid: OTHER_UID }));
+    expect(refused.body).toMatchObject({ code: 409, reason: 'Conflict' });
+    expect(refused.body.message).toContain(
+      `uid mismatch: the provided object specified uid ${OTHER_UID}, and no existing object was found`,
+    );
+    expect((await wire.apply(one, 'alpha', gadget('one', { size: 1 }, { resourceVersion: '1' }))).status).toBe(201);
+  });
+
+  it.each([[undefined], ['']])('an apply with the field manager %j is Invalid', async (fieldManager) => {
+    const one = await path();
+    const query = fieldManager === undefined ? {} : { fieldManager };
+    const refused = await wire.request('PATCH', one, gadget('one'), {
+      contentType: 'application/apply-patch+yaml',
+      query,
+    });
+    expect(refused.body).toMatchObject({
+      code: 422,
+      reason: 'Invalid',
+      details: { causes: [{ reason: 'FieldValueRequired', field: 'fieldManager' }] },
+    });
+  });
+
+  it.each([
+    ['managedFields', gadget('one', { size: 1 }, { managedFields: [{ manager: 'x' }] })],
+    ['another name', gadget('two')],
+    ['another apiVersion', { ...gadget('one'), apiVersion: `${GROUP}/v2` }],
+    ['no kind', { ...gadget('one'), kind: '' }],
+    ['something that is no YAML', ': : {'],
+  ])('an apply with %s is a bad request', async (_what, content) => {
+    const one = await path();
+    await wire.apply(one, 'alpha', gadget('one'));
+    expect((await wire.apply(one, 'alpha', content)).body).toMatchObject({ code: 400, reason: 'BadRequest' });
+  });
+
+  it('an apply may be YAML, and leave the name to the URL where the object is there', async () => {
+    const one = await path();
+    const text = (metadata: string) => `apiVersion: ${API_VERSION}\nkind: Gadget\n${metadata}spec:\n  size: 6\n`;
+    expect((await wire.apply(one, 'alpha', text(''))).body).toMatchObject({ code: 400, reason: 'BadRequest' });
+    expect((await wire.apply(one, 'alpha', text('metadata: {name: one}\n'))).status).toBe(201);
+    expect((await wire.apply(one, 'alpha', text(''))).status).toBe(200);
+  });
+
+  it('an apply with a field or a type that the schema does not have fails whatever the field validation', async () => {
+    const one = await path();
+    const unknown = await wire.apply(one, 'alpha', gadget('one', { size: 1, nope: 1 }), { fieldValidation: 'Ignore' });
+    expect(unknown.status).toBe(500);
+    expect(unknown.body.message).toContain('.spec.nope: field not declared in schema');
+    const wrong = await wire.apply(one, 'alpha', gadget('one', { size: 'x' }));
+    expect(wrong.body.message).toContain('.spec.size: expected numeric (int or float), got string');
+    const doubled = await wire.apply(one, 'alpha', gadget('one', { size: 1, parts: [{ name: 'x' }, { name: 'x' }] }));
+    expect(doubled.body.message).toContain('.spec.parts: duplicate entries for key [name="x"]');
+  });
+
+  it('an apply is validated like any write', async () => {
+    const one = await path();
+    const refused = await wire.apply(one, 'alpha', gadget('one', { size: 1000 }));
+    expect(refused.body).toMatchObject({ code: 422, details: { causes: [{ field: 'spec.size' }] } });
+    expect((await wire.get(one)).status).toBe(404);
+  });
+}

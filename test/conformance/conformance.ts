@@ -1,0 +1,45 @@
+// Every case of the conformance suite against one server. The real kube-apiserver is the judge of the cases
+// (test/cluster/conformance.test.ts); the in-memory server must pass the same list (embedded.test.ts). Excluded: history.ts,
+// which needs a server that forgets soon.
+import { describe } from 'vitest';
+import { applyCases } from './apply.ts';
+import { applyFieldCases } from './apply-fields.ts';
+import { applyStatusCases } from './apply-status.ts';
+import { coreKindCases } from './core-kinds.ts';
+import { crudCases } from './crud.ts';
+import { definitionCases } from './definitions.ts';
+import { deletionCases } from './deletions.ts';
+import { discoveryCases } from './discovery.ts';
+import { garbageCases } from './garbage.ts';
+import { listCases } from './lists.ts';
+import { patchCases } from './patches.ts';
+import { requestCases } from './requests.ts';
+import { schemaCases } from './schemas.ts';
+import { statusCases } from './statuses.ts';
+import { createSuite } from './suite.ts';
+import { tableCases } from './tables.ts';
+import { validationCases } from './validations.ts';
+import { watchCases } from './watches.ts';
+import type { ConformanceServer } from './wire.ts';
+
+/** Declares every case as a vitest test against `server`, which must be running and collect garbage. */
+export function conformance(server: ConformanceServer): void {
+  const suite = createSuite(server);
+  describe('create, read, replace', () => crudCases(suite));
+  describe('requests', () => requestCases(suite));
+  describe('lists', () => listCases(suite));
+  describe('tables', () => tableCases(suite));
+  describe('watches', () => watchCases(suite));
+  describe('status and scale', () => statusCases(suite));
+  describe('patches', () => patchCases(suite));
+  describe('apply', () => applyCases(suite));
+  describe('apply, field by field', () => applyFieldCases(suite));
+  describe('apply on /status', () => applyStatusCases(suite));
+  describe('deletion', () => deletionCases(suite));
+  describe('garbage collection', () => garbageCases(suite));
+  describe('schemas', () => schemaCases(suite));
+  describe('validation', () => validationCases(suite));
+  describe('definitions', () => definitionCases(suite));
+  describe('kinds of the core', () => coreKindCases(suite));
+  describe('discovery', () => discoveryCases(suite));
+}

@@ -1,0 +1,166 @@
+// Conformance: the kinds of the core that controllers use most, as far as they differ from custom resources: no generation, no
+// version demanded by a replacement, data of Secrets. And Events, of both APIs.
+import { expect, it } from 'vitest';
+import { API_VERSION } from './gadget.ts';
+import type { Suite } from './suite.ts';
+
+/** Declares the cases. */
+export function coreKindCases({ wire, namespace }: Suite): void {
+  const core = (ns: string, resource: string, name?: string): string =>
+    [`/api/v1/namespaces/${ns}/${resource}`, name].filter((part) => part !== undefined).join('/');
+
+  it.each([
+    ['configmaps', { data: { a: 'b' } }, { data: { a: 'c' } }],
+    ['secrets', { data: { a: 'Yg==' } }, { data: { a: 'Yw==' } }],
+    ['services', { spec: { ports: [{ port: 80 }] } }, { spec: { ports: [{ port: 81 }] } }],
+  ])('%s have no generation, and every change raises the version', async (resource, content, change) => {
+    const ns = await namespace();
+    const made = await wire.post(core(ns, resource), { metadata: { name: 'one' }, ...content });
+    expect(made.status).toBe(201);
+    expect(made.body.metadata?.generation).toBeUndefined();
+    const changed = await wire.mergePatch(core(ns, resource, 'one'), change);
+    expect(changed.body.metadata?.generation).toBeUndefined();
+    expect(Number(changed.body.metadata?.resourceVersion)).toBeGreaterThan(Number(made.body.metadata?.resourceVersion));
+  });
+
+  it('a namespace has no generation, carries its name as a label, and is Active', async () => {
+    const ns = await namespace();
+    const { body } = await wire.get(`/api/v1/namespaces/${ns}`);
+    expect(body.metadata?.generation).toBeUndefined();
+    expect(body.metadata?.labels).toMatchObject({ 'kubernetes.io/metadata.name': ns });
+    expect(body.status).toEqual({ phase: 'Active' });
+  });
+
+  it('the namespaces default and kube-system are there', async () => {
+    expect((await wire.get('/api/v1/namespaces/default')).status).toBe(200);
+    expect((await wire.get('/api/v1/namespaces/kube-system')).body.metadata?.uid).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('an object of the core may leave out kind and apiVersion and be replaced blindly', async () => {
+    const ns = await namespace();
+    const made = await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one' }, data: { a: 'b' } });
+    expect(made.body).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1' });
+    const replaced = await wire.put(core(ns, 'configmaps', 'one'), { metadata: { name: 'one' }, data: { c: 'd' } });
+    expect(replaced.body.data).toEqual({ c: 'd' });
+    expect(replaced.body.metadata?.uid).toBe(made.body.metadata?.uid);
+  });
+
+  it('keys of a config map are validated, an immutable one cannot be changed', async () => {
+    const ns = await namespace();
+    const refused = await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one' }, data: { 'a b': 'c' } });
+    expect(refused.body).toMatchObject({ code: 422, details: { causes: [{ field: 'data[a b]' }] } });
+    await wire.post(core(ns, 'configmaps'), { metadata: { name: 'two' }, data: { a: 'b' }, immutable: true });
+    const fixed = await wire.mergePatch(core(ns, 'configmaps', 'two'), { data: { a: 'c' } });
+    expect(fixed.body).toMatchObject({
+      code: 422,
+      details: { causes: [{ field: 'data', reason: 'FieldValueForbidden' }] },
+    });
+  });
+
+  it('stringData of a secret becomes data, and its type is Opaque', async () => {
+    const ns = await namespace();
+    const made = await wire.post(core(ns, 'secrets'), {
+      metadata: { name: 'one' },
+      stringData: { a: 'b' },
+      data: { c: 'ZA==' },
+    });
+    expect(made.body).toMatchObject({ kind: 'Secret', data: { a: 'Yg==', c: 'ZA==' }, type: 'Opaque' });
+    expect(JSON.stringify(made.body)).not.toContain('stringData');
+    const refused = await wire.post(core(ns, 'secrets'), { metadata: { name: 'two' }, data: { c: '%%' } });
+    expect(refused.body).toMatchObject({ code: 400, reason: 'BadRequest' });
+  });
+
+  it('an apply of a config map owns its keys one by one', async () => {
+    const ns = await namespace();
+    const map = (data: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data });
+    const path = core(ns, 'configmaps', 'one');
+    const made = await wire.apply(path, 'alpha', map({ a: 'b', c: 'd' }));
+    expect(made.status).toBe(201);
+    expect(made.body.metadata?.managedFields?.[0]?.fieldsV1).toEqual({ 'f:data': { 'f:a': {}, 'f:c': {} } });
+    await wire.apply(path, 'beta', map({ e: 'f' }));
+    const dropped = await wire.apply(path, 'alpha', map({ a: 'b' }));
+    expect(dropped.body.data).toEqual({ a: 'b', e: 'f' });
+    const again = await wire.apply(path, 'alpha', map({ a: 'b' }));
+    expect(again.body.metadata?.resourceVersion).toBe(dropped.body.metadata?.resourceVersion);
+  });
+
+  it('a label selector and a name selector work on the core too', async () => {
+    const ns = await namespace();
+    await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one', labels: { ours: 'yes' } } });
+    await wire.post(core(ns, 'configmaps'), { metadata: { name: 'two' } });
+    const named = async (query: Readonly<Record<string, string>>) =>
+      (await wire.get(core(ns, 'configmaps'), query)).body.items?.map((item) => item.metadata?.name);
+    expect(await named({ labelSelector: 'ours=yes' })).toEqual(['one']);
+    expect(await named({ fieldSelector: 'metadata.name=two' })).toEqual(['two']);
+  });
+
+  it('items of a list of the core do not repeat their kind', async () => {
+    const ns = await namespace();
+    await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one', labels: { ours: 'yes' } } });
+    const { body } = await wire.get(core(ns, 'configmaps'), { labelSelector: 'ours=yes' });
+    expect(body.kind).toBe('ConfigMapList');
+    expect(body.items?.[0]?.kind).toBeUndefined();
+  });
+
+  it('an event must be about something in its own namespace, and is found by what it is about', async () => {
+    const ns = await namespace();
+    const involvedObject = { apiVersion: API_VERSION, kind: 'Gadget', name: 'one', namespace: ns };
+    const event = {
+      metadata: { name: 'one.1' },
+      involvedObject,
+      reason: 'Filled',
+      message: 'm',
+      type: 'Normal',
+      count: 1,
+    };
+    expect((await wire.post(core(ns, 'events'), event)).status).toBe(201);
+    const elsewhere = {
+      ...event,
+      metadata: { name: 'one.2' },
+      involvedObject: { ...involvedObject, namespace: 'default' },
+    };
+    expect((await wire.post(core(ns, 'events'), elsewhere)).body).toMatchObject({
+      code: 422,
+      details: { causes: [{ field: 'involvedObject.namespace' }] },
+    });
+    const found = await wire.get(core(ns, 'events'), { fieldSelector: 'involvedObject.name=one,type=Normal' });
+    expect(found.body.items?.map((item) => item.reason)).toEqual(['Filled']);
+    const none = await wire.get(core(ns, 'events'), { fieldSelector: 'involvedObject.name=two' });
+    expect(none.body.items).toEqual([]);
+  });
+
+  it('an event of events.k8s.io is the same object by other names, and has no generation', async () => {
+    const ns = await namespace();
+    const events = `/apis/events.k8s.io/v1/namespaces/${ns}/events`;
+    const regarding = { apiVersion: API_VERSION, kind: 'Gadget', name: 'one', namespace: ns };
+    const event = {
+      ...{
+        metadata: { name: 'one.1' },
+        regarding,
+        reason: 'Filled',
+        action: 'Reconcile',
+        note: 'full',
+        type: 'Normal',
+      },
+      ...{ eventTime: '2026-01-01T00:00:00.000000Z', reportingController: 'example.org/c', reportingInstance: 'i' },
+    };
+    const made = await wire.post(events, event);
+    expect(made.status).toBe(201);
+    expect(made.body.metadata?.generation).toBeUndefined();
+    const old = JSON.parse((await wire.get(core(ns, 'events', 'one.1'))).text);
+    expect(old).toMatchObject({
+      kind: 'Event',
+      message: 'full',
+      involvedObject: regarding,
+      reportingComponent: 'example.org/c',
+    });
+    const series = { series: { count: 2, lastObservedTime: '2026-01-01T00:01:00.000000Z' } };
+    expect((await wire.mergePatch(`${events}/one.1`, series)).status).toBe(200);
+    const late = { ...event, metadata: { name: 'one.2' }, eventTime: null };
+    expect((await wire.post(events, late)).body.details?.causes).toContainEqual({
+      reason: 'FieldValueRequired',
+      message: 'Required value',
+      field: 'eventTime',
+    });
+  });
+}

@@ -1,0 +1,125 @@
+// Conformance: merge patches and JSON patches of a custom resource. Apply is in apply.ts.
+import { expect, it } from 'vitest';
+import { gadget, gadgets } from './gadget.ts';
+import type { Suite } from './suite.ts';
+
+/** Declares the cases. */
+export function patchCases({ wire, namespace }: Suite): void {
+  const one = async (spec: object = { size: 1, color: 'red', notes: ['a'] }): Promise<string> => {
+    const ns = await namespace();
+    await wire.post(gadgets(ns), gadget('one', spec, { labels: { a: 'b', c: 'd' } }));
+    return gadgets(ns, 'one');
+  };
+
+  it('a merge patch merges objects, replaces lists and removes what is null', async () => {
+    const path = await one();
+    const { body } = await wire.mergePatch(path, {
+      metadata: { labels: { a: null, e: 'f' } },
+      spec: { color: null, notes: ['b', 'c'], box: { depth: 3 } },
+    });
+    expect(body.metadata?.labels).toEqual({ c: 'd', e: 'f' });
+    expect(body.spec).toEqual({ size: 1, notes: ['b', 'c'], finish: 'matt', box: { lid: 'closed', depth: 3 } });
+    expect(body.metadata?.generation).toBe(2);
+  });
+
+  it('a merge patch with a stale version is a Conflict even where it changes nothing', async () => {
+    const path = await one();
+    const { metadata } = (await wire.get(path)).body;
+    await wire.mergePatch(path, { spec: { size: 2 } });
+    const stale = await wire.mergePatch(path, { metadata: { resourceVersion: metadata?.resourceVersion } });
+    expect(stale.body).toMatchObject({ code: 409, reason: 'Conflict' });
+    expect((await wire.mergePatch(path, { spec: { size: 3 } })).status).toBe(200);
+  });
+
+  it('a merge patch cannot rename or change the uid', async () => {
+    const path = await one();
+    expect((await wire.mergePatch(path, { metadata: { name: 'two' } })).status).toBe(400);
+    const uid = await wire.mergePatch(path, { metadata: { uid: '00000000-0000-4000-8000-000000000000' } });
+    expect(uid.status).toBe(422);
+    expect(uid.body.details?.causes?.[0]).toMatchObject({ reason: 'FieldValueInvalid', field: 'metadata.uid' });
+    expect(uid.body.message).toContain('field is immutable');
+  });
+
+  it('a patch that makes the object invalid changes nothing', async () => {
+    const path = await one();
+    const before = await wire.get(path);
+    expect((await wire.mergePatch(path, { spec: { size: 1000 } })).status).toBe(422);
+    expect((await wire.mergePatch(path, { spec: null })).body.details?.causes?.[0]).toMatchObject({ field: 'spec' });
+    expect((await wire.jsonPatch(path, [{ op: 'remove', path: '/spec/size' }])).status).toBe(422);
+    expect((await wire.get(path)).body).toEqual(before.body);
+  });
+
+  it('a patch of an object that is not there is NotFound', async () => {
+    const path = `${await one()}-not`;
+    expect((await wire.mergePatch(path, { spec: { size: 1 } })).body).toMatchObject({ code: 404, reason: 'NotFound' });
+    expect((await wire.jsonPatch(path, [])).body).toMatchObject({ code: 404, reason: 'NotFound' });
+  });
+
+  it.each(['[]', '{', '"text"'])('the merge patch %s is a bad request', async (content) => {
+    const path = await one();
+    expect((await wire.mergePatch(path, content)).body).toMatchObject({ code: 400, reason: 'BadRequest' });
+  });
+
+  it('a JSON patch adds, replaces, removes, moves and copies', async () => {
+    const path = await one();
+    const { body } = await wire.jsonPatch(path, [
+      { op: 'add', path: '/metadata/labels/example.org~1x', value: 'y' },
+      { op: 'replace', path: '/spec/size', value: 5 },
+      { op: 'remove', path: '/metadata/labels/a' },
+      { op: 'add', path: '/spec/notes/0', value: 'first' },
+      { op: 'add', path: '/spec/notes/-', value: 'last' },
+      { op: 'copy', from: '/spec/color', path: '/spec/nickname' },
+      { op: 'move', from: '/metadata/labels/c', path: '/metadata/labels/d' },
+    ]);
+    expect(body.metadata?.labels).toEqual({ 'example.org/x': 'y', d: 'd' });
+    expect(body.spec).toMatchObject({ size: 5, notes: ['first', 'a', 'last'], nickname: 'red' });
+  });
+
+  it.each([
+    ['a test that fails', [{ op: 'test', path: '/spec/size', value: 77 }]],
+    ['a parent that is not there', [{ op: 'add', path: '/spec/nope/x', value: 1 }]],
+    ['nothing to remove', [{ op: 'remove', path: '/spec/nope' }]],
+    ['an unknown operation', [{ op: 'fly', path: '/spec/size' }]],
+  ])('a JSON patch with %s is Invalid and changes nothing', async (_what, operations) => {
+    const path = await one();
+    const before = await wire.get(path);
+    const refused = await wire.jsonPatch(path, [{ op: 'replace', path: '/spec/size', value: 9 }, ...operations]);
+    expect(refused.body).toMatchObject({ code: 422, reason: 'Invalid' });
+    expect((await wire.get(path)).body).toEqual(before.body);
+  });
+
+  it('a JSON patch replaces what is not there, which RFC 6902 forbids', async () => {
+    const path = await one();
+    expect((await wire.jsonPatch(path, [{ op: 'replace', path: '/spec/code', value: 'abc' }])).body.spec?.code).toBe(
+      'abc',
+    );
+  });
+
+  it('a JSON patch may guard itself by a test', async () => {
+    const path = await one();
+    const guarded = await wire.jsonPatch(path, [
+      { op: 'test', path: '/spec/size', value: 1 },
+      { op: 'replace', path: '/spec/size', value: 2 },
+    ]);
+    expect(guarded.body.spec?.size).toBe(2);
+  });
+
+  it('a JSON patch that is not a list is a bad request', async () => {
+    const path = await one();
+    expect((await wire.jsonPatch(path, { op: 'remove' })).body).toMatchObject({ code: 400, reason: 'BadRequest' });
+  });
+
+  it.each([
+    'application/strategic-merge-patch+json',
+    'application/json',
+  ])('a patch of a custom resource as %s is an unsupported media type', async (contentType) => {
+    const path = await one();
+    const refused = await wire.request('PATCH', path, { spec: { size: 2 } }, { contentType });
+    expect(refused.body).toMatchObject({
+      code: 415,
+      reason: 'UnsupportedMediaType',
+      message:
+        'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+    });
+  });
+}

@@ -1,0 +1,95 @@
+// Conformance: what a CRD's schema does to objects: defaults, nulls, pruning, field validation. What it refuses is in validations.ts.
+import { expect, it } from 'vitest';
+import { gadget, gadgets } from './gadget.ts';
+import type { Suite } from './suite.ts';
+
+/** Declares the cases. */
+export function schemaCases({ wire, namespace }: Suite): void {
+  const make = async (spec: object, query: Readonly<Record<string, string>> = {}) => {
+    const ns = await namespace();
+    return wire.post(gadgets(ns), gadget('one', spec), query);
+  };
+
+  it.each([
+    ['fill what is missing, in nested objects too', { size: 1 }, { size: 1, finish: 'matt', box: { lid: 'closed' } }],
+    [
+      'fill the rest of a given object',
+      { size: 1, box: { depth: 2 } },
+      { size: 1, finish: 'matt', box: { lid: 'closed', depth: 2 } },
+    ],
+    [
+      'fill the items of a list',
+      { size: 1, parts: [{ name: 'a' }] },
+      { size: 1, finish: 'matt', box: { lid: 'closed' }, parts: [{ name: 'a', count: 1 }] },
+    ],
+    ['replace a null', { size: 1, finish: null, box: null }, { size: 1, finish: 'matt', box: { lid: 'closed' } }],
+  ])('defaults %s', async (_what, spec, expected) => {
+    const made = await make(spec);
+    expect(made.status).toBe(201);
+    expect(made.body.spec).toEqual(expected);
+  });
+
+  it('a null without default is dropped, and kept where the field is nullable or free', async () => {
+    const { body } = await make({ size: 1, color: null, nickname: null, free: { a: { b: [1, { c: null }] } } });
+    expect(body.spec).toEqual({
+      size: 1,
+      finish: 'matt',
+      box: { lid: 'closed' },
+      nickname: null,
+      free: { a: { b: [1, { c: null }] } },
+    });
+  });
+
+  it.each([80, 'http'])('an int-or-string may be %j', async (port) => {
+    expect((await make({ size: 1, port })).body.spec?.port).toBe(port);
+  });
+
+  it('unknown fields are pruned, and each is named in a warning', async () => {
+    const made = await make({ size: 1, nope: 1, box: { deep: 1 }, parts: [{ name: 'a', x: 1 }] });
+    expect(made.status).toBe(201);
+    expect(made.body.spec).toEqual({
+      size: 1,
+      finish: 'matt',
+      box: { lid: 'closed' },
+      parts: [{ name: 'a', count: 1 }],
+    });
+    expect(made.warnings.map((text) => text.replaceAll('\\"', '"'))).toEqual([
+      'unknown field "spec.box.deep"',
+      'unknown field "spec.nope"',
+      'unknown field "spec.parts[0].x"',
+    ]);
+  });
+
+  it('with fieldValidation Ignore they are pruned silently, with Strict they are refused', async () => {
+    const ignored = await make({ size: 1, nope: 1 }, { fieldValidation: 'Ignore' });
+    expect(ignored).toMatchObject({ status: 201, warnings: [] });
+    const refused = await make({ size: 1, nope: 1, box: { deep: 1 } }, { fieldValidation: 'Strict' });
+    expect(refused.body).toMatchObject({
+      code: 400,
+      reason: 'BadRequest',
+      message:
+        'Gadget in version "v1" cannot be handled as a Gadget: strict decoding error: unknown field "spec.box.deep", unknown field "spec.nope"',
+    });
+    expect((await make({ size: 1 }, { fieldValidation: 'Sometimes' })).status).toBe(422);
+  });
+
+  it('Strict looks at the top level and at metadata too', async () => {
+    const ns = await namespace();
+    const strict = { fieldValidation: 'Strict' };
+    const top = await wire.post(gadgets(ns), { ...gadget('one'), extra: 1 }, strict);
+    expect(top.body.message).toContain('strict decoding error: unknown field "extra"');
+    const metadata = await wire.post(gadgets(ns), gadget('one', { size: 1 }, { nope: 1 }), strict);
+    expect(metadata.body.message).toContain('strict decoding error: unknown field "metadata.nope"');
+  });
+
+  it('a patch warns of unknown fields, and Strict refuses it', async () => {
+    const ns = await namespace();
+    await wire.post(gadgets(ns), gadget('one'));
+    const warned = await wire.mergePatch(gadgets(ns, 'one'), { spec: { nope: 1 } });
+    expect(warned.status).toBe(200);
+    expect(warned.warnings.join()).toContain('unknown field');
+    const refused = await wire.mergePatch(gadgets(ns, 'one'), { spec: { nope: 1 } }, { fieldValidation: 'Strict' });
+    expect(refused.status).toBe(422);
+    expect(refused.body.message).toContain('strict decoding error: unknown field "spec.nope"');
+  });
+}

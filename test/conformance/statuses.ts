@@ -1,0 +1,123 @@
+// Conformance: the status and scale subresources: who may write what through which path.
+import { expect, it } from 'vitest';
+import { gadget, gadgets } from './gadget.ts';
+import type { Suite } from './suite.ts';
+
+/** Declares the cases. */
+export function statusCases({ wire, namespace }: Suite): void {
+  const one = async (
+    spec: object = { size: 1 },
+  ): Promise<{ main: string; status: string; scale: string; ns: string }> => {
+    const ns = await namespace();
+    await wire.post(gadgets(ns), gadget('one', spec));
+    const [main, status, scale] = [gadgets(ns, 'one'), gadgets(ns, 'one', 'status'), gadgets(ns, 'one', 'scale')];
+    return { main, status, scale, ns };
+  };
+
+  it('a status sent with a create is dropped', async () => {
+    const ns = await namespace();
+    const made = await wire.post(gadgets(ns), { ...gadget('one'), status: { phase: 'Up' } });
+    expect(made.status).toBe(201);
+    expect(made.body.status).toBeUndefined();
+  });
+
+  it('a status written through the object is dropped, its spec is kept', async () => {
+    const { main, status } = await one();
+    await wire.mergePatch(status, { status: { phase: 'Up' } });
+    const patched = await wire.mergePatch(main, { spec: { size: 2 }, status: { phase: 'Down' } });
+    expect(patched.body).toMatchObject({ spec: { size: 2 }, status: { phase: 'Up' } });
+    const replaced = await wire.put(main, { ...patched.body, spec: { size: 3 }, status: { phase: 'Down' } });
+    expect(replaced.body).toMatchObject({ spec: { size: 3 }, status: { phase: 'Up' } });
+  });
+
+  it('a patch of the status through the object alone changes nothing', async () => {
+    const { main } = await one();
+    const before = await wire.get(main);
+    const patched = await wire.mergePatch(main, { status: { phase: 'Down' } });
+    expect(patched.status).toBe(200);
+    expect(patched.body).toEqual(before.body);
+  });
+
+  it('spec and labels written through /status are dropped, and the generation stays', async () => {
+    const { status, main } = await one();
+    const content = {
+      spec: { size: 9 },
+      metadata: { labels: { a: 'b' }, finalizers: ['example.org/x'] },
+      status: { phase: 'Up' },
+    };
+    const patched = await wire.mergePatch(status, content);
+    expect(patched.body).toMatchObject({ metadata: { generation: 1 }, spec: { size: 1 }, status: { phase: 'Up' } });
+    expect(patched.body.metadata?.labels).toBeUndefined();
+    expect(patched.body.metadata?.finalizers).toBeUndefined();
+    const replaced = await wire.put(status, { ...patched.body, spec: { size: 9 }, status: { phase: 'Down' } });
+    expect(replaced.body).toMatchObject({ metadata: { generation: 1 }, spec: { size: 1 }, status: { phase: 'Down' } });
+    expect((await wire.get(main)).body).toEqual(replaced.body);
+  });
+
+  it('a write of the same status keeps the version', async () => {
+    const { status } = await one();
+    const first = await wire.mergePatch(status, { status: { phase: 'Up' } });
+    const second = await wire.mergePatch(status, { status: { phase: 'Up' } });
+    expect(second.body.metadata?.resourceVersion).toBe(first.body.metadata?.resourceVersion);
+  });
+
+  it('the status is validated, and unknown fields of it are pruned', async () => {
+    const { status } = await one();
+    const refused = await wire.mergePatch(status, { status: { replicas: 'three' } });
+    expect(refused.status).toBe(422);
+    expect(refused.body.details?.causes).toContainEqual({
+      reason: 'FieldValueTypeInvalid',
+      message: 'Invalid value: "string": replicas in body must be of type integer: "string"',
+      field: 'status.replicas',
+    });
+    expect((await wire.mergePatch(status, { status: { phase: 'Up', nope: 1 } })).body.status).toEqual({ phase: 'Up' });
+  });
+
+  it('a stale version conflicts on /status as on the object', async () => {
+    const { main, status } = await one();
+    const { body } = await wire.get(main);
+    await wire.mergePatch(main, { spec: { size: 2 } });
+    const stale = await wire.put(status, { ...body, status: { phase: 'Up' } });
+    expect(stale.body).toMatchObject({ code: 409, reason: 'Conflict' });
+    const stalePatch = { metadata: { resourceVersion: body.metadata?.resourceVersion }, status: { phase: 'Up' } };
+    expect((await wire.mergePatch(status, stalePatch)).status).toBe(409);
+  });
+
+  it('the status of an object that is not there is not found, and reading it reads the object', async () => {
+    const { main, status, ns } = await one();
+    expect((await wire.mergePatch(gadgets(ns, 'nobody', 'status'), { status: {} })).status).toBe(404);
+    expect((await wire.get(status)).body).toEqual((await wire.get(main)).body);
+    expect((await wire.remove(status)).body).toMatchObject({ code: 405, reason: 'MethodNotAllowed' });
+  });
+
+  it('generation and creation time cannot be written through either path', async () => {
+    const { main, status } = await one();
+    const { body } = await wire.get(main);
+    const metadata = { generation: 44, creationTimestamp: '2001-01-01T00:00:00Z' };
+    await wire.mergePatch(main, { metadata });
+    await wire.mergePatch(status, { metadata });
+    expect((await wire.get(main)).body).toEqual(body);
+  });
+
+  it('the scale shows replicas from the declared paths', async () => {
+    const { status, scale, ns } = await one({ size: 4 });
+    await wire.mergePatch(status, { status: { replicas: 3, selector: 'a=b' } });
+    expect((await wire.get(scale)).body).toMatchObject({
+      apiVersion: 'autoscaling/v1',
+      kind: 'Scale',
+      metadata: { name: 'one', namespace: ns },
+      spec: { replicas: 4 },
+      status: { replicas: 3, selector: 'a=b' },
+    });
+  });
+
+  it('a write of the scale is a write of the spec', async () => {
+    const { main, scale } = await one({ size: 4 });
+    expect((await wire.mergePatch(scale, { spec: { replicas: 6 } })).body.spec).toEqual({ replicas: 6 });
+    expect((await wire.get(main)).body).toMatchObject({ metadata: { generation: 2 }, spec: { size: 6 } });
+    const { body } = await wire.get(scale);
+    await wire.put(scale, { ...body, spec: { replicas: 7 } });
+    expect((await wire.get(main)).body).toMatchObject({ metadata: { generation: 3 }, spec: { size: 7 } });
+    expect((await wire.mergePatch(scale, { spec: { replicas: 700 } })).status).toBe(422);
+  });
+}

@@ -1,0 +1,34 @@
+// The command lines of a control plane's programs. Everything lives in one folder; only the API server needs a port.
+import type { ControlPlaneOptions } from './control-plane.ts';
+
+/** etcd listens on sockets in the folder, so only the API server needs a port. It advertises addresses nobody dials. */
+export function etcdArguments(folder: string, { etcdFlags = [] }: ControlPlaneOptions): string[] {
+  return [
+    ...['--data-dir', join(folder, 'etcd'), '--log-level', 'warn', '--unsafe-no-fsync'],
+    ...['--listen-client-urls', `unix://${folder}/etcd.sock`, '--advertise-client-urls', 'http://127.0.0.1:2379'],
+    ...['--listen-peer-urls', `unix://${folder}/peer.sock`, '--initial-advertise-peer-urls', 'http://127.0.0.1:2380'],
+    ...['--initial-cluster', 'default=http://127.0.0.1:2380', ...etcdFlags],
+  ];
+}
+
+/** The API server authenticates by tokens.csv and authorizes by RBAC; its serving certificate is its own authority. */
+export function apiServerArguments(folder: string, port: number, options: ControlPlaneOptions): string[] {
+  const { auditLog = false, enableAdmission = [], apiServerFlags = [] } = options;
+  return [
+    ...[`--etcd-servers=unix://${folder}/etcd.sock`, '--bind-address=127.0.0.1', `--secure-port=${port}`],
+    ...[`--cert-dir=${folder}/certificates`, `--token-auth-file=${folder}/tokens.csv`, '--authorization-mode=RBAC'],
+    ...[`--service-account-key-file=${folder}/sa.pub`, `--service-account-signing-key-file=${folder}/sa.key`],
+    ...['--service-account-issuer=https://kubernetes.default.svc', '--service-cluster-ip-range=10.0.0.0/24'],
+    // Pods of tests name no service account, and without a controller-manager there is not even a default one.
+    '--disable-admission-plugins=ServiceAccount',
+    ...(enableAdmission.length > 0 ? [`--enable-admission-plugins=${enableAdmission.join(',')}`] : []),
+    ...(auditLog ? [`--audit-log-path=${folder}/audit.log`, `--audit-policy-file=${folder}/audit-policy.yaml`] : []),
+    ...apiServerFlags,
+  ];
+}
+
+/** The controller-manager serves nothing itself, so it needs no port. */
+export function controllerManagerArguments(folder: string, kubeconfig: string): string[] {
+  const key = `--service-account-private-key-file=${folder}/sa.key`;
+  return [`--kubeconfig=${kubeconfig}`, key, '--leader-elect=false', '--secure-port=0'];
+}
