@@ -4,7 +4,7 @@ import type { ControlPlaneOptions } from './control-plane.ts';
 /** etcd listens on sockets in the folder, so only the API server needs a port. It advertises addresses nobody dials. */
 export function etcdArguments(folder: string, { etcdFlags = [] }: ControlPlaneOptions): string[] {
   return [
-    ...['--data-dir', join(folder, 'etcd'), '--log-level', 'warn', '--unsafe-no-fsync'],
+    ...['--data-dir', `${folder}/etcd`, '--log-level', 'warn', '--unsafe-no-fsync'],
     ...['--listen-client-urls', `unix://${folder}/etcd.sock`, '--advertise-client-urls', 'http://127.0.0.1:2379'],
     ...['--listen-peer-urls', `unix://${folder}/peer.sock`, '--initial-advertise-peer-urls', 'http://127.0.0.1:2380'],
     ...['--initial-cluster', 'default=http://127.0.0.1:2380', ...etcdFlags],
