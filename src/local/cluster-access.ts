@@ -58,7 +58,7 @@ export async function openCluster(
     await put(clustersTableFile, JSON.stringify({ [localCluster]: entryOf(connection, token) }, null, 2));
   };
   await renew();
-  await put(watcherKubeconfigFile, plainKubeconfig(connection, tokenFile));
+  await put(watcherKubeconfigFile, plainKubeconfig(connection, connection.token === undefined ? {} : { tokenFile }));
   // A token that could not be renewed is still the one there is; the API server will say when it has had enough.
   const timer = setInterval(() => void renew().catch(() => undefined), renewMilliseconds);
   return {
@@ -128,35 +128,39 @@ function flattened(file: string, context: string | undefined): string {
   return config.exportConfig();
 }
 
-function plainKubeconfig({ server, ca, serverName, clientCertificate, token }: Connection, tokenFile: string): string {
+/** A kubeconfig without plug-ins and files, but for the token's where that is wanted. */
+function plainKubeconfig({ server, ca, serverName, clientCertificate }: Connection, token: object): string {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const cluster = {
     server: server.href,
     ...(ca === undefined ? {} : { 'certificate-authority-data': base64(ca) }),
     ...(serverName === undefined ? {} : { 'tls-server-name': serverName }),
   };
-  const user = {
-    ...(token === undefined ? {} : { tokenFile }),
-    ...(clientCertificate === undefined
+  const certificate =
+    clientCertificate === undefined
       ? {}
       : {
           'client-certificate-data': base64(clientCertificate.cert),
           'client-key-data': base64(clientCertificate.key),
-        }),
-  };
+        };
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': localCluster,
     contexts: [{ name: localCluster, context: { cluster: localCluster, user: localCluster } }],
     clusters: [{ name: localCluster, cluster }],
-    users: [{ name: localCluster, user }],
+    users: [{ name: localCluster, user: { ...token, ...certificate } }],
   });
 }
 
-/** An entry of the clusters table. A name other than the host's cannot be said in it, so then the kubeconfig goes in whole. */
+/** An entry of the clusters table. A certificate for another name can only be said in a kubeconfig. */
 function entryOf(connection: Connection, token: string | undefined): object {
-  const { server, ca, clientCertificate } = connection;
+  const { server, ca, clientCertificate, serverName } = connection;
+  if (serverName !== undefined) {
+    return {
+      access: { type: 'kubeconfig', kubeconfig: plainKubeconfig(connection, token === undefined ? {} : { token }) },
+    };
+  }
   const where = { server: server.href, ...(ca === undefined ? {} : { ca }) };
   if (token !== undefined) return { ...where, access: { type: 'token', token } };
   if (clientCertificate !== undefined) return { ...where, access: { type: 'certificate', ...clientCertificate } };

@@ -1,10 +1,10 @@
 // The CloudFormation template that `osls package` writes, made again only when what goes into it has changed: packaging
 // takes seconds, and nothing of ours may differ between this machine and AWS.
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { hashFiles } from './hash-files.ts';
 import { DevProblem } from './problem.ts';
 
 const run = promisify(execFile);
@@ -17,7 +17,7 @@ const written = '.serverless/cloudformation-template-update-stack.json';
  * Throws DevProblem with osls' own words when it fails.
  */
 export async function packagedTemplate(root: string, signal: AbortSignal): Promise<string> {
-  const hash = await hashInputs(root);
+  const hash = await hashFiles(root, inputs);
   const kept = path.join(root, '.outrigger', 'cache', `template-${hash}.json`);
   const cached = await readFile(kept, 'utf8').catch(() => undefined);
   if (cached !== undefined) return cached;
@@ -55,27 +55,4 @@ async function runOsls(root: string, signal: AbortSignal): Promise<void> {
       },
     );
   }
-}
-
-async function hashInputs(root: string): Promise<string> {
-  const hash = createHash('sha256');
-  for (const input of inputs) {
-    for (const file of await filesBelow(path.join(root, input))) {
-      hash
-        .update(path.relative(root, file))
-        .update('\0')
-        .update(await readFile(file))
-        .update('\0');
-    }
-  }
-  return hash.digest('hex').slice(0, 16);
-}
-
-async function filesBelow(place: string): Promise<readonly string[]> {
-  const entries = await readdir(place, { withFileTypes: true, recursive: true }).catch(() => undefined);
-  if (entries === undefined) return [place];
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .sort();
 }

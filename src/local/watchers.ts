@@ -51,6 +51,8 @@ export function startWatchers(
       execArgv: ['--enable-source-maps', '--disable-warning=ExperimentalWarning', '--import', leash, ...nodeArguments],
       env: { ...environment },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // A terminal's Ctrl-C goes to its whole process group; whether this one ends, and when, is decided here.
+      detached: true,
     });
     const pid = child.pid ?? 0;
     running.add(child);

@@ -59,6 +59,8 @@ export function startFunctionProcess(start: ProcessStart): FunctionProcess {
     execArgv: ['--enable-source-maps', '--disable-warning=ExperimentalWarning', ...nodeArguments],
     env: { ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // A terminal's Ctrl-C goes to its whole process group; whether this one ends, and when, is decided here.
+    detached: true,
   });
   const pid = child.pid ?? 0;
   let broken: Failure | undefined;

@@ -1,0 +1,151 @@
+// `outrigger dev`: the whole system on one machine, live lines while it runs, or a table when everything got there.
+import path from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { ConnectionProblem } from '../clusters/connection-problem.ts';
+import { registry } from '../controllers/registry.ts';
+import { toError } from '../core/errors.ts';
+import { type Dev, type DevOptions, startDev } from '../local/dev.ts';
+import { TemplateError } from '../local/lambda/template.ts';
+import type { Line } from '../local/lines.ts';
+import { createPrinter } from '../local/printer.ts';
+import { DevProblem } from '../local/problem.ts';
+import { formatNotReady, formatTable } from '../local/readiness.ts';
+import { reloadOnSave } from '../local/reload.ts';
+import { build } from './build.ts';
+
+type Flags = {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly apiPort?: number;
+  readonly queueEndpoint?: string;
+  readonly queuePort?: number;
+  readonly apply: readonly string[];
+  readonly watchers: number;
+  readonly resync: boolean;
+  readonly worldFault: readonly string[];
+  readonly untilReady?: true;
+  readonly timeoutSeconds: number;
+};
+
+/** Makes the command. */
+export function devCommand(): Command {
+  return new Command('dev')
+    .description('run the whole system on this machine: API server, SQS, functions, watcher and the samples’ worlds')
+    .option('--kubeconfig <file>', 'a cluster of your own instead of the embedded API server')
+    .option('--context <name>', 'which context of the kubeconfig')
+    .option('--api-port <port>', 'port of the embedded API server; a free one by default', wholeNumber)
+    .option('--queue-endpoint <url>', 'another SQS server instead of the embedded one')
+    .option('--queue-port <port>', 'port of the embedded SQS server; a free one by default', wholeNumber)
+    .addOption(
+      new Option('--apply <path>', 'manifests to apply, a file or a folder; may be repeated')
+        .argParser(collect)
+        .default([]),
+    )
+    .option('--watchers <n>', 'how many watchers', wholeNumber, 1)
+    .option('--no-resync', 'switch the schedule off')
+    .addOption(
+      new Option('--world-fault <world=fault>', 'break a world: pantry=down, plant=sensor-error; may be repeated')
+        .argParser(collect)
+        .default([]),
+    )
+    .option('--until-ready', 'end with 0 and a table when all applied objects are Ready, with 1 and what is not')
+    .option('--timeout-seconds <s>', 'how long --until-ready waits', wholeNumber, 60)
+    .action(run);
+}
+
+async function run(flags: Flags): Promise<void> {
+  const stop = stopSignal();
+  const print = createPrinter((text) => void process.stdout.write(text), { readable: process.stdout.isTTY === true });
+  try {
+    const dev = await startDev({ controllers: registry, build, root: process.cwd() }, optionsOf(flags, print), stop);
+    try {
+      greet(dev, print);
+      if (flags.untilReady === true) process.exitCode = await waitUntilReady(dev, flags.timeoutSeconds, stop);
+      else await live(dev, print, stop);
+    } finally {
+      await dev.close();
+    }
+  } catch (error) {
+    if (stop.aborted) return;
+    process.exitCode = 1;
+    process.stderr.write(`${isForAPerson(error) ? `outrigger dev: ${error.message}` : toError(error).stack}\n`);
+  }
+}
+
+function optionsOf(flags: Flags, onLine: (line: Line) => void): DevOptions {
+  const { kubeconfig, context, apiPort, queueEndpoint, queuePort, apply, watchers, resync, worldFault } = flags;
+  return {
+    apply,
+    watchers,
+    resync,
+    worldFaults: worldFault,
+    onLine,
+    // Each process takes a debugger's port of its own and prints it.
+    nodeArguments: process.execArgv.some((argument) => argument.startsWith('--inspect')) ? ['--inspect=0'] : [],
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+    ...(apiPort === undefined ? {} : { apiPort }),
+    ...(queueEndpoint === undefined ? {} : { queueEndpoint }),
+    ...(queuePort === undefined ? {} : { queuePort }),
+  };
+}
+
+function greet({ kubeconfigFile, state }: Dev, print: (line: Line) => void): void {
+  const { apiServer, queueEndpoint, worlds } = state();
+  const file = path.relative(process.cwd(), kubeconfigFile);
+  print({ who: 'system', text: `API server ${apiServer}, SQS ${queueEndpoint}` });
+  for (const [name, url] of Object.entries(worlds))
+    print({ who: 'system', text: `the ${name}, outside the cluster: ${url}` });
+  print({ who: 'system', text: `look around: kubectl --kubeconfig ${file} get watertanks,ingredients,dinners` });
+}
+
+async function waitUntilReady(dev: Dev, timeoutSeconds: number, stop: AbortSignal): Promise<number> {
+  try {
+    const rows = await dev.untilReady(AbortSignal.any([stop, AbortSignal.timeout(timeoutSeconds * 1000)]));
+    process.stdout.write(`\n${formatTable(rows, new Date())}\n`);
+    return 0;
+  } catch {
+    const rows = dev.rows();
+    const after = stop.aborted ? 'stopped' : `after ${timeoutSeconds} s`;
+    const missing = rows.filter(({ ready }) => !ready).length;
+    process.stdout.write(`\n${formatTable(rows, new Date())}\n\n${formatNotReady(rows)}\n`);
+    process.stdout.write(`${missing} of ${rows.length} objects are not ready ${after}\n`);
+    return 1;
+  }
+}
+
+async function live(dev: Dev, print: (line: Line) => void, stop: AbortSignal): Promise<void> {
+  print({ who: 'system', text: 'Ctrl-C ends it; a saved source file is built and taken up' });
+  const reloading = reloadOnSave(dev, process.cwd(), print);
+  await new Promise<void>((resolve) => {
+    if (stop.aborted) resolve();
+    stop.addEventListener('abort', () => resolve());
+  });
+  reloading.stop();
+  print({ who: 'system', text: 'ending: what is in hand is finished first' });
+}
+
+/** The first Ctrl-C drains; the second one does not wait for that. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(130);
+      stop.abort(new Error('stopped'));
+    });
+  }
+  return stop.signal;
+}
+
+function isForAPerson(error: unknown): error is Error {
+  return error instanceof DevProblem || error instanceof ConnectionProblem || error instanceof TemplateError;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number is needed');
+  return Number(text);
+}
+
+function collect(text: string, before: readonly string[]): readonly string[] {
+  return [...before, text];
+}

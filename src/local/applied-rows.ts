@@ -1,0 +1,23 @@
+// The applied objects that a controller answers for, as `--until-ready` counts them.
+import type { Registered } from '../core/controller.ts';
+import type { Applied } from './manifests.ts';
+import { type Row, readinessOf } from './readiness.ts';
+import type { View } from './view.ts';
+
+/** Tells whether some controller's own kind this is. */
+export function hasController(controllers: readonly Registered[], { group, plural }: Applied['resource']): boolean {
+  return controllers.some(({ declares: { resource } }) => resource.group === group && resource.plural === plural);
+}
+
+/** How an applied object stands now. */
+export function rowOf({ resource, kind, object: { metadata } }: Applied, view: Pick<View, 'get'>): Row {
+  const now = view.get(resource, metadata);
+  const createdAt = now?.metadata.creationTimestamp ?? undefined;
+  const { name, namespace } = metadata;
+  return {
+    kind,
+    object: namespace === undefined ? name : `${namespace}/${name}`,
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...readinessOf(now),
+  };
+}

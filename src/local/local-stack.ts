@@ -1,0 +1,55 @@
+// The packaged template with this machine's parameters, and what a watcher is told: the same code as on AWS, other addresses
+// and shorter times.
+import { timersQueue } from '../core/words.ts';
+import { type ClusterAccess, localCluster } from './cluster-access.ts';
+import type { LocalQueue } from './lambda/queues.ts';
+import { readStack, type Stack } from './lambda/stack.ts';
+import { parseTemplate } from './lambda/template.ts';
+import { localRegion } from './sqs.ts';
+import { type SampleWorlds, worldParameters } from './worlds/sample-worlds.ts';
+
+/** Ticks are short here, so that nobody waits ten minutes to see one. */
+export const resyncSeconds = { ResyncTickSeconds: 10, ResyncPeriodSeconds: 60, ResyncGraceSeconds: 20 } as const;
+
+/** Resolves the packaged template for this machine. Throws TemplateError. */
+export function readLocalStack(templateText: string, cluster: ClusterAccess, worlds: SampleWorlds): Stack {
+  const template = parseTemplate(templateText);
+  // A service without the sample controllers has no parameter for their worlds.
+  const addresses = Object.entries({
+    [worldParameters.plant]: worlds.plant.url,
+    [worldParameters.pantry]: worlds.pantry.url,
+  }).filter(([name]) => template.Parameters[name] !== undefined);
+  const resync = Object.entries(resyncSeconds).map(([name, seconds]) => [name, String(seconds)]);
+  return readStack(template, {
+    region: localRegion,
+    parameters: { ClustersTable: cluster.clustersTableFile, ...Object.fromEntries([...resync, ...addresses]) },
+  });
+}
+
+/** What the deployment puts before the names that core gives its queues. */
+export function namePrefix({ queues }: Stack): string {
+  const timers = queues.find(({ name }) => name.endsWith(timersQueue));
+  return timers === undefined ? '' : timers.name.slice(0, -timersQueue.length);
+}
+
+/** The whole environment of a watcher (settings.ts says what each is). */
+export function watcherEnvironment(
+  cluster: ClusterAccess,
+  queueEndpoint: string,
+  queues: readonly LocalQueue[],
+  prefix: string,
+): Readonly<Record<string, string>> {
+  const timers = queues.find(({ name }) => name === `${prefix}${timersQueue}`);
+  return {
+    CLUSTER: localCluster,
+    KUBECONFIG: cluster.watcherKubeconfigFile,
+    QUEUE_URL_PREFIX: timers === undefined ? '' : timers.url.slice(0, -timersQueue.length),
+    HOST: '127.0.0.1',
+    PORT: '0',
+    AWS_REGION: localRegion,
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL: queueEndpoint,
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+  };
+}

@@ -1,0 +1,56 @@
+// The two parts that can be swapped for real ones: the API server and SQS. Embedded unless the developer names others; either
+// way the rest of the system sees an address and a client.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { startApiServer } from './api-server/server.ts';
+import { type ClusterAccess, openCluster } from './cluster-access.ts';
+import { explainListening, explainQueueEndpoint } from './problem.ts';
+import { createLocalSqsClient, startSqs } from './sqs.ts';
+
+/** Which API server. */
+export type ClusterStart = {
+  readonly folder: string;
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  readonly apiPort: number;
+  readonly signal: AbortSignal;
+};
+
+/** Starts the embedded API server, or opens the developer's cluster. What was started is put on `parts`. */
+export async function startCluster(
+  parts: AsyncDisposableStack,
+  { folder, kubeconfig, context, apiPort, signal }: ClusterStart,
+): Promise<ClusterAccess> {
+  let file = kubeconfig;
+  if (file === undefined) {
+    const server = await explainListening('--api-port', apiPort, () =>
+      startApiServer({ port: apiPort, host: '127.0.0.1' }),
+    );
+    parts.defer(() => server.close());
+    file = path.join(folder, 'kubeconfig');
+    await writeFile(file, server.kubeconfig(), { mode: 0o600 });
+  }
+  const cluster = await openCluster(folder, { file, signal, ...(context === undefined ? {} : { context }) });
+  parts.defer(() => cluster.close());
+  return cluster;
+}
+
+/** Starts the embedded SQS server, or makes sure that the developer's answers. What was started is put on `parts`. */
+export async function startQueueServer(
+  parts: AsyncDisposableStack,
+  options: { readonly queueEndpoint: string | undefined; readonly queuePort: number; readonly signal: AbortSignal },
+): Promise<{ readonly endpoint: string; readonly client: SQSClient }> {
+  let endpoint = options.queueEndpoint;
+  if (endpoint === undefined) {
+    const server = await explainListening('--queue-port', options.queuePort, () =>
+      startSqs({ port: options.queuePort }),
+    );
+    parts.defer(() => server.close());
+    endpoint = server.endpoint;
+  }
+  await explainQueueEndpoint(endpoint, options.signal);
+  const client = createLocalSqsClient(endpoint);
+  parts.defer(() => client.destroy());
+  return { endpoint, client };
+}
