@@ -1,0 +1,125 @@
+// The objects of a test, in a map: enough of a cluster for one reconciler that is called by hand. It keeps the promises that
+// reconcilers rely on (whole sets of children, ownership by controller reference, generations) and nothing of the API's
+// machinery; whether the machinery keeps them too is the conformance suite's business.
+import * as z from 'zod';
+import type { BareContext } from '../core/context.ts';
+import { NotOwnedError } from '../core/errors.ts';
+import { formatKey, type Key } from '../core/key.ts';
+import type { Kind } from '../core/kind.ts';
+import { controllerLabel, ownerUidLabel } from '../core/words.ts';
+
+const stored = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({
+    name: z.string(),
+    namespace: z.string().optional(),
+    uid: z.string().optional(),
+    generation: z.number().optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+    ownerReferences: z.array(z.looseObject({ uid: z.string(), controller: z.boolean().optional() })).optional(),
+  }),
+});
+type Stored = z.infer<typeof stored>;
+type Named = { readonly name: string; readonly namespace?: string | undefined };
+
+/** The part of a context that reads and writes objects, and a way to write as somebody else. */
+export type ObjectMap = Pick<BareContext, 'get' | 'list' | 'children'> & {
+  /** Puts an object there as it is; of one that is there already, what is not mentioned is kept. */
+  put(object: object): void;
+};
+
+/** Creates a map of objects. `ownerUid` is the uid of the object whose children are set. */
+export function createObjectMap(
+  objects: readonly object[],
+  {
+    namespace,
+    ownerUid,
+    controller,
+  }: { readonly namespace: string; readonly ownerUid: string; readonly controller: string },
+): ObjectMap {
+  const all = new Map<string, Stored>();
+  const place = (kind: Pick<Kind, 'apiVersion' | 'kind'>, key: Named) =>
+    `${kind.apiVersion} ${kind.kind} ${nameOf(key)}`;
+  const keyOf = (kind: Kind, { name, namespace: asked = namespace }: Key): Key =>
+    kind.namespaced ? { name, namespace: asked } : { name };
+
+  function put(object: object): void {
+    const given = stored.parse(object);
+    const at = place(given, given.metadata);
+    const there = all.get(at);
+    const metadata = { uid: `uid-of-${given.metadata.name}`, generation: 1, ...there?.metadata, ...given.metadata };
+    all.set(at, { ...there, ...given, metadata });
+  }
+  const isOwned = ({ metadata }: Stored) =>
+    metadata.ownerReferences?.find((one) => one.controller === true)?.uid === ownerUid;
+
+  /** Makes one child so; undefined when its name is somebody else's. */
+  function set(kind: Kind, desired: Stored): Stored | undefined {
+    const at = place(kind, desired.metadata);
+    const live = all.get(at);
+    if (live !== undefined && !isOwned(live)) return undefined;
+    const changed = { ...live, ...desired, metadata: { ...live?.metadata, ...desired.metadata } };
+    const same = live !== undefined && withoutMetadata(live) === withoutMetadata(changed);
+    const generation = (live?.metadata.generation ?? 0) + (same ? 0 : 1);
+    const after = { ...changed, metadata: { ...changed.metadata, generation } };
+    all.set(at, { ...after, metadata: { uid: `uid-of-${desired.metadata.name}`, ...after.metadata } });
+    return all.get(at);
+  }
+
+  for (const object of objects) put(object);
+  return {
+    put,
+    get: async (kind, key) => structuredClone(all.get(place(kind, keyOf(kind, key)))),
+    list: async (kind, labels = {}) =>
+      [...all.values()]
+        .filter((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)
+        .filter(({ metadata }) => !kind.namespaced || metadata.namespace === namespace)
+        .filter(({ metadata }) => Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value))
+        .map((one) => structuredClone(one)),
+    children: async (kind, desired, { prune = true } = {}) => {
+      const wanted = desired.map((child) => asChild(kind, child));
+      const results = wanted.map((child) => ({ child, live: set(kind, child) }));
+      const names = new Set(wanted.map(({ metadata }) => place(kind, metadata)));
+      for (const [at, one] of all) {
+        if (prune && one.apiVersion === kind.apiVersion && one.kind === kind.kind && isOwned(one) && !names.has(at)) {
+          all.delete(at);
+        }
+      }
+      const live = results.flatMap((one) => (one.live === undefined ? [] : [structuredClone(one.live)]));
+      const taken = results.filter((one) => one.live === undefined).map(({ child }) => child);
+      if (taken.length > 0)
+        throw new NotOwnedError(
+          taken.map(({ metadata }) => `${kind.kind} ${nameOf(metadata)}`),
+          live,
+        );
+      return live;
+    },
+  };
+
+  function asChild(kind: Kind, child: object): Stored {
+    // Through JSON, as on the wire: what is undefined is not there.
+    const { metadata, ...rest } = z
+      .looseObject({ metadata: stored.shape.metadata })
+      .parse(JSON.parse(JSON.stringify(child)));
+    return {
+      ...rest,
+      apiVersion: kind.apiVersion,
+      kind: kind.kind,
+      metadata: {
+        name: metadata.name,
+        ...(kind.namespaced ? { namespace } : {}),
+        labels: { ...metadata.labels, [controllerLabel]: controller, [ownerUidLabel]: ownerUid },
+        ownerReferences: [{ uid: ownerUid, controller: true }],
+      },
+    };
+  }
+}
+
+function nameOf({ name, namespace }: Named): string {
+  return formatKey(namespace === undefined ? { name } : { name, namespace });
+}
+
+function withoutMetadata({ metadata: _, status: __, ...rest }: Stored): string {
+  return JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

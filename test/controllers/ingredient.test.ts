@@ -1,0 +1,85 @@
+// The ingredient's reconciler, called by hand against a pantry that answers over HTTP. Statuses in the cluster, finalizers
+// and retries are the statements' business.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPantry } from '../../src/controllers/clients/pantry.ts';
+import { ingredient, ingredientKind } from '../../src/controllers/ingredient.ts';
+import { type Pantry, startPantry } from '../../src/local/worlds/pantry.ts';
+import { testContext } from '../../src/testing/test-context.ts';
+
+const salt = ingredientKind.object('salt', { item: 'salt', amount: 1, unit: 'tbsp' });
+const holder = salt.metadata.uid;
+const moreSalt = { metadata: { ...salt.metadata, generation: 2 }, spec: { ...salt.spec, amount: 2 } };
+
+let pantry: Pantry;
+beforeEach(async () => {
+  pantry = await startPantry({ initialStock: 10 });
+});
+afterEach(() => pantry.close());
+const context = () => testContext(ingredient, { clients: createPantry(pantry.url) });
+
+describe('the reconcile of an ingredient', () => {
+  it('lays the portion out once, however often it runs and whatever became of the status', async () => {
+    const first = await ingredient.reconcile(salt, context());
+    expect(first.status).toEqual({ location: 'Counter', measured: { amount: 1, unit: 'tbsp' } });
+    expect(await ingredient.reconcile({ ...salt, status: first.status }, context())).toEqual(first);
+    expect(await ingredient.reconcile(salt, context())).toEqual(first);
+    expect(pantry.calls()).toMatchObject({ reserve: 1, measure: 1, look: 3 });
+    expect(pantry.stock('salt', 'tbsp')).toBe(9);
+  });
+
+  it('goes on where a run died between reserving and measuring', async () => {
+    const clients = createPantry(pantry.url);
+    const dies = { ...clients, measure: async () => Promise.reject(new Error('killed')) };
+    await expect(ingredient.reconcile(salt, testContext(ingredient, { clients: dies }))).rejects.toThrow('killed');
+    expect((await ingredient.reconcile(salt, context())).status.location).toBe('Counter');
+    expect(pantry.stock('salt', 'tbsp')).toBe(9);
+  });
+
+  it('measures again for another amount, and the old portion goes back', async () => {
+    const { status } = await ingredient.reconcile(salt, context());
+    const result = await ingredient.reconcile({ ...moreSalt, status }, context());
+    expect(result.status.measured).toEqual({ amount: 2, unit: 'tbsp' });
+    expect(pantry.stock('salt', 'tbsp')).toBe(8);
+  });
+
+  it('claims what is laid out, not what is wanted, when there is not enough', async () => {
+    const { status } = await ingredient.reconcile(salt, context());
+    const tooMuch = { metadata: moreSalt.metadata, spec: { ...salt.spec, amount: 11 }, status };
+    const result = await ingredient.reconcile(tooMuch, context());
+    expect(result.status.measured).toEqual({ amount: 1, unit: 'tbsp' });
+    expect(result.conditions.Measured).toMatchObject({ status: 'False', reason: 'OutOfStock' });
+    expect(result).toHaveProperty('retry', expect.any(Error));
+  });
+
+  it('says that the portion was taken away before it replaces it', async () => {
+    const { status } = await ingredient.reconcile(salt, context());
+    pantry.takeAway(holder);
+    const noticed = await ingredient.reconcile({ ...salt, status }, context());
+    expect(noticed.status).toEqual({ location: 'Unknown' });
+    expect(noticed.conditions.Located).toMatchObject({ status: 'False', reason: 'TakenAway' });
+    expect(noticed).toHaveProperty('requeueAfterSeconds');
+    const repaired = await ingredient.reconcile({ ...salt, status: noticed.status }, context());
+    expect(repaired.status.location).toBe('Counter');
+    expect(pantry.stock('salt', 'tbsp')).toBe(8);
+  });
+
+  it('throws, and so keeps the status, while the pantry cannot be reached', async () => {
+    pantry.setFaults({ down: true });
+    await expect(ingredient.reconcile(salt, context())).rejects.toThrow('GET /holders/');
+  });
+
+  it('asks for nothing later when the portion is laid out: a steady world costs nothing', async () => {
+    expect(await ingredient.reconcile(salt, context())).not.toHaveProperty('requeueAfterSeconds');
+  });
+});
+
+describe('the finalizing of an ingredient', () => {
+  it('moves goods once, even if it runs twice at the same time', async () => {
+    await ingredient.reconcile(salt, context());
+    const { moves } = pantry.calls();
+    const both = await Promise.all([ingredient.finalize?.(salt, context()), ingredient.finalize?.(salt, context())]);
+    expect(both).toEqual(['done', 'done']);
+    expect(pantry.calls().moves - moves).toBe(1);
+    expect(pantry.stock('salt', 'tbsp')).toBe(10);
+  });
+});

@@ -1,0 +1,118 @@
+// The tank's reconciler, called by hand against a plant that answers over HTTP. Messages, statuses in the cluster and
+// finalizers are the statements' business.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPlant } from '../../src/controllers/clients/plant.ts';
+import { waterTank, waterTankKind } from '../../src/controllers/water-tank.ts';
+import { type Plant, startPlant } from '../../src/local/worlds/plant.ts';
+import { testContext } from '../../src/testing/test-context.ts';
+
+const tank = waterTankKind.object('north', { targetLevel: 40, capacity: 100, tolerance: 5 });
+const id = tank.metadata.uid;
+const epoch = new Date('2026-01-01T00:00:00Z');
+
+let plant: Plant;
+beforeEach(async () => {
+  // The water stands still unless a test moves it.
+  plant = await startPlant({ levelPerSecond: 0 });
+});
+afterEach(() => plant.close());
+
+const context = () => testContext(waterTank, { clients: createPlant(plant.url), now: () => epoch });
+const valves = () => ({ inlet: plant.tank(id).inlet.open, outlet: plant.tank(id).outlet.open });
+
+describe('the reconcile of a water tank', () => {
+  it.each([
+    { level: 34.9, action: 'Filling', inlet: true, outlet: false, atLevel: 'False' },
+    { level: 35, action: 'Holding', inlet: false, outlet: false, atLevel: 'True' },
+    { level: 45, action: 'Holding', inlet: false, outlet: false, atLevel: 'True' },
+    { level: 45.1, action: 'Draining', inlet: false, outlet: true, atLevel: 'False' },
+    { level: 110, action: 'Draining', inlet: false, outlet: true, atLevel: 'False' },
+  ])('at $level of 40 ± 5 it is $action', async ({ level, action, inlet, outlet, atLevel }) => {
+    plant.disturb(id, level);
+    const result = await waterTank.reconcile(tank, context());
+    expect(result.status).toEqual({ action, observedLevel: level, lastChangedTime: epoch.toISOString() });
+    expect(result.conditions.AtLevel.status).toBe(atLevel);
+    expect(valves()).toEqual({ inlet, outlet });
+  });
+
+  it('looks again sooner while water moves than while it stands', async () => {
+    const moving = await waterTank.reconcile(tank, context());
+    plant.disturb(id, 40);
+    const standing = await waterTank.reconcile(tank, context());
+    const seconds = (result: object) => ('requeueAfterSeconds' in result ? Number(result.requeueAfterSeconds) : 0);
+    expect(seconds(moving)).toBeGreaterThan(0);
+    expect(seconds(moving)).toBeLessThan(seconds(standing));
+  });
+
+  it('records no move within the band, and every move out of it', async () => {
+    const before = { action: 'Holding', observedLevel: 41, lastChangedTime: '2025-01-01T00:00:00Z' } as const;
+    plant.disturb(id, 38);
+    expect((await waterTank.reconcile({ ...tank, status: before }, context())).status).toEqual(before);
+    plant.disturb(id, 20);
+    expect((await waterTank.reconcile({ ...tank, status: before }, context())).status).toEqual({
+      action: 'Filling',
+      observedLevel: 20,
+      lastChangedTime: epoch.toISOString(),
+    });
+  });
+
+  it('keeps lastChangedTime while a valve is stuck and the level stays what it was', async () => {
+    const before = { action: 'Filling', observedLevel: 20, lastChangedTime: '2025-01-01T00:00:00Z' } as const;
+    plant.disturb(id, 20);
+    expect((await waterTank.reconcile({ ...tank, status: before }, context())).status).toEqual(before);
+  });
+
+  it('closes a valve that stands open before it opens the other', async () => {
+    plant.disturb(id, 90);
+    await waterTank.reconcile(tank, context());
+    plant.disturb(id, 10);
+    await waterTank.reconcile(tank, context());
+    expect(valves()).toEqual({ inlet: true, outlet: false });
+    expect(plant.tank(id).commands).toBe(3);
+  });
+
+  it.each([
+    'sensor-error',
+    'sensor-text',
+    'sensor-out-of-range',
+    'sensor-hang',
+  ] as const)('with %s it closes both valves and asks for a retry, whatever it observed before', async (fault) => {
+    await waterTank.reconcile(tank, context());
+    expect(valves()).toEqual({ inlet: true, outlet: false });
+    plant.setFaults({ [id]: fault });
+    const status = { action: 'Filling', observedLevel: 10, lastChangedTime: epoch.toISOString() } as const;
+    const result = await waterTank.reconcile({ ...tank, status }, context());
+    expect(valves()).toEqual({ inlet: false, outlet: false });
+    expect(result.status).toEqual({ action: 'Unknown' });
+    expect(result.conditions).toMatchObject({
+      AtLevel: { status: 'Unknown' },
+      SensorReachable: { status: 'False', reason: 'SensorError' },
+    });
+    expect(result).toHaveProperty('retry', expect.any(Error));
+  });
+
+  it('says that the valves could not be closed either when the plant is down', async () => {
+    plant.setFaults({ '*': 'down' });
+    const { conditions } = await waterTank.reconcile(tank, context());
+    expect(conditions.SensorReachable.message).toContain('valves:');
+  });
+
+  it('throws when a valve does not move, so that the status is kept', async () => {
+    plant.setFaults({ [id]: 'valve-error' });
+    await expect(waterTank.reconcile(tank, context())).rejects.toThrow('the inlet valve does not move');
+  });
+});
+
+describe('the finalizing of a water tank', () => {
+  it('is done once both valves are closed, twice as well as once', async () => {
+    await waterTank.reconcile(tank, context());
+    expect(await waterTank.finalize?.(tank, context())).toBe('done');
+    expect(await waterTank.finalize?.(tank, context())).toBe('done');
+    expect(valves()).toEqual({ inlet: false, outlet: false });
+  });
+
+  it('throws while the plant cannot be reached', async () => {
+    plant.setFaults({ '*': 'down' });
+    await expect(waterTank.finalize?.(tank, context())).rejects.toThrow(Error);
+  });
+});
