@@ -172,11 +172,14 @@ describe('sending', () => {
         abort.abort(new Error('out of time'));
         return new Promise(() => undefined);
       });
+    const waits: number[] = [];
+    const wait = async (milliseconds: number) => void waits.push(milliseconds);
     const large = [{ body: 'x'.repeat(250_000) }, { body: 'y'.repeat(250_000) }, { body: 'z'.repeat(250_000) }];
-    const sent = await createSend(sqs, 'https://sqs/', { ...noWait, parallel: 1 })('q', large, {
+    const sent = await createSend(sqs, 'https://sqs/', { wait, parallel: 1 })('q', large, {
       signal: abort.signal,
     });
     expect(sent.map(({ accepted }) => accepted)).toEqual([true, false, false]);
+    expect(waits.length).toBeLessThanOrEqual(1);
     expect(bodiesOf(mock)).toHaveLength(2);
   });
 

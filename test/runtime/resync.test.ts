@@ -267,6 +267,15 @@ describe('a list too long for one function', () => {
     }
   });
 
+  it('counts as missed what it finds although its own earlier parts keep the controller busy by now', async () => {
+    const busy = Array.from({ length: 11 }, (_, n) => ({ body: 'x', groupId: `${n}`, deduplicationId: `own ${n}` }));
+    await send('gadget.fifo', busy, { signal });
+    const { alpha } = await serving(listing(many(600, aMissedGadget)));
+    const resync = aResync({ clusters: { alpha } });
+    await resync.run({ continue: '500', quiet: true });
+    expect(resync.counts.get('Unobserved')).toBe(100);
+  });
+
   it('goes on although the next tick has come', async () => {
     const { alpha } = await serving(listing(many(600, aMissedGadget)));
     const resync = aResync({ clusters: { alpha }, nowSeconds: runSeconds + 700 });
