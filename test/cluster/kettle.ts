@@ -1,0 +1,66 @@
+// A kind that nothing in the repository knows, for kubectl to handle as it would handle anybody's.
+
+export const KETTLES = 'kettles.kitchen.example.net';
+
+/** The CustomResourceDefinition of the kind: columns, a status, a scale, a short name, descriptions. */
+export const kettleDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: KETTLES },
+  spec: {
+    group: 'kitchen.example.net',
+    scope: 'Namespaced',
+    names: { plural: 'kettles', singular: 'kettle', kind: 'Kettle', listKind: 'KettleList', shortNames: ['kt'] },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {}, scale: { specReplicasPath: '.spec.cups', statusReplicasPath: '.status.filled' } },
+        additionalPrinterColumns: [
+          { name: 'Cups', type: 'integer', jsonPath: '.spec.cups' },
+          { name: 'Boils', type: 'string', jsonPath: '.status.conditions[?(@.type=="Boils")].status' },
+          { name: 'Tea', type: 'string', jsonPath: '.spec.tea', priority: 1 },
+        ],
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            description: 'A kettle boils water for some cups.',
+            properties: {
+              spec: {
+                type: 'object',
+                description: 'What is wanted of the kettle.',
+                required: ['cups'],
+                properties: {
+                  cups: { type: 'integer', description: 'How many cups to boil for.', minimum: 0, maximum: 12 },
+                  tea: { type: 'string', enum: ['green', 'black'], default: 'black' },
+                },
+              },
+              status: {
+                type: 'object',
+                properties: {
+                  filled: { type: 'integer' },
+                  conditions: {
+                    type: 'array',
+                    'x-kubernetes-list-type': 'map',
+                    'x-kubernetes-list-map-keys': ['type'],
+                    items: {
+                      type: 'object',
+                      required: ['type', 'status'],
+                      properties: { type: { type: 'string' }, status: { type: 'string' } },
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
+
+/** Returns a kettle to be applied. */
+export function kettle(name: string, spec: object = { cups: 2 }, metadata: object = {}): object {
+  return { apiVersion: 'kitchen.example.net/v1', kind: 'Kettle', metadata: { name, ...metadata }, spec };
+}
