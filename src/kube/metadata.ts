@@ -84,7 +84,7 @@ function pick(value: unknown, wanted: readonly string[] | 'all' = []): Record<st
   const picked: Record<string, string> = {};
   let found = false;
   for (const name of wanted === 'all' ? Object.keys(source) : wanted) {
-    const one = Object.hasOwn(source, name) ? source[name] : undefined;
+    const one = source[name];
     if (typeof one !== 'string') continue;
     picked[name] = one;
     found = true;

@@ -161,6 +161,8 @@ describe('nobody answers', () => {
     });
     const client = server.client();
     expect(await failure(client.request({ method: 'GET', path: '/before' }))).toBeInstanceOf(ConnectError);
+    // A new connection that is reset is not tried again: that is for the caller's backoff.
+    expect(server.arrived).toHaveLength(1);
     expect(await failure(client.request({ method: 'GET', path: '/within' }))).toBeInstanceOf(ConnectError);
   });
 

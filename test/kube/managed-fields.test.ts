@@ -51,6 +51,7 @@ describe('ownedBy', () => {
       },
       status: { ready: 1, seen: 2 },
     },
+    entry({ 'f:spec': { 'f:paused': {} } }, { operation: 'Update' }),
     entry({
       'f:spec': {
         'f:replicas': {},
@@ -60,7 +61,6 @@ describe('ownedBy', () => {
     }),
     entry({ 'f:status': { 'f:ready': {} } }, { subresource: 'status' }),
     entry({ 'f:spec': { 'f:paused': {} } }, { manager: 'them' }),
-    entry({ 'f:spec': { 'f:paused': {} } }, { operation: 'Update' }),
   );
 
   it('takes fields, items by key and members of sets that are ours, and nothing of others', () => {
