@@ -58,7 +58,10 @@ export async function openCluster(
     await put(clustersTableFile, JSON.stringify({ [localCluster]: entryOf(connection, token) }, null, 2));
   };
   await renew();
-  await put(watcherKubeconfigFile, plainKubeconfig(connection, connection.token === undefined ? {} : { tokenFile }));
+  await put(
+    watcherKubeconfigFile,
+    plainKubeconfig(connection, connection.token === undefined ? {} : renewedToken(tokenFile)),
+  );
   // A token that could not be renewed is still the one there is; the API server will say when it has had enough.
   const timer = setInterval(() => void renew().catch(() => undefined), renewMilliseconds);
   return {
@@ -128,11 +131,17 @@ function flattened(file: string, context: string | undefined): string {
   return config.exportConfig();
 }
 
+/** A token in a file that is read again, as the official client spells it (it does so for a pod's service account). */
+function renewedToken(tokenFile: string): object {
+  return { 'auth-provider': { name: 'tokenFile', config: { tokenFile } } };
+}
+
 /** A kubeconfig without plug-ins and files, but for the token's where that is wanted. */
 function plainKubeconfig({ server, ca, serverName, clientCertificate }: Connection, token: object): string {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const cluster = {
-    server: server.href,
+    // As URLs without a path are written; a trailing slash would be part of every path.
+    server: server.href.replace(/\/$/, ''),
     ...(ca === undefined ? {} : { 'certificate-authority-data': base64(ca) }),
     ...(serverName === undefined ? {} : { 'tls-server-name': serverName }),
   };
