@@ -4,37 +4,19 @@
 // Guarantees: a converged set costs one list and no write. Running twice, or dying half-way and running again, ends in the
 // same place. Assumptions: children live in the owner's namespace, or the owner is cluster-scoped.
 import { NotOwnedError } from '../core/errors.ts';
-import { formatKey } from '../core/key.ts';
-import { controllerLabel, fieldManagerOf, ownerAnnotation, ownerUidLabel } from '../core/words.ts';
+import { controllerLabel, fieldManagerOf, ownerUidLabel } from '../core/words.ts';
 import { applyObject } from './apply.ts';
+import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
 import type { KubeClient } from './client.ts';
 import { type ApiError, isConflict, isInvalidAt, isNotFound } from './errors.ts';
 import { ownedBy } from './managed-fields.ts';
-import type { KubeObject, OwnerReference, ResourceName } from './object.ts';
+import type { KubeObject, ResourceName } from './object.ts';
 import { objectPath } from './path.ts';
 import { getObject, listPages } from './read.ts';
-import { isRecord } from './record.ts';
 import { sameOwned } from './same-owned.ts';
 
-/** A wanted child: its name, labels and annotations, and whatever of it is ours to say. */
-export interface DesiredChild {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string | undefined;
-    readonly labels?: Readonly<Record<string, string>> | undefined;
-    readonly annotations?: Readonly<Record<string, string>> | undefined;
-  };
-  readonly [field: string]: unknown;
-}
-
 /** Whose children, of which kind, and which. */
-export interface ChildrenRequest {
-  /** The owner as it was read: apiVersion, kind, name and uid are needed. */
-  readonly owner: KubeObject;
-  readonly controllerName: string;
-  readonly resource: ResourceName;
-  readonly apiVersion: string;
-  readonly kind: string;
+export interface ChildrenRequest extends ChildKind {
   readonly desired: readonly DesiredChild[];
   /** Deletes what we own and is not desired. */
   readonly prune: boolean;
@@ -62,7 +44,7 @@ const TRIES = 3;
  */
 export async function applyChildren(client: KubeClient, request: ChildrenRequest): Promise<ChildrenResult> {
   const { owner, desired, signal } = request;
-  const wanted = desired.map((child) => fullChild(request, child));
+  const wanted = desired.map((child) => childObject(request, child));
   const names = new Set(wanted.map(({ metadata }) => keyOf(metadata)));
   if (names.size < wanted.length)
     throw new TypeError(`two desired children of kind ${request.kind} have the same name`);
@@ -169,61 +151,4 @@ async function deleteObject(
     if (isNotFound(error) || isConflict(error)) return false;
     throw error;
   }
-}
-
-function fullChild(request: ChildrenRequest, desired: DesiredChild): KubeObject {
-  const { owner, controllerName, resource, apiVersion, kind } = request;
-  const { name, labels, annotations } = desired.metadata;
-  const home = owner.metadata.namespace;
-  const namespace = desired.metadata.namespace ?? home;
-  if (
-    resource.namespaced ? namespace === undefined || (home !== undefined && namespace !== home) : home !== undefined
-  ) {
-    throw new TypeError(
-      `${kind} ${name} cannot be a child of ${keyOf(owner.metadata)}: it would live outside its namespace`,
-    );
-  }
-  return {
-    ...withoutNulls(desired),
-    apiVersion,
-    kind,
-    metadata: {
-      name,
-      ...(resource.namespaced ? { namespace } : {}),
-      labels: { ...labels, [controllerLabel]: controllerName, [ownerUidLabel]: uidOf(owner) },
-      annotations: { ...annotations, [ownerAnnotation]: keyOf(owner.metadata) },
-      ownerReferences: [ownerReference(owner)],
-    },
-  };
-}
-
-/** The API turns a null into whatever it likes (an empty text in a ConfigMap), so "nothing" is said by leaving it out. */
-function withoutNulls(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const kept = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutNullsInside(value)]));
-}
-
-function withoutNullsInside(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNullsInside);
-  return isRecord(value) ? withoutNulls(value) : value;
-}
-
-function ownerReference(owner: KubeObject): OwnerReference {
-  const { apiVersion, kind } = owner;
-  if (apiVersion === undefined || kind === undefined) throw new TypeError('an owner without apiVersion or kind');
-  return { apiVersion, kind, name: owner.metadata.name, uid: uidOf(owner), controller: true, blockOwnerDeletion: true };
-}
-
-function isOwned(owner: KubeObject, live: KubeObject): boolean {
-  return live.metadata.ownerReferences?.find((one) => one.controller === true)?.uid === uidOf(owner);
-}
-
-function uidOf({ metadata }: KubeObject): string {
-  if (metadata.uid === undefined)
-    throw new TypeError(`${metadata.name} has no uid: an owner is an object that was read`);
-  return metadata.uid;
-}
-
-function keyOf({ name, namespace }: { readonly name: string; readonly namespace?: string | undefined }): string {
-  return formatKey(namespace === undefined ? { name } : { name, namespace });
 }

@@ -20,10 +20,10 @@ const apiStatus = z
   .extend({ kind: z.literal('Status') });
 
 /** The API's own description of a failure (meta/v1 Status), as far as we read it. */
-export type ApiStatus = z.infer<typeof apiStatus>;
+type ApiStatus = z.infer<typeof apiStatus>;
 
 /** Reads a Status from a body; undefined when it is something else (a proxy's page, say). */
-export function parseStatus(body: unknown): ApiStatus | undefined {
+function parseStatus(body: unknown): ApiStatus | undefined {
   return apiStatus.safeParse(body).data;
 }
 

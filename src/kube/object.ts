@@ -21,6 +21,7 @@ const managedFieldsEntry = z.looseObject({
   subresource: z.string().optional(),
 });
 
+/** The metadata every object has. What a desired object lacks (uid, resourceVersion) is optional. */
 const objectMeta = z.looseObject({
   name: z.string(),
   namespace: z.string().optional(),
@@ -46,10 +47,6 @@ const kubeObject = z.looseObject({
 
 /** One entry of metadata.ownerReferences. */
 export type OwnerReference = z.infer<typeof ownerReference>;
-/** One entry of metadata.managedFields. */
-export type ManagedFieldsEntry = z.infer<typeof managedFieldsEntry>;
-/** The metadata every object has. What a desired object lacks (uid, resourceVersion) is optional. */
-export type ObjectMeta = z.infer<typeof objectMeta>;
 /** Any Kubernetes object: checked metadata, everything else unknown. */
 export type KubeObject = z.infer<typeof kubeObject>;
 

@@ -6,7 +6,7 @@ import { type KubeObject, type ObjectKey, parseObject, type ResourceName } from 
 import { collectionPath, objectPath } from './path.ts';
 
 /** Asks for metadata alone; objects come as PartialObjectMetadata (API concepts, "Metadata-only fetches"). */
-export const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 /** Which part of a collection to list, and as of when. */
 export interface ListOptions {

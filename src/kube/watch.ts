@@ -5,13 +5,15 @@
 // `listing` without `listed` (trouble in between) is void. Every change after that version follows, in order, or another
 // `listing` does. Assumptions: bookmarks arrive at least every 60 s, as Kubernetes' watch cache sends them.
 import type { KubeClient, KubeStream } from './client.ts';
-import { AnswerError, ApiError, ConnectError } from './errors.ts';
+import { AnswerError, ConnectError } from './errors.ts';
 import { readFrames } from './frames.ts';
-import { type ObjectHead, parseHead, parseVersion, type WantedMetadata } from './metadata.ts';
+import { type ObjectHead, parseHead, type WantedMetadata } from './metadata.ts';
 import type { ResourceName } from './object.ts';
 import { collectionPath } from './path.ts';
 import { listPagesAs } from './read.ts';
+import { untilSilent } from './until-silent.ts';
 import type { Wait } from './wait.ts';
+import { type FrameEvent, parseFrame, versionOf } from './watch-frame.ts';
 import { backoffSeconds, firstState, type ListMode, nextState, type WatchState } from './watch-state.ts';
 
 /** What to follow, and which labels and annotations to keep of it. */
@@ -27,9 +29,7 @@ export type WatchEvent =
   | { readonly type: 'listing'; readonly mode: ListMode }
   | { readonly type: 'page'; readonly mode: ListMode; readonly items: readonly ObjectHead[] }
   | { readonly type: 'listed'; readonly mode: ListMode; readonly resourceVersion: string }
-  | { readonly type: 'changed'; readonly head: ObjectHead }
-  | { readonly type: 'deleted'; readonly head: ObjectHead }
-  | { readonly type: 'bookmark'; readonly resourceVersion: string }
+  | FrameEvent
   | { readonly type: 'trouble'; readonly error: unknown; readonly retryInSeconds: number };
 
 /** How to follow. */
@@ -68,7 +68,7 @@ export async function* watchHeads(
         const stream = await open(client, target, state.version, signal);
         try {
           for await (const frame of readFrames(untilSilent(stream, idleSeconds, wait))) {
-            const event = parseFrame(frame, target);
+            const event = parseFrame(frame, { label: label(target), wanted: target.wanted });
             state = nextState(state, { type: 'heard', version: versionOf(event) });
             yield event;
           }
@@ -143,62 +143,6 @@ function open(
     accept: METADATA,
     signal,
   });
-}
-
-/** Passes a stream on until it is silent for too long: then it is closed, and the silence is a ConnectError. */
-async function* untilSilent(stream: KubeStream, seconds: number, wait: Wait): AsyncGenerator<Buffer> {
-  const chunks = stream[Symbol.asyncIterator]();
-  for (;;) {
-    const timer = new AbortController();
-    const silence = wait(seconds, timer.signal).then(
-      () => 'silent' as const,
-      () => 'cancelled' as const,
-    );
-    const next = chunks.next();
-    const first = await Promise.race([next, silence]);
-    if (first === 'silent' || first === 'cancelled') {
-      stream.close();
-      await next.catch(() => undefined);
-      throw new ConnectError(`a watch was silent for ${seconds} s`);
-    }
-    timer.abort();
-    if (first.done === true) return;
-    yield first.value;
-  }
-}
-
-type FrameEvent = WatchEvent & { type: 'changed' | 'deleted' | 'bookmark' };
-
-function parseFrame(frame: unknown, target: WatchTarget): FrameEvent {
-  const { type, object } = asFrame(frame);
-  switch (type) {
-    case 'ADDED':
-    case 'MODIFIED':
-      return { type: 'changed', head: parseHead(object, target.wanted) };
-    case 'DELETED':
-      return { type: 'deleted', head: parseHead(object, target.wanted) };
-    case 'BOOKMARK':
-      return { type: 'bookmark', resourceVersion: parseVersion(object) };
-    case 'ERROR':
-      throw new ApiError(label(target), codeOf(object), object);
-    default:
-      throw new AnswerError(`${label(target)}: a frame of unknown type`);
-  }
-}
-
-function versionOf(event: FrameEvent): string {
-  return event.type === 'bookmark' ? event.resourceVersion : event.head.resourceVersion;
-}
-
-function asFrame(frame: unknown): { type?: unknown; object?: unknown } {
-  return typeof frame === 'object' && frame !== null ? frame : {};
-}
-
-/** The HTTP status of an ERROR's Status; 500 when it is none, so that it is retried. */
-function codeOf(object: unknown): number {
-  return typeof object === 'object' && object !== null && 'code' in object && typeof object.code === 'number'
-    ? object.code
-    : 500;
 }
 
 function label({ resource, namespace }: WatchTarget): string {

@@ -3,7 +3,8 @@
 import * as z from 'zod';
 import type { BareContext, Log } from '../core/context.ts';
 import type { Kind } from '../core/kind.ts';
-import { applyChildren, type DesiredChild } from '../kube/children.ts';
+import type { DesiredChild } from '../kube/child-object.ts';
+import { applyChildren } from '../kube/children.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { getObject, listPages } from '../kube/read.ts';

@@ -1,7 +1,10 @@
 // Writes through src/kube on the real kube-apiserver.
 import { inject } from 'vitest';
 import '../control-plane/global-setup.ts';
+import { childrenCases } from '../kube/children-cases.ts';
 import { writeCases } from '../kube/write-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
-writeCases(() => ({ server: new URL(url), ca, token: async () => adminToken }));
+const connect = () => ({ server: new URL(url), ca, token: async () => adminToken });
+childrenCases(connect);
+writeCases(connect);

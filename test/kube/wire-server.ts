@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type ClientOptions, createClient, type KubeClient } from '../../src/kube/client.ts';
 import type { Connection } from '../../src/kube/connection.ts';
 
@@ -73,6 +73,14 @@ export function sendJson(
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(body));
+}
+
+/** Returns what a promise rejects with; a promise that resolves fails the test. */
+export function failure(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.unreachable(),
+    (error: unknown) => error,
+  );
 }
 
 /** A Status as the API sends it. */

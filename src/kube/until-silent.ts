@@ -1,0 +1,26 @@
+// A connection can die without a word: a watch that no longer brings even bookmarks is taken for dead.
+import type { KubeStream } from './client.ts';
+import { ConnectError } from './errors.ts';
+import type { Wait } from './wait.ts';
+
+/** Passes a stream on until it is silent for too long: then it is closed, and the silence is a ConnectError. */
+export async function* untilSilent(stream: KubeStream, seconds: number, wait: Wait): AsyncGenerator<Buffer> {
+  const chunks = stream[Symbol.asyncIterator]();
+  for (;;) {
+    const timer = new AbortController();
+    const silence = wait(seconds, timer.signal).then(
+      () => 'silent' as const,
+      () => 'cancelled' as const,
+    );
+    const next = chunks.next();
+    const first = await Promise.race([next, silence]);
+    if (first === 'silent' || first === 'cancelled') {
+      stream.close();
+      await next.catch(() => undefined);
+      throw new ConnectError(`a watch was silent for ${seconds} s`);
+    }
+    timer.abort();
+    if (first.done === true) return;
+    yield first.value;
+  }
+}

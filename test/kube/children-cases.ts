@@ -1,0 +1,170 @@
+// Children, as cases that any API server must pass: what is in the cluster afterwards, and whether anything was written at all.
+import { describe, expect, it } from 'vitest';
+import { NotOwnedError } from '../../src/core/errors.ts';
+import type { DesiredChild } from '../../src/kube/child-object.ts';
+import { applyChildren, type ChildrenRequest, type ChildrenResult } from '../../src/kube/children.ts';
+import type { Connection } from '../../src/kube/connection.ts';
+import { collectionPath } from '../../src/kube/path.ts';
+import { configMaps, deployments, type Place, useNamespace } from './namespace.ts';
+
+/** Declares the cases for a server. Each gets a namespace of its own. */
+export function childrenCases(connect: () => Connection): void {
+  const place: Place = useNamespace(connect);
+  const { put, read, patch, remove } = place;
+  const writes = () => place.requests.filter((request) => !request.startsWith('GET'));
+  const child = (name: string, values: Record<string, string>): DesiredChild => ({ metadata: { name }, data: values });
+  const children = (desired: readonly DesiredChild[], change: Partial<ChildrenRequest> = {}): Promise<ChildrenResult> =>
+    applyChildren(place.client, {
+      ...{
+        owner: place.owner,
+        controllerName: 'cases',
+        resource: configMaps,
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        desired,
+      },
+      ...{ prune: true, deleteAllowed: true },
+      ...change,
+    });
+
+  describe('children', () => {
+    it('are made with their owner, and a second time nothing is written', async () => {
+      const first = await children([child('a', { x: '1' }), child('b', {})]);
+      expect(first).toMatchObject({ writes: 2, noops: 0 });
+      const reference = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        name: 'owner',
+        uid: place.owner.metadata.uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      };
+      expect((await read('a'))?.metadata).toMatchObject({
+        labels: { 'outrigger.dev/controller': 'cases', 'outrigger.dev/owner-uid': place.owner.metadata.uid },
+        annotations: { 'outrigger.dev/owner': `${place.namespace}/owner` },
+        ownerReferences: [reference],
+      });
+      place.requests.length = 0;
+      const second = await children([child('a', { x: '1' }), child('b', {})]);
+      expect(second).toMatchObject({ writes: 0, noops: 0 });
+      expect(second.objects.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
+      expect(place.requests).toEqual([`GET ${collectionPath(configMaps, place.namespace)}`]);
+    });
+
+    it('that drifted are put right, fields no longer wanted go, and fields of others stay', async () => {
+      await children([child('a', { x: '1', y: '1' })]);
+      await patch(configMaps, 'a', { data: { x: 'drifted', theirs: '1' } });
+      expect(await children([child('a', { x: '1' })])).toMatchObject({ writes: 1 });
+      expect(await read('a')).toMatchObject({ data: { x: '1', theirs: '1' } });
+      expect((await read('a'))?.data).not.toHaveProperty('y');
+    });
+
+    it('that are no longer wanted are deleted, unless they are to be kept', async () => {
+      await children([child('a', {}), child('b', {})]);
+      expect(await children([child('a', {})], { prune: false })).toMatchObject({ writes: 0 });
+      expect(await children([child('a', {})], { deleteAllowed: false })).toMatchObject({ writes: 0 });
+      expect(await read('b')).toBeDefined();
+      expect(await children([child('a', {})])).toMatchObject({ writes: 1 });
+      expect(await read('b')).toBeUndefined();
+    });
+
+    it('never touch what is not ours, an orphan included, and say so after the others are done', async () => {
+      const orphan = await put('orphan', { theirs: '1' });
+      const other = await put('other', {});
+      await applyChildren(place.client, {
+        owner: other,
+        controllerName: 'cases',
+        resource: configMaps,
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        desired: [child('cousin', { theirs: '1' })],
+        prune: true,
+        deleteAllowed: true,
+      });
+      const error: unknown = await children([
+        child('orphan', { x: '1' }),
+        child('cousin', { x: '1' }),
+        child('mine', { x: '1' }),
+      ]).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(NotOwnedError);
+      expect(error).toMatchObject({
+        names: [`ConfigMap ${place.namespace}/orphan`, `ConfigMap ${place.namespace}/cousin`],
+      });
+      expect((await read('orphan'))?.metadata.resourceVersion).toBe(orphan.metadata.resourceVersion);
+      expect((await read('cousin'))?.data).toEqual({ theirs: '1' });
+      expect((await read('mine'))?.data).toEqual({ x: '1' });
+    });
+
+    it('handed over to another owner are neither changed nor deleted', async () => {
+      await children([child('a', { x: '1' })]);
+      await patch(configMaps, 'a', {
+        metadata: {
+          ownerReferences: [
+            {
+              apiVersion: 'v1',
+              kind: 'ConfigMap',
+              name: 'heir',
+              uid: (await put('heir', {})).metadata.uid,
+              controller: true,
+            },
+          ],
+        },
+      });
+      expect(await children([])).toMatchObject({ writes: 0 });
+      await expect(children([child('a', { x: '2' })])).rejects.toThrow(NotOwnedError);
+      expect(await read('a')).toMatchObject({ data: { x: '1' } });
+    });
+
+    it('that lost our labels are found by name and get them back', async () => {
+      await children([child('a', { x: '1' })]);
+      await patch(configMaps, 'a', { metadata: { labels: { 'outrigger.dev/controller': null } } });
+      expect(await children([child('a', { x: '1' })])).toMatchObject({ writes: 1 });
+      expect((await read('a'))?.metadata.labels).toMatchObject({ 'outrigger.dev/controller': 'cases' });
+    });
+
+    it('that are being deleted are left to it', async () => {
+      await children([child('a', { x: '1' })]);
+      await patch(configMaps, 'a', { metadata: { finalizers: ['example.com/keep'] } });
+      await remove('a');
+      place.requests.length = 0;
+      expect(await children([child('a', { x: '2' })])).toMatchObject({ writes: 0 });
+      expect(await children([])).toMatchObject({ writes: 0 });
+      expect(writes()).toEqual([]);
+      await patch(configMaps, 'a', { metadata: { finalizers: null } });
+    });
+
+    it('of a workload with quantities, zero values and defaults converge, and their scale may be another’s', async () => {
+      const template = {
+        metadata: { labels: { app: 'a' } },
+        spec: {
+          hostNetwork: false,
+          containers: [
+            {
+              name: 'c',
+              image: 'i',
+              env: [{ name: 'A', value: '' }],
+              ports: [{ containerPort: 80 }],
+              resources: { limits: { cpu: '0.5', memory: '1024Mi' } },
+            },
+          ],
+        },
+      };
+      const workload = {
+        metadata: { name: 'w' },
+        spec: { paused: false, selector: { matchLabels: { app: 'a' } }, template },
+      };
+      const apply = () => children([workload], { resource: deployments, apiVersion: 'apps/v1', kind: 'Deployment' });
+      expect(await apply()).toMatchObject({ writes: 1 });
+      await patch(deployments, 'w', { spec: { replicas: 3 } });
+      expect(await apply()).toMatchObject({ writes: 0, noops: 0, objects: [{ spec: { replicas: 3 } }] });
+    });
+
+    it.each<[string, readonly DesiredChild[]]>([
+      ['two of one name', [{ metadata: { name: 'a' } }, { metadata: { name: 'a' } }]],
+      ['one in another namespace', [{ metadata: { name: 'a', namespace: 'default' } }]],
+    ])('cannot be %s, and then nothing is written', async (_, desired) => {
+      await expect(children(desired)).rejects.toThrow(TypeError);
+      expect(place.requests).toEqual([]);
+    });
+  });
+}
