@@ -1,0 +1,13 @@
+// The samples' statements on the real kube-apiserver.
+import { inject } from 'vitest';
+import '../control-plane/global-setup.ts';
+import { dinnerCases } from '../statements/dinner-cases.ts';
+import { ingredientCases } from '../statements/ingredient-cases.ts';
+import { waterTankCases } from '../statements/water-tank-cases.ts';
+
+const { url, ca, adminToken } = inject('controlPlane');
+const connect = () => ({ server: new URL(url), ca, token: async () => adminToken });
+
+waterTankCases(connect);
+ingredientCases(connect);
+dinnerCases(connect);

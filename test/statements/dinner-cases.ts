@@ -1,0 +1,136 @@
+// What is asked of Dinner (I6, I7, I10, and V7 of the aggregation), as cases for any API server. I8, who wakes whom, is
+// where the watcher is: wake-cases.ts. What its schema refuses is bad-input-cases.ts.
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dinnerKind as dinners } from '../../src/controllers/dinner.ts';
+import { ingredientKind as ingredients } from '../../src/controllers/ingredient.ts';
+import type { Connection } from '../../src/kube/connection.ts';
+import { install, type System, startSystem } from './harness.ts';
+import { conditionOf } from './user.ts';
+
+const line = (name: string) => ({ name, item: name, amount: 1, unit: 'piece' });
+const menu = (...names: readonly string[]) => ({ ingredients: names.map(line) });
+
+/** Declares the statements. */
+export function dinnerCases(connect: () => Connection): void {
+  let system: System;
+  beforeAll(() => install(connect()));
+  beforeEach(async () => {
+    system = await startSystem(connect());
+  });
+  afterEach(() => system.end());
+
+  const names = async () => (await system.list(ingredients)).map(({ metadata }) => metadata.name).sort();
+  const soup = async () => await system.read(dinners, 'soup');
+  /** A dinner with everything laid out. */
+  async function served(...list: readonly string[]): Promise<void> {
+    await system.apply(dinners, 'soup', menu(...list));
+    await system.reconcile(dinners, 'soup');
+    await system.reconcile(ingredients, ...list.map((name) => `soup-${name}`));
+    await system.reconcile(dinners, 'soup');
+  }
+
+  describe('Dinner', () => {
+    it('I6: three lines make exactly three ingredients that it controls, and only those are counted', async () => {
+      const { metadata } = await system.apply(dinners, 'soup', menu('leek', 'salt', 'water'));
+      await system.reconcile(dinners, 'soup');
+      expect(await names()).toEqual(['soup-leek', 'soup-salt', 'soup-water']);
+      const leek = await system.read(ingredients, 'soup-leek');
+      expect(leek.metadata.ownerReferences).toEqual([
+        {
+          apiVersion: 'kitchen.example.com/v1',
+          kind: 'Dinner',
+          name: 'soup',
+          uid: metadata.uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ]);
+      // A stray one, Ready, with everything that can be copied: labels and annotations.
+      const { labels, annotations } = leek.metadata;
+      await system.apply(ingredients, 'stray', { item: 'leek', amount: 1, unit: 'piece' }, { labels, annotations });
+      await system.reconcile(ingredients, 'stray', 'soup-leek');
+      await system.reconcile(dinners, 'soup');
+      expect((await soup()).status).toMatchObject({ ingredientsTotal: 3, ingredientsReady: 1, observedGeneration: 1 });
+      expect(conditionOf(await soup(), 'Ready')?.status).toBe('Unknown');
+      await system.reconcile(ingredients, 'soup-salt', 'soup-water');
+      await system.reconcile(dinners, 'soup');
+      expect((await soup()).status).toMatchObject({ ingredientsTotal: 3, ingredientsReady: 3 });
+      expect(conditionOf(await soup(), 'IngredientsReady')?.status).toBe('True');
+      expect(conditionOf(await soup(), 'Ready')?.status).toBe('True');
+      expect(await names()).toContain('stray');
+    });
+
+    it('I7: a reconcile asks the pantry nothing, reads no other kind, and writes nothing when it has converged', async () => {
+      await served('leek', 'salt');
+      const calls = system.pantry.calls();
+      const before = await soup();
+      system.requests.length = 0;
+      await system.reconcile(dinners, 'soup');
+      const place = `GET /apis/kitchen.example.com/v1/namespaces/${system.namespace}`;
+      expect(system.requests).toEqual([`${place}/dinners/soup`, `${place}/ingredients`]);
+      expect(system.pantry.calls()).toEqual(calls);
+      expect((await soup()).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+    });
+
+    it('V4: what a child said of an older generation makes it OutOfDate, even if that was Ready', async () => {
+      await served('leek', 'salt');
+      expect(conditionOf(await soup(), 'Ready')?.status).toBe('True');
+      await system.apply(dinners, 'soup', { ingredients: [{ ...line('leek'), amount: 2 }, line('salt')] });
+      await system.reconcile(dinners, 'soup');
+      expect(conditionOf(await system.read(ingredients, 'soup-leek'), 'Ready')?.status).toBe('True');
+      expect((await soup()).status).toMatchObject({ ingredientsReady: 1, observedGeneration: 2 });
+      expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject({ status: 'Unknown', reason: 'OutOfDate' });
+      await system.reconcile(ingredients, 'soup-leek');
+      await system.reconcile(dinners, 'soup');
+      expect(conditionOf(await soup(), 'Ready')?.status).toBe('True');
+    });
+
+    it('V2: an ingredient that cannot be had makes the dinner False, with its reason', async () => {
+      system.pantry.setFaults({ items: { saffron: 'out-of-stock' } });
+      await served('saffron', 'salt');
+      expect((await soup()).status).toMatchObject({ ingredientsReady: 1 });
+      expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject({ status: 'False', reason: 'OutOfStock' });
+      expect(conditionOf(await soup(), 'IngredientsReady')?.message).toContain('soup-saffron');
+    });
+
+    it('V7: a name that is taken is NotOwned, the stranger is left alone, and the others are made', async () => {
+      const stranger = await system.apply(ingredients, 'soup-salt', { item: 'sand', amount: 1, unit: 'kg' });
+      await system.apply(dinners, 'soup', menu('salt', 'leek'));
+      await system.reconcile(dinners, 'soup');
+      expect(await system.read(ingredients, 'soup-salt')).toEqual(stranger);
+      expect(await names()).toEqual(['soup-leek', 'soup-salt']);
+      expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+      await system.delete(ingredients, 'soup-salt');
+      await system.pass(60);
+      expect((await system.read(ingredients, 'soup-salt')).spec).toMatchObject({ item: 'salt' });
+      expect(conditionOf(await soup(), 'IngredientsReady')?.reason).not.toBe('NotOwned');
+    });
+
+    it('I10: an ingredient that is dropped from the list gives its goods back before it vanishes', async () => {
+      await served('leek', 'salt');
+      const { metadata } = await system.read(ingredients, 'soup-salt');
+      await system.apply(dinners, 'soup', menu('leek'));
+      await system.reconcile(dinners, 'soup');
+      const dropped = await system.read(ingredients, 'soup-salt');
+      expect(dropped.metadata.deletionTimestamp).toBeDefined();
+      expect(system.pantry.holding(metadata.uid ?? '').location).toBe('Counter');
+      await system.reconcile(ingredients, 'soup-salt');
+      expect(await names()).toEqual(['soup-leek']);
+      expect(system.pantry.holding(metadata.uid ?? '').location).toBe('Unknown');
+      expect(system.pantry.stock('salt', 'piece')).toBe(1000);
+      expect((await soup()).status).toMatchObject({ ingredientsTotal: 1, ingredientsReady: 1 });
+    });
+
+    it('X15: two dinners whose children would have one name do not take them from each other', async () => {
+      await system.apply(dinners, 'a', menu('b-c'));
+      await system.apply(dinners, 'a-b', menu('c'));
+      await system.reconcile(dinners, 'a', 'a-b');
+      await system.reconcile(dinners, 'a', 'a-b');
+      const [child] = await system.list(ingredients);
+      const owner = child?.metadata.ownerReferences?.[0]?.name;
+      const loser = owner === 'a' ? 'a-b' : 'a';
+      expect(conditionOf(await system.read(dinners, loser), 'IngredientsReady')?.reason).toBe('NotOwned');
+      expect(child?.metadata.resourceVersion).toBe((await system.list(ingredients))[0]?.metadata.resourceVersion);
+    });
+  });
+}

@@ -1,0 +1,167 @@
+// The whole system for one statement, in this process: an API server that is handed in, SQS, the batches, timers and resync
+// of the product, and the two worlds. Each statement gets a namespace, queues and worlds of its own.
+import { dinnerKind } from '../../src/controllers/dinner.ts';
+import { ingredientKind } from '../../src/controllers/ingredient.ts';
+import { registry } from '../../src/controllers/registry.ts';
+import { waterTankKind } from '../../src/controllers/water-tank.ts';
+import type { Kind } from '../../src/core/kind.ts';
+import { existingKind } from '../../src/core/kind.ts';
+import { controllerQueue } from '../../src/core/words.ts';
+import { applyObject } from '../../src/kube/apply.ts';
+import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client.ts';
+import type { Connection } from '../../src/kube/connection.ts';
+import { type Pantry, startPantry } from '../../src/local/worlds/pantry.ts';
+import { type Plant, startPlant } from '../../src/local/worlds/plant.ts';
+import { groupIdOf } from '../../src/queue/group-id.ts';
+import { hashOf, type Message, targetOf } from '../../src/queue/message.ts';
+import { established } from '../support/established.ts';
+import { definitions } from './definitions.ts';
+import { type Clock, type Pump, startPump } from './pump.ts';
+import { createUser, type User } from './user.ts';
+
+/** Everything that a statement sees and does. */
+export type System = Pump &
+  User & {
+    readonly client: KubeClient;
+    readonly clock: Clock;
+    readonly plant: Plant;
+    readonly pantry: Pantry;
+    /** Puts messages for objects on their controller's queue, each with an id of its own: nothing collapses. */
+    enqueue(kind: Kind, ...names: readonly string[]): Promise<void>;
+    /** Lets so many functions reconcile one object at the same time. */
+    reconcileAtOnce(kind: Kind, name: string, functions: number): Promise<void>;
+    /** Enqueues, and delivers until nothing is due. */
+    reconcile(kind: Kind, ...names: readonly string[]): Promise<void>;
+    /** The requests of the controllers so far, as `METHOD path`; empty it to count from there. */
+    readonly requests: string[];
+    /** From the first request on that fits, the function is dead: nothing it does reaches the API server. */
+    dieAt(fits: (request: KubeRequest) => boolean): void;
+    /** The next function lives again. */
+    revive(): void;
+    end(): Promise<void>;
+  };
+
+const controllerOf = new Map<string, string>([
+  [waterTankKind.kind, 'water-tank'],
+  [ingredientKind.kind, 'ingredient'],
+  [dinnerKind.kind, 'dinner'],
+]);
+
+const definitionKind = existingKind<object>({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  scope: 'Cluster',
+});
+const namespaceKind = existingKind<object>({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
+
+/** Installs the kinds on an API server; once for all statements. */
+export async function install(connection: Connection): Promise<void> {
+  const client = createClient(connection);
+  try {
+    for (const definition of definitions()) {
+      await applyObject(client, definitionKind, definition, { fieldManager: 'statements' });
+      await established(client, definition.metadata.name);
+    }
+  } finally {
+    client.close();
+  }
+}
+
+/** Starts a system against an API server where the kinds are installed. */
+export async function startSystem(connection: Connection): Promise<System> {
+  const clock: Clock = { ms: Date.now() };
+  const client = createClient(connection);
+  const namespace = `statement-${hashOf(process.pid, performance.now()).slice(0, 12)}`;
+  const place = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+  await applyObject(client, namespaceKind, place, { fieldManager: 'statements' });
+  const plant = await startPlant({ nowMilliseconds: () => clock.ms });
+  const pantry = await startPantry();
+  const requests: string[] = [];
+  const observed = createClient(connection, { onRequest: (method, path) => requests.push(`${method} ${path}`) });
+  let fatal: ((request: KubeRequest) => boolean) | undefined;
+  let dead = false;
+  const mortal: KubeClient = {
+    ...observed,
+    request: async (request) => {
+      dead ||= fatal?.(request) === true;
+      if (dead) throw new Error('killed');
+      return await observed.request(request);
+    },
+  };
+  // Others' namespaces on the same server are none of this statement's business.
+  const own = confine(mortal, namespace);
+  const environment = { PLANT_URL: plant.url, PANTRY_URL: pantry.url };
+  const pump = await startPump({ registry, environment, client: own, clock });
+  let sent = 0;
+
+  const messageFor = (kind: Kind, name: string): Message => ({
+    v: 1,
+    controller: controllerOf.get(kind.kind) ?? '',
+    cluster: 'test',
+    group: kind.group,
+    resource: kind.plural,
+    namespace,
+    name,
+    lane: 'watch',
+    attempt: 0,
+    deferrals: 0,
+    seenAt: clock.ms,
+  });
+  async function enqueue(kind: Kind, ...names: readonly string[]): Promise<void> {
+    const entries = names.map((name) => {
+      sent += 1;
+      const message = messageFor(kind, name);
+      return {
+        body: JSON.stringify(message),
+        groupId: groupIdOf(targetOf(message)),
+        deduplicationId: hashOf(namespace, sent),
+      };
+    });
+    const queue = controllerQueue(controllerOf.get(kind.kind) ?? '');
+    for (const result of await pump.send(queue, entries, { signal: AbortSignal.timeout(15_000) })) {
+      if (!result.accepted) throw new Error(result.reason);
+    }
+  }
+
+  return {
+    ...pump,
+    ...createUser(client, namespace),
+    client,
+    clock,
+    plant,
+    pantry,
+    requests,
+    enqueue,
+    reconcileAtOnce: async (kind, name, functions) => {
+      const message = messageFor(kind, name);
+      await pump.atOnce(message.controller, JSON.stringify(message), functions);
+    },
+    reconcile: async (kind, ...names) => {
+      await enqueue(kind, ...names);
+      await pump.deliver();
+    },
+    dieAt: (fits) => {
+      fatal = fits;
+    },
+    revive: () => {
+      fatal = undefined;
+      dead = false;
+    },
+    end: async () => {
+      await Promise.all([pump.stop(), plant.close(), pantry.close()]);
+      observed.close();
+      client.close();
+    },
+  };
+}
+
+/** Turns lists of the whole cluster (the resync's) into lists of one namespace. */
+function confine(client: KubeClient, namespace: string): KubeClient {
+  const wholeCluster = /^(\/apis\/[^/]+\/[^/]+)\/([^/]+)$/;
+  return {
+    ...client,
+    request: (request) =>
+      client.request({ ...request, path: request.path.replace(wholeCluster, `$1/namespaces/${namespace}/$2`) }),
+  };
+}

@@ -1,0 +1,227 @@
+// Delivers messages as Lambda would, in the tests' own process and time: the code of batches, timers and resync over a real SQS
+// server. Time is a number that tests move, so that minutes of waiting take none; queues know no delays, because what waits
+// is decided by the timers, and they look at that number.
+import { CreateQueueCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import type { Log } from '../../src/core/context.ts';
+import type { Registered } from '../../src/core/controller.ts';
+import {
+  controllerDeadLetters,
+  controllerQueue,
+  resyncDeadLetters,
+  resyncQueue,
+  timersDeadLetters,
+  timersQueue,
+} from '../../src/core/words.ts';
+import type { KubeClient } from '../../src/kube/client.ts';
+import { wait } from '../../src/lambda/clock.ts';
+import { createDelete } from '../../src/queue/delete.ts';
+import { createDepth } from '../../src/queue/depth.ts';
+import { createSend } from '../../src/queue/send.ts';
+import type { Send } from '../../src/queue/sender.ts';
+import { createBatch } from '../../src/runtime/batch.ts';
+import { createBreaker } from '../../src/runtime/breaker.ts';
+import type { QueueRecord } from '../../src/runtime/intake.ts';
+import { createReconcile } from '../../src/runtime/reconcile.ts';
+import { createResync } from '../../src/runtime/resync.ts';
+import { createTimers } from '../../src/runtime/timers.ts';
+import { startTestQueues } from '../queue/fauxqs.ts';
+
+/** Now, in milliseconds; tests move it. */
+export type Clock = { ms: number };
+
+/** A running delivery. */
+export type Pump = {
+  readonly send: Send;
+  /** Delivers what is due until nothing is, without moving the clock. Returns how many messages were delivered. */
+  deliver(): Promise<number>;
+  /** Hands a message to so many functions at the same time, as no queue ever would. */
+  atOnce(controller: string, body: string, functions: number): Promise<void>;
+  /** Delivers, moving the clock on from one due timer to the next, until so many seconds have passed. */
+  pass(seconds: number): Promise<void>;
+  /** What waits in the timers queue, as bodies. */
+  waiting(): readonly string[];
+  /** Bodies in a controller's dead-letter queue; they are taken. */
+  deadLetters(controller: string): Promise<readonly string[]>;
+  /** One tick of the schedule: polls the world; what it finds is then in the timers. */
+  tick(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const meter = { count: () => {}, milliseconds: () => {} };
+const limits = { reconcileMs: 15_000, graceMs: 500 };
+/** Ten hours between two visits would only make the clock's numbers larger. */
+const resyncPeriodSeconds = 600;
+
+/** Starts the delivery for controllers that run against one cluster, `test`. */
+export async function startPump({
+  registry,
+  environment,
+  client,
+  clock,
+}: {
+  readonly registry: readonly Registered[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly client: KubeClient;
+  readonly clock: Clock;
+}): Promise<Pump> {
+  const queues = await startTestQueues();
+  const { sqs, urlPrefix } = queues;
+  for (const QueueName of [
+    ...registry.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetters(name)]),
+    ...[timersQueue, timersDeadLetters, resyncQueue, resyncDeadLetters],
+  ]) {
+    await sqs.send(
+      new CreateQueueCommand({ QueueName, Attributes: QueueName.endsWith('.fifo') ? { FifoQueue: 'true' } : {} }),
+    );
+  }
+
+  const sendReally = createSend(sqs, urlPrefix);
+  const waiting = new Map<string, string>();
+  const send: Send = async (queue, entries, options) => {
+    if (queue !== timersQueue) return await sendReally(queue, entries, options);
+    return entries.map(({ body }, index) => {
+      const messageId = `${clock.ms}-${waiting.size}-${index}`;
+      waiting.set(messageId, body);
+      return { accepted: true, messageId };
+    });
+  };
+  const findCluster = async () => ({ type: 'client', client }) as const;
+  const sqsNow = () => clock.ms;
+  const createFunction = (controller: Registered) =>
+    createBatch({
+      controller: controller.name,
+      reconcile: createReconcile({
+        name: controller.name,
+        declares: controller.declares,
+        running: controller.start(environment),
+        now: () => new Date(clock.ms),
+      }),
+      findCluster,
+      breaker: createBreaker(() => clock.ms),
+      send,
+      deleteMessages: createDelete(sqs, urlPrefix, controllerQueue(controller.name)),
+      log: () => silent,
+      meter,
+      monotonicMs: () => performance.now(),
+      sqsNow,
+      wait,
+      die: (reason) => {
+        throw new Error(reason);
+      },
+    });
+  const controllers = registry.map((controller) => ({
+    controller,
+    queue: controllerQueue(controller.name),
+    batch: createFunction(controller),
+  }));
+  const timers = createTimers({ send, log: silent, meter, sqsNow });
+  const resync = createResync({
+    registry,
+    findCluster,
+    listClusters: async () => ['test'],
+    send,
+    depth: createDepth(sqs, urlPrefix),
+    now: () => clock.ms,
+    log: () => silent,
+    meter,
+    pace: { tickSeconds: resyncPeriodSeconds, graceSeconds: 1, perSecond: 100 },
+    periodSeconds: resyncPeriodSeconds,
+  });
+
+  async function receive(queue: string): Promise<readonly QueueRecord[]> {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl: `${urlPrefix}${queue}`,
+        MaxNumberOfMessages: 10,
+        MessageSystemAttributeNames: ['All'],
+      }),
+    );
+    return Messages.map(({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} }) => ({
+      messageId: MessageId,
+      receiptHandle: ReceiptHandle,
+      body: Body,
+      groupId: Attributes.MessageGroupId,
+      receiveCount: Number(Attributes.ApproximateReceiveCount ?? 1),
+      firstReceivedAt: Number(Attributes.ApproximateFirstReceiveTimestamp ?? 0),
+    }));
+  }
+  async function giveTo(
+    queue: string,
+    handle: (records: readonly QueueRecord[]) => Promise<readonly string[]>,
+  ): Promise<number> {
+    const records = await receive(queue);
+    if (records.length === 0) return 0;
+    const kept = new Set(await handle(records));
+    const done = records.filter(({ messageId }) => !kept.has(messageId));
+    await createDelete(sqs, urlPrefix, queue)(done.map(({ receiptHandle }) => receiptHandle));
+    return records.length;
+  }
+  /** Hands everything that waits to the timers: what is not due hops, and so waits again. */
+  async function turnTimers(): Promise<void> {
+    const records = [...waiting].map(([messageId, body]) => ({
+      messageId,
+      receiptHandle: messageId,
+      body,
+      groupId: undefined,
+      receiveCount: 1,
+      firstReceivedAt: clock.ms,
+    }));
+    waiting.clear();
+    const kept = await timers(records, { signal: AbortSignal.timeout(15_000) });
+    if (kept.length > 0) throw new Error('the timers kept what they should have moved');
+  }
+
+  async function deliver(): Promise<number> {
+    let delivered = 0;
+    for (;;) {
+      await turnTimers();
+      const counts = await Promise.all(
+        controllers.map(
+          async ({ queue, batch }) => await giveTo(queue, async (records) => await batch(records, limits)),
+        ),
+      );
+      const now = counts.reduce((sum, count) => sum + count, 0);
+      if (now === 0) return delivered;
+      delivered += now;
+    }
+  }
+
+  return {
+    send,
+    deliver,
+    atOnce: async (name, body, functions) => {
+      const record = { receiptHandle: 'none', body, groupId: undefined, receiveCount: 1, firstReceivedAt: clock.ms };
+      const several = controllers
+        .filter(({ controller }) => controller.name === name)
+        .flatMap(({ controller }) => Array.from({ length: functions }, () => createFunction(controller)));
+      await Promise.all(several.map((batch, index) => batch([{ ...record, messageId: `at-once-${index}` }], limits)));
+    },
+    pass: async (seconds) => {
+      const end = clock.ms + seconds * 1000;
+      for (;;) {
+        await deliver();
+        const due = [...waiting.values()].map((body) => dueMs(body)).filter((at) => at <= end);
+        if (due.length === 0) break;
+        clock.ms = Math.max(clock.ms, Math.min(...due));
+      }
+      clock.ms = end;
+    },
+    waiting: () => [...waiting.values()],
+    deadLetters: async (controller) =>
+      (await queues.drain(controllerDeadLetters(controller))).map(({ Body = '' }) => Body),
+    tick: async () => {
+      const signal = AbortSignal.timeout(15_000);
+      await resync.tick(new Date(clock.ms).toISOString(), { signal });
+      const time = { signal, leftMs: () => 60_000 };
+      while ((await giveTo(resyncQueue, async (records) => await resync.run(records, time))) > 0);
+    },
+    stop: () => queues.stop(),
+  };
+}
+
+function dueMs(body: string): number {
+  const message: unknown = JSON.parse(body);
+  const isDue = typeof message === 'object' && message !== null && 'dueAt' in message;
+  return isDue ? Number(message.dueAt) * 1000 : 0;
+}
