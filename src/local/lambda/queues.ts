@@ -71,8 +71,8 @@ async function ensure(
     );
     return QueueUrl ?? name;
   }
-  // FifoQueue cannot be set afterwards, not even to what it is.
-  const { FifoQueue: _, ...changeable } = attributes;
+  // FifoQueue cannot be set afterwards, not even to what it is; the other two are refused by servers that ignore them.
+  const { FifoQueue: _, DeduplicationScope: __, FifoThroughputLimit: ___, ...changeable } = attributes;
   await client.send(new SetQueueAttributesCommand({ QueueUrl: existing, Attributes: changeable }), options);
   return existing;
 }
