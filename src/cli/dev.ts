@@ -14,6 +14,7 @@ import { reloadOnSave } from '../local/reload.ts';
 import { build } from './build.ts';
 
 type Flags = {
+  readonly folder?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly apiPort?: number;
@@ -41,6 +42,7 @@ export function devCommand(): Command {
         .argParser(collect)
         .default([]),
     )
+    .option('--folder <path>', 'where kubeconfig and state.json are written; .outrigger by default')
     .option('--watchers <n>', 'how many watchers', wholeNumber, 1)
     .option('--no-resync', 'switch the schedule off')
     .addOption(
@@ -73,7 +75,7 @@ async function run(flags: Flags): Promise<void> {
 }
 
 function optionsOf(flags: Flags, onLine: (line: Line) => void): DevOptions {
-  const { kubeconfig, context, apiPort, queueEndpoint, queuePort, apply, watchers, resync, worldFault } = flags;
+  const { folder, kubeconfig, context, apiPort, queueEndpoint, queuePort, apply, watchers, resync, worldFault } = flags;
   return {
     apply,
     watchers,
@@ -82,6 +84,7 @@ function optionsOf(flags: Flags, onLine: (line: Line) => void): DevOptions {
     onLine,
     // Each process takes a debugger's port of its own and prints it.
     nodeArguments: process.execArgv.some((argument) => argument.startsWith('--inspect')) ? ['--inspect=0'] : [],
+    ...(folder === undefined ? {} : { folder: path.resolve(folder) }),
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
     ...(context === undefined ? {} : { context }),
     ...(apiPort === undefined ? {} : { apiPort }),

@@ -1,0 +1,157 @@
+// The command itself, as a person runs it: what it prints, how it ends, and that nothing stays behind. What the system then
+// does to objects is in the journeys.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const samples = 'infra/kubernetes/samples';
+const stateShape = z.strictObject({
+  apiServer: z.url(),
+  queueEndpoint: z.url(),
+  queues: z.record(z.string(), z.url()),
+  watchers: z.array(z.strictObject({ pid: z.int().positive() })),
+  functions: z.array(z.strictObject({ name: z.string(), pid: z.int().positive() })),
+  worlds: z.strictObject({ plant: z.url(), pantry: z.url() }),
+});
+
+type Running = {
+  readonly child: ChildProcess;
+  readonly folder: string;
+  /** Resolves with the first line, so far or yet to come, that matches. */
+  line(pattern: RegExp): Promise<string>;
+  /** Resolves with the exit status and everything that was said. */
+  readonly ended: Promise<{ readonly status: number | null; readonly said: string }>;
+};
+
+async function dev(...flags: readonly string[]): Promise<Running> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-demo-'));
+  const args = ['src/cli/main.ts', 'dev', '--folder', folder, ...flags];
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const said: string[] = [];
+  const listeners = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface(stream).on('line', (text) => {
+      said.push(text);
+      for (const listener of [...listeners]) listener();
+    });
+  }
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await rm(folder, { recursive: true });
+  });
+  return {
+    child,
+    folder,
+    line: (pattern) =>
+      new Promise((resolve) => {
+        const look = () => {
+          const found = said.find((text) => pattern.test(text));
+          if (found === undefined) return;
+          listeners.delete(look);
+          resolve(found);
+        };
+        listeners.add(look);
+        look();
+      }),
+    ended: new Promise((resolve) => {
+      child.once('close', (status) => resolve({ status, said: said.join('\n') }));
+    }),
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('outrigger dev', { timeout: 90_000 }, () => {
+  it('--until-ready ends with 0 and a table of every sample', async () => {
+    const { ended } = await dev('--apply', samples, '--until-ready');
+    const { status, said } = await ended;
+    expect(said).toMatch(/KIND +OBJECT +READY +REASON +AGE/);
+    for (const name of ['north', 'south', 'pond', 'risotto', 'salt']) {
+      expect(said).toMatch(new RegExp(`default/${name} +True`));
+    }
+    expect(status).toBe(0);
+  });
+
+  it('--until-ready ends with 1 and says what is not ready and why, when a world is down', async () => {
+    const { ended } = await dev(
+      '--apply',
+      samples,
+      '--until-ready',
+      '--world-fault',
+      'pantry=down',
+      '--timeout-seconds',
+      '20',
+    );
+    const { status, said } = await ended;
+    expect(status).toBe(1);
+    expect(said).toMatch(/default\/north +True/);
+    expect(said).toMatch(/^not ready: Ingredient default\/salt: \w+: .+/m);
+    expect(said).toMatch(/^not ready: Dinner default\/risotto: \w+: .+/m);
+  });
+
+  it('tells live what changed and which function ran, writes its state, and leaves no process behind', async () => {
+    const { child, folder, line, ended } = await dev('--apply', samples);
+    await line(/"who":"changed","object":"watertank\/north"/);
+    await line(/"who":"water-tank","object":"watertank\/north","text":"ran because it changed/);
+    await line(/"who":"status","object":"watertank\/north"/);
+    const state = stateShape.parse(JSON.parse(await readFile(path.join(folder, 'state.json'), 'utf8')));
+    expect(state.watchers).toHaveLength(1);
+    expect(new Set(state.functions.map(({ name }) => name))).toEqual(
+      new Set(['water-tank', 'ingredient', 'dinner', 'timers', 'resync']),
+    );
+    expect(Object.keys(state.queues)).toEqual(
+      expect.arrayContaining(['water-tank.fifo', 'water-tank-dlq.fifo', 'timers', 'resync']),
+    );
+    expect(await readFile(path.join(folder, 'kubeconfig'), 'utf8')).toContain(state.apiServer);
+    child.kill('SIGINT');
+    expect((await ended).status).toBe(0);
+    for (const { pid } of [...state.watchers, ...state.functions]) expect(isAlive(pid)).toBe(false);
+  });
+
+  it.each([
+    [['--kubeconfig', '/nowhere/config'], /^outrigger dev: \/nowhere\/config: no such file; give/m],
+    [
+      ['--queue-endpoint', 'http://127.0.0.1:1'],
+      /^outrigger dev: --queue-endpoint http:\/\/127\.0\.0\.1:1: does not answer/m,
+    ],
+    [['--apply', '/nowhere'], /^outrigger dev: \/nowhere: cannot be read/m],
+    [['--world-fault', 'cellar=down'], /^outrigger dev: --world-fault cellar=down: not known/m],
+  ])('%j is one line and exit status 1', async (flags, expected) => {
+    const { status, said } = await (await dev(...flags)).ended;
+    expect(said).toMatch(expected);
+    expect(status).toBe(1);
+  });
+
+  it('a manifest that is none is named by its file', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-manifest-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(path.join(folder, 'a.yaml'), 'hello: there');
+    const { status, said } = await (await dev('--apply', folder)).ended;
+    expect(said).toContain(`outrigger dev: ${path.join(folder, 'a.yaml')}: apiVersion and kind are needed`);
+    expect(status).toBe(1);
+  });
+
+  it('a port in use is named by its option', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const { status, said } = await (await dev('--api-port', String(port))).ended;
+    expect(said).toContain(`outrigger dev: --api-port ${port}: the port is in use`);
+    expect(status).toBe(1);
+  });
+});
