@@ -31,7 +31,10 @@ const resyncSettings = z.object({
   /** How far apart the schedule's ticks are. */
   RESYNC_TICK_SECONDS: z.coerce.number().int().min(1).default(600),
   /** Overrides every controller's own period; for one machine, where nobody waits ten hours. */
-  RESYNC_PERIOD_SECONDS: z.coerce.number().int().min(1).optional(),
+  RESYNC_PERIOD_SECONDS: z.preprocess(
+    (given) => (given === '' ? undefined : given),
+    z.coerce.number().int().min(1).optional(),
+  ),
   /** How old an unobserved change must be before it is said to be missed; at least the visibility time-out. */
   RESYNC_GRACE_SECONDS: z.coerce.number().int().min(1).default(240),
   /** At most this many keys a second for each controller and cluster. */
@@ -52,6 +55,12 @@ const watcherSettings = z.object({
   /** Only this namespace; absent: all. */
   WATCH_NAMESPACE: z.string().optional(),
   RESYNC_PER_SECOND: z.coerce.number().int().min(1).default(100),
+});
+
+const credentials = z.object({
+  AWS_ACCESS_KEY_ID: z.string().min(1),
+  AWS_SECRET_ACCESS_KEY: z.string().min(1),
+  AWS_SESSION_TOKEN: z.string().optional(),
 });
 
 export type ReconcileSettings = z.infer<typeof reconcileSettings>;
@@ -82,6 +91,20 @@ export function readResyncSettings(from: Environment = process.env): ResyncSetti
 /** Reads what the watcher needs. Throws SettingsError. */
 export function readWatcherSettings(from: Environment = process.env): WatcherSettings {
   return parse(watcherSettings, from);
+}
+
+/** Reads the credentials that Lambda gives a function. Throws SettingsError. */
+export function readCredentials(from: Environment = process.env): {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+} {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = parse(credentials, from);
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN === undefined ? {} : { sessionToken: AWS_SESSION_TOKEN }),
+  };
 }
 
 function parse<S extends z.ZodObject>(schema: S, from: Environment): z.infer<S> {

@@ -1,0 +1,64 @@
+// `outrigger build`: one bundle for each function and one for the watcher, in dist/.
+import { readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { Command } from 'commander';
+import { type BuildOptions, build as bundle } from 'esbuild';
+
+/** Makes the command. */
+export function buildCommand(): Command {
+  return new Command('build')
+    .description('bundle every function and the watcher into dist/')
+    .action(async () => await build(process.cwd()));
+}
+
+/** What must not be in a function: it would more than triple its size, and its informer is not ours. */
+const notInFunctions = '@kubernetes/client-node';
+
+const common = {
+  bundle: true,
+  minify: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node24',
+  // The modules of the AWS SDK instead of its CommonJS: smaller, and without a dynamic require.
+  mainFields: ['module', 'main'],
+  outExtension: { '.js': '.mjs' },
+  sourcemap: 'linked',
+  metafile: true,
+  logLevel: 'error',
+  // Some dependencies are CommonJS only.
+  banner: {
+    js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+  },
+} satisfies BuildOptions;
+
+/** Builds everything below the root. Throws with esbuild's own words, and when a function holds what it must not. */
+export async function build(root: string): Promise<void> {
+  const functions = (await readdir(path.join(root, 'functions'))).filter((file) => file.endsWith('.ts'));
+  await rm(path.join(root, 'dist'), { recursive: true, force: true });
+  await Promise.all([
+    ...functions.map(async (file) => {
+      const name = path.basename(file, '.ts');
+      const { metafile } = await bundle({
+        ...common,
+        absWorkingDir: root,
+        entryPoints: { index: path.join('functions', file) },
+        outdir: path.join('dist', name),
+        // What is seldom needed (a kubeconfig's parser) is a file of its own, loaded when it is.
+        splitting: true,
+        // A function's credentials are in its environment; the chain that looks elsewhere is a quarter of a bundle.
+        alias: { '@aws-sdk/credential-provider-node': path.join(root, 'src/lambda/function-credentials.ts') },
+      });
+      if (Object.keys(metafile.inputs).some((input) => input.includes(notInFunctions))) {
+        throw new Error(`functions/${file} would hold ${notInFunctions}; functions parse kubeconfigs themselves`);
+      }
+    }),
+    bundle({
+      ...common,
+      absWorkingDir: root,
+      entryPoints: { index: 'src/watcher/main.ts' },
+      outdir: 'dist/watcher',
+      splitting: true,
+    }),
+  ]);
+}

@@ -1,0 +1,116 @@
+// The CustomResourceDefinition of a kind of ours (apiextensions.k8s.io/v1).
+import type { AnyResource } from '../core/resource.ts';
+import { type JsonObject, structuralSchema } from './schema.ts';
+
+const conditionTypeMaxLength = 316;
+
+/** metav1.Condition, field by field as Kubernetes declares it; a list-map, so that two managers can each own theirs. */
+const conditions: JsonObject = {
+  type: 'array',
+  description: 'What is true of the object now.',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+  items: {
+    type: 'object',
+    required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
+    properties: {
+      type: { type: 'string', maxLength: conditionTypeMaxLength },
+      status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+      reason: { type: 'string', minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' },
+      message: { type: 'string', maxLength: 32_768 },
+      observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
+      lastTransitionTime: { type: 'string', format: 'date-time' },
+    },
+  },
+};
+
+/** Makes the CRD of a kind. Throws SchemaError, naming the field. */
+export function crdOf(resource: AnyResource): JsonObject {
+  const { group, version, kind, plural, namespaced, definition } = resource;
+  const { columns, scale, shortNames, nameRule } = definition;
+  const spec = structuralSchema(definition.spec, 'spec');
+  // A first reconcile that throws must be able to say so, whatever a complete status requires.
+  const { required: _, ...status } = structuralSchema(definition.status, 'status');
+  const properties = typeof status.properties === 'object' ? { ...status.properties } : {};
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        ...(shortNames.length === 0 ? {} : { shortNames }),
+        categories: ['outrigger'],
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: {
+            status: {},
+            ...(scale === undefined
+              ? {}
+              : { scale: { specReplicasPath: scale.spec, statusReplicasPath: scale.status } }),
+          },
+          additionalPrinterColumns: [
+            ...Object.entries(columns).map(([name, jsonPath]) => ({
+              name,
+              type: columnType(resource, jsonPath),
+              jsonPath,
+            })),
+            { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+            { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+            { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+          ],
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              ...(spec.required === undefined ? {} : { required: ['spec'] }),
+              ...(nameRule === undefined
+                ? {}
+                : { 'x-kubernetes-validations': [{ rule: nameRule.rule, message: nameRule.message }] }),
+              properties: {
+                apiVersion: { type: 'string' },
+                kind: { type: 'string' },
+                metadata: { type: 'object' },
+                spec,
+                status: {
+                  ...status,
+                  properties: {
+                    ...properties,
+                    observedGeneration: {
+                      type: 'integer',
+                      format: 'int64',
+                      description: 'The generation that this status was made from.',
+                    },
+                    conditions,
+                  },
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** The type of a column, from the schema of the field that it shows; a string when the path is more than field names. */
+function columnType({ definition }: AnyResource, jsonPath: string): string {
+  const [root, ...fields] = jsonPath.split('.').filter((part) => part !== '');
+  const schema = root === 'spec' ? definition.spec : definition.status;
+  const [field = ''] = fields;
+  const drawn = structuralSchema(schema, root ?? '').properties;
+  const found =
+    typeof drawn === 'object' && drawn !== null && field in drawn
+      ? Object.entries(drawn).find(([name]) => name === field)?.[1]
+      : undefined;
+  const type = typeof found === 'object' && found !== null && 'type' in found ? found.type : undefined;
+  return fields.length === 1 && (type === 'number' || type === 'integer' || type === 'boolean') ? type : 'string';
+}

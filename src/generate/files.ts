@@ -1,0 +1,33 @@
+// Every generated file of a registry, as text by path: what `generate` writes and what its check compares.
+import { stringify } from 'yaml';
+import type { Registered } from '../core/controller.ts';
+import { awsOf } from './aws.ts';
+import { crdOf } from './crd.ts';
+import { ownKinds, rbacOf } from './rbac.ts';
+import type { JsonObject } from './schema.ts';
+import { watchListOf } from './watch-list.ts';
+
+/** Folders that hold nothing but generated files. */
+export const generatedFolders = ['infra/kubernetes/generated', 'infra/aws/generated'] as const;
+
+/** Makes all files. Throws SchemaError for a kind that no CRD can hold. */
+export function generatedFiles(registry: readonly Registered[]): ReadonlyMap<string, string> {
+  const watchList = watchListOf(registry);
+  const [kubernetes, aws] = generatedFolders;
+  return new Map([
+    ...ownKinds(registry).map(
+      (kind) => [`${kubernetes}/crd-${kind.plural}.${kind.group}.yaml`, yaml([crdOf(kind)])] as const,
+    ),
+    [`${kubernetes}/rbac.yaml`, yaml(rbacOf(registry, watchList))],
+    [`${kubernetes}/watch-list.json`, `${JSON.stringify(watchList, undefined, 2)}\n`],
+    [`${aws}/controllers.yml`, yaml([awsOf(registry)])],
+  ]);
+}
+
+function yaml(documents: readonly JsonObject[]): string {
+  const header = '# Generated from the registry by npm run generate; change that, not this.\n';
+  return (
+    header +
+    documents.map((document) => stringify(document, { lineWidth: 140, aliasDuplicateObjects: false })).join('---\n')
+  );
+}
