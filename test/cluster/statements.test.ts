@@ -1,6 +1,7 @@
 // The samples' statements on the real kube-apiserver.
 import { inject } from 'vitest';
 import '../control-plane/global-setup.ts';
+import { badInputCases } from '../statements/bad-input-cases.ts';
 import { dinnerCases } from '../statements/dinner-cases.ts';
 import { ingredientCases } from '../statements/ingredient-cases.ts';
 import { waterTankCases } from '../statements/water-tank-cases.ts';
@@ -11,3 +12,4 @@ const connect = () => ({ server: new URL(url), ca, token: async () => adminToken
 waterTankCases(connect);
 ingredientCases(connect);
 dinnerCases(connect);
+badInputCases(connect);

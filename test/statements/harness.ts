@@ -68,13 +68,19 @@ export async function install(connection: Connection): Promise<void> {
   }
 }
 
+/** Creates a namespace of its own, and returns its name. */
+export async function startNamespace(client: KubeClient): Promise<string> {
+  const name = `statement-${hashOf(process.pid, performance.now()).slice(0, 12)}`;
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  await applyObject(client, namespaceKind, namespace, { fieldManager: 'statements' });
+  return name;
+}
+
 /** Starts a system against an API server where the kinds are installed. */
 export async function startSystem(connection: Connection): Promise<System> {
   const clock: Clock = { ms: Date.now() };
   const client = createClient(connection);
-  const namespace = `statement-${hashOf(process.pid, performance.now()).slice(0, 12)}`;
-  const place = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
-  await applyObject(client, namespaceKind, place, { fieldManager: 'statements' });
+  const namespace = await startNamespace(client);
   const plant = await startPlant({ nowMilliseconds: () => clock.ms });
   const pantry = await startPantry();
   const requests: string[] = [];
