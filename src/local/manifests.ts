@@ -32,13 +32,13 @@ const resourceList = z.looseObject({
 const fieldManager = 'outrigger-dev';
 const established = { everySeconds: 0.05, attempts: 200 };
 
-/** Reads a file, or a folder's .yaml, .yml and .json files in the order of their names. Throws DevProblem. */
+/** Reads a file, or a folder's .yaml and .yml files in the order of their names. Throws DevProblem. */
 export async function readManifests(place: string): Promise<readonly Manifest[]> {
   const found = await stat(place).catch((error: unknown) => {
     throw new DevProblem(`${place}: cannot be read; give a file or a folder of manifests`, { cause: error });
   });
   if (!found.isDirectory()) return parseManifests(await readFile(place, 'utf8'), place);
-  const names = (await readdir(place)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort();
+  const names = (await readdir(place)).filter((name) => /\.ya?ml$/.test(name)).sort();
   const all = await Promise.all(names.map(async (name) => await readManifests(path.join(place, name))));
   return all.flat();
 }

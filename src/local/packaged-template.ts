@@ -37,7 +37,12 @@ async function runOsls(root: string, signal: AbortSignal): Promise<void> {
   const osls = path.join(root, 'node_modules/osls/bin/serverless.js');
   try {
     // Nothing in serverless.yml asks AWS; a developer's own credentials and endpoints are none of its business.
-    const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: root, SLS_TELEMETRY_DISABLED: '1', CI: 'true' };
+    const environment = {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      HOME: path.join(root, '.outrigger', 'cache'),
+      SLS_TELEMETRY_DISABLED: '1',
+      CI: 'true',
+    };
     await run(process.execPath, [osls, 'package'], {
       cwd: root,
       env: environment,
