@@ -60,13 +60,17 @@ async function run(flags: Flags): Promise<void> {
   const print = createPrinter((text) => void process.stdout.write(text), { readable: process.stdout.isTTY === true });
   try {
     const dev = await startDev({ controllers: registry, build, root: process.cwd() }, optionsOf(flags, print), stop);
+    let end: Ending = { status: 0, text: '' };
     try {
       greet(dev, print);
-      if (flags.untilReady === true) process.exitCode = await waitUntilReady(dev, flags.timeoutSeconds, stop);
+      if (flags.untilReady === true) end = await waitUntilReady(dev, flags.timeoutSeconds, stop);
       else await live(dev, print, stop);
     } finally {
       await dev.close();
     }
+    // After everything else has had its say: the last lines are what this command came to.
+    process.stdout.write(end.text);
+    process.exitCode = end.status;
   } catch (error) {
     if (stop.aborted) return;
     process.exitCode = 1;
@@ -102,18 +106,20 @@ function greet({ kubeconfigFile, state }: Dev, print: (line: Line) => void): voi
   print({ who: 'system', text: `look around: kubectl --kubeconfig ${file} get watertanks,ingredients,dinners` });
 }
 
-async function waitUntilReady(dev: Dev, timeoutSeconds: number, stop: AbortSignal): Promise<number> {
+/** The exit status, and what is said last. */
+type Ending = { readonly status: number; readonly text: string };
+
+async function waitUntilReady(dev: Dev, timeoutSeconds: number, stop: AbortSignal): Promise<Ending> {
+  const limit = AbortSignal.any([stop, AbortSignal.timeout(timeoutSeconds * 1000)]);
   try {
-    const rows = await dev.untilReady(AbortSignal.any([stop, AbortSignal.timeout(timeoutSeconds * 1000)]));
-    process.stdout.write(`\n${formatTable(rows, new Date())}\n`);
-    return 0;
-  } catch {
+    return { status: 0, text: `\n${formatTable(await dev.untilReady(limit), new Date())}\n` };
+  } catch (error) {
+    if (!limit.aborted) throw error;
     const rows = dev.rows();
-    const after = stop.aborted ? 'stopped' : `after ${timeoutSeconds} s`;
     const missing = rows.filter(({ ready }) => !ready).length;
-    process.stdout.write(`\n${formatTable(rows, new Date())}\n\n${formatNotReady(rows)}\n`);
-    process.stdout.write(`${missing} of ${rows.length} objects are not ready ${after}\n`);
-    return 1;
+    const after = stop.aborted ? 'when it was stopped' : `after ${timeoutSeconds} s`;
+    const table = `${formatTable(rows, new Date())}\n\n${formatNotReady(rows)}`;
+    return { status: 1, text: `\n${table}\n${missing} of ${rows.length} objects were not ready ${after}\n` };
   }
 }
 

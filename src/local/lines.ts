@@ -134,8 +134,14 @@ function differences(before: unknown, after: unknown): string {
 function summary(value: unknown): string {
   if (!isRecord(value)) return '';
   return Object.entries(value)
+    .filter(([, field]) => !isTime(field))
     .map(([name, field]) => `${name} ${short(field)}`)
     .join(', ');
+}
+
+/** When something was is in the line's own time; in a status it is noise. */
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value);
 }
 
 function short(value: unknown): string {

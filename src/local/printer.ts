@@ -10,8 +10,10 @@ export function createPrinter(
   { readable, now = () => new Date() }: { readonly readable: boolean; readonly now?: () => Date },
 ): (line: Line) => void {
   if (!readable) {
-    return ({ who, object, text, fields }) =>
-      write(`${JSON.stringify({ ...fields, time: now().toISOString(), who, object, text })}\n`);
+    return ({ who, object, text, fields }) => {
+      const first = { time: now().toISOString(), who, object, text };
+      write(`${JSON.stringify({ ...first, ...fields, ...first })}\n`);
+    };
   }
   return ({ who, object = '', text }) => {
     const time = now().toTimeString().slice(0, 8);
