@@ -21,6 +21,7 @@ import { tableCases } from './tables.ts';
 import { validationCases } from './validations.ts';
 import { watchCases } from './watches.ts';
 import type { ConformanceServer } from './wire.ts';
+import { workloadCases } from './workloads.ts';
 
 /** Declares every case as a vitest test against `server`, which must be running and collect garbage. */
 export function conformance(server: ConformanceServer): void {
@@ -41,5 +42,6 @@ export function conformance(server: ConformanceServer): void {
   describe('validation', () => validationCases(suite));
   describe('definitions', () => definitionCases(suite));
   describe('kinds of the core', () => coreKindCases(suite));
+  describe('workloads', () => workloadCases(suite));
   describe('discovery', () => discoveryCases(suite));
 }

@@ -1,0 +1,155 @@
+// Conformance: the kinds that controllers make children of, as far as the API server alone decides: generations, status, list-maps
+// of containers, ports and variables, and quantities that read back in another form. What Deployments become is not asked here.
+import { expect, it } from 'vitest';
+import type { Suite } from './suite.ts';
+
+/** Returns a Deployment without pods, so that nothing that makes pods real takes part. */
+function deployment(container: object = {}, replicas = 0): object {
+  const labels = { app: 'one' };
+  const containers = [{ name: 'main', image: 'example.org/main:1', ...container }];
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'one', labels },
+    spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
+  };
+}
+
+/** Declares the cases. */
+export function workloadCases({ wire, namespace }: Suite): void {
+  const deployments = async (): Promise<string> => `/apis/apps/v1/namespaces/${await namespace()}/deployments`;
+
+  it.each([
+    ['deployments', 'apps/v1', 'Deployment', {}],
+    ['statefulsets', 'apps/v1', 'StatefulSet', { serviceName: 'one' }],
+  ])('%s have a generation that their spec raises and their status does not', async (resource, apiVersion, kind, extra) => {
+    const path = `/apis/${apiVersion}/namespaces/${await namespace()}/${resource}`;
+    const template = { metadata: { labels: { app: 'one' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const spec = { replicas: 0, selector: { matchLabels: { app: 'one' } }, template, ...extra };
+    const made = await wire.post(path, { apiVersion, kind, metadata: { name: 'one' }, spec });
+    expect(made).toMatchObject({ status: 201, body: { metadata: { generation: 1 } } });
+    const status = { status: { replicas: 0, observedGeneration: 77 } };
+    expect((await wire.mergePatch(`${path}/one/status`, status)).body.metadata?.generation).toBe(1);
+    const grown = await wire.mergePatch(`${path}/one`, { spec: { replicas: 0, minReadySeconds: 3 } });
+    expect(grown.body).toMatchObject({ metadata: { generation: 2 }, spec: { minReadySeconds: 3 } });
+  });
+
+  it('an apply of a Deployment can be repeated without a change', async () => {
+    const path = await deployments();
+    const container = {
+      ports: [{ containerPort: 80 }, { containerPort: 80, protocol: 'UDP' }],
+      env: [{ name: 'A', value: '1' }],
+      resources: { requests: { cpu: '0.5', memory: '1024Mi' } },
+    };
+    const made = await wire.apply(`${path}/one`, 'alpha', deployment(container));
+    expect(made.status).toBe(201);
+    const managed = (body: typeof made.body) =>
+      body.metadata?.managedFields?.filter((entry) => entry.manager === 'alpha');
+    const again = await wire.apply(`${path}/one`, 'alpha', deployment(container));
+    expect(again.body.metadata?.generation).toBe(1);
+    expect(managed(again.body)).toEqual(managed(made.body));
+  });
+
+  it('quantities read back in their canonical form', async () => {
+    const path = await deployments();
+    const requests = { cpu: '0.5', memory: '1024Mi' };
+    await wire.apply(`${path}/one`, 'alpha', deployment({ resources: { requests } }));
+    const read = JSON.parse((await wire.get(`${path}/one`)).text);
+    expect(read.spec.template.spec.containers[0].resources).toEqual({ requests: { cpu: '500m', memory: '1Gi' } });
+  });
+
+  it('a container, a port and a variable are each owned by whoever applied it', async () => {
+    const path = await deployments();
+    const env = [{ name: 'A', value: '1' }];
+    await wire.apply(`${path}/one`, 'alpha', deployment({ env, ports: [{ containerPort: 80 }] }));
+    const more = deployment({ env: [{ name: 'B', value: '2' }], ports: [{ containerPort: 81 }] });
+    const both = JSON.parse((await wire.apply(`${path}/one`, 'beta', more)).text).spec.template.spec.containers[0];
+    expect(both.env).toEqual([...env, { name: 'B', value: '2' }]);
+    expect(both.ports).toMatchObject([{ containerPort: 80 }, { containerPort: 81 }]);
+    const less = JSON.parse((await wire.apply(`${path}/one`, 'alpha', deployment())).text).spec.template.spec
+      .containers[0];
+    expect(less.env).toEqual([{ name: 'B', value: '2' }]);
+    expect(less.ports).toMatchObject([{ containerPort: 81 }]);
+    const conflict = await wire.apply(`${path}/one`, 'beta', deployment({ image: 'example.org/main:2' }));
+    expect(conflict.body.details?.causes).toMatchObject([
+      { field: '.spec.template.spec.containers[name="main"].image', message: 'conflict with "alpha"' },
+    ]);
+  });
+
+  it('a Deployment whose selector misses its template is Invalid', async () => {
+    const path = await deployments();
+    const refused = await wire.post(path, {
+      ...deployment(),
+      spec: {
+        selector: { matchLabels: { app: 'one' } },
+        template: { metadata: { labels: { app: 'two' } }, spec: { containers: [] } },
+      },
+    });
+    expect(refused.body).toMatchObject({ code: 422, reason: 'Invalid' });
+  });
+
+  it('a Deployment is scaled through its scale', async () => {
+    const path = await deployments();
+    await wire.post(path, deployment());
+    expect((await wire.get(`${path}/one/scale`)).body).toMatchObject({ kind: 'Scale', spec: {} });
+    const paused = await wire.mergePatch(`${path}/one`, { spec: { paused: true } });
+    expect(paused.status).toBe(200);
+    await wire.mergePatch(`${path}/one/scale`, { spec: { replicas: 2 } });
+    expect((await wire.get(`${path}/one`)).body).toMatchObject({ metadata: { generation: 3 }, spec: { replicas: 2 } });
+  });
+
+  it('a pod begins Pending whatever its creator says, and its status is its own subresource', async () => {
+    const pods = `/api/v1/namespaces/${await namespace()}/pods`;
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'one' },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    };
+    const made = await wire.post(pods, { ...pod, status: { phase: 'Running' } });
+    expect(made.body).toMatchObject({ metadata: { generation: 1 }, status: { phase: 'Pending' } });
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    const running = await wire.mergePatch(`${pods}/one/status`, {
+      status: { phase: 'Running', podIP: '10.1.2.3', conditions },
+    });
+    expect(running.body).toMatchObject({
+      metadata: { generation: 1 },
+      status: { phase: 'Running', podIP: '10.1.2.3' },
+    });
+    expect((await wire.remove(`${pods}/one`, { gracePeriodSeconds: 0 })).status).toBe(200);
+    expect((await wire.get(`${pods}/one`)).status).toBe(404);
+  });
+
+  it('a service gets an address of its own, a headless one gets none', async () => {
+    const services = `/api/v1/namespaces/${await namespace()}/services`;
+    const spec = { selector: { app: 'one' }, ports: [{ port: 80 }] };
+    const made = await wire.post(services, { metadata: { name: 'one' }, spec });
+    expect(made.body.spec).toMatchObject({ type: 'ClusterIP', clusterIP: expect.stringMatching(/^10\.0\.0\.\d+$/) });
+    expect(made.body.spec?.ports).toMatchObject([{ port: 80, protocol: 'TCP', targetPort: 80 }]);
+    const headless = await wire.post(services, { metadata: { name: 'two' }, spec: { ...spec, clusterIP: 'None' } });
+    expect(headless.body.spec?.clusterIP).toBe('None');
+    const kept = await wire.apply(`${services}/one`, 'alpha', {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'one' },
+      spec,
+    });
+    expect(kept.body.spec?.clusterIP).toBe(made.body.spec?.clusterIP);
+  });
+
+  it('an endpoint slice has a generation and is found by its service', async () => {
+    const slices = `/apis/discovery.k8s.io/v1/namespaces/${await namespace()}/endpointslices`;
+    const labels = { 'kubernetes.io/service-name': 'one' };
+    const slice = {
+      addressType: 'IPv4',
+      ports: [{ name: 'http', port: 80 }],
+      endpoints: [{ addresses: ['10.1.2.3'], conditions: { ready: true } }],
+    };
+    const made = await wire.post(slices, { metadata: { name: 'one-abc', labels }, ...slice });
+    expect(made).toMatchObject({ status: 201, body: { metadata: { generation: 1 } } });
+    const found = await wire.get(slices, { labelSelector: 'kubernetes.io/service-name=one' });
+    expect(found.body.items?.map((item) => item.metadata?.name)).toEqual(['one-abc']);
+    const changed = await wire.mergePatch(`${slices}/one-abc`, { endpoints: [] });
+    expect(changed.body.metadata?.generation).toBe(2);
+  });
+}
