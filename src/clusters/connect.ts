@@ -6,7 +6,6 @@ import { isLoopback } from '../kube/loopback.ts';
 import { checkAuthorities, checkClientCertificate, decodeBase64 } from './certificates.ts';
 import { ConnectionProblem } from './connection-problem.ts';
 import type { ClusterEntry } from './entry.ts';
-import { parseKubeconfig } from './parse-kubeconfig.ts';
 import { parseServer } from './server-url.ts';
 import type { ClusterTable } from './table.ts';
 
@@ -39,7 +38,7 @@ export function createClusters(
       const known = clients.get(name);
       if (known?.made === made) return { type: 'client', client: known.client };
       // The client before it is not closed: reconciles may be using it. Its idle connections end by themselves.
-      const client = createClient(renewing(table, name, connectionOf(name, entry, now()), now), clientOptions);
+      const client = createClient(renewing(table, name, await connectionOf(name, entry, now()), now), clientOptions);
       clients.set(name, { made, client });
       return { type: 'client', client };
     },
@@ -51,11 +50,13 @@ export function createClusters(
 }
 
 /** Makes a connection of an entry. Throws a ConnectionProblem that names the cluster and the field. */
-export function connectionOf(name: string, entry: ClusterEntry, now: Date): Connection {
+export async function connectionOf(name: string, entry: ClusterEntry, now: Date): Promise<Connection> {
   const where = `cluster "${name}"`;
   const { access } = entry;
   const ca = entry.ca === undefined ? {} : { ca: authorities(entry.ca, `${where}: ca`) };
   if (access.type === 'kubeconfig') {
+    // Loaded when it is needed: a YAML parser is a fifth of a function's bundle.
+    const { parseKubeconfig } = await import('./parse-kubeconfig.ts');
     const inner = parseKubeconfig(access.kubeconfig, { source: `${where}: access.kubeconfig`, now });
     return {
       ...inner,
@@ -84,7 +85,7 @@ function renewing(table: ClusterTable, name: string, connection: Connection, now
     refresh: () => table.forget(name),
     token: async () => {
       const entry = await table.get(name);
-      const fresh = entry === undefined ? connection : connectionOf(name, entry, now());
+      const fresh = entry === undefined ? connection : await connectionOf(name, entry, now());
       return fresh.server.href === connection.server.href && fresh.token !== undefined ? fresh.token() : token();
     },
   };

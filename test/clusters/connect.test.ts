@@ -85,33 +85,37 @@ describe('a cluster', () => {
 });
 
 describe('an entry', () => {
-  const connection = (value: unknown) => connectionOf('a', parseEntry('a', value), now);
+  const connection = async (value: unknown) => await connectionOf('a', parseEntry('a', value), now);
 
   it('with a kubeconfig takes server and authority from it', async () => {
-    const made = connection({ access: { type: 'kubeconfig', kubeconfig: kubeconfig() } });
+    const made = await connection({ access: { type: 'kubeconfig', kubeconfig: kubeconfig() } });
     expect(made).toMatchObject({ server: new URL('https://127.0.0.1:6443'), ca: pem('server.pem') });
     expect(await made.token?.()).toBe('secret');
   });
 
-  it('with a certificate, and with an authority as PEM', () => {
+  it('with a certificate, and with an authority as PEM', async () => {
     const access = { type: 'certificate', cert: pem('server.pem'), key: pem('server.key') };
-    expect(connection({ server: 'https://host', ca: pem('other.pem'), access })).toMatchObject({
+    expect(await connection({ server: 'https://host', ca: pem('other.pem'), access })).toMatchObject({
       ca: pem('other.pem'),
       clientCertificate: { cert: pem('server.pem') },
     });
   });
 
-  it('without credentials is for this machine alone', () => {
-    expect(connection({ server: 'http://127.0.0.1:1', access: { type: 'none' } })).toEqual({
+  it('without credentials is for this machine alone', async () => {
+    expect(await connection({ server: 'http://127.0.0.1:1', access: { type: 'none' } })).toEqual({
       server: new URL('http://127.0.0.1:1'),
     });
-    expect(() => connection({ server: 'https://host', access: { type: 'none' } })).toThrow('cluster "a": access none');
-    expect(() => connection({ server: 'http://host', access: { type: 'none' } })).toThrow('cluster "a": server');
+    await expect(connection({ server: 'https://host', access: { type: 'none' } })).rejects.toThrow(
+      'cluster "a": access none',
+    );
+    await expect(connection({ server: 'http://host', access: { type: 'none' } })).rejects.toThrow(
+      'cluster "a": server',
+    );
   });
 
-  it('with a wrong authority is a problem that names the field', () => {
-    expect(() => connection({ server: 'https://host', ca: 'eA==', access: { type: 'token', token: 'x' } })).toThrow(
-      'cluster "a": ca: no PEM certificate',
-    );
+  it('with a wrong authority is a problem that names the field', async () => {
+    await expect(
+      connection({ server: 'https://host', ca: 'eA==', access: { type: 'token', token: 'x' } }),
+    ).rejects.toThrow('cluster "a": ca: no PEM certificate');
   });
 });
