@@ -1,6 +1,6 @@
 // How the parts of the local system get into the cluster. A developer's kubeconfig may run programs and name files; the
 // watcher's process and the functions get what comes out of it, plain: server, CA, and a token that is kept fresh here.
-import { rename, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { loadKubeconfig } from '../clusters/kubeconfig.ts';
@@ -8,18 +8,21 @@ import { createClient, type KubeClient } from '../kube/client.ts';
 import type { Connection } from '../kube/connection.ts';
 import { ApiError, isUnauthorized } from '../kube/errors.ts';
 import { DevProblem, errorCode } from './problem.ts';
+import { startUnverifiedProxy, type UnverifiedProxy } from './unverified-proxy.ts';
 
 /** The files that give access, in the `.outrigger` folder. */
 export type ClusterAccess = {
   readonly client: KubeClient;
   readonly server: URL;
+  /** False when the kubeconfig says insecure-skip-tls-verify. */
+  readonly verified: boolean;
   /** For kubectl: the developer's own, flattened, with the chosen context as the current one. */
   readonly kubeconfigFile: string;
   /** For the watcher: no plug-ins, the token in a file. */
   readonly watcherKubeconfigFile: string;
   /** The clusters table of the functions: one entry, `local`. */
   readonly clustersTableFile: string;
-  close(): void;
+  close(): Promise<void>;
 };
 
 /** The name of the one cluster of this machine. */
@@ -34,12 +37,15 @@ export async function openCluster(
   folder: string,
   { file, context, signal }: { readonly file: string; readonly context?: string; readonly signal: AbortSignal },
 ): Promise<ClusterAccess> {
-  const connection = await loadKubeconfig({ file, ...(context === undefined ? {} : { context }) });
+  const theirs = await loadKubeconfig({ file, allowInsecure: true, ...(context === undefined ? {} : { context }) });
+  const proxy = theirs.insecureSkipTlsVerify === true ? await startUnverifiedProxy(theirs) : undefined;
+  const connection = proxy === undefined ? theirs : behind(proxy, theirs);
   const client = createClient(connection, { userAgent: 'outrigger-dev' });
   try {
-    await check(client, connection, file, context, signal);
+    await check(client, theirs, file, context, signal);
   } catch (error) {
     client.close();
+    await proxy?.close();
     throw error;
   }
   const place = (name: string) => path.join(folder, name);
@@ -66,15 +72,25 @@ export async function openCluster(
   const timer = setInterval(() => void renew().catch(() => undefined), renewMilliseconds);
   return {
     client,
-    server: connection.server,
+    server: theirs.server,
+    verified: proxy === undefined,
     kubeconfigFile,
     watcherKubeconfigFile,
     clustersTableFile,
-    close: () => {
+    close: async () => {
       clearInterval(timer);
       client.close();
+      await proxy?.close();
+      // Credentials of a system that no longer runs are of no use to anyone who should have them.
+      const files = [kubeconfigFile, watcherKubeconfigFile, clustersTableFile, tokenFile];
+      await Promise.all(files.map((one) => rm(one, { force: true })));
     },
   };
+}
+
+/** The same cluster by way of the proxy, which has the client certificate. */
+function behind({ url }: UnverifiedProxy, { token, refresh }: Connection): Connection {
+  return { server: url, ...(token === undefined ? {} : { token }), ...(refresh === undefined ? {} : { refresh }) };
 }
 
 /** Makes one call, so that what is wrong shows here and not as silence of every part. */

@@ -109,6 +109,12 @@ export async function startDev(
   ]);
   parts.defer(async () => void (await Promise.all([worlds.plant.close(), worlds.pantry.close()])));
   breakWorlds(worlds, worldFaults);
+  if (!cluster.verified) {
+    onLine({
+      who: 'system',
+      text: `WARNING: the certificate of ${cluster.server.origin} is not verified, as the kubeconfig says`,
+    });
+  }
 
   const stack = readLocalStack(templateText, cluster, worlds);
   const prefix = namePrefix(stack);

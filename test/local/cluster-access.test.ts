@@ -4,7 +4,9 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { connectionOf } from '../../src/clusters/connect.ts';
 import { loadKubeconfig } from '../../src/clusters/kubeconfig.ts';
+import { createClient } from '../../src/kube/client.ts';
 import { openCluster } from '../../src/local/cluster-access.ts';
 import { pem, sendJson, startWireServer } from '../kube/wire-server.ts';
 
@@ -98,4 +100,26 @@ it('an authority that did not sign the certificate is named by its cluster', asy
   await expect(openCluster(folder, { file, signal })).rejects.toThrow(
     /mine: cluster "c": certificate-authority does not fit the certificate of https/,
   );
+});
+
+it('a certificate that is not to be verified is not, by this process alone: its parts get an address of its own', async () => {
+  const server = await startWireServer(
+    ({ headers, path: asked }, response) => sendJson(response, 200, { asked, token: headers.authorization }),
+    { tls: true },
+  );
+  const { folder, file } = await folderFor(
+    kubeconfig(server.url, { cluster: { 'insecure-skip-tls-verify': true }, user: { token: 'mine' } }),
+  );
+  const access = await openCluster(folder, { file, signal });
+  onTestFinished(() => access.close());
+  expect(access.verified).toBe(false);
+  expect(access.server.href).toBe(server.url.href);
+  const { local } = JSON.parse(await readFile(access.clustersTableFile, 'utf8'));
+  expect(local.server).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/./);
+  const client = createClient(connectionOf('local', local, new Date()));
+  onTestFinished(() => client.close());
+  const { body } = await client.request({ method: 'GET', path: '/api/v1/things' });
+  expect(body).toEqual({ asked: '/api/v1/things', token: 'Bearer mine' });
+  const { origin } = new URL(local.server);
+  expect((await fetch(`${origin}/api/v1/things`)).status).toBe(404);
 });

@@ -1,0 +1,71 @@
+// Only what keeps artifacts current: the lock across processes, the hash of what goes in, and the state file's writes. The
+// build and the packaging themselves run in the journeys.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { hashFiles } from '../../src/local/hash-files.ts';
+import { withLock } from '../../src/local/lock.ts';
+import { createStateFile, type DevState } from '../../src/local/state-file.ts';
+
+const signal = new AbortController().signal;
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-artifacts-'));
+  const made = folder;
+  onTestFinished(() => rm(made, { recursive: true }));
+});
+
+it('work under the same lock never overlaps', async () => {
+  const lock = path.join(folder, 'deep/lock');
+  let running = 0;
+  let most = 0;
+  const work = () =>
+    withLock(
+      lock,
+      async () => {
+        running += 1;
+        most = Math.max(most, running);
+        await readFile(lock);
+        running -= 1;
+      },
+      signal,
+    );
+  await Promise.all([work(), work(), work()]);
+  expect(most).toBe(1);
+});
+
+it('a lock whose process is dead does not hold', async () => {
+  const lock = path.join(folder, 'lock');
+  // No process has this id: it is above the kernel's largest.
+  await writeFile(lock, '99999999');
+  expect(await withLock(lock, async () => 'done', signal)).toBe('done');
+});
+
+it('a hash changes with a content, a name and an absence, and with nothing else', async () => {
+  const hash = () => hashFiles(folder, ['a', 'sub']);
+  const none = await hash();
+  await writeFile(path.join(folder, 'a'), '1');
+  const one = await hash();
+  expect(one).not.toBe(none);
+  await writeFile(path.join(folder, 'other'), '1');
+  expect(await hash()).toBe(one);
+  await writeFile(path.join(folder, 'a'), '2');
+  expect(await hash()).not.toBe(one);
+});
+
+it('the last state is the one in the file', async () => {
+  const file = path.join(folder, 'state.json');
+  const state = createStateFile(file);
+  const of = (pid: number): DevState => ({
+    apiServer: 'http://a',
+    queueEndpoint: 'http://q',
+    queues: {},
+    watchers: [{ pid }],
+    functions: [],
+    worlds: {},
+  });
+  for (let pid = 1; pid <= 20; pid += 1) state.write(of(pid));
+  await state.settled();
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(of(20));
+});
