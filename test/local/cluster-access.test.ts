@@ -116,7 +116,7 @@ it('a certificate that is not to be verified is not, by this process alone: its 
   expect(access.server.href).toBe(server.url.href);
   const { local } = JSON.parse(await readFile(access.clustersTableFile, 'utf8'));
   expect(local.server).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/./);
-  const client = createClient(connectionOf('local', local, new Date()));
+  const client = createClient(await connectionOf('local', local, new Date()));
   onTestFinished(() => client.close());
   const { body } = await client.request({ method: 'GET', path: '/api/v1/things' });
   expect(body).toEqual({ asked: '/api/v1/things', token: 'Bearer mine' });
