@@ -1,0 +1,46 @@
+// The bench: every figure as one table. Nothing is asserted by the clock; what counts things (f4, f5) can be compared between
+// machines, times only within one run.
+import { parseArgs } from 'node:util';
+import { build } from '../../src/cli/build.ts';
+import { f1 } from './f1-watcher-memory.ts';
+import { f4 } from './f4-requests.ts';
+import { f5 } from './f5-function-size.ts';
+import { latency } from './latency.ts';
+import type { Row } from './row.ts';
+
+const figures: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
+  f1,
+  f4,
+  f5: async () => {
+    await build(process.cwd());
+    return await f5();
+  },
+  lag: latency,
+};
+
+const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });
+const wanted = values.only ?? Object.keys(figures);
+const rows: Row[] = [];
+for (const name of wanted) {
+  const measure = figures[name];
+  if (measure === undefined) {
+    process.stderr.write(`--only ${name}: there is no such figure; there are ${Object.keys(figures).join(', ')}\n`);
+    process.exit(1);
+  }
+  process.stderr.write(`measuring ${name} ...\n`);
+  rows.push(...(await measure()));
+}
+
+const table = [
+  ['figure', 'what', 'ours', 'beside', 'ratio', 'goal'],
+  ...rows.map(({ figure, what, ours, peer = '-', ratio = '-', goal }) => [figure, what, ours, peer, ratio, goal]),
+];
+const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+for (const row of table) {
+  process.stdout.write(
+    `${row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()}\n`,
+  );
+}
