@@ -1,4 +1,4 @@
-// What is asked of Dinner (I6, I7, I10, and V7 of the aggregation), as cases for any API server. I8, who wakes whom, is
+// What is asked of Dinner (I6, I7, I10, and V2 to V12 of the aggregation), as cases for any API server. I8, who wakes whom, is
 // where the watcher is: wake-cases.ts. What its schema refuses is bad-input-cases.ts.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dinnerKind as dinners } from '../../src/controllers/dinner.ts';
@@ -17,7 +17,7 @@ export function dinnerCases(connect: () => Connection): void {
   beforeEach(async () => {
     system = await startSystem(connect());
   });
-  afterEach(() => system.end());
+  afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
 
   const names = async () => (await system.list(ingredients)).map(({ metadata }) => metadata.name).sort();
   const soup = async () => await system.read(dinners, 'soup');
@@ -104,6 +104,30 @@ export function dinnerCases(connect: () => Connection): void {
       await system.pass(60);
       expect((await system.read(ingredients, 'soup-salt')).spec).toMatchObject({ item: 'salt' });
       expect(conditionOf(await soup(), 'IngredientsReady')?.reason).not.toBe('NotOwned');
+    });
+
+    it('V8: a child that may not be made is False with what the API server said, written, and tried again', async () => {
+      await system.apply(dinners, 'soup', menu('salt', 'leek'));
+      system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/ingredients/'));
+      await system.reconcile(dinners, 'soup');
+      const held = conditionOf(await soup(), 'IngredientsReady');
+      expect(held).toMatchObject({ status: 'False', reason: 'ChildRefused' });
+      expect(held?.message).toContain('you may not do that');
+      expect(conditionOf(await soup(), 'Reconciling')?.status).toBe('True');
+      system.revive();
+      await system.pass(60);
+      expect(await names()).toEqual(['soup-leek', 'soup-salt']);
+      expect(conditionOf(await soup(), 'Reconciling')).toBeUndefined();
+    });
+
+    it('V12: a dinner that is being deleted makes no child', async () => {
+      await system.apply(dinners, 'soup', menu('salt'), { finalizers: ['example.com/other'] });
+      await system.delete(dinners, 'soup');
+      const { metadata } = await soup();
+      await system.reconcile(dinners, 'soup');
+      expect(await names()).toEqual([]);
+      expect((await soup()).metadata).toEqual(metadata);
+      await system.patch(dinners, 'soup', { metadata: { finalizers: [] } }).catch(() => undefined);
     });
 
     it('I10: an ingredient that is dropped from the list gives its goods back before it vanishes', async () => {

@@ -10,6 +10,8 @@ import { controllerQueue } from '../../src/core/words.ts';
 import { applyObject } from '../../src/kube/apply.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client.ts';
 import type { Connection } from '../../src/kube/connection.ts';
+import { ApiError, isThrottled } from '../../src/kube/errors.ts';
+import { collectionPath } from '../../src/kube/path.ts';
 import { type Pantry, startPantry } from '../../src/local/worlds/pantry.ts';
 import { type Plant, startPlant } from '../../src/local/worlds/plant.ts';
 import { groupIdOf } from '../../src/queue/group-id.ts';
@@ -36,9 +38,12 @@ export type System = Pump &
     readonly requests: string[];
     /** From the first request on that fits, the function is dead: nothing it does reaches the API server. */
     dieAt(fits: (request: KubeRequest) => boolean): void;
-    /** The next function lives again. */
+    /** From now on what fits is answered with 403, as for a controller whose RBAC falls short. */
+    forbid(fits: (request: KubeRequest) => boolean): void;
+    /** Undoes both: the next function lives, and may do everything. */
     revive(): void;
-    end(): Promise<void>;
+    /** Stops everything. `failed`: also writes what was logged. */
+    end(options?: { readonly failed: boolean }): Promise<void>;
   };
 
 const controllerOf = new Map<string, string>([
@@ -63,8 +68,24 @@ export async function install(connection: Connection): Promise<void> {
       await applyObject(client, definitionKind, definition, { fieldManager: 'statements' });
       await established(client, definition.metadata.name);
     }
+    for (const { declares } of registry) await listed(client, declares.resource);
   } finally {
     client.close();
+  }
+}
+
+/**
+ * Resolves when a new kind can be listed: for a moment its cache is still being filled, and a list is answered with 429
+ * ("storage is (re)initializing"). Nothing can be watched for that, so it asks again at once.
+ */
+async function listed(client: KubeClient, kind: Kind): Promise<void> {
+  for (const giveUpAt = Date.now() + 15_000; ; ) {
+    try {
+      await client.request({ method: 'GET', path: collectionPath(kind) });
+      return;
+    } catch (error) {
+      if (!isThrottled(error) || Date.now() > giveUpAt) throw error;
+    }
   }
 }
 
@@ -86,12 +107,17 @@ export async function startSystem(connection: Connection): Promise<System> {
   const requests: string[] = [];
   const observed = createClient(connection, { onRequest: (method, path) => requests.push(`${method} ${path}`) });
   let fatal: ((request: KubeRequest) => boolean) | undefined;
+  let forbidden: ((request: KubeRequest) => boolean) | undefined;
   let dead = false;
   const mortal: KubeClient = {
     ...observed,
     request: async (request) => {
       dead ||= fatal?.(request) === true;
       if (dead) throw new Error('killed');
+      if (forbidden?.(request) === true) {
+        const status = { kind: 'Status', reason: 'Forbidden', message: 'you may not do that' };
+        throw new ApiError(`${request.method} ${request.path}`, 403, status);
+      }
       return await observed.request(request);
     },
   };
@@ -145,16 +171,22 @@ export async function startSystem(connection: Connection): Promise<System> {
     },
     reconcile: async (kind, ...names) => {
       await enqueue(kind, ...names);
-      await pump.deliver();
+      const delivered = await pump.deliver();
+      if (delivered < names.length) throw new Error(`${names.length} were sent, ${delivered} delivered`);
     },
     dieAt: (fits) => {
       fatal = fits;
     },
+    forbid: (fits) => {
+      forbidden = fits;
+    },
     revive: () => {
       fatal = undefined;
+      forbidden = undefined;
       dead = false;
     },
-    end: async () => {
+    end: async ({ failed } = { failed: false }) => {
+      if (failed) process.stderr.write(`${pump.lines.join('\n')}\n`);
       await Promise.all([pump.stop(), plant.close(), pantry.close()]);
       observed.close();
       client.close();

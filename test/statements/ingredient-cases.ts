@@ -18,7 +18,7 @@ export function ingredientCases(connect: () => Connection): void {
   beforeEach(async () => {
     system = await startSystem(connect());
   });
-  afterEach(() => system.end());
+  afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
 
   /** One tablespoon of salt, laid out. */
   async function laidOut(metadata: object = {}): Promise<string> {

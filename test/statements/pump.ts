@@ -42,12 +42,13 @@ export type Pump = {
   waiting(): readonly string[];
   /** Bodies in a controller's dead-letter queue; they are taken. */
   deadLetters(controller: string): Promise<readonly string[]>;
+  /** Everything that was logged, one line each; for whoever looks into a statement that failed. */
+  readonly lines: readonly string[];
   /** One tick of the schedule: polls the world; what it finds is then in the timers. */
   tick(): Promise<void>;
   stop(): Promise<void>;
 };
 
-const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const meter = { count: () => {}, milliseconds: () => {} };
 const limits = { reconcileMs: 15_000, graceMs: 500 };
 /** Ten hours between two visits would only make the clock's numbers larger. */
@@ -76,6 +77,12 @@ export async function startPump({
     );
   }
 
+  const lines: string[] = [];
+  const log = (fields: object): Log => {
+    const write = (level: string) => (message: string, more?: object) =>
+      void lines.push(`${level} ${message} ${JSON.stringify({ ...fields, ...more })}`);
+    return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  };
   const sendReally = createSend(sqs, urlPrefix);
   const waiting = new Map<string, string>();
   const send: Send = async (queue, entries, options) => {
@@ -101,7 +108,7 @@ export async function startPump({
       breaker: createBreaker(() => clock.ms),
       send,
       deleteMessages: createDelete(sqs, urlPrefix, controllerQueue(controller.name)),
-      log: () => silent,
+      log,
       meter,
       monotonicMs: () => performance.now(),
       sqsNow,
@@ -115,7 +122,7 @@ export async function startPump({
     queue: controllerQueue(controller.name),
     batch: createFunction(controller),
   }));
-  const timers = createTimers({ send, log: silent, meter, sqsNow });
+  const timers = createTimers({ send, log: log({}), meter, sqsNow });
   const resync = createResync({
     registry,
     findCluster,
@@ -123,7 +130,7 @@ export async function startPump({
     send,
     depth: createDepth(sqs, urlPrefix),
     now: () => clock.ms,
-    log: () => silent,
+    log,
     meter,
     pace: { tickSeconds: resyncPeriodSeconds, graceSeconds: 1, perSecond: 100 },
     periodSeconds: resyncPeriodSeconds,
@@ -189,6 +196,7 @@ export async function startPump({
 
   return {
     send,
+    lines,
     deliver,
     atOnce: async (name, body, functions) => {
       const record = { receiptHandle: 'none', body, groupId: undefined, receiveCount: 1, firstReceivedAt: clock.ms };

@@ -15,7 +15,7 @@ export function waterTankCases(connect: () => Connection): void {
   beforeEach(async () => {
     system = await startSystem(connect());
   });
-  afterEach(() => system.end());
+  afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
 
   /** A tank that is there and whose water stands at a level; nobody has reconciled it yet. */
   async function tankAt(level: number): Promise<string> {
