@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { registry } from '../controllers/registry.ts';
-import { generatedFiles, generatedFolders } from '../generate/files.ts';
-import { SchemaError } from '../generate/schema.ts';
+import { generatedFiles, generatedFolders, generatedHints } from '../generate/files.ts';
+import { SchemaError } from '../generate/schema-error.ts';
 
 /** Makes the command. */
 export function generateCommand(): Command {
@@ -14,6 +14,7 @@ export function generateCommand(): Command {
     .action(async ({ check = false }: { readonly check?: boolean }) => {
       try {
         const stale = await generate(process.cwd(), { check });
+        for (const hint of generatedHints(registry)) process.stderr.write(`hint: ${hint}\n`);
         if (check && stale.length > 0) {
           process.stderr.write(`stale: ${stale.join(', ')}; run npm run generate\n`);
           process.exitCode = 1;

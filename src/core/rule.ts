@@ -15,6 +15,9 @@ export type CelRule = z.infer<typeof celRule>;
 /** The key under which a schema's metadata, and so its JSON schema, carries its rules. */
 export const rulesKey = 'x-kubernetes-validations';
 
+/** In a schema's metadata: unknown fields are kept, as `z.unknown()` and `z.looseObject()` do where we parse. */
+export const preserveKey = 'x-kubernetes-preserve-unknown-fields';
+
 /**
  * Adds a rule to a schema: checked by zod where we parse, and by CEL in the API server.
  * @example withRule(z.object({ low: z.number(), high: z.number() }), { rule: 'self.low < self.high', message: 'low must be below high', fieldPath: '.low' }, (value) => value.low < value.high)

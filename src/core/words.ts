@@ -37,3 +37,15 @@ export const timersQueue = 'timers';
 export const timersDeadLetters = 'timers-dlq';
 export const resyncQueue = 'resync';
 export const resyncDeadLetters = 'resync-dlq';
+
+/** Where the watcher lives in its cluster, as whom, and the ConfigMap that holds its cursor. */
+export const systemNamespace = 'outrigger-system';
+export const watcherAccount = 'outrigger-watcher';
+export const cursorName = 'outrigger-cursor';
+
+/** Who a controller is to a cluster: a user name or a group of this name has exactly what the controller declared. */
+export function controllerIdentity(controller: string): string {
+  return `outrigger:controller:${controller}`;
+}
+/** Who the resync is to a cluster. */
+export const resyncIdentity = 'outrigger:resync';

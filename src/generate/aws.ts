@@ -2,7 +2,7 @@
 // for each of its settings. serverless.yml includes it beside what is there once (infra/aws).
 import type { Registered } from '../core/controller.ts';
 import { controllerDeadLetters, controllerQueue } from '../core/words.ts';
-import type { Json, JsonObject } from './schema.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** Seconds. */
 const functionTimeout = 30;

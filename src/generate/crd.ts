@@ -1,6 +1,7 @@
 // The CustomResourceDefinition of a kind of ours (apiextensions.k8s.io/v1).
 import type { AnyResource } from '../core/resource.ts';
-import { type JsonObject, structuralSchema } from './schema.ts';
+import { isJsonObject, type JsonObject } from './json.ts';
+import { structuralSchema } from './schema.ts';
 
 const conditionTypeMaxLength = 316;
 
@@ -28,10 +29,13 @@ const conditions: JsonObject = {
 export function crdOf(resource: AnyResource): JsonObject {
   const { group, version, kind, plural, namespaced, definition } = resource;
   const { columns, scale, shortNames, nameRule } = definition;
-  const spec = structuralSchema(definition.spec, 'spec');
+  const drawn = structuralSchema(definition.spec, 'spec');
+  // A spec that requires nothing may be left out; its fields' defaults need an object to be put into.
+  const isRequired = drawn.required !== undefined;
+  const spec = isRequired ? drawn : { ...drawn, default: {} };
   // A first reconcile that throws must be able to say so, whatever a complete status requires.
   const { required: _, ...status } = structuralSchema(definition.status, 'status');
-  const properties = typeof status.properties === 'object' ? { ...status.properties } : {};
+  const fields = isJsonObject(status.properties) ? status.properties : {};
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -61,7 +65,7 @@ export function crdOf(resource: AnyResource): JsonObject {
           additionalPrinterColumns: [
             ...Object.entries(columns).map(([name, jsonPath]) => ({
               name,
-              type: columnType(resource, jsonPath),
+              type: columnType({ spec, status }, jsonPath),
               jsonPath,
             })),
             { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
@@ -71,7 +75,7 @@ export function crdOf(resource: AnyResource): JsonObject {
           schema: {
             openAPIV3Schema: {
               type: 'object',
-              ...(spec.required === undefined ? {} : { required: ['spec'] }),
+              ...(isRequired ? { required: ['spec'] } : {}),
               ...(nameRule === undefined
                 ? {}
                 : { 'x-kubernetes-validations': [{ rule: nameRule.rule, message: nameRule.message }] }),
@@ -83,7 +87,7 @@ export function crdOf(resource: AnyResource): JsonObject {
                 status: {
                   ...status,
                   properties: {
-                    ...properties,
+                    ...fields,
                     observedGeneration: {
                       type: 'integer',
                       format: 'int64',
@@ -102,15 +106,12 @@ export function crdOf(resource: AnyResource): JsonObject {
 }
 
 /** The type of a column, from the schema of the field that it shows; a string when the path is more than field names. */
-function columnType({ definition }: AnyResource, jsonPath: string): string {
-  const [root, ...fields] = jsonPath.split('.').filter((part) => part !== '');
-  const schema = root === 'spec' ? definition.spec : definition.status;
-  const [field = ''] = fields;
-  const drawn = structuralSchema(schema, root ?? '').properties;
-  const found =
-    typeof drawn === 'object' && drawn !== null && field in drawn
-      ? Object.entries(drawn).find(([name]) => name === field)?.[1]
-      : undefined;
-  const type = typeof found === 'object' && found !== null && 'type' in found ? found.type : undefined;
-  return fields.length === 1 && (type === 'number' || type === 'integer' || type === 'boolean') ? type : 'string';
+function columnType(root: JsonObject, jsonPath: string): string {
+  const names = jsonPath.split('.').filter((name) => name !== '');
+  const field = names.reduce<JsonObject | undefined>((schema, name) => {
+    const below = schema === root ? root[name] : isJsonObject(schema?.properties) ? schema.properties[name] : undefined;
+    return isJsonObject(below) ? below : undefined;
+  }, root);
+  if (field?.format === 'date-time') return 'date';
+  return field?.type === 'number' || field?.type === 'integer' || field?.type === 'boolean' ? field.type : 'string';
 }

@@ -2,9 +2,11 @@
 import { stringify } from 'yaml';
 import type { Registered } from '../core/controller.ts';
 import { awsOf } from './aws.ts';
+import { costHints } from './cost-hints.ts';
 import { crdOf } from './crd.ts';
+import type { JsonObject } from './json.ts';
 import { ownKinds, rbacOf } from './rbac.ts';
-import type { JsonObject } from './schema.ts';
+import { structuralSchema } from './schema.ts';
 import { watchListOf } from './watch-list.ts';
 
 /** Folders that hold nothing but generated files. */
@@ -22,6 +24,16 @@ export function generatedFiles(registry: readonly Registered[]): ReadonlyMap<str
     [`${kubernetes}/watch-list.json`, `${JSON.stringify(watchList, undefined, 2)}\n`],
     [`${aws}/controllers.yml`, yaml([awsOf(registry)])],
   ]);
+}
+
+/** Names what an API server may find too costly in the rules of the registry's kinds. */
+export function generatedHints(registry: readonly Registered[]): readonly string[] {
+  return ownKinds(registry).flatMap(({ kind, definition: { spec, status } }) =>
+    [
+      ...costHints(structuralSchema(spec, 'spec'), 'spec'),
+      ...costHints(structuralSchema(status, 'status'), 'status'),
+    ].map((hint) => `${kind}: ${hint}`),
+  );
 }
 
 function yaml(documents: readonly JsonObject[]): string {

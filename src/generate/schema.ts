@@ -1,22 +1,15 @@
-// From a zod schema to a structural OpenAPI schema (Kubernetes: "specifying a structural schema"), and what cannot become
-// one is refused by its path. Zod's own JSON schema is the base; what apiextensions does not take is taken out.
+// From a zod schema to a structural OpenAPI schema (Kubernetes: "Specifying a structural schema"). Zod's own JSON schema is the
+// base; what apiextensions does not take is taken out, and what it understands otherwise than zod is said otherwise.
 import * as z from 'zod';
-import { rulesKey, rulesOf } from '../core/rule.ts';
+import { preserveKey } from '../core/rule.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import { refuseUnsayable } from './refuse.ts';
+import { SchemaError } from './schema-error.ts';
 
-/** A JSON value. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json | undefined };
-export type JsonObject = { readonly [name: string]: Json | undefined };
-
-/** A schema that no CRD can hold, named by the field's path. */
-export class SchemaError extends Error {
-  override readonly name = 'SchemaError';
-}
-
-/** Makes the structural schema of a zod object. Throws SchemaError. */
+/** Makes the structural schema of a zod object; what is absent from an object takes its defaults. Throws SchemaError, naming the field. */
 export function structuralSchema(schema: z.ZodObject, path: string): JsonObject {
-  refuse(schema, path, new Set());
-  const drawn: unknown = z.toJSONSchema(schema, { io: 'input', target: 'openapi-3.0' });
-  return structural(jsonObject.parse(drawn), path);
+  refuseUnsayable(schema, path);
+  return structural(draw(schema), path);
 }
 
 const json: z.ZodType<Json> = z.lazy(() =>
@@ -24,152 +17,108 @@ const json: z.ZodType<Json> = z.lazy(() =>
 );
 const jsonObject = z.record(z.string(), json);
 
-/** What no structural schema can say, or what zod would check and the API server would not. */
-function refuse(schema: z.core.$ZodType, path: string, above: ReadonlySet<unknown>): void {
-  if (above.has(schema)) throw new SchemaError(`${path}: a recursive schema cannot become a structural schema`);
-  const inside = new Set([...above, schema]);
-  const { def } = schema._zod;
-  const type: string = def.type;
-  if (refusedTypes.has(type)) {
-    throw new SchemaError(`${path}: ${refusedTypes.get(type)} cannot become a structural schema`);
-  }
-  refuseRefinements(schema, path);
-  for (const [name, below] of partsOf(schema)) refuse(below, `${path}${name}`, inside);
+/** Zod's drawing of what a user writes, before defaults. */
+function draw(schema: z.ZodType): JsonObject {
+  return jsonObject.parse(z.toJSONSchema(schema, { io: 'input', target: 'openapi-3.0' }));
 }
 
-const refusedTypes: ReadonlyMap<string, string> = new Map([
-  ['transform', 'a transform'],
-  ['pipe', 'a transform'],
-  ['union', 'a union'],
-  ['intersection', 'an intersection'],
-  ['date', 'a Date (use z.iso.datetime())'],
-  ['map', 'a Map'],
-  ['set', 'a Set'],
-  ['tuple', 'a tuple'],
-  ['any', 'any value'],
-  ['unknown', 'an unknown value'],
-  ['bigint', 'a bigint'],
-  ['symbol', 'a symbol'],
-  ['undefined', 'undefined'],
-  ['void', 'void'],
-  ['never', 'never'],
-  ['nan', 'NaN'],
-  ['file', 'a file'],
-  ['promise', 'a promise'],
-  ['function', 'a function'],
-  ['custom', 'a custom check'],
-  ['catch', 'a catch'],
-  ['success', 'a success'],
-  ['template_literal', 'a template literal'],
-]);
-
-function refuseRefinements(schema: z.core.$ZodType, path: string): void {
-  const checks = schema._zod.def.checks ?? [];
-  const custom = checks.filter(({ _zod: { def } }) => def.check === 'custom').length;
-  const rules = schema instanceof z.ZodType ? rulesOf(schema).length : 0;
-  if (custom > rules)
-    throw new SchemaError(`${path}: a refinement needs a CEL rule (withRule) to hold in the API server`);
-  const changes = checks.some(({ _zod: { def } }) => def.check === 'overwrite');
-  if (changes) throw new SchemaError(`${path}: a transform cannot become a structural schema`);
-}
-
-function partsOf(schema: z.core.$ZodType): readonly (readonly [string, z.core.$ZodType])[] {
-  if (schema instanceof z.ZodObject) {
-    const shape: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
-    return Object.entries(shape).map(([name, below]) => [`.${name}`, below] as const);
-  }
-  if (schema instanceof z.ZodArray) return [['[]', schema.element]];
-  if (schema instanceof z.ZodRecord) return [['{}', schema.valueType]];
-  if (
-    schema instanceof z.ZodOptional ||
-    schema instanceof z.ZodNullable ||
-    schema instanceof z.ZodDefault ||
-    schema instanceof z.ZodPrefault ||
-    schema instanceof z.ZodReadonly ||
-    schema instanceof z.ZodNonOptional
-  ) {
-    return [['', schema.unwrap()]];
-  }
-  return [];
-}
-
-/** Formats that apiextensions checks, or at least keeps (kube-openapi strfmt). */
-const formats = new Set([
-  'date-time',
-  'date',
-  'uri',
-  'email',
-  'ipv4',
-  'ipv6',
-  'cidr',
-  'uuid',
-  'byte',
-  'int32',
-  'int64',
-  'duration',
-]);
-const kept = new Set([
-  'type',
+/** Keywords that a structural schema may have at any level and that mean the same to zod and to Kubernetes. */
+const kept = [
   'description',
-  'enum',
+  'type',
+  'nullable',
   'default',
+  'enum',
   'minimum',
-  'maximum',
   'exclusiveMinimum',
+  'maximum',
   'exclusiveMaximum',
+  'multipleOf',
   'minLength',
   'maxLength',
-  'pattern',
   'minItems',
   'maxItems',
   'minProperties',
   'maxProperties',
   'required',
-  'nullable',
-  'multipleOf',
-]);
+] as const;
 
-/** Keeps what a structural schema may hold, at every level. */
-function structural(drawn: Readonly<Record<string, Json>>, path: string): JsonObject {
-  const out: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(drawn)) {
-    if (kept.has(name) || name.startsWith('x-kubernetes-')) out[name] = value;
-  }
-  const { format, properties, items, additionalProperties, const: constant, type } = drawn;
-  if (typeof format === 'string' && formats.has(format)) {
-    out.format = format;
-    // The API server knows these formats; a pattern beside them only makes its messages worse.
-    if (format === 'date-time' || format === 'uuid') delete out.pattern;
-  }
-  if (constant !== undefined) out.enum = [constant];
-  if (type === 'integer') Object.assign(out, integerOf(out));
-  const fields = jsonObject.safeParse(properties);
-  if (fields.success) {
-    out.properties = Object.fromEntries(
-      Object.entries(fields.data).map(([name, below]) => [
-        name,
-        structural(jsonObject.parse(below), `${path}.${name}`),
-      ]),
-    );
-  }
-  if (type === 'array') out.items = structural(jsonObject.parse(items ?? {}), `${path}[]`);
-  const values = jsonObject.safeParse(additionalProperties);
-  if (values.success) out.additionalProperties = structural(values.data, `${path}{}`);
-  if (out.type === undefined && out['x-kubernetes-int-or-string'] !== true) {
-    throw new SchemaError(`${path}: a schema without a type cannot become a structural schema`);
-  }
-  const rules = drawn[rulesKey];
-  if (rules !== undefined) out[rulesKey] = rules;
-  return out;
+function structural(drawn: JsonObject, path: string): JsonObject {
+  const { type, properties, items, additionalProperties } = drawn;
+  const preserves = drawn[preserveKey] === true || isOpen(drawn);
+  return defined({
+    ...Object.fromEntries(kept.map((name) => [name, drawn[name]])),
+    ...(type === 'integer' ? integerOf(drawn) : {}),
+    ...(type === 'string' ? textOf(drawn, path) : {}),
+    ...(drawn['x-kubernetes-int-or-string'] === true
+      ? { type: undefined, anyOf: [{ type: 'integer' }, { type: 'string' }] }
+      : {}),
+    ...Object.fromEntries(Object.entries(drawn).filter(([name]) => name.startsWith('x-kubernetes-'))),
+    ...(preserves ? { [preserveKey]: true } : {}),
+    ...(isJsonObject(properties)
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, below]) => [name, structural(asObject(below), `${path}.${name}`)]),
+          ),
+        }
+      : {}),
+    ...(type === 'array' ? { items: structural(asObject(items), `${path}[]`) } : {}),
+    ...(!preserves && isJsonObject(additionalProperties)
+      ? { additionalProperties: structural(additionalProperties, `${path}{}`) }
+      : {}),
+  });
 }
 
-/** JavaScript's largest whole number says nothing to a user; 64 bits do. */
-function integerOf({ minimum, maximum }: Readonly<Record<string, Json>>): JsonObject {
-  const small =
-    typeof minimum === 'number' && typeof maximum === 'number' && minimum >= -(2 ** 31) && maximum < 2 ** 31;
+/** `z.looseObject()` keeps what it does not know. */
+function isOpen({ properties, additionalProperties }: JsonObject): boolean {
+  return (
+    properties !== undefined && isJsonObject(additionalProperties) && Object.keys(additionalProperties).length === 0
+  );
+}
+
+/** The largest whole number of JavaScript says nothing to a user; how many bits it needs says it to a client. */
+function integerOf({ minimum, maximum }: JsonObject): JsonObject {
+  const isSmall = (bound: Json | undefined) => typeof bound === 'number' && bound >= -(2 ** 31) && bound < 2 ** 31;
   return {
-    format: small ? 'int32' : 'int64',
+    format: isSmall(minimum) && isSmall(maximum) ? 'int32' : 'int64',
     ...(minimum === Number.MIN_SAFE_INTEGER ? { minimum: undefined } : {}),
     ...(maximum === Number.MAX_SAFE_INTEGER ? { maximum: undefined } : {}),
   };
+}
+
+/** Formats that apiextensions checks (kube-openapi strfmt) and means as zod does. Its `duration` is Go's, zod's is ISO 8601. */
+const checkedFormats = ['date', 'date-time', 'email', 'hostname', 'ipv4', 'ipv6', 'mac', 'uri', 'uuid'];
+/** Formats whose check is as strict as zod's pattern, which would only make the API server's message longer. */
+const patternless = ['date', 'hostname'];
+const plainTime = draw(z.iso.datetime()).pattern;
+const zonedTime = draw(z.iso.datetime({ offset: true })).pattern;
+
+/** What is said of a string beside its length. */
+function textOf({ format, pattern, allOf }: JsonObject, path: string): JsonObject {
+  const checked = typeof format === 'string' && checkedFormats.includes(format) ? format : undefined;
+  // With several patterns zod draws one schema for each; no type may stand there.
+  const several = Array.isArray(allOf) ? allOf.map((one) => asObject(one).pattern) : [];
+  const patterns = [pattern, ...several].flatMap((one) => {
+    if (typeof one !== 'string' || (checked !== undefined && patternless.includes(checked))) return [];
+    if (one === zonedTime) return [];
+    return [one === plainTime ? 'Z$' : sayable(one, path)];
+  });
+  if (patterns.length > 1) return { format: checked, allOf: patterns.map((one) => ({ pattern: one })) };
+  return { format: checked, pattern: patterns[0] };
+}
+
+/** The API server reads patterns as Go does (RE2), which has less than JavaScript; better refused here than there. */
+function sayable(pattern: string, path: string): string {
+  if (/\(\?<?[=!]|\\[1-9]|\\k<|\\u/.test(pattern)) {
+    throw new SchemaError(path, `Go's regular expressions have no lookaround, back references or \\u: ${pattern}`);
+  }
+  return pattern;
+}
+
+function asObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function defined(schema: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 }
