@@ -19,6 +19,8 @@ export type ProcessStart = {
   /** The whole environment; nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>;
   readonly onLine: (line: OutputLine) => void;
+  /** Told what broke the process while nobody waited for it: at a warm start, say. */
+  readonly onBroken: (error: FunctionError) => void;
   /** Arguments of Node, for `--inspect=0`. */
   readonly nodeArguments?: readonly string[];
 };
@@ -54,7 +56,7 @@ const endMilliseconds = 2_000;
 
 /** Starts a process and loads the function. A function that cannot be loaded is the error of the first invocation. */
 export function startFunctionProcess(start: ProcessStart): FunctionProcess {
-  const { definition, file, exportName, environment, onLine, nodeArguments = [] } = start;
+  const { definition, file, exportName, environment, onLine, onBroken, nodeArguments = [] } = start;
   const child = fork(bootstrap, {
     execArgv: ['--enable-source-maps', '--disable-warning=ExperimentalWarning', ...nodeArguments],
     env: { ...environment },
@@ -72,7 +74,10 @@ export function startFunctionProcess(start: ProcessStart): FunctionProcess {
   }
   child.on('message', (message) => {
     const heard = parseFromProcess(message);
-    if (heard.type === 'broken') broken = heard.failure;
+    if (heard.type === 'broken') {
+      broken = heard.failure;
+      if (waiting === undefined) onBroken(new FunctionError(heard.failure));
+    }
     waiting?.settle(heard);
   });
   const ended = new Promise<void>((resolve) => {

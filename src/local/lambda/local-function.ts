@@ -25,6 +25,8 @@ export type FunctionNeeds = {
   /** What the service adds to the function's own environment. */
   readonly environment: Readonly<Record<string, string>>;
   readonly onLine: (line: OutputLine) => void;
+  /** Told of an environment that broke while it was not in use. */
+  readonly onBroken: (error: Error) => void;
   /** Called whenever an environment came or went. */
   readonly onProcesses: () => void;
   readonly nodeArguments?: readonly string[];
@@ -36,7 +38,7 @@ export function createFunction(
   definition: FunctionDefinition,
   { warm = false }: { readonly warm?: boolean } = {},
 ): LocalFunction {
-  const { taskRoot, environment, onLine, onProcesses, nodeArguments = [] } = needs;
+  const { taskRoot, environment, onLine, onBroken, onProcesses, nodeArguments = [] } = needs;
   const all = new Set<FunctionProcess>();
   let idle: FunctionProcess[] = [];
   let generation = 0;
@@ -49,6 +51,7 @@ export function createFunction(
       exportName,
       environment: { ...definition.environment, ...environment, ...lambdaEnvironment(definition, taskRoot) },
       onLine,
+      onBroken,
       nodeArguments,
     });
     all.add(started);

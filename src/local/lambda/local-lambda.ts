@@ -66,6 +66,7 @@ export function startLambda(
         taskRoot,
         environment: serviceEnvironment(region, queueEndpoint),
         onLine: (line) => onEvent({ type: 'line', function: definition.name, ...line }),
+        onBroken: (error) => onEvent({ type: 'failed', function: definition.name, error }),
         onProcesses,
         nodeArguments,
       },

@@ -214,8 +214,10 @@ describe('a function', () => {
 
   it('that throws at import names its file, and the message stays', async () => {
     const queue = await run(`throw new Error('no such setting');`);
-    await send(queue, ['a']);
+    // Once by itself, so that a person sees it before any message comes, and once for the message.
     const error = await failure(/no such setting/);
+    await send(queue, ['a']);
+    await until(() => (events.filter(({ type }) => type === 'failed').length > 1 ? true : undefined));
     expect(error).toMatchObject({ errorType: 'Runtime.ImportModuleError' });
     expect(JSON.stringify(error)).toContain(path.join(root, 'dist/f/index.mjs'));
     expect(await left(queue)).toBe('0 waiting, 1 in flight');
