@@ -8,6 +8,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { hasController, rowOf } from './applied-rows.ts';
 import { type Build, makeArtifacts } from './artifacts.ts';
 import { lambdaLines, watcherLines } from './event-lines.ts';
+import { holdStatuses } from './hold-statuses.ts';
 import { type LocalLambda, startLambda } from './lambda/local-lambda.ts';
 import { createQueues } from './lambda/queues.ts';
 import { type Line, linesOfChange } from './lines.ts';
@@ -131,10 +132,12 @@ export async function startDev(
   };
   const following = new AbortController();
   parts.defer(() => following.abort());
+  const inOrder = holdStatuses(onLine);
+  parts.defer(() => inOrder.flush());
   const view = createView(
     cluster.client,
     controllers.map(({ declares }) => declares.resource),
-    { signal: following.signal, onChange: (change) => linesOfChange(change).forEach(onLine) },
+    { signal: following.signal, onChange: (change) => linesOfChange(change).forEach(inOrder.line) },
   );
 
   const kindOf = new Map(controllers.map(({ name, declares }) => [name, declares.resource.kind.toLowerCase()]));
