@@ -8,6 +8,7 @@ import { createSend } from '../queue/send.ts';
 import { createSqsClient } from '../queue/sqs-client.ts';
 import { createBatch } from '../runtime/batch.ts';
 import { createBreaker } from '../runtime/breaker.ts';
+import { createMapKeys, isMapped } from '../runtime/map-keys.ts';
 import { createReconcile } from '../runtime/reconcile.ts';
 import { environment, readReconcileSettings } from '../settings.ts';
 import { createSqsClock, usableMs, wait } from './clock.ts';
@@ -40,19 +41,19 @@ function start(controller: Registered): (event: SQSEvent, context: LambdaContext
   const monotonicMs = () => performance.now();
   const { clusters } = openClusters(settings.CLUSTERS, `outrigger/${controller.name}`);
   const clock = createSqsClock();
+  const { name, declares } = controller;
+  const send = createSend(sqs, settings.QUEUE_URL_PREFIX);
+  const parts = { name, declares, running, now: () => new Date() };
+  const reconcile = createReconcile(parts);
+  const mapKeys = createMapKeys(parts, send);
 
   const batch = createBatch({
-    controller: controller.name,
-    reconcile: createReconcile({
-      name: controller.name,
-      declares: controller.declares,
-      running,
-      now: () => new Date(),
-    }),
-    findCluster: async (name) => await clusters.find(name),
+    controller: name,
+    reconcile: async (job) => await (isMapped(declares, job.message) ? mapKeys(job) : reconcile(job)),
+    findCluster: async (cluster) => await clusters.find(cluster),
     breaker: createBreaker(monotonicMs),
-    send: createSend(sqs, settings.QUEUE_URL_PREFIX),
-    deleteMessages: createDelete(sqs, settings.QUEUE_URL_PREFIX, controllerQueue(controller.name)),
+    send,
+    deleteMessages: createDelete(sqs, settings.QUEUE_URL_PREFIX, controllerQueue(name)),
     log: telemetry.log,
     meter: telemetry.meter,
     monotonicMs,

@@ -62,7 +62,7 @@ export async function handle(
 
 async function visit(
   parts: HandleParts,
-  { message }: Group,
+  { message, records }: Group,
   log: Log,
   signal: AbortSignal,
 ): Promise<Report | 'leaving' | 'unknown'> {
@@ -71,9 +71,10 @@ async function visit(
     writes: 0,
   });
   if (!parts.breaker.mayTry(message.cluster)) return unreachable(new Error('not tried: unreachable of late'));
+  const messageId = records[0]?.messageId ?? '';
   const found = await parts.findCluster(message.cluster, { signal });
   if (found.type !== 'client') return found.type;
-  const report = await parts.reconcile({ client: found.client, message, log, signal });
+  const report = await parts.reconcile({ client: found.client, message, messageId, log, signal });
   const { outcome } = report;
   if (outcome.type === 'deferred' && outcome.why === 'unreachable') parts.breaker.unreachable(message.cluster);
   else parts.breaker.reached(message.cluster);

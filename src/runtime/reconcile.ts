@@ -33,6 +33,8 @@ export type ReconcileParts = {
 export type Job = {
   readonly client: KubeClient;
   readonly message: Message;
+  /** The queue's own id of the message in hand. */
+  readonly messageId: string;
   readonly log: Log;
   readonly signal: AbortSignal;
 };

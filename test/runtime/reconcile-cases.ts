@@ -123,7 +123,13 @@ export function reconcileCases(connect: () => Connection): void {
     ...more,
   });
   const reconcile = async (name: string, more: Partial<Message> = {}): Promise<Report> =>
-    await reconcileJob({ client, message: messageFor(name, more), log: silent, signal: AbortSignal.timeout(15_000) });
+    await reconcileJob({
+      client,
+      message: messageFor(name, more),
+      messageId: 'm',
+      log: silent,
+      signal: AbortSignal.timeout(15_000),
+    });
   const condition = (object: KubeObject | undefined, type: string) => {
     const status = z.object({ conditions: z.array(z.looseObject({ type: z.string() })).default([]) });
     return status.parse(object?.status ?? {}).conditions.find((one) => one.type === type);
@@ -284,7 +290,13 @@ export function reconcileCases(connect: () => Connection): void {
 
     it('for want of a server is put off', async () => {
       const nobody = createClient({ server: new URL('http://127.0.0.1:9') });
-      const job = { client: nobody, message: messageFor('a'), log: silent, signal: AbortSignal.timeout(10_000) };
+      const job = {
+        client: nobody,
+        message: messageFor('a'),
+        messageId: 'm',
+        log: silent,
+        signal: AbortSignal.timeout(10_000),
+      };
       expect((await reconcileJob(job)).outcome).toMatchObject({ type: 'deferred', why: 'unreachable' });
       nobody.close();
     });
