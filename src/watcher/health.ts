@@ -1,0 +1,109 @@
+// Whether the watcher is of any use, and whether starting it anew would help: two questions, two probes. A watcher that runs
+// but hears nothing is the commonest way in which controllers fail, so readiness asks for frames and nothing else.
+import { isForbidden, isNotFound } from '../kube/errors.ts';
+
+/** Bookmarks come every 60 s; without any frame for so long, a kind is not being watched. */
+const frameSeconds = 90;
+/** A loop with neither frame nor attempt for so long is dead. An outage must not look like this: it would lose the dirty set. */
+const attemptSeconds = 120;
+
+/** What a loop tells of itself. */
+export type LoopHealth = {
+  /** Something came from the server. */
+  heard(): void;
+  /** An attempt failed. */
+  trouble(error: unknown): void;
+  /** The loop itself broke. */
+  restarted(): void;
+  /** Tells whether a problem is another one than was told last, so that it is logged once. */
+  isNew(problem: string): boolean;
+};
+
+/** How one kind stands. */
+export type KindReport = {
+  readonly kind: string;
+  readonly frameAgeSeconds: number | undefined;
+  readonly attemptAgeSeconds: number;
+  /** Whether the server serves it to us; undefined while it has not said. */
+  readonly served: boolean | undefined;
+  /** The last failure, until a frame comes. */
+  readonly problem?: string;
+  readonly restarts: number;
+};
+
+/** How the watcher stands. */
+export type Health = {
+  loop(kind: string): LoopHealth;
+  report(): readonly KindReport[];
+  /** Every served kind had a frame of late, and there is one. */
+  ready(): boolean;
+  /** No loop is dead. */
+  alive(): boolean;
+};
+
+type Standing = {
+  frameAt: number | undefined;
+  attemptAt: number;
+  problem: string;
+  served: boolean | undefined;
+  told: string;
+  restarts: number;
+};
+
+/** Creates the health of a watcher. `now` is in milliseconds. */
+export function createHealth(now: () => number): Health {
+  const kinds = new Map<string, Standing>();
+  const since = (at: number) => (now() - at) / 1000;
+
+  const report = (): readonly KindReport[] =>
+    [...kinds].map(([kind, { frameAt, attemptAt, problem, served, restarts }]) => ({
+      kind,
+      frameAgeSeconds: frameAt === undefined ? undefined : since(frameAt),
+      attemptAgeSeconds: since(attemptAt),
+      served,
+      ...(problem === '' ? {} : { problem }),
+      restarts,
+    }));
+
+  return {
+    loop: (kind) => {
+      const standing: Standing = {
+        frameAt: undefined,
+        attemptAt: now(),
+        problem: '',
+        served: undefined,
+        told: '',
+        restarts: 0,
+      };
+      kinds.set(kind, standing);
+      return {
+        heard: () => {
+          Object.assign(standing, { frameAt: now(), attemptAt: now(), problem: '', served: true, told: '' });
+        },
+        trouble: (error) => {
+          standing.attemptAt = now();
+          standing.problem = error instanceof Error ? error.message : String(error);
+          if (isForbidden(error) || isNotFound(error)) standing.served = false;
+        },
+        restarted: () => {
+          standing.attemptAt = now();
+          standing.restarts += 1;
+        },
+        isNew: (problem) => {
+          const fresh = standing.told !== problem;
+          standing.told = problem;
+          return fresh;
+        },
+      };
+    },
+    report,
+    ready: () => {
+      const asked = report().filter(({ served }) => served !== false);
+      return (
+        asked.length > 0 &&
+        asked.every(({ frameAgeSeconds = Number.POSITIVE_INFINITY }) => frameAgeSeconds <= frameSeconds)
+      );
+    },
+    alive: () => report().every(({ attemptAgeSeconds }) => attemptAgeSeconds <= attemptSeconds),
+  };
+}

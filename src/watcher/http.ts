@@ -1,0 +1,61 @@
+// The watcher's probes and metrics. They answer from memory alone, so that a slow API server cannot make a probe time out.
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Health } from './health.ts';
+import type { WatcherMetrics } from './metrics.ts';
+
+/** A server that listens. */
+export type ProbeServer = { readonly port: number; close(): Promise<void> };
+
+/** Serves /healthz, /readyz and /metrics. Rejects when the port cannot be had. */
+export async function serveProbes(
+  { health, metrics }: { readonly health: Health; readonly metrics: Pick<WatcherMetrics, 'contentType' | 'page'> },
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<ProbeServer> {
+  const answer = async (path: string, response: ServerResponse): Promise<void> => {
+    switch (path) {
+      case '/healthz':
+        json(response, health.alive(), health);
+        return;
+      case '/readyz':
+        json(response, health.ready(), health);
+        return;
+      case '/metrics':
+        response.writeHead(200, { 'content-type': metrics.contentType });
+        response.end(await metrics.page());
+        return;
+      default:
+        response.writeHead(404).end();
+    }
+  };
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.writeHead(405, { allow: 'GET, HEAD' }).end();
+      return;
+    }
+    const [path = ''] = (request.url ?? '').split('?');
+    answer(path, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: portOf(server.address()),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Both probes say how every kind stands: whoever asks by hand wants to know which one it is. */
+function json(response: ServerResponse, ok: boolean, health: Health): void {
+  response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' });
+  response.end(`${JSON.stringify({ ok, kinds: health.report() })}\n`);
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

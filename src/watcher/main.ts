@@ -1,0 +1,86 @@
+// The watcher's process: settings, cluster, queues, and an end that loses nothing. It ends with 1 for what only its owner can
+// mend, found at the start; an outage never ends it.
+import watchList from '../../infra/kubernetes/generated/watch-list.json' with { type: 'json' };
+import { ConnectionProblem } from '../clusters/connection-problem.ts';
+import { loadKubeconfig } from '../clusters/kubeconfig.ts';
+import { SettingsError, toError } from '../core/errors.ts';
+import { redact } from '../core/redact.ts';
+import { parseWatchList } from '../core/watch-list.ts';
+import { createClient } from '../kube/client.ts';
+import { createSend } from '../queue/send.ts';
+import { createSqsClient } from '../queue/sqs-client.ts';
+import { readWatcherSettings } from '../settings.ts';
+import { checkApiServer, checkQueues } from './check-start.ts';
+import { noCursor } from './cursor.ts';
+import { createLog } from './log.ts';
+import { startWatcher, type Watcher } from './start.ts';
+
+/** A pod has 30 s (terminationGracePeriodSeconds); the cursor is written after this. */
+const drainSeconds = 10;
+
+const write = (line: string) => process.stdout.write(line);
+const starting = new AbortController();
+const stopStarting = () => starting.abort();
+process.once('SIGTERM', stopStarting);
+process.once('SIGINT', stopStarting);
+
+try {
+  const watcher = await start();
+  const stop = () => void end(watcher);
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  if (starting.signal.aborted) stop();
+} catch (thrown) {
+  if (starting.signal.aborted) process.exit(0);
+  fail(thrown);
+}
+
+async function start(): Promise<Watcher> {
+  const settings = readWatcherSettings();
+  const log = createLog(write, { least: settings.LOG_LEVEL, fields: { cluster: settings.CLUSTER } });
+  const { signal } = starting;
+  const source = settings.KUBECONFIG ?? 'kubeconfig';
+  const connection = await loadKubeconfig({ file: settings.KUBECONFIG, context: settings.KUBECONFIG_CONTEXT });
+  const client = createClient(connection, { userAgent: 'outrigger-watcher' });
+  const sqs = createSqsClient();
+  const away = await checkApiServer(client, source, { signal });
+  if (away !== undefined) log.warn('no answer from the API server yet, going on', { error: redact(away.message) });
+  await checkQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
+  return await startWatcher(
+    {
+      watchList: parseWatchList(watchList),
+      client,
+      send: createSend(sqs, settings.QUEUE_URL_PREFIX),
+      cursor: noCursor,
+      log,
+    },
+    {
+      cluster: settings.CLUSTER,
+      namespace: settings.WATCH_NAMESPACE,
+      bulkPerSecond: settings.RESYNC_PER_SECOND,
+      host: settings.HOST,
+      port: settings.PORT,
+    },
+  );
+}
+
+async function end(watcher: Watcher): Promise<void> {
+  const log = createLog(write);
+  try {
+    const left = await watcher.stop({ drainSeconds });
+    if (left > 0) log.warn('keys not sent before the end; the next start sends them', { keys: left });
+    log.info('stopped');
+    process.exit(0);
+  } catch (thrown) {
+    fail(thrown);
+  }
+}
+
+/** One line for a person; a trace only for what should not happen. */
+function fail(thrown: unknown): never {
+  const error = toError(thrown);
+  const known = thrown instanceof SettingsError || thrown instanceof ConnectionProblem;
+  const trace = known ? {} : { stack: error.stack };
+  createLog(write).error('the watcher cannot run', { error: redact(error.message), ...trace });
+  process.exit(1);
+}

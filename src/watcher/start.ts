@@ -1,0 +1,127 @@
+// The watcher, put together: one loop for each collection of the watch list, one forwarder for all, probes beside them.
+import { randomUUID } from 'node:crypto';
+import type { Log } from '../core/context.ts';
+import type { WatchedResource, WatchList } from '../core/watch-list.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { waitReally } from '../kube/wait.ts';
+import type { Send } from '../queue/sender.ts';
+import { createForwarder } from '../runtime/forwarder.ts';
+import type { Cursor } from './cursor.ts';
+import { createHealth, type Health } from './health.ts';
+import { type ProbeServer, serveProbes } from './http.ts';
+import { createMetrics } from './metrics.ts';
+import { createWatchLoop, type WatchLoop } from './watch-loop.ts';
+
+/** What a watcher is made of. */
+export type WatcherParts = {
+  readonly watchList: WatchList;
+  readonly client: KubeClient;
+  readonly send: Send;
+  readonly cursor: Cursor;
+  readonly log: Log;
+};
+
+/** Where and how it runs. */
+export type WatcherOptions = {
+  /** This cluster's name in the clusters table. */
+  readonly cluster: string;
+  readonly namespace?: string | undefined;
+  readonly bulkPerSecond: number;
+  readonly host: string;
+  readonly port: number;
+};
+
+/** A watcher that runs. */
+export type Watcher = {
+  readonly port: number;
+  readonly health: Health;
+  /** Stops watching, sends what waits, writes the cursor. Resolves with the number of keys that could not be sent. */
+  stop(options: { readonly drainSeconds: number }): Promise<number>;
+};
+
+/** How often readiness is looked at for the line that says so. */
+const readySeconds = 0.1;
+
+/** Starts a watcher. Rejects when its port cannot be had. */
+export async function startWatcher(parts: WatcherParts, options: WatcherOptions): Promise<Watcher> {
+  const { watchList, client, send, cursor, log } = parts;
+  const { cluster, namespace, bulkPerSecond } = options;
+  // Time since 1970 that nobody sets back while we run: a key must not wait for an hour to pass twice.
+  const now = () => Math.round(performance.timeOrigin + performance.now());
+  const watching = new AbortController();
+  const sending = new AbortController();
+  const random = Math.random;
+  const wait = waitReally;
+  const metrics = createMetrics();
+  const health = createHealth(now);
+  const { meter } = metrics;
+  const forwarder = createForwarder({ send, log, meter, now, wait, random, bulkPerSecond, signal: sending.signal });
+  const loops = new Map<WatchedResource, WatchLoop>();
+  for (const resource of watchList.resources) {
+    const kind = kindOf(resource);
+    const loop = createWatchLoop(
+      {
+        client,
+        forwarder,
+        cursor,
+        health: health.loop(kind),
+        log: withFields(log, { kind }),
+        now,
+        wait,
+        random,
+        nonce: randomUUID,
+        sweep: (controllers, progress) => {
+          for (const [each, primaries] of loops) {
+            for (const { as, controller } of each.subscribers) {
+              if (as === 'primary' && controllers.includes(controller)) primaries.sweep(controller, progress);
+            }
+          }
+        },
+      },
+      { resource, cluster, namespace },
+    );
+    loops.set(resource, loop);
+  }
+  metrics.observe({
+    health,
+    waiting: forwarder.waiting,
+    objects: () => [...loops].map(([resource, loop]) => [kindOf(resource), loop.objects()] as const),
+  });
+  const server = await serveProbes({ health, metrics }, options);
+  const running = [...loops.values()].map((loop) => loop.run(watching.signal));
+  void announce(server, health, log, watching.signal);
+
+  return {
+    port: server.port,
+    health,
+    stop: async ({ drainSeconds }) => {
+      watching.abort();
+      await Promise.all(running);
+      const left = await forwarder.drain({ signal: AbortSignal.timeout(drainSeconds * 1000) });
+      await cursor.flush();
+      sending.abort();
+      client.close();
+      await server.close();
+      return left;
+    },
+  };
+}
+
+/** Says once that everything is being watched. */
+async function announce({ port }: ProbeServer, health: Health, log: Log, signal: AbortSignal): Promise<void> {
+  while (!health.ready()) {
+    if (signal.aborted) return;
+    await waitReally(readySeconds, signal).catch(() => undefined);
+  }
+  log.info('watching', { port, kinds: health.report().filter(({ served }) => served === true).length });
+}
+
+/** `watertanks.plant.example.com`, as the API server calls the CRD. */
+function kindOf({ group, plural }: WatchedResource): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
+function withFields({ debug, info, warn, error }: Log, fields: object): Log {
+  const add = (line: Log['info']) => (message: string, more?: object) => line(message, { ...fields, ...more });
+  return { debug: add(debug), info: add(info), warn: add(warn), error: add(error) };
+}

@@ -1,0 +1,230 @@
+// One collection, followed for ever: what its events mean for the store, for the keys to be forwarded, and for how far the
+// cursor may move. How a watch survives its server is kube/watch.ts; what a change concerns is runtime/forward.ts.
+import type { Log } from '../core/context.ts';
+import { toError } from '../core/errors.ts';
+import type { Key, TargetKey } from '../core/key.ts';
+import { redact } from '../core/redact.ts';
+import type { WatchedResource } from '../core/watch-list.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { ObjectHead } from '../kube/metadata.ts';
+import { compareVersions } from '../kube/resource-version.ts';
+import type { Wait } from '../kube/wait.ts';
+import { type WatchEvent, watchHeads } from '../kube/watch.ts';
+import type { ListMode } from '../kube/watch-state.ts';
+import { allTargets, forward, type Happening, toSeen, wantedOf } from '../runtime/forward.ts';
+import type { Forwarder } from '../runtime/forwarder.ts';
+import { createProgress, type Progress } from '../runtime/progress.ts';
+import { type Cursor, cursorName } from './cursor.ts';
+import type { LoopHealth } from './health.ts';
+import { createStore } from './store.ts';
+
+/** What a loop works with. */
+export type LoopParts = {
+  readonly client: KubeClient;
+  readonly forwarder: Pick<Forwarder, 'mark' | 'markBulk'>;
+  readonly cursor: Cursor;
+  readonly health: LoopHealth;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly wait: Wait;
+  /** In [0, 1), for jitter. */
+  readonly random: () => number;
+  /** Something never used before, to name a bulk. */
+  readonly nonce: () => string;
+  /** Sends every primary of these controllers in bulk: a list cannot show which of their children were deleted. */
+  readonly sweep: (controllers: readonly string[], progress: Progress) => void;
+};
+
+/** A collection that is followed. */
+export type WatchLoop = {
+  /** Follows until the signal aborts. Never throws. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Sends every object in bulk, as soon as they are known, for one of the controllers whose primaries they are. */
+  sweep(controller: string, progress: Progress): void;
+  /** How many objects are known. */
+  objects(): number;
+  /** The version up to which SQS has accepted everything; undefined while that is not known. */
+  accepted(): string | undefined;
+};
+
+/** After a mistake of ours a loop begins anew, and not at once. */
+const anewSeconds = 5;
+
+/** Creates the loop of one collection. */
+export function createWatchLoop(
+  parts: LoopParts,
+  {
+    resource,
+    cluster,
+    namespace: only,
+  }: { resource: WatchedResource; cluster: string; namespace?: string | undefined },
+): WatchLoop {
+  const { forwarder, cursor, health, log, now } = parts;
+  const namespace = resource.namespaced ? only : undefined;
+  const name = cursorName(resource, { namespace });
+  const store = createStore();
+  const progress = createProgress((version) => cursor.accepted(name, version));
+  const what = { resource, cluster };
+  /** Sweeps that were asked for before the objects were known. */
+  const owed: (() => void)[] = [];
+  let complete = false;
+  let run = '';
+
+  function markAll(targets: readonly TargetKey[], bulk: string, held: Progress): void {
+    for (const target of targets) forwarder.markBulk({ target, seenAt: now(), run: bulk, progress: held });
+  }
+
+  function mark(key: Key, happening: Happening): void {
+    for (const { target, source } of forward(what, key, store.get(key), happening)) {
+      forwarder.mark({ target, source, seenAt: now(), progress });
+    }
+  }
+
+  function see(head: ObjectHead): void {
+    const key = keyOf(head);
+    const after = toSeen(resource, head);
+    mark(key, { type: 'changed', after });
+    store.put(key, after);
+  }
+
+  /** An object of a list: compared with what is known of it; what that is, the mode says. */
+  function find(head: ObjectHead, mode: ListMode, start: string | undefined): void {
+    const key = keyOf(head);
+    if (store.get(key) !== undefined || mode === 'relist') {
+      see(head);
+      return;
+    }
+    const after = toSeen(resource, head);
+    if (mode === 'initial' || mode === 'restored') markAll(allTargets(what, key, after), run, progress);
+    if (mode === 'expired' && isNewer(head.resourceVersion, start)) mark(key, { type: 'changed', after });
+    store.put(key, after);
+  }
+
+  function lose(head: ObjectHead): void {
+    const key = keyOf(head);
+    mark(key, { type: 'gone', version: head.resourceVersion, last: toSeen(resource, head) });
+    store.delete(key);
+  }
+
+  function begin(mode: ListMode): void {
+    run = `watcher-${parts.nonce()}`;
+    if (mode === 'restored') {
+      store.clear();
+      progress.reset();
+      cursor.drop(name);
+      complete = false;
+    }
+    store.beginListing();
+  }
+
+  function finish(mode: ListMode, version: string): void {
+    const missing = store.endListing();
+    for (const [key, before] of missing) {
+      for (const { target, source } of forward(what, key, before, { type: 'gone', version })) {
+        forwarder.mark({ target, source, seenAt: now(), progress });
+      }
+    }
+    if (mode === 'expired') {
+      const children = resource.subscribers.filter(({ as }) => as !== 'primary').map(({ controller }) => controller);
+      parts.sweep([...new Set(children)], progress);
+    }
+    progress.heard(version);
+    complete = true;
+    for (const pay of owed.splice(0)) pay();
+    log.info('listed', { mode, objects: store.size(), gone: missing.length });
+  }
+
+  function complain({ error, retryInSeconds }: WatchEvent & { type: 'trouble' }): void {
+    const problem = redact(toError(error).message);
+    health.trouble(error);
+    const say = health.isNew(problem) ? log.warn : log.debug;
+    say('watch interrupted, going on', { error: problem, retryInSeconds: Math.round(retryInSeconds * 10) / 10 });
+  }
+
+  function handle(event: WatchEvent, start: string | undefined): void {
+    // Whatever comes from the server, a page of a list included, shows that it is there.
+    if (event.type !== 'trouble' && event.type !== 'listing') health.heard();
+    switch (event.type) {
+      case 'trouble':
+        complain(event);
+        break;
+      case 'listing':
+        begin(event.mode);
+        break;
+      case 'page':
+        for (const head of event.items) find(head, event.mode, start);
+        break;
+      case 'listed':
+        finish(event.mode, event.resourceVersion);
+        break;
+      case 'changed':
+        see(event.head);
+        progress.heard(event.head.resourceVersion);
+        break;
+      case 'deleted':
+        lose(event.head);
+        progress.heard(event.head.resourceVersion);
+        break;
+      case 'bookmark':
+        progress.heard(event.resourceVersion);
+        break;
+    }
+  }
+
+  async function follow(start: string | undefined, signal: AbortSignal): Promise<void> {
+    const { client, wait, random } = parts;
+    const target = { resource, namespace, wanted: wantedOf(resource) };
+    for await (const event of watchHeads(client, target, { start, signal, wait, random })) handle(event, start);
+  }
+
+  return {
+    run: async (signal) => {
+      let start = await cursor.start(name);
+      while (!signal.aborted) {
+        try {
+          await follow(start, signal);
+        } catch (thrown) {
+          // The store still says what was forwarded, so nothing is lost by beginning anew.
+          log.error('watch loop broke, beginning anew', { error: redact(toError(thrown).message) });
+          health.restarted();
+          start = undefined;
+          await parts.wait(anewSeconds, signal).catch(() => undefined);
+        }
+      }
+    },
+    sweep: (controller, held) => {
+      const bulk = `watcher-${parts.nonce()}`;
+      const send = () => {
+        for (const [key, seen] of store.entries()) {
+          const targets = allTargets(what, key, seen);
+          markAll(
+            targets.filter((target) => target.controller === controller),
+            bulk,
+            held,
+          );
+        }
+      };
+      if (complete) {
+        send();
+        return;
+      }
+      const ticket = held.open();
+      owed.push(() => {
+        send();
+        held.close(ticket);
+      });
+    },
+    objects: store.size,
+    accepted: progress.accepted,
+  };
+}
+
+function keyOf({ namespace, name }: ObjectHead): Key {
+  return namespace === undefined ? { name } : { namespace, name };
+}
+
+/** What cannot be compared counts as newer: one message too many harms nobody. */
+function isNewer(version: string, than: string | undefined): boolean {
+  return than === undefined || (compareVersions(version, than) ?? 1) > 0;
+}
