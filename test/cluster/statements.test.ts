@@ -4,6 +4,7 @@ import '../control-plane/global-setup.ts';
 import { badInputCases } from '../statements/bad-input-cases.ts';
 import { dinnerCases } from '../statements/dinner-cases.ts';
 import { ingredientCases } from '../statements/ingredient-cases.ts';
+import { wakeCases } from '../statements/wake-cases.ts';
 import { waterTankCases } from '../statements/water-tank-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
@@ -13,3 +14,4 @@ waterTankCases(connect);
 ingredientCases(connect);
 dinnerCases(connect);
 badInputCases(connect);
+wakeCases(connect);

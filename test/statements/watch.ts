@@ -1,0 +1,74 @@
+// The watcher's loops in a statement's own process: what it forwards is on the queues, and can be waited for.
+import { registry } from '../../src/controllers/registry.ts';
+import type { Log } from '../../src/core/context.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
+import type { KubeClient } from '../../src/kube/client.ts';
+import { waitReally } from '../../src/kube/wait.ts';
+import type { Send } from '../../src/queue/sender.ts';
+import { createForwarder } from '../../src/runtime/forwarder.ts';
+import { noCursor } from '../../src/watcher/cursor.ts';
+import { createHealth } from '../../src/watcher/health.ts';
+import { createWatchLoop } from '../../src/watcher/watch-loop.ts';
+
+/** A watcher that runs. */
+export type Watch = {
+  /** Bodies that SQS accepted from it so far, oldest first. */
+  readonly forwarded: readonly string[];
+  /** Resolves when it has forwarded more than it had at the last call. Rejects after 15 s of nothing. */
+  next(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** Starts to watch one namespace; everything that is there is forwarded first. */
+export function startWatch(client: KubeClient, namespace: string, send: Send): Watch {
+  const ending = new AbortController();
+  const forwarded: string[] = [];
+  let noticed = 0;
+  let notify = () => {};
+  const noting: Send = async (queue, entries, options) => {
+    const sent = await send(queue, entries, options);
+    for (const [index, { body }] of entries.entries()) if (sent[index]?.accepted === true) forwarded.push(body);
+    notify();
+    return sent;
+  };
+  const surroundings = { log: silent, now: () => Date.now(), wait: waitReally, random: Math.random };
+  const forwarder = createForwarder({
+    ...surroundings,
+    send: noting,
+    meter: { accepted: () => {}, coalesced: () => {}, refused: () => {} },
+    bulkPerSecond: 100,
+    signal: ending.signal,
+  });
+  const health = createHealth(() => Date.now());
+  const running = watchListOf(registry).resources.map(async (resource) => {
+    const parts = {
+      ...surroundings,
+      client,
+      forwarder,
+      cursor: noCursor,
+      health: health.loop(resource.plural),
+      nonce: () => crypto.randomUUID(),
+      sweep: () => {},
+    };
+    await createWatchLoop(parts, { resource, cluster: 'test', namespace }).run(ending.signal);
+  });
+  return {
+    forwarded,
+    next: async () => {
+      if (forwarded.length === noticed) {
+        await new Promise<void>((resolve, reject) => {
+          const over = AbortSignal.timeout(15_000);
+          over.addEventListener('abort', () => reject(new Error('the watcher forwarded nothing for 15 s')));
+          notify = resolve;
+        });
+      }
+      noticed = forwarded.length;
+    },
+    stop: async () => {
+      ending.abort();
+      await Promise.allSettled(running);
+    },
+  };
+}
