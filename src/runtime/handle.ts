@@ -133,14 +133,14 @@ export async function bury(
 function account(
   parts: HandleParts,
   { message }: Group,
-  { outcome, writes, generation }: Report,
+  { outcome, writes, generation, observedBefore = false }: Report,
   action: Action,
   log: Log,
   tookMs: number,
   nowMs: number,
 ): void {
   const lagMs = Math.max(0, Math.round(nowMs - message.seenAt));
-  const repaired = message.lane === 'resync' && writes > 0 && outcome.type === 'done';
+  const repaired = message.lane === 'resync' && observedBefore && writes > 0 && outcome.type === 'done';
   parts.meter.count(`Reconciles${outcomeNames[outcome.type]}`);
   if (repaired) parts.meter.count('Repaired');
   if (outcome.type === 'done') parts.meter.milliseconds('LagMilliseconds', lagMs);

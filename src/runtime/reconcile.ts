@@ -19,6 +19,8 @@ export type Report = {
   /** Writes to children and to the object's own status or finalizers. */
   readonly writes: number;
   readonly generation?: number;
+  /** Whether the generation that was read had been observed before: what is changed then was missed, or has drifted. */
+  readonly observedBefore?: boolean;
 };
 
 /** The controller that is run, and its surroundings. */

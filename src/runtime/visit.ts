@@ -27,6 +27,8 @@ import {
 
 /** A visit to one object. */
 export type Visit = {
+  /** Whether the generation that was read had been observed before. */
+  readonly observedBefore: boolean;
   /** Finalizes or reconciles. Throws what no status can be written for: an unreachable server, a stale version. */
   run(): Promise<Outcome>;
   /** Writes so far: to children, finalizers and status. */
@@ -96,7 +98,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
   async function reconcile(): Promise<Outcome> {
     if (declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {
       // Persisted before the first outside effect: a reconcile that dies half-way leaves nothing that nobody cleans up.
-      object = await ensureFinalizer(client, resource, object, finalizer, { signal });
+      object = await ensureFinalizer(client, resource, object, finalizer, { fieldManager, signal });
       ownWrites += 1;
     }
     try {
@@ -121,7 +123,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     try {
       const finalized = await running.finalize(object, openAccess());
       if (finalized === 'done') {
-        await removeFinalizer(client, resource, object, finalizer, { signal });
+        await removeFinalizer(client, resource, object, finalizer, { fieldManager, signal });
         ownWrites += 1;
         return { type: 'done' };
       }
@@ -139,6 +141,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
   }
 
   return {
+    observedBefore: ownedStatus(read, fieldManager).observedGeneration === generationOf(read),
     run: async () => (object.metadata.deletionTimestamp === undefined ? await reconcile() : await finalize()),
     writes: () => ownWrites + (access?.writes() ?? 0),
     sendEvents: async () => {
