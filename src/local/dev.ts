@@ -151,7 +151,14 @@ export async function startDev(
       onEvent: (event) => lambdaLines(event, { prefix, kindOf, root }).forEach(onLine),
       onProcesses: () => writeState(),
     },
-    { concurrency, schedules: resync, tickSeconds: resyncSeconds.ResyncTickSeconds, nodeArguments },
+    {
+      concurrency,
+      schedules: resync,
+      tickSeconds: resyncSeconds.ResyncTickSeconds,
+      nodeArguments,
+      // moto, for one, tells a waiting poll nothing of a message whose delay is over.
+      longPollSeconds: queueEndpoint === undefined ? 20 : 1,
+    },
   );
   parts.defer(() => lambda.stop());
 
@@ -180,6 +187,8 @@ export async function startDev(
     functions: lambda.functions.flatMap((one) => one.pids().map((pid) => ({ name: short(one.name), pid }))),
     worlds: { plant: worlds.plant.url, pantry: worlds.pantry.url },
   });
+  // So that what is applied now is seen as it happens, and not found afterwards.
+  await watchers.ready(signal);
   const applied = await applyManifests(cluster.client, samples, { signal });
   pour(
     worlds,

@@ -24,6 +24,7 @@ export function watcherLines(event: WatcherEvent): readonly Line[] {
   const fields = { pid: event.pid };
   if (event.type === 'line')
     return linesOfLog(event.text, { who: 'watcher', kind: undefined, nowSeconds: Date.now() / 1000 });
+  if (event.type === 'watching') return [{ who: 'watcher', text: `watches every kind (pid ${event.pid})`, fields }];
   if (event.type === 'started') return [{ who: 'watcher', text: `started (pid ${event.pid})`, fields }];
   const then = event.again ? '; it is started again' : '';
   return [{ who: 'watcher', text: `ended: ${event.how} (pid ${event.pid})${then}`, fields }];

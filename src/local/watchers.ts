@@ -2,11 +2,13 @@
 // anyone can kill one and look what is lost.
 import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { isRecord } from '../kube/record.ts';
 
 /** What a watcher's process did. */
 export type WatcherEvent =
   | { readonly type: 'started'; readonly pid: number }
   | { readonly type: 'ended'; readonly pid: number; readonly how: string; readonly again: boolean }
+  | { readonly type: 'watching'; readonly pid: number }
   | { readonly type: 'line'; readonly pid: number; readonly text: string };
 
 /** How to start watchers. */
@@ -23,6 +25,8 @@ export type WatcherStart = {
 export type Watchers = {
   /** Those that live now; one that just died is missing until it is back. */
   pids(): readonly number[];
+  /** Resolves when each has said that it watches everything, or has had its time. */
+  ready(signal: AbortSignal): Promise<void>;
   /** Ends one, drained, and starts it again (with a new bundle). */
   restart(): void;
   /** Lets them drain, then ends them; resolves when all are gone. */
@@ -32,6 +36,8 @@ export type Watchers = {
 const leash = new URL('./leash.ts', import.meta.url).href;
 /** As Kubernetes gives a pod, but nobody at a terminal waits 30 s. */
 const drainMilliseconds = 5_000;
+/** A watcher that cannot watch everything is reported by its lines; nobody waits for it for ever. */
+const readyMilliseconds = 10_000;
 /** A watcher that dies at its start is not started in a hot loop. */
 const backMilliseconds = { first: 100, most: 5_000, healthyAfter: 10_000 };
 
@@ -43,6 +49,8 @@ export function startWatchers(
   const running = new Set<ChildProcess>();
   const timers = new Set<NodeJS.Timeout>();
   let stopping = false;
+  const watching = new Set<number>();
+  const listeners = new Set<() => void>();
   for (let index = 0; index < count; index += 1) start(backMilliseconds.first);
 
   function start(backAfter: number): void {
@@ -58,10 +66,11 @@ export function startWatchers(
     running.add(child);
     onEvent({ type: 'started', pid });
     for (const readable of [child.stdout, child.stderr]) {
-      if (readable !== null) createInterface(readable).on('line', (text) => onEvent({ type: 'line', pid, text }));
+      if (readable !== null) createInterface(readable).on('line', (text) => hear(pid, text));
     }
     child.once('exit', (code, signal) => {
       running.delete(child);
+      watching.delete(pid);
       onEvent({ type: 'ended', pid, how: signal ?? `exit status ${code}`, again: !stopping });
       if (stopping) return;
       const lived = performance.now() - startedAt;
@@ -75,7 +84,33 @@ export function startWatchers(
     });
   }
 
+  function hear(pid: number, text: string): void {
+    if (!saysWatching(text)) {
+      onEvent({ type: 'line', pid, text });
+      return;
+    }
+    watching.add(pid);
+    onEvent({ type: 'watching', pid });
+    for (const listener of listeners) listener();
+  }
+
   return {
+    ready: (signal) =>
+      new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          listeners.delete(look);
+          signal.removeEventListener('abort', done);
+          resolve();
+        };
+        const look = () => {
+          if (watching.size >= count) done();
+        };
+        const timer = setTimeout(done, readyMilliseconds);
+        listeners.add(look);
+        signal.addEventListener('abort', done);
+        look();
+      }),
     pids: () => [...running].map(({ pid }) => pid ?? 0),
     restart: () => {
       for (const child of running) child.kill('SIGTERM');
@@ -86,6 +121,16 @@ export function startWatchers(
       await Promise.all([...running].map(end));
     },
   };
+}
+
+/** The watcher's line when every kind that it watches is served. */
+function saysWatching(text: string): boolean {
+  try {
+    const entry: unknown = JSON.parse(text);
+    return isRecord(entry) && entry.message === 'watching';
+  } catch {
+    return false;
+  }
 }
 
 function end(child: ChildProcess): Promise<void> {

@@ -97,3 +97,12 @@ it('a watcher ends by itself when whoever started it is gone', async () => {
   await new Promise((resolve) => child.once('exit', resolve));
   await expect.poll(() => alive(pid), { timeout: 5_000 }).toBe(false);
 });
+
+it('watchers are ready when each has said so, and not before', async () => {
+  const { watchers, events } = await run(
+    `setTimeout(() => console.log(JSON.stringify({ message: 'watching' })), 100); setInterval(() => {}, 1000);`,
+    2,
+  );
+  await watchers.ready(new AbortController().signal);
+  expect(events.filter(({ type }) => type === 'watching')).toHaveLength(2);
+});

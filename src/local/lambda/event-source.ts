@@ -31,6 +31,8 @@ export type EventSourceOptions = {
   readonly reportsFailures: boolean;
   /** Batches at once. */
   readonly concurrency: number;
+  /** How long a poll waits for a message. */
+  readonly longPollSeconds: number;
 };
 
 /** A mapping that polls. */
@@ -39,7 +41,6 @@ export type EventSource = {
   stop(): Promise<void>;
 };
 
-const longPollSeconds = 20;
 const pauseAfterErrorMilliseconds = 1_000;
 
 /** Starts polling. */
@@ -71,7 +72,7 @@ export function startEventSource(needs: EventSourceNeeds, options: EventSourceOp
 
 async function receive(
   { client, onFailure }: EventSourceNeeds,
-  { queueUrl, batchSize }: EventSourceOptions,
+  { queueUrl, batchSize, longPollSeconds }: EventSourceOptions,
   signal: AbortSignal,
 ): Promise<readonly Message[]> {
   try {

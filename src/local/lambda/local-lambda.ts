@@ -33,6 +33,8 @@ export type LambdaOptions = {
   readonly accountId?: string;
   /** Batches at once of each mapping, where the template allows that many. A laptop is not AWS. */
   readonly concurrency?: number;
+  /** How long a poll of a queue waits, in seconds. Shorter for a server that does not wake a poll when a delay is over. */
+  readonly longPollSeconds?: number;
   /** The schedule's rate, instead of the template's. */
   readonly tickSeconds?: number;
   /** Whether schedules tick at all. */
@@ -54,6 +56,7 @@ export function startLambda(
     region = 'us-east-1',
     accountId = '000000000000',
     concurrency = 3,
+    longPollSeconds = 20,
     tickSeconds,
     schedules = true,
     nodeArguments = [],
@@ -95,6 +98,7 @@ export function startLambda(
           batchSize,
           reportsFailures,
           concurrency: Math.min(maximumConcurrency, concurrency),
+          longPollSeconds,
         },
       );
     });
