@@ -42,13 +42,14 @@ export const ingredient = defineController(ingredientKind)({
   settings: z.object({ PANTRY_URL: z.url() }),
   clients: ({ PANTRY_URL }) => createPantry(PANTRY_URL),
 
-  async reconcile({ metadata, spec, status }, { clients, signal }) {
+  async reconcile({ metadata, spec, status }, { clients, record, signal }) {
     const claim = claimOf(metadata);
     const found = await clients.look(claim.holder, signal);
     if (isLaidOut(found, claim)) return laidOut(found);
 
     // It was there, and somebody took it. That is said before it is repaired, so that whoever waits for it knows.
     if (status?.measured !== undefined && found.measured === undefined) {
+      record('Warning', 'TakenAway', `${spec.item} was taken from the counter and will be replaced`);
       const gone = { status: 'False', reason: 'TakenAway', message: 'what was laid out is no longer there' } as const;
       return {
         status: { location: found.location },
@@ -58,8 +59,7 @@ export const ingredient = defineController(ingredientKind)({
     }
 
     // Reserving and measuring are two steps: whichever this reconcile dies behind, the next one ends with one portion.
-    const { item, amount, unit: measure } = spec;
-    const reserved = await clients.reserve(claim, { item, amount, unit: measure }, signal).catch(toOutOfStock);
+    const reserved = await clients.reserve(claim, spec, signal).catch(toOutOfStock);
     if (reserved instanceof OutOfStockError) {
       const none = { status: 'False', reason: 'OutOfStock', message: reserved.message } as const;
       return { status: statusOf(found), conditions: { Located: none, Measured: none }, retry: reserved };

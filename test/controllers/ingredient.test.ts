@@ -54,7 +54,9 @@ describe('the reconcile of an ingredient', () => {
   it('says that the portion was taken away before it replaces it', async () => {
     const { status } = await ingredient.reconcile(salt, context());
     pantry.takeAway(holder);
-    const noticed = await ingredient.reconcile({ ...salt, status }, context());
+    const shown = context();
+    const noticed = await ingredient.reconcile({ ...salt, status }, shown);
+    expect(shown.events).toMatchObject([{ type: 'Warning', reason: 'TakenAway' }]);
     expect(noticed.status).toEqual({ location: 'Unknown' });
     expect(noticed.conditions.Located).toMatchObject({ status: 'False', reason: 'TakenAway' });
     expect(noticed).toHaveProperty('requeueAfterSeconds');
