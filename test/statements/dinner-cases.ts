@@ -145,6 +145,24 @@ export function dinnerCases(connect: () => Connection): void {
       expect((await soup()).status).toMatchObject({ ingredientsTotal: 1, ingredientsReady: 1 });
     });
 
+    it.each([
+      0, 1, 2, 3, 4, 5,
+    ])('X6: dying after %i requests leaves nothing that the next function does not finish', async (lives) => {
+      await system.apply(dinners, 'soup', menu('leek', 'salt'));
+      let made = 0;
+      system.dieAt(() => {
+        made += 1;
+        return made > lives;
+      });
+      await system.reconcile(dinners, 'soup');
+      expect((await soup()).status).toBeUndefined();
+      system.revive();
+      await system.reconcile(dinners, 'soup');
+      expect(await names()).toEqual(['soup-leek', 'soup-salt']);
+      for (const { metadata } of await system.list(ingredients)) expect(metadata.generation).toBe(1);
+      expect((await soup()).status).toMatchObject({ ingredientsTotal: 2, ingredientsReady: 0, observedGeneration: 1 });
+    });
+
     it('X15: two dinners whose children would have one name do not take them from each other', async () => {
       await system.apply(dinners, 'a', menu('b-c'));
       await system.apply(dinners, 'a-b', menu('c'));

@@ -146,6 +146,7 @@ export function ingredientCases(connect: () => Connection): void {
 
     it('I11: a deleted ingredient stays until its goods are back, once, even if two finalize it at the same time', async () => {
       await laidOut();
+      expect((await read()).metadata.finalizers).toEqual([finalizer]);
       await system.patch(ingredients, 'salt', { metadata: { finalizers: ['example.com/other', finalizer] } });
       const { moves } = system.pantry.calls();
       system.pantry.setFaults({ down: true });
@@ -199,6 +200,24 @@ export function ingredientCases(connect: () => Connection): void {
       await system.reconcile(ingredients, 'salt');
       expect(system.pantry.calls()).toMatchObject({ reserve: 0, moves: 0 });
       expect((await read()).metadata.finalizers).toBeUndefined();
+    });
+
+    it.each([
+      0, 1, 2,
+    ])('X6: dying after %i requests leaves nothing that the next function does not finish', async (lives) => {
+      await system.apply(ingredients, 'salt', salt(1));
+      let made = 0;
+      system.dieAt(() => {
+        made += 1;
+        return made > lives;
+      });
+      await system.reconcile(ingredients, 'salt');
+      expect((await read()).status).toBeUndefined();
+      system.revive();
+      await system.reconcile(ingredients, 'salt');
+      expect((await read()).status).toMatchObject({ location: 'Counter', measured: { amount: 1 } });
+      expect((await read()).metadata.finalizers).toEqual([finalizer]);
+      expect(stock()).toBe(999);
     });
 
     it('I14: saffron that cannot be had delays neither salt nor pepper', async () => {
