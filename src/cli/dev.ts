@@ -62,7 +62,6 @@ async function run(flags: Flags): Promise<void> {
     const dev = await startDev({ controllers: registry, build, root: process.cwd() }, optionsOf(flags, print), stop);
     let end: Ending = { status: 0, text: '' };
     try {
-      greet(dev, print);
       if (flags.untilReady === true) end = await waitUntilReady(dev, flags.timeoutSeconds, stop);
       else await live(dev, print, stop);
     } finally {
@@ -95,15 +94,6 @@ function optionsOf(flags: Flags, onLine: (line: Line) => void): DevOptions {
     ...(queueEndpoint === undefined ? {} : { queueEndpoint }),
     ...(queuePort === undefined ? {} : { queuePort }),
   };
-}
-
-function greet({ kubeconfigFile, state }: Dev, print: (line: Line) => void): void {
-  const { apiServer, queueEndpoint, worlds } = state();
-  const file = path.relative(process.cwd(), kubeconfigFile);
-  print({ who: 'system', text: `API server ${apiServer}, SQS ${queueEndpoint}` });
-  for (const [name, url] of Object.entries(worlds))
-    print({ who: 'system', text: `the ${name}, outside the cluster: ${url}` });
-  print({ who: 'system', text: `look around: kubectl --kubeconfig ${file} get watertanks,ingredients,dinners` });
 }
 
 /** The exit status, and what is said last. */

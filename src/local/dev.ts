@@ -99,6 +99,8 @@ export async function startDev(
 ): Promise<Dev> {
   await using parts = new AsyncDisposableStack();
   await mkdir(folder, { recursive: true });
+  const say = (text: string) => onLine({ who: 'system', text });
+  say('making what would be deployed, where it is stale: the bundles and the CloudFormation template');
   const samples = (await Promise.all(apply.map(readManifests))).flat();
   const generated = await readManifests(path.join(root, 'infra/kubernetes/generated'));
 
@@ -110,12 +112,12 @@ export async function startDev(
   ]);
   parts.defer(async () => void (await Promise.all([worlds.plant.close(), worlds.pantry.close()])));
   breakWorlds(worlds, worldFaults);
-  if (!cluster.verified) {
-    onLine({
-      who: 'system',
-      text: `WARNING: the certificate of ${cluster.server.origin} is not verified, as the kubeconfig says`,
-    });
-  }
+  say(`API server ${cluster.server.origin}, SQS ${queueServer.endpoint}`);
+  say(`worlds outside the cluster: plant ${worlds.plant.url}, pantry ${worlds.pantry.url}`);
+  say(
+    `look around: kubectl --kubeconfig ${path.relative(process.cwd(), cluster.kubeconfigFile)} get ${kinds(controllers)}`,
+  );
+  if (!cluster.verified) say(`WARNING: ${cluster.server.origin} is not verified (insecure-skip-tls-verify)`);
 
   const stack = readLocalStack(templateText, cluster, worlds);
   const prefix = namePrefix(stack);
@@ -230,6 +232,11 @@ export async function startDev(
       await rm(path.join(folder, 'state.json'), { force: true });
     },
   };
+}
+
+/** What kubectl is asked for: `watertanks,ingredients,dinners`. */
+function kinds(controllers: readonly Registered[]): string {
+  return [...new Set(controllers.map(({ declares }) => declares.resource.plural))].join(',');
 }
 
 /** Waits for all, whatever fails first: what was started must be known before it can be ended. Throws the first failure. */
