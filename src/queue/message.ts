@@ -1,11 +1,9 @@
 // What travels on a queue: identity and delivery, never content of an object. Parsed once, where it enters a function.
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { isPathSegment, type TargetKey } from '../core/key.ts';
+import type { TargetKey } from '../core/key.ts';
 import { lanes } from '../core/words.ts';
-import { formatProblems } from '../core/zod-problems.ts';
-
-const segment = z.string().max(253).refine(isPathSegment, { message: 'must be one path segment' });
+import { MessageError, readBody, segment, writeBody } from './body.ts';
 
 const schema = z.strictObject({
   v: z.literal(1),
@@ -39,30 +37,15 @@ export type Message = Readonly<z.infer<typeof schema>>;
 /** AWS bills 64 KB; this is a bound on what can be wrong with a message. */
 const maxBytes = 2_048;
 
-/** A body that is not a message of ours. */
-export class MessageError extends Error {
-  override readonly name = 'MessageError';
-}
-
 /** Reads a message's body. Throws MessageError, which names the field. */
 export function parseMessage(body: string): Message {
   if (Buffer.byteLength(body) > maxBytes) throw new MessageError(`the body is longer than ${maxBytes} bytes`);
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    throw new MessageError('the body is not JSON');
-  }
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new MessageError(formatProblems(parsed.error));
-  return parsed.data;
+  return readBody(schema, body);
 }
 
 /** Writes a message's body. Throws MessageError when it is not one, so that nothing malformed is ever sent. */
 export function formatMessage(message: Message): string {
-  const parsed = schema.safeParse(message);
-  if (!parsed.success) throw new MessageError(formatProblems(parsed.error));
-  return JSON.stringify(parsed.data);
+  return writeBody(schema, message);
 }
 
 /** Which object of which controller a message is about, as one string. */

@@ -1,11 +1,7 @@
 // What travels on the resync queue: one controller's kind in one cluster is to be polled. A dead cluster delays its own
 // messages only; a list too long for one function goes on with the next message.
 import * as z from 'zod';
-import { isPathSegment } from '../core/key.ts';
-import { formatProblems } from '../core/zod-problems.ts';
-import { MessageError } from './message.ts';
-
-const segment = z.string().max(253).refine(isPathSegment, { message: 'must be one path segment' });
+import { readBody, segment, writeBody } from './body.ts';
 
 const schema = z.strictObject({
   v: z.literal(1),
@@ -27,20 +23,10 @@ export type ResyncMessage = Readonly<z.infer<typeof schema>>;
 
 /** Reads a body of the resync queue. Throws MessageError, which names the field. */
 export function parseResyncMessage(body: string): ResyncMessage {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    throw new MessageError('the body is not JSON');
-  }
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new MessageError(formatProblems(parsed.error));
-  return parsed.data;
+  return readBody(schema, body);
 }
 
 /** Writes a body of the resync queue. Throws MessageError for what could not be read again. */
 export function formatResyncMessage(message: ResyncMessage): string {
-  const parsed = schema.safeParse(message);
-  if (!parsed.success) throw new MessageError(formatProblems(parsed.error));
-  return JSON.stringify(parsed.data);
+  return writeBody(schema, message);
 }

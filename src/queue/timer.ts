@@ -2,9 +2,10 @@
 // delay of a single message, so everything that waits does so on a standard queue and joins its group when it is due.
 import { formatTarget } from '../core/key.ts';
 import { controllerQueue } from '../core/words.ts';
+import { MessageError } from './body.ts';
 import { requeueId, resyncId, retryId } from './deduplication.ts';
 import { groupIdOf } from './group-id.ts';
-import { formatMessage, type Message, MessageError, targetOf } from './message.ts';
+import { formatMessage, type Message, targetOf } from './message.ts';
 import type { Entry } from './sender.ts';
 import { hopDelay } from './slots.ts';
 

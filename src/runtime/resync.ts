@@ -5,7 +5,7 @@ import type { Registered } from '../core/controller.ts';
 import { toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import { resyncDeadLetters, resyncQueue } from '../core/words.ts';
-import { MessageError } from '../queue/message.ts';
+import { MessageError } from '../queue/body.ts';
 import { formatResyncMessage, parseResyncMessage, type ResyncMessage } from '../queue/resync-message.ts';
 import type { FindCluster } from './clusters.ts';
 import type { QueueRecord } from './intake.ts';
