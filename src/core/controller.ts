@@ -148,7 +148,9 @@ function makeClients<S, T, C extends string, Own extends Kind, Read extends Kind
   environment: Environment,
 ): X {
   if (clients === undefined) return noClients<X>();
-  const parsed = settings?.safeParse(environment);
+  // CloudFormation cannot leave a variable out: one that is empty is one that is not set.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = settings?.safeParse(given);
   if (parsed !== undefined && !parsed.success) {
     throw new SettingsError(`controller ${name} needs in its environment ${formatProblems(parsed.error)}`);
   }

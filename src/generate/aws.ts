@@ -1,59 +1,72 @@
-// What AWS holds for each controller: a FIFO queue with its dead letters, a function with its role, and a stack parameter
-// for each of its settings. serverless.yml includes it beside what is there once (infra/aws).
+// What AWS holds for each controller: a FIFO queue with its dead letters, a function with its role, alarms, and a stack
+// parameter for each of its settings. serverless.yml includes it beside what is there once (infra/aws).
 import type { Registered } from '../core/controller.ts';
-import { controllerDeadLetters, controllerQueue } from '../core/words.ts';
-import type { Json, JsonObject } from './json.ts';
+import {
+  controllerDeadLetters,
+  controllerQueue,
+  resyncDeadLetters,
+  resyncQueue,
+  timersDeadLetters,
+  timersQueue,
+} from '../core/words.ts';
+import { alarmsOf } from './aws-alarms.ts';
+import { dashboardOf } from './aws-dashboard.ts';
+import { arnOf, idOf, namePrefix, ref } from './aws-names.ts';
+import { parametersOf, settingsEnvironment, stackParametersOf } from './aws-parameters.ts';
+import { roleOf } from './aws-role.ts';
+import type { JsonObject } from './json.ts';
 
-/** Seconds. */
-const functionTimeout = 30;
+const functionSeconds = 30;
 /** AWS Lambda, "Using Lambda with Amazon SQS": at least six times the function's time-out. */
-const visibilityTimeout = 6 * functionTimeout;
+const visibilitySeconds = 6 * functionSeconds;
 /** Throttles and bad deployments count as receives too, so it must be high. */
 const maxReceiveCount = 10;
+/** The longest that SQS keeps a message: 14 days. */
 const retentionSeconds = 1_209_600;
+/** A FIFO queue delivers no more than this at once. */
+const batchSize = 10;
+/** Batches of one controller at the same time. */
 const maximumConcurrency = 10;
 
-/** The name of everything of this deployment; serverless.yml sets it. */
-// biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of serverless.yml
-const prefix = '${self:custom.prefix}';
-
-/** Makes `functions` and `resources` for serverless.yml. */
+/** Makes what serverless.yml includes: functions, resources, stack parameters, and names and ARNs for what is there once. */
 export function awsOf(registry: readonly Registered[]): JsonObject {
   return {
-    functions: merge(registry.map((controller) => ({ [camelCase(controller.name)]: functionOf(controller) }))),
+    functions: merge(registry.map((controller) => ({ [camelCase(idOf(controller.name))]: functionOf(controller) }))),
+    stackParameters: stackParametersOf(registry),
+    // Every controller's queue, for those who send to all.
+    queueArns: registry.map(({ name }) => arnOf(`${idOf(name)}Queue`)),
+    // Names of the queues that every deployment has once; a name is said in src/core/words.ts only.
+    queueNames: Object.fromEntries(
+      Object.entries({ timersQueue, timersDeadLetters, resyncQueue, resyncDeadLetters }).map(([what, name]) => [
+        what,
+        `${namePrefix}${name}`,
+      ]),
+    ),
     resources: {
-      Parameters: merge(registry.map(({ declares: { settings } }) => parametersOf(Object.keys(settings?.shape ?? {})))),
-      Resources: merge(registry.map(resourcesOf)),
+      Parameters: parametersOf(registry),
+      Resources: { ...merge(registry.map(resourcesOf)), Dashboard: dashboardOf(registry) },
     },
   };
 }
 
-/** The stack parameter of a controller's setting: `PLANT_URL` is `PlantUrl`. */
-export function parameterName(setting: string): string {
-  return setting
-    .toLowerCase()
-    .split('_')
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('');
-}
-
-function functionOf({ name, declares: { settings } }: Registered): JsonObject {
-  const id = pascalCase(name);
-  const own = Object.keys(settings?.shape ?? {}).map((setting) => [setting, ref(parameterName(setting))] as const);
+function functionOf(controller: Registered): JsonObject {
+  const { name } = controller;
+  const id = idOf(name);
   return {
-    name: `${prefix}-${name}`,
+    name: `${namePrefix}${name}`,
     handler: `dist/${name}/index.handler`,
-    timeout: functionTimeout,
-    role: sub(`\${${id}Role.Arn}`),
+    timeout: functionSeconds,
+    // osls cannot validate the template with a bare name or a GetAtt here.
+    role: { 'Fn::Sub': `\${${id}Role.Arn}` },
     // The loop function → timers → function is wanted; Lambda would cut it after about 16 rounds.
     recursiveLoop: 'Allow',
     package: { patterns: ['!**', `dist/${name}/**`] },
-    environment: { CLUSTERS: ref('ClustersTable'), ...Object.fromEntries(own) },
+    environment: { CLUSTERS: ref('ClustersTable'), ...settingsEnvironment(controller) },
     events: [
       {
         sqs: {
-          arn: { 'Fn::GetAtt': [`${id}Queue`, 'Arn'] },
-          batchSize: 10,
+          arn: arnOf(`${id}Queue`),
+          batchSize,
           maximumConcurrency,
           functionResponseType: 'ReportBatchItemFailures',
         },
@@ -62,102 +75,40 @@ function functionOf({ name, declares: { settings } }: Registered): JsonObject {
   };
 }
 
-function parametersOf(settings: readonly string[]): JsonObject {
-  return merge(
-    settings.map((setting) => ({
-      [parameterName(setting)]: {
-        Type: 'String',
-        Description: `${setting} of the controllers that use it.`,
-        AllowedPattern: '.+',
-        ConstraintDescription: `set it with --param ${setting}=...`,
-      },
-    })),
-  );
-}
-
-function resourcesOf({ name }: Registered): JsonObject {
-  const id = pascalCase(name);
+function resourcesOf(controller: Registered): JsonObject {
+  const { name } = controller;
+  const id = idOf(name);
   return {
-    [`${id}Queue`]: {
-      Type: 'AWS::SQS::Queue',
-      Properties: {
-        QueueName: `${prefix}-${controllerQueue(name)}`,
-        ...fifo,
-        VisibilityTimeout: visibilityTimeout,
-        MessageRetentionPeriod: retentionSeconds,
-        RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': [`${id}DeadLetters`, 'Arn'] }, maxReceiveCount },
-      },
-    },
-    [`${id}DeadLetters`]: {
-      Type: 'AWS::SQS::Queue',
-      Properties: {
-        QueueName: `${prefix}-${controllerDeadLetters(name)}`,
-        ...fifo,
-        MessageRetentionPeriod: retentionSeconds,
-      },
-    },
-    [`${id}Role`]: {
-      Type: 'AWS::IAM::Role',
-      Properties: {
-        AssumeRolePolicyDocument: {
-          Version: '2012-10-17',
-          Statement: [{ Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' }],
-        },
-        Policies: [
-          {
-            PolicyName: name,
-            PolicyDocument: {
-              Version: '2012-10-17',
-              Statement: [
-                allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], arnOf(`${id}Queue`)),
-                // Its own queue for what mapping functions find, and what became of the rest.
-                allow(['sqs:SendMessage'], [arnOf(`${id}Queue`), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')]),
-                allow(
-                  ['ssm:GetParameter'],
-                  sub(
-                    `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter/outrigger/\${sls:stage}/clusters/*`,
-                  ),
-                ),
-                allow(
-                  ['logs:CreateLogStream', 'logs:PutLogEvents'],
-                  sub(
-                    `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:/aws/lambda/${prefix}-${name}:*`,
-                  ),
-                ),
-              ],
-            },
-          },
-        ],
-      },
-    },
+    [`${id}Queue`]: fifoQueue(controllerQueue(name), {
+      VisibilityTimeout: visibilitySeconds,
+      RedrivePolicy: { deadLetterTargetArn: arnOf(`${id}DeadLetters`), maxReceiveCount },
+    }),
+    [`${id}DeadLetters`]: fifoQueue(controllerDeadLetters(name), {}),
+    [`${id}Role`]: roleOf(controller),
+    ...alarmsOf(controller),
   };
 }
 
-/** SQS: both together are the high-throughput mode, in which deduplication is a group's own. */
-const fifo = {
-  FifoQueue: true,
-  DeduplicationScope: 'messageGroup',
-  FifoThroughputLimit: 'perMessageGroupId',
-  SqsManagedSseEnabled: true,
-} as const;
-
-function allow(actions: readonly string[], resources: Json): JsonObject {
-  return { Effect: 'Allow', Action: actions, Resource: resources };
+function fifoQueue(name: string, more: JsonObject): JsonObject {
+  return {
+    Type: 'AWS::SQS::Queue',
+    Properties: {
+      QueueName: `${namePrefix}${name}`,
+      FifoQueue: true,
+      // Both together are SQS's high-throughput mode, in which deduplication is a group's own.
+      DeduplicationScope: 'messageGroup',
+      FifoThroughputLimit: 'perMessageGroupId',
+      SqsManagedSseEnabled: true,
+      MessageRetentionPeriod: retentionSeconds,
+      ...more,
+    },
+  };
 }
-
-const arnOf = (id: string): JsonObject => ({ 'Fn::GetAtt': [id, 'Arn'] });
-const ref = (id: string): JsonObject => ({ Ref: id });
-const sub = (text: string): JsonObject => ({ 'Fn::Sub': text });
 
 function merge(parts: readonly JsonObject[]): JsonObject {
   return Object.assign({}, ...parts);
 }
 
-function pascalCase(name: string): string {
-  return parameterName(name.replaceAll('-', '_'));
-}
-
-function camelCase(name: string): string {
-  const pascal = pascalCase(name);
-  return pascal.charAt(0).toLowerCase() + pascal.slice(1);
+function camelCase(id: string): string {
+  return id.charAt(0).toLowerCase() + id.slice(1);
 }

@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import type { Registered } from '../core/controller.ts';
 import { awsOf } from './aws.ts';
+import { checkRegistry } from './check-registry.ts';
 import { costHints } from './cost-hints.ts';
 import { crdOf } from './crd.ts';
 import type { JsonObject } from './json.ts';
@@ -12,8 +13,9 @@ import { watchListOf } from './watch-list.ts';
 /** Folders that hold nothing but generated files. */
 export const generatedFolders = ['infra/kubernetes/generated', 'infra/aws/generated'] as const;
 
-/** Makes all files. Throws SchemaError for a kind that no CRD can hold. */
+/** Makes all files. Throws SchemaError for what cannot be generated from. */
 export function generatedFiles(registry: readonly Registered[]): ReadonlyMap<string, string> {
+  checkRegistry(registry);
   const watchList = watchListOf(registry);
   const [kubernetes, aws] = generatedFolders;
   return new Map([

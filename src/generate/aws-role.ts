@@ -1,0 +1,34 @@
+// What the function of a controller may do on AWS: consume its queue, wait, give up, read its clusters, and log.
+import type { Registered } from '../core/controller.ts';
+import { arnOf, idOf, namePrefix, ownArn } from './aws-names.ts';
+import type { Json, JsonObject } from './json.ts';
+
+/** Makes the role of a controller's function. */
+export function roleOf({ name }: Registered): JsonObject {
+  const id = idOf(name);
+  const statements = [
+    allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], arnOf(`${id}Queue`)),
+    // Its own queue is for the keys that mapping functions find.
+    allow(['sqs:SendMessage'], [arnOf(`${id}Queue`), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')]),
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
+    allow(['ssm:GetParameter'], ownArn('ssm', 'parameter/outrigger/${sls:stage}/clusters/*')),
+    allow(
+      ['logs:CreateLogStream', 'logs:PutLogEvents'],
+      ownArn('logs', `log-group:/aws/lambda/${namePrefix}${name}:*`),
+    ),
+  ];
+  return {
+    Type: 'AWS::IAM::Role',
+    Properties: {
+      AssumeRolePolicyDocument: {
+        Version: '2012-10-17',
+        Statement: [{ Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' }],
+      },
+      Policies: [{ PolicyName: name, PolicyDocument: { Version: '2012-10-17', Statement: statements } }],
+    },
+  };
+}
+
+function allow(actions: readonly string[], resources: Json): JsonObject {
+  return { Effect: 'Allow', Action: actions, Resource: resources };
+}

@@ -1,0 +1,20 @@
+// A controller's name ends in names of queues, functions, roles and labels; what cannot be one is refused before it is there.
+import type { Registered } from '../core/controller.ts';
+import { resyncQueue, timersQueue } from '../core/words.ts';
+import { SchemaError } from './schema-error.ts';
+
+/** A queue's name has at most 80 characters, prefix and `-dlq.fifo` included; a label's value 63. */
+const legal = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
+/** What has a function or a folder in dist/ already. */
+const taken = [timersQueue, resyncQueue, 'watcher'];
+
+/** Refuses names that cannot be, and two of one name. Throws SchemaError. */
+export function checkRegistry(registry: readonly Registered[]): void {
+  for (const [index, { name }] of registry.entries()) {
+    const refuse = (problem: string) => new SchemaError(`controller ${name}`, problem);
+    if (!legal.test(name))
+      throw refuse('a name has at most 40 lower-case letters, digits and -, and begins with a letter');
+    if (taken.includes(name)) throw refuse('that name is taken');
+    if (registry.findIndex((other) => other.name === name) !== index) throw refuse('there are two of that name');
+  }
+}
