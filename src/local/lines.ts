@@ -117,11 +117,9 @@ function statusText(object: KubeObject): string | undefined {
   const { conditions, observedGeneration: _, ...own } = object.status;
   if (conditions === undefined) return undefined;
   const { ready, reason, message } = readinessOf(object);
-  const said = [
-    ready ? 'Ready' : `not Ready (${reason}${message === '' || message === reason ? '' : `: ${message}`})`,
-    summary(own),
-  ];
-  return said.filter((part) => part !== '').join(', ');
+  // A message of one word is the condition's name, which says no more than the reason.
+  const why = message.includes(' ') ? `${reason}: ${message}` : reason;
+  return [summary(own), ready ? 'Ready' : `not Ready (${why})`].filter((part) => part !== '').join(', ');
 }
 
 function differences(before: unknown, after: unknown): string {

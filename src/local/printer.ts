@@ -2,7 +2,7 @@
 import type { Line } from './lines.ts';
 
 const whoWidth = 10;
-const objectWidth = 24;
+const objectWidth = 28;
 
 /** Creates what writes lines. `write` gets whole lines, their newline included. */
 export function createPrinter(

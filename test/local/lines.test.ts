@@ -31,7 +31,7 @@ describe('a change', () => {
     [
       'a new status',
       { before: tank(1, 40), after: tank(1, 40, status) },
-      ['status: not Ready (BelowTarget), action Filling'],
+      ['status: action Filling, not Ready (BelowTarget)'],
     ],
     ['a label alone', { before: tank(1, 40, status), after: tank(1, 40, status) }, []],
     [
@@ -98,7 +98,7 @@ describe('printing', () => {
     return written.join('');
   };
   it('is aligned on a terminal', () => {
-    expect(print(true)).toBe('12:00:01  changed     watertank/north           is new\n');
+    expect(print(true)).toBe('12:00:01  changed     watertank/north               is new\n');
   });
   it('is JSON otherwise', () => {
     expect(JSON.parse(print(false))).toMatchObject({ who: 'changed', object: 'watertank/north', text: 'is new' });
