@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The outrigger command: a thin list, one file a command. Only the command that was asked for is loaded; without one, all
 // are, for the help.
 import { type Command, program } from 'commander';
