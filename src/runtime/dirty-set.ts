@@ -55,7 +55,7 @@ type Entry = { readonly waiting: Waiting; readonly tickets: Tickets };
 const maxSources = 16;
 
 /** Creates an empty set. */
-export function createDirtySet({ quietMs = 1000 }: { readonly quietMs?: number } = {}): DirtySet {
+export function createDirtySet({ quietMs = 0 }: { readonly quietMs?: number } = {}): DirtySet {
   const ready = new Map<string, Entry>();
   /** Not before their time. */
   const later = new Map<string, Entry & { readonly at: number }>();
@@ -64,6 +64,7 @@ export function createDirtySet({ quietMs = 1000 }: { readonly quietMs?: number }
   /** When keys were accepted, oldest first; forgotten after the quiet time. */
   const acceptedAt = new Map<string, number>();
   let quiet = quietMs;
+  let hurrying = false;
   let laterFrom = Number.POSITIVE_INFINITY;
 
   function wait(id: string, entry: Entry, at: number, nowMs: number): void {
@@ -142,7 +143,7 @@ export function createDirtySet({ quietMs = 1000 }: { readonly quietMs?: number }
         if (since !== undefined) wait(id, since, nowMs + quiet, nowMs);
         return;
       }
-      wait(id, refused(entry, since), quiet === 0 ? nowMs : outcome.againAt, nowMs);
+      wait(id, refused(entry, since), hurrying ? nowMs : outcome.againAt, nowMs);
     },
     nextAt: (nowMs) => {
       ripen(nowMs);
@@ -150,6 +151,7 @@ export function createDirtySet({ quietMs = 1000 }: { readonly quietMs?: number }
       return later.size > 0 ? laterFrom : undefined;
     },
     hurry: () => {
+      hurrying = true;
       quiet = 0;
       for (const [id, { at: _, ...entry }] of later) ready.set(id, entry);
       later.clear();

@@ -48,6 +48,8 @@ export type Forwarder = {
   drain(options: { readonly signal: AbortSignal }): Promise<number>;
 };
 
+/** A hot object costs one message a second. What goes through timers is paced anyway. */
+const quietMs = 1000;
 /** Keys in one call of Send: four batches of 10 side by side. */
 const callSize = 40;
 const firstBackoffSeconds = 0.5;
@@ -73,7 +75,7 @@ export function createForwarder(parts: ForwarderParts): Forwarder {
   const pumpOf = (queue: string, toEntry: (waiting: Waiting) => Entry): Pump => {
     const known = pumps.get(queue);
     if (known !== undefined) return known;
-    const made = createPump(parts, queue, toEntry, onSettled);
+    const made = createPump(parts, queue, toEntry, onSettled, queue === timersQueue ? 0 : quietMs);
     if (hurrying) made.hurry();
     pumps.set(queue, made);
     return made;
@@ -109,8 +111,9 @@ function createPump(
   queue: string,
   toEntry: (waiting: Waiting) => Entry,
   onSettled: () => void,
+  quiet: number,
 ): Pump {
-  const set = createDirtySet();
+  const set = createDirtySet({ quietMs: quiet });
   let running = false;
   let waking = new AbortController();
   let hurrying = false;

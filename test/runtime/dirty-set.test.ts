@@ -22,7 +22,7 @@ const only = (taken: readonly Waiting[]): Waiting => {
 
 describe('one entry a key', () => {
   it('marks of a waiting key are one message, with the newest source and the oldest time', () => {
-    const set = createDirtySet();
+    const set = createDirtySet({ quietMs: 1000 });
     expect(set.mark({ target: target('a'), source: source(1), seenAt: 100 }, 100)).toBe(true);
     expect(set.mark({ target: target('a'), source: source(2), seenAt: 200 }, 200)).toBe(false);
     expect(set.mark({ target: target('a'), source: source(7, 'child'), seenAt: 300 }, 300)).toBe(false);
@@ -31,7 +31,7 @@ describe('one entry a key', () => {
   });
 
   it('a thousand children of one key keep its message small, the newest among them', () => {
-    const set = createDirtySet();
+    const set = createDirtySet({ quietMs: 1000 });
     for (let child = 1; child <= 1000; child += 1) {
       set.mark({ target: target('a'), source: source(child, `child-${child}`), seenAt: child }, child);
     }
@@ -41,7 +41,7 @@ describe('one entry a key', () => {
   });
 
   it('a key on its way is not taken again, and goes once more for what came meanwhile', () => {
-    const set = createDirtySet();
+    const set = createDirtySet({ quietMs: 1000 });
     set.mark({ target: target('a'), source: source(1), seenAt: 0 }, 0);
     const first = only(set.take(10, 0));
     set.mark({ target: target('a'), source: source(2), seenAt: 10 }, 10);
@@ -54,7 +54,7 @@ describe('one entry a key', () => {
 
 describe('waiting', () => {
   it('a key that was sent less than a second ago waits, another one does not', () => {
-    const set = createDirtySet();
+    const set = createDirtySet({ quietMs: 1000 });
     set.mark({ target: target('a'), source: source(1), seenAt: 0 }, 0);
     set.settle(only(set.take(10, 0)), 'accepted', 5);
     set.mark({ target: target('a'), source: source(2), seenAt: 6 }, 6);
@@ -65,7 +65,7 @@ describe('waiting', () => {
   });
 
   it('a key that was refused waits for its time and keeps what it had', () => {
-    const set = createDirtySet();
+    const set = createDirtySet({ quietMs: 1000 });
     set.mark({ target: target('a'), source: source(1), seenAt: 1 }, 1);
     set.settle(only(set.take(10, 1)), { againAt: 500 }, 100);
     expect(set.nextAt(100)).toBe(500);
@@ -74,7 +74,7 @@ describe('waiting', () => {
   });
 
   it('a clock that was set back keeps nothing waiting for longer', () => {
-    const set = createDirtySet();
+    const set = createDirtySet({ quietMs: 1000 });
     set.mark({ target: target('a'), source: source(1), seenAt: 0 }, 3_600_000);
     set.settle(only(set.take(10, 3_600_000)), 'accepted', 3_600_000);
     set.mark({ target: target('a'), source: source(2), seenAt: 0 }, 1_000);
@@ -82,7 +82,7 @@ describe('waiting', () => {
   });
 
   it('in a hurry nothing waits', () => {
-    const set = createDirtySet();
+    const set = createDirtySet({ quietMs: 1000 });
     set.mark({ target: target('a'), source: source(1), seenAt: 0 }, 0);
     set.settle(only(set.take(10, 0)), 'accepted', 0);
     set.mark({ target: target('a'), source: source(2), seenAt: 1 }, 1);
@@ -92,7 +92,7 @@ describe('waiting', () => {
   });
 
   it('no more are taken than asked for, the longest waiting first', () => {
-    const set = createDirtySet();
+    const set = createDirtySet({ quietMs: 1000 });
     for (const name of ['a', 'b', 'c']) set.mark({ target: target(name), seenAt: 0 }, 0);
     expect(set.take(2, 0).map(({ target: { name } }) => name)).toEqual(['a', 'b']);
     expect(set.take(2, 0).map(({ target: { name } }) => name)).toEqual(['c']);
@@ -102,7 +102,7 @@ describe('waiting', () => {
 describe('what holds a version back', () => {
   it('a key that was refused holds back from its oldest mark on', () => {
     const progress = createProgress();
-    const set = createDirtySet();
+    const set = createDirtySet({ quietMs: 1000 });
     progress.heard('1');
     set.mark({ target: target('a'), source: source(2), seenAt: 0, progress }, 0);
     progress.heard('2');
@@ -117,7 +117,7 @@ describe('what holds a version back', () => {
 
   it('what came while the key was on its way is held back after that one was accepted', () => {
     const progress = createProgress();
-    const set = createDirtySet();
+    const set = createDirtySet({ quietMs: 1000 });
     progress.heard('1');
     set.mark({ target: target('a'), source: source(2), seenAt: 0, progress }, 0);
     progress.heard('2');
@@ -150,7 +150,7 @@ it('every mark is accepted in the end, with a source as new, never two of one ke
       let now = 1_000;
       let version = 0;
       const progress = createProgress();
-      const set = createDirtySet();
+      const set = createDirtySet({ quietMs: 1000 });
       /** Versions at which each key was marked and which no accepted message has covered. */
       const owed = new Map<string, number[]>();
       const acceptedAt = new Map<string, number>();
