@@ -146,7 +146,7 @@ export function dinnerCases(connect: () => Connection): void {
     });
 
     it.each([
-      0, 1, 2, 3, 4, 5,
+      0, 1, 2, 3, 4, 5, 6,
     ])('X6: dying after %i requests leaves nothing that the next function does not finish', async (lives) => {
       await system.apply(dinners, 'soup', menu('leek', 'salt'));
       let made = 0;
