@@ -1,5 +1,5 @@
 // `outrigger build`: one bundle for each function and one for the watcher, in dist/.
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { type BuildOptions, build as bundle } from 'esbuild';
@@ -10,6 +10,9 @@ export function buildCommand(): Command {
     .description('bundle every function and the watcher into dist/')
     .action(async () => await build(process.cwd()));
 }
+
+/** Bundles are made here first: a build that fails leaves the old ones, and nobody loads half of a new one. */
+const beside = 'dist-new';
 
 /** What must not be in a function: it would more than triple its size, and its informer is not ours. */
 const notInFunctions = '@kubernetes/client-node';
@@ -35,7 +38,7 @@ const common = {
 /** Builds everything below the root. Throws with esbuild's own words, and when a function holds what it must not. */
 export async function build(root: string): Promise<void> {
   const functions = (await readdir(path.join(root, 'functions'))).filter((file) => file.endsWith('.ts'));
-  await rm(path.join(root, 'dist'), { recursive: true, force: true });
+  await rm(path.join(root, beside), { recursive: true, force: true });
   await Promise.all([
     ...functions.map(async (file) => {
       const name = path.basename(file, '.ts');
@@ -43,7 +46,7 @@ export async function build(root: string): Promise<void> {
         ...common,
         absWorkingDir: root,
         entryPoints: { index: path.join('functions', file) },
-        outdir: path.join('dist', name),
+        outdir: path.join(beside, name),
         // What is seldom needed (a kubeconfig's parser) is a file of its own, loaded when it is.
         splitting: true,
         // A function's credentials are in its environment; the chain that looks elsewhere is a quarter of a bundle.
@@ -57,8 +60,10 @@ export async function build(root: string): Promise<void> {
       ...common,
       absWorkingDir: root,
       entryPoints: { index: 'src/watcher/main.ts' },
-      outdir: 'dist/watcher',
+      outdir: path.join(beside, 'watcher'),
       splitting: true,
     }),
   ]);
+  await rm(path.join(root, 'dist'), { recursive: true, force: true });
+  await rename(path.join(root, beside), path.join(root, 'dist'));
 }

@@ -222,7 +222,7 @@ export async function startDev(
     state: currentState,
     reload: async () => {
       await build(root);
-      for (const one of lambda.functions) one.reload();
+      await lambda.reload();
       watchers.restart();
     },
     close: async () => {

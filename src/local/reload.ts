@@ -1,6 +1,6 @@
 // A saved controller is built and taken up while the system runs: functions start anew with the next batch, watchers drain
 // and come back. What the schemas derive (CRDs, RBAC) is not made here; that is `npm run generate`.
-import { watch } from 'node:fs';
+import { readdirSync, watch } from 'node:fs';
 import path from 'node:path';
 import { toError } from '../core/errors.ts';
 import type { Dev } from './dev.ts';
@@ -27,11 +27,17 @@ export function reloadOnSave(dev: Pick<Dev, 'reload'>, root: string, onLine: (li
       onLine({ who: 'system', text: `${file} was saved, but cannot be built: ${toError(error).message}` });
     }
   }
-  const watching = ['src', 'functions'].map((folder) =>
-    watch(path.join(root, folder), { recursive: true }, (_, name) => {
+  // Each folder by itself: what Linux tells of a folder includes files that an editor replaces, which a recursive watch loses.
+  const watching = ['src', 'functions'].flatMap(foldersBelow).map((folder) =>
+    watch(path.join(root, folder), (_, name) => {
       if (name?.endsWith('.ts') === true) saved(path.join(folder, name));
     }),
   );
+  function foldersBelow(folder: string): readonly string[] {
+    const entries = readdirSync(path.join(root, folder), { withFileTypes: true });
+    const below = entries.filter((entry) => entry.isDirectory()).map(({ name }) => path.join(folder, name));
+    return [folder, ...below.flatMap(foldersBelow)];
+  }
   return {
     stop: () => {
       clearTimeout(timer);

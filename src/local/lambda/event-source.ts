@@ -4,6 +4,7 @@
 // Guarantees: a message is deleted only after an invocation that did not name it as failed; at most `concurrency` batches
 // at once. Assumptions: the server holds back a FIFO group while one of its messages is in flight (SQS does, so does fauxqs).
 import {
+  ChangeMessageVisibilityCommand,
   DeleteMessageBatchCommand,
   type Message,
   type MessageAttributeValue,
@@ -37,16 +38,21 @@ export type EventSourceOptions = {
 
 /** A mapping that polls. */
 export type EventSource = {
+  /** Brings back at once what an invocation failed on; otherwise it comes after its visibility time-out. */
+  retry(): Promise<void>;
   /** Takes no further batch; resolves when those in hand are done. */
   stop(): Promise<void>;
 };
 
+/** Only as many as a person would wait for. */
+const mostFailed = 100;
 const pauseAfterErrorMilliseconds = 1_000;
 
 /** Starts polling. */
 export function startEventSource(needs: EventSourceNeeds, options: EventSourceOptions): EventSource {
   const stopping = new AbortController();
   const inHand = new Set<Promise<void>>();
+  let failed: readonly Message[] = [];
   const polling = poll();
 
   async function poll(): Promise<void> {
@@ -57,11 +63,27 @@ export function startEventSource(needs: EventSourceNeeds, options: EventSourceOp
       }
       const messages = await receive(needs, options, stopping.signal);
       if (messages.length === 0) continue;
-      const batch = deliver(needs, options, messages).finally(() => inHand.delete(batch));
+      const batch = deliver(needs, options, messages)
+        .catch((error: unknown) => {
+          failed = [...failed, ...messages].slice(-mostFailed);
+          needs.onFailure(toError(error));
+        })
+        .finally(() => inHand.delete(batch));
       inHand.add(batch);
     }
   }
   return {
+    retry: async () => {
+      const messages = failed;
+      failed = [];
+      // A receipt handle that is no longer good is a message that has come back by itself.
+      await Promise.allSettled(
+        messages.map(async ({ ReceiptHandle }) => {
+          const again = { QueueUrl: options.queueUrl, ReceiptHandle, VisibilityTimeout: 0 };
+          await needs.client.send(new ChangeMessageVisibilityCommand(again));
+        }),
+      );
+    },
     stop: async () => {
       stopping.abort();
       await polling;
@@ -93,24 +115,21 @@ async function receive(
   }
 }
 
+/** Invokes with a batch and deletes what succeeded. Throws when the invocation, or the deletion, did not come off at all. */
 async function deliver(
-  { client, invoke, onFailure }: EventSourceNeeds,
+  { client, invoke }: EventSourceNeeds,
   options: EventSourceOptions,
   messages: readonly Message[],
 ): Promise<void> {
   const records = messages.map((message) => recordOf(message, options));
-  try {
-    const answer = await invoke({ Records: records });
-    const ids = records.map(({ messageId }) => messageId);
-    const done = new Set(options.reportsFailures ? succeededIds(answer, ids) : ids);
-    const entries = records
-      .filter(({ messageId }) => done.has(messageId))
-      .map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
-    if (entries.length === 0) return;
-    await client.send(new DeleteMessageBatchCommand({ QueueUrl: options.queueUrl, Entries: entries }));
-  } catch (error) {
-    onFailure(toError(error));
-  }
+  const answer = await invoke({ Records: records });
+  const ids = records.map(({ messageId }) => messageId);
+  const done = new Set(options.reportsFailures ? succeededIds(answer, ids) : ids);
+  const entries = records
+    .filter(({ messageId }) => done.has(messageId))
+    .map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
+  if (entries.length === 0) return;
+  await client.send(new DeleteMessageBatchCommand({ QueueUrl: options.queueUrl, Entries: entries }));
 }
 
 /** Makes the record that a function sees of a message. */

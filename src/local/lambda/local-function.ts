@@ -12,7 +12,7 @@ export type LocalFunction = {
   invoke(event: unknown): Promise<unknown>;
   /** The environments that live now, busy or idle. */
   pids(): readonly number[];
-  /** Throws away idle environments, so that the next invocation loads the bundle anew. */
+  /** Throws away environments as they get idle, so that every later invocation loads the bundle anew. */
   reload(): void;
   /** Ends every environment; resolves when all are gone. */
   stop(): Promise<void>;

@@ -45,6 +45,8 @@ export type LambdaOptions = {
 /** A service that runs. */
 export type LocalLambda = {
   readonly functions: readonly LocalFunction[];
+  /** Goes on with new bundles, and tries at once what the old ones failed on. */
+  reload(): Promise<void>;
   /** Stops taking batches, finishes those in hand, ends every process. */
   stop(): Promise<void>;
 };
@@ -114,6 +116,10 @@ export function startLambda(
 
   return {
     functions,
+    reload: async () => {
+      for (const one of functions) one.reload();
+      await Promise.all(sources.map((one) => one.retry()));
+    },
     stop: async () => {
       await Promise.all([...ticking, ...sources].map((one) => one.stop()));
       await Promise.all(functions.map((one) => one.stop()));

@@ -223,6 +223,16 @@ describe('a function', () => {
     expect(await left(queue)).toBe('0 waiting, 1 in flight');
   });
 
+  it('that is mended goes on at once with the message that it failed on', async () => {
+    const queue = await run(`throw new Error('no such setting');`);
+    await failure(/no such setting/);
+    await send(queue, ['a']);
+    await until(() => (events.filter(({ type }) => type === 'failed').length > 1 ? true : undefined));
+    await writeFile(path.join(root, 'dist/f/index.mjs'), `export const handler = async () => console.log('mended');`);
+    await lambda?.reload();
+    await line(/^mended/);
+  });
+
   it('that ends its own process fails that batch only', async () => {
     const queue = await run(`export const handler = async ({ Records }) => {
       if (Records.some(({ body }) => body === 'bad')) process.exit(3);
