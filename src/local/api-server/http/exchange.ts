@@ -1,0 +1,101 @@
+// One request and its answer, as the verbs see them: bytes read within a limit, and an answer that is a value.
+import type { IncomingMessage } from 'node:http';
+import { parse } from 'yaml';
+import { type Json, type JsonObject, parseJson } from '../json.ts';
+import { badRequest, cause, invalid, StatusError, unsupportedMediaType } from '../status-error.ts';
+import type { WriteOptions } from '../world.ts';
+
+/** A request. */
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly accept: string | undefined;
+  /** Without parameters, in lower case; '' where there is none. */
+  readonly contentType: string;
+  readonly userAgent: string;
+  /** The whole body. Rejects with a 413 StatusError when it is too large. */
+  text(): Promise<string>;
+  /** Texts for `Warning` headers, filled while the request is worked on. */
+  readonly warnings: string[];
+}
+
+/** An answer. A string is sent as plain text. */
+export interface Answer {
+  readonly status: number;
+  readonly body: JsonObject | string;
+}
+
+/** kube-apiserver's limit for one request. */
+const MAX_BODY_BYTES = 3 * 1024 * 1024;
+const MANAGER_LENGTH = 128;
+
+/** Reads a request's line and headers. */
+export function createExchange(request: IncomingMessage): Exchange {
+  const url = new URL(request.url ?? '/', 'http://server');
+  const { headers } = request;
+  return {
+    method: request.method ?? 'GET',
+    path: url.pathname,
+    query: url.searchParams,
+    accept: headers.accept,
+    contentType: (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
+    userAgent: headers['user-agent'] ?? '',
+    text: () => readText(request),
+    warnings: [],
+  };
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    const read = Buffer.from(chunk);
+    bytes += read.length;
+    if (bytes > MAX_BODY_BYTES) {
+      throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MAX_BODY_BYTES}`);
+    }
+    chunks.push(read);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Reads a body, JSON or YAML. Throws StatusErrors: 400, 415. */
+export async function readBody(exchange: Exchange): Promise<Json> {
+  const { contentType } = exchange;
+  if (!['', 'application/json', 'application/yaml'].includes(contentType)) {
+    throw unsupportedMediaType(['application/json', 'application/yaml']);
+  }
+  const text = await exchange.text();
+  try {
+    if (contentType === 'application/yaml') return parse(text);
+    return parseJson(text);
+  } catch (error) {
+    throw badRequest(
+      `couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+/** Reads the options of a write from its query. Throws a 422 StatusError for those that make no sense. */
+export function writeOptions({ query, userAgent, warnings }: Exchange, kind: string): WriteOptions {
+  const dryRun = query.getAll('dryRun').filter((value) => value !== '');
+  if (dryRun.some((value) => value !== 'All')) {
+    const wrong = cause.notSupported('dryRun', JSON.stringify(dryRun), ['"All"']);
+    throw invalid({ group: 'meta.k8s.io', kind }, '', [wrong]);
+  }
+  const validation = query.get('fieldValidation');
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager: query.get('fieldManager') || managerOf(userAgent),
+    fieldValidation: validation === 'Strict' || validation === 'Ignore' ? validation : 'Warn',
+    warn: (text) => {
+      if (!warnings.includes(text)) warnings.push(text);
+    },
+  };
+}
+
+/** A client that does not name itself is called by the first part of its User-Agent. */
+function managerOf(userAgent: string): string {
+  return userAgent.split('/')[0]?.slice(0, MANAGER_LENGTH) || 'unknown';
+}

@@ -1,0 +1,82 @@
+// The schemas of the built-in kinds that the in-memory API server carries: written from what a real kube-apiserver publishes,
+// and compared with it on every run. After an upgrade of Kubernetes, `--update` writes them anew.
+import { expect, inject, it } from 'vitest';
+import '../control-plane/global-setup.ts';
+import { createWire } from '../conformance/wire.ts';
+
+const GROUPS = [
+  ...['api/v1', 'apis/apps/v1', 'apis/discovery.k8s.io/v1', 'apis/coordination.k8s.io/v1', 'apis/autoscaling/v1'],
+  ...['apis/rbac.authorization.k8s.io/v1', 'apis/admissionregistration.k8s.io/v1', 'apis/apiextensions.k8s.io/v1'],
+];
+const CORE = ['Namespace', 'ConfigMap', 'Secret', 'Service', 'ServiceAccount', 'Event', 'Pod'];
+const RBAC = ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding'];
+const KINDS = [
+  ...CORE.map((kind) => `io.k8s.api.core.v1.${kind}`),
+  ...RBAC.map((kind) => `io.k8s.api.rbac.v1.${kind}`),
+  ...['Deployment', 'ReplicaSet', 'StatefulSet'].map((kind) => `io.k8s.api.apps.v1.${kind}`),
+  'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy',
+  'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding',
+  'io.k8s.api.autoscaling.v1.Scale',
+  'io.k8s.api.coordination.v1.Lease',
+  'io.k8s.api.discovery.v1.EndpointSlice',
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
+];
+
+// What needs no copy: prose (a kind's own first sentence stays, for `explain`), zero values as defaults, and what is ours to say.
+const DROPPED = ['x-kubernetes-group-version-kind', 'x-kubernetes-unions', 'x-kubernetes-patch-strategy'];
+const HEADER = `// The schemas of the built-in kinds, one line each, as kube-apiserver publishes them at /openapi/v3 (Apache-2.0, The Kubernetes
+// Authors), without prose. Written by test/cluster/builtin-schemas.test.ts; do not edit.
+
+/** Each line: a schema's name in OpenAPI, a space, and the schema as JSON. A \`$ref\` is such a name. */
+export const builtinSchemas: readonly string[] = [
+`;
+
+it('the built-in schemas are those that kube-apiserver publishes', async () => {
+  const { url, ca, adminToken } = inject('controlPlane');
+  const wire = createWire({ url, ca, token: adminToken });
+  const published: Record<string, unknown> = {};
+  for (const group of GROUPS) {
+    const { text } = await wire.get(`/openapi/v3/${group}`);
+    const { components }: { components: { schemas: Record<string, unknown> } } = JSON.parse(text);
+    Object.assign(published, components.schemas);
+  }
+  const chosen = new Map<string, string>();
+  const choose = (name: string): void => {
+    if (chosen.has(name)) return;
+    chosen.set(name, '');
+    const schema = terse(published[name], { kind: KINDS.includes(name) });
+    chosen.set(name, JSON.stringify(schema));
+    for (const [, target] of JSON.stringify(schema).matchAll(/"\$ref":"([^"]+)"/g)) if (target) choose(target);
+  };
+  for (const kind of KINDS) choose(kind);
+  const lines = [...chosen]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, json]) => `  ${quoted(`${name} ${json}`)},\n`);
+  const file = '../../src/local/api-server/schema/builtin-schemas.ts';
+  await expect(`${HEADER}${lines.join('')}];\n`).toMatchFileSnapshot(file);
+});
+
+/** Returns a schema without what the in-memory server has no use for. `names` says that keys are field names, not keywords. */
+function terse(value: unknown, { kind = false, names = false } = {}): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => terse(item));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries: [string, unknown][] = Object.entries(value);
+  if (names) return Object.fromEntries(entries.map(([key, field]) => [key, terse(field)]));
+  const fields: Record<string, unknown> = {};
+  for (const [key, field] of entries) {
+    if (DROPPED.includes(key)) continue;
+    if (key === 'description') {
+      if (kind) fields[key] = String(field).split(/\.(?:\s|$)/)[0] + '.';
+    } else if (key === '$ref') fields[key] = String(field).replace('#/components/schemas/', '');
+    else if (key === 'allOf' && Array.isArray(field) && field.length === 1) Object.assign(fields, terse(field[0]));
+    else if (key === 'default' && (field === '' || JSON.stringify(field) === '{}')) continue;
+    else fields[key] = terse(field, { names: key === 'properties' });
+  }
+  return fields;
+}
+
+/** Writes a string as biome would: in single quotes, unless that takes more escapes. */
+function quoted(text: string): string {
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll("'", '\\u0027');
+  return `'${escaped}'`;
+}
