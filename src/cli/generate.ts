@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { registry } from '../controllers/registry.ts';
+import type { Registered } from '../core/controller.ts';
 import { generatedFiles, generatedFolders, generatedHints } from '../generate/files.ts';
 import { SchemaError } from '../generate/schema-error.ts';
 
@@ -13,39 +14,49 @@ export function generateCommand(): Command {
     .option('--check', 'write nothing; fail when a file is stale, missing or left over')
     .action(async ({ check = false }: { readonly check?: boolean }) => {
       try {
-        const stale = await generate(process.cwd(), { check });
+        const differences = await generate(registry, process.cwd(), { check });
         for (const hint of generatedHints(registry)) process.stderr.write(`hint: ${hint}\n`);
-        if (check && stale.length > 0) {
-          process.stderr.write(`stale: ${stale.join(', ')}; run npm run generate\n`);
-          process.exitCode = 1;
-        }
+        for (const { file, what } of differences) process.stdout.write(`${what}: ${file}\n`);
+        if (!check || differences.length === 0) return;
+        process.stderr.write(
+          `${differences.length} generated files are not as the registry says; run npm run generate\n`,
+        );
       } catch (error) {
         if (!(error instanceof SchemaError)) throw error;
         process.stderr.write(`${error.message}\n`);
-        process.exitCode = 1;
       }
+      process.exitCode = 1;
     });
 }
 
-/** Brings the generated files up to date, or with `check` only tells which are not. Returns the paths that differed. */
-export async function generate(root: string, { check }: { readonly check: boolean }): Promise<readonly string[]> {
-  const wanted = generatedFiles(registry);
-  const present = await Promise.all(generatedFolders.map((folder) => filesOf(root, folder)));
-  const leftOver = present.flat().filter((file) => !wanted.has(file));
-  const differing: string[] = [];
+/** A generated file that is not as the registry says. */
+export type Difference = { readonly file: string; readonly what: 'stale' | 'missing' | 'left over' };
+
+/** Brings the generated files below a root up to date, or with `check` only tells what differs. Throws SchemaError. */
+export async function generate(
+  controllers: readonly Registered[],
+  root: string,
+  { check }: { readonly check: boolean },
+): Promise<readonly Difference[]> {
+  const wanted = generatedFiles(controllers);
+  const differences: Difference[] = [];
   for (const [file, text] of wanted) {
     const before = await readFile(path.join(root, file), 'utf8').catch(() => undefined);
     if (before === text) continue;
-    differing.push(file);
+    differences.push({ file, what: before === undefined ? 'missing' : 'stale' });
     if (check) continue;
     await mkdir(path.dirname(path.join(root, file)), { recursive: true });
     await writeFile(path.join(root, file), text);
   }
-  if (!check) for (const file of leftOver) await rm(path.join(root, file));
-  return [...differing, ...leftOver];
+  const present = await Promise.all(generatedFolders.map((folder) => filesOf(root, folder)));
+  for (const file of present.flat().filter((one) => !wanted.has(one))) {
+    differences.push({ file, what: 'left over' });
+    if (!check) await rm(path.join(root, file));
+  }
+  return differences;
 }
 
 async function filesOf(root: string, folder: string): Promise<readonly string[]> {
-  const names = await readdir(path.join(root, folder)).catch((): string[] => []);
-  return names.map((name) => `${folder}/${name}`);
+  const entries = await readdir(path.join(root, folder), { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => `${folder}/${name}`);
 }

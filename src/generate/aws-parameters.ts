@@ -20,7 +20,7 @@ export function parametersOf(registry: readonly Registered[]): JsonObject {
       if (taken.test(setting)) throw new SchemaError(path, 'the runtime has a variable of that name');
       const before = parameters[idOf(setting)];
       // One parameter may serve two controllers; it is optional when it is to both.
-      const isOptional = _zod.optin === 'optional' && (before === undefined || 'Default' in before);
+      const isOptional = _zod.optin !== undefined && (before === undefined || 'Default' in before);
       parameters[idOf(setting)] = isOptional ? optionalParameter(setting) : requiredParameter(setting);
     }
   }

@@ -44,17 +44,49 @@ describe('a structural schema', () => {
     });
   });
 
+  const ruled = withRule(z.object({ a: z.int() }), { rule: 'self.a > 0', message: 'a is above 0' }, ({ a }) => a > 0);
   it.each<[string, z.ZodType, string]>([
-    ['a transform', z.string().transform(Number), 'spec.list[].field: a transform'],
-    ['a trim', z.string().trim(), 'spec.list[].field: a transform'],
-    ['a refinement without a rule', z.string().refine((text) => text !== 'x'), 'spec.list[].field: a refinement'],
-    ['a union', z.union([z.string(), z.object({})]), 'spec.list[].field: a union'],
-    ['a date', z.date(), 'spec.list[].field: a Date'],
-    ['any', z.any(), 'spec.list[].field: any value'],
-    ['a tuple', z.tuple([z.string()]), 'spec.list[].field: a tuple'],
-    ['an optional transform', z.string().transform(Number).optional(), 'spec.list[].field: a transform'],
-  ])('is refused for %s, by the field’s path', (_, schema, message) => {
-    expect(() => draw({ list: z.array(z.object({ field: schema })) })).toThrow(message);
+    ['a transform', z.string().transform(Number), 'a transform cannot become a structural schema'],
+    ['an optional transform', z.string().transform(Number).optional(), 'a transform'],
+    ['an exactly optional transform', z.string().transform(Number).exactOptional(), 'a transform'],
+    ['a pipe', z.string().pipe(z.coerce.number()), 'a transform'],
+    ['a preprocess', z.preprocess((text) => text, z.string()), 'a transform'],
+    ['a codec', z.codec(z.string(), z.number(), { decode: Number, encode: String }), 'a transform'],
+    ['a trim', z.string().trim(), 'a transform'],
+    ['a refinement', z.string().refine((text) => text !== 'x'), 'a refinement needs a CEL rule'],
+    ['a superRefine', z.object({}).superRefine(() => {}), 'a refinement needs a CEL rule'],
+    ['a check', z.string().check(() => {}), 'a refinement needs a CEL rule'],
+    ['a refinement beside a rule', ruled.refine(() => true), 'a refinement needs a CEL rule'],
+    ['a refinement of the optional', ruled.optional().refine(() => true), 'a refinement needs a CEL rule'],
+    ['a custom type', z.custom(() => true), 'a custom check'],
+    ['a union', z.union([z.string(), z.object({})]), 'a union'],
+    ['a discriminated union', z.discriminatedUnion('t', [z.object({ t: z.literal('a') })]), 'a union'],
+    ['an intersection', z.intersection(z.object({}), z.object({})), 'an intersection'],
+    ['a Date', z.date(), 'a Date (z.iso.datetime() can)'],
+    ['a lazy Date', z.lazy(() => z.date()), 'a Date'],
+    ['a Map', z.map(z.string(), z.string()), 'a Map'],
+    ['a Set', z.set(z.string()), 'a Set'],
+    ['any', z.any(), 'any value (unless'],
+    ['unknown', z.unknown(), 'an unknown value (unless'],
+    ['null alone', z.null(), 'null (zod)'],
+    ['a tuple', z.tuple([z.string()]), 'a tuple'],
+    ['a bigint', z.bigint(), 'a bigint'],
+    ['a catch', z.string().catch('x'), 'a catch'],
+    ['a template literal', z.templateLiteral(['a', z.number()]), 'a template literal'],
+    ['literals of two types', z.literal(['a', 1]), 'a literal that is not of one plain type'],
+    ['numbers to choose from, or null', z.literal([1, 2]).nullable(), 'a choice of numbers cannot be null'],
+    ['a rule on keys', z.record(z.string().max(9), z.string()), 'a rule on keys'],
+    ['a choice of keys', z.record(z.enum(['a']), z.string()), 'a rule on keys'],
+    ['a catchall', z.object({}).catchall(z.string()), 'a catchall'],
+    ['a default of chance', z.number().default(() => Math.random()), 'a default that is another each time'],
+    ['a pattern without case', z.string().regex(/a/i), 'the flag i of a pattern'],
+    ['a lookahead', z.string().regex(/^(?=a)/), "Go's regular expressions"],
+    ['an ISO duration', z.iso.duration(), "Go's regular expressions"],
+    ['an id', z.string().meta({ id: 'Name' }), 'a schema with an id'],
+  ])('is refused for %s, by the field’s path', (_, schema, problem) => {
+    const field = z.object({ field: schema });
+    expect(() => draw({ list: z.array(field) })).toThrow(`spec.list[].field: ${problem}`);
+    expect(() => draw({ map: z.record(z.string(), field) })).toThrow(`spec.map{}.field: ${problem}`);
   });
 
   it('is refused for recursion', () => {

@@ -1,0 +1,51 @@
+// A registry for tests: one kind with two controllers, children, reads, watches and settings of every sort.
+import * as z from 'zod';
+import { defineController, type Registered } from '../../src/core/controller.ts';
+import { existingKind, type Meta } from '../../src/core/kind.ts';
+import { defineResource } from '../../src/core/resource.ts';
+
+type Any = { readonly metadata: Meta };
+const service = existingKind<Any>({ group: '', version: 'v1', kind: 'Service' });
+const secret = existingKind<Any>({ group: '', version: 'v1', kind: 'Secret' });
+const slice = existingKind<Any>({ group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice' });
+
+export const treeKind = defineResource({
+  group: 'orchard.example.com',
+  version: 'v1',
+  kind: 'Tree',
+  spec: z.object({ apples: z.int().min(0) }),
+  status: z.object({}),
+  conditions: ['Ripe'],
+});
+const ripe = { status: {}, conditions: { Ripe: { status: 'True', reason: 'Ripe' } } } as const;
+
+const tree = defineController(treeKind)({
+  name: 'tree',
+  owns: [service],
+  reads: [secret, service],
+  watches: [
+    { kind: slice, label: 'kubernetes.io/service-name' },
+    { kind: secret, keys: async () => [] },
+  ],
+  settings: z.object({
+    ORCHARD_URL: z.url(),
+    WORM_LIMIT: z.coerce.number().int().default(3),
+    NOTE: z.string().optional(),
+  }),
+  clients: (settings) => settings,
+  reconcile: async () => ripe,
+});
+const treePruner = defineController(treeKind)({
+  name: 'tree-pruner',
+  settings: z.object({ ORCHARD_URL: z.url(), NOTE: z.string() }),
+  clients: (settings) => settings,
+  reconcile: async () => ripe,
+  finalize: async () => 'done',
+});
+
+export const orchard: readonly Registered[] = [tree, treePruner];
+
+/** A registry of one controller with a name and settings of one's choice. */
+export function only(name: string, settings: z.ZodObject = z.object({})): readonly Registered[] {
+  return [defineController(treeKind)({ name, settings, clients: () => ({}), reconcile: async () => ripe })];
+}

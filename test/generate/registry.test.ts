@@ -1,0 +1,161 @@
+// Only from a registry to documents, as values: the watch list, the roles, the AWS pieces, and the names that are refused. What a
+// real API server makes of them is in test/cluster; what osls makes of them in packaged.test.ts.
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { controllerDeadLetters, controllerQueue } from '../../src/core/words.ts';
+import { awsOf } from '../../src/generate/aws.ts';
+import { generatedFiles } from '../../src/generate/files.ts';
+import { rbacOf } from '../../src/generate/rbac.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
+import { only, orchard } from './orchard.ts';
+
+describe('the watch list', () => {
+  const { resources } = watchListOf(orchard);
+  const of = (plural: string) => resources.find((resource) => resource.plural === plural)?.subscribers ?? [];
+
+  it('has every primary, owned and watched kind once, and no kind that is only read', () => {
+    expect(resources.map(({ plural }) => plural)).toEqual(['secrets', 'services', 'endpointslices', 'trees']);
+    expect(of('secrets').map(({ as }) => as)).toEqual(['watched']);
+  });
+
+  it('wakes both controllers of a kind, each for spec changes only', () => {
+    expect(of('trees')).toMatchObject([
+      { controller: 'tree', as: 'primary', predicate: 'generation' },
+      { controller: 'tree-pruner', as: 'primary', predicate: 'generation' },
+    ]);
+  });
+
+  it('wakes owners for any change of a child, and says by which label a watched object names its primary', () => {
+    expect(of('services')).toMatchObject([{ as: 'owned', predicate: 'any', primary: { plural: 'trees' } }]);
+    expect(of('endpointslices')).toMatchObject([{ as: 'watched', label: 'kubernetes.io/service-name' }]);
+    expect(of('secrets')[0]).not.toHaveProperty('label');
+  });
+});
+
+describe('the roles', () => {
+  const documents = rbacOf(orchard, watchListOf(orchard));
+  const rulesOf = (name: string) =>
+    z
+      .object({ rules: z.array(z.looseObject({ resources: z.array(z.string()), verbs: z.array(z.string()) })) })
+      .parse(
+        documents.find(
+          ({ kind, metadata }) => kind === 'ClusterRole' && JSON.stringify(metadata) === JSON.stringify({ name }),
+        ),
+      )
+      .rules.map(({ resources, verbs }) => `${resources.join()}: ${verbs.join()}`);
+
+  it('say what a controller declared, each thing once', () => {
+    expect(rulesOf('outrigger-tree')).toEqual([
+      'trees: get,list',
+      'trees/status: patch',
+      'trees/finalizers: update',
+      'services: get,list,create,patch,delete',
+      'secrets: get,list',
+      'events: create,patch',
+    ]);
+  });
+
+  it('let a controller patch its own kind only when it has a finalizer, and then a policy narrows it', () => {
+    expect(rulesOf('outrigger-tree-pruner')).toEqual([
+      'trees: get,list,patch',
+      'trees/status: patch',
+      'events: create,patch',
+    ]);
+    const policies = documents
+      .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+      .map(({ metadata }) => metadata);
+    expect(policies).toEqual([{ name: 'outrigger-tree-pruner-finalizers' }]);
+  });
+
+  it('let the resync list a kind of two controllers once', () => {
+    expect(rulesOf('outrigger-resync')).toEqual(['trees: list']);
+  });
+});
+
+const template = z.object({
+  functions: z.record(
+    z.string(),
+    z.looseObject({ timeout: z.number(), environment: z.record(z.string(), z.unknown()) }),
+  ),
+  stackParameters: z.array(z.object({ ParameterKey: z.string(), ParameterValue: z.string() })),
+  resources: z.object({
+    Parameters: z.record(
+      z.string(),
+      z.looseObject({ Default: z.string().optional(), AllowedPattern: z.string().optional() }),
+    ),
+    Resources: z.record(z.string(), z.looseObject({ Type: z.string(), Properties: z.looseObject({}) })),
+  }),
+});
+
+describe('the AWS pieces', () => {
+  const { functions, stackParameters, resources } = template.parse(awsOf(orchard));
+  const { Parameters, Resources } = resources;
+
+  it('give each controller a FIFO queue and dead letters of the names that core says', () => {
+    expect(Resources.TreePrunerQueue?.Properties.QueueName).toBe(
+      `\${self:custom.prefix}-${controllerQueue('tree-pruner')}`,
+    );
+    expect(Resources.TreePrunerDeadLetters?.Properties.QueueName).toBe(
+      `\${self:custom.prefix}-${controllerDeadLetters('tree-pruner')}`,
+    );
+  });
+
+  it('keep a message invisible for at least six times as long as its function may take', () => {
+    expect(Number(Resources.TreeQueue?.Properties.VisibilityTimeout)).toBeGreaterThanOrEqual(
+      6 * (functions.tree?.timeout ?? Infinity),
+    );
+  });
+
+  it('let a function consume its own queue alone, and send to three', () => {
+    const policy = JSON.stringify(Resources.TreeRole);
+    expect(policy.match(/"sqs:[^"]*"/g)).toEqual([
+      '"sqs:ReceiveMessage"',
+      '"sqs:DeleteMessage"',
+      '"sqs:GetQueueAttributes"',
+      '"sqs:SendMessage"',
+    ]);
+    expect(new Set(policy.match(/\["\w+","Arn"\]/g))).toEqual(
+      new Set(['["TreeQueue","Arn"]', '["TreeDeadLetters","Arn"]', '["TimersQueue","Arn"]']),
+    );
+  });
+
+  it('make a setting a parameter: needed where it is needed by one, else empty when it is not given', () => {
+    expect(Object.keys(Parameters)).toEqual(['OrchardUrl', 'WormLimit', 'Note']);
+    expect(Parameters.OrchardUrl).toMatchObject({ AllowedPattern: '.+' });
+    expect(Parameters.WormLimit).toMatchObject({ Default: '' });
+    // Optional to the one, needed by the other.
+    expect(Parameters.Note).toMatchObject({ AllowedPattern: '.+' });
+    expect(Parameters.Note).not.toHaveProperty('Default');
+  });
+
+  it('hand each function its own settings', () => {
+    expect(functions.treePruner?.environment).toMatchObject({
+      ORCHARD_URL: { Ref: 'OrchardUrl' },
+      NOTE: { Ref: 'Note' },
+    });
+    expect(functions.treePruner?.environment).not.toHaveProperty('WORM_LIMIT');
+    expect(stackParameters.map(({ ParameterKey }) => ParameterKey)).toEqual(['OrchardUrl', 'WormLimit', 'Note']);
+  });
+});
+
+describe('generating is refused', () => {
+  it.each([
+    ['a name with capitals', only('Tree'), 'controller Tree: a name has'],
+    ['a name of 41 characters', only('a'.repeat(41)), 'a name has at most 40'],
+    ['the name of a function that is there', only('timers'), 'controller timers: that name is taken'],
+    ['two of one name', [...only('tree'), ...only('tree')], 'controller tree: there are two'],
+    ['a setting that is no variable', only('tree', z.object({ url: z.url() })), 'tree.settings.url: a setting is'],
+    [
+      'a setting of the runtime',
+      only('tree', z.object({ LOG_LEVEL: z.string() })),
+      'tree.settings.LOG_LEVEL: the runtime',
+    ],
+    [
+      'a setting of Lambda',
+      only('tree', z.object({ AWS_REGION: z.string() })),
+      'tree.settings.AWS_REGION: the runtime',
+    ],
+  ])('for %s', (_, registry, message) => {
+    expect(() => generatedFiles(registry)).toThrow(message);
+  });
+});
