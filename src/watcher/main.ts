@@ -80,7 +80,7 @@ async function end(watcher: Watcher): Promise<void> {
 function fail(thrown: unknown): never {
   const error = toError(thrown);
   const known = thrown instanceof SettingsError || thrown instanceof ConnectionProblem;
-  const trace = known ? {} : { stack: error.stack };
+  const trace = known ? {} : { stack: redact(error.stack ?? '') };
   createLog(write).error('the watcher cannot run', { error: redact(error.message), ...trace });
   process.exit(1);
 }
