@@ -9,7 +9,7 @@ const service = existingKind<Any>({ group: '', version: 'v1', kind: 'Service' })
 const secret = existingKind<Any>({ group: '', version: 'v1', kind: 'Secret' });
 const slice = existingKind<Any>({ group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice' });
 
-export const treeKind = defineResource({
+const treeKind = defineResource({
   group: 'orchard.example.com',
   version: 'v1',
   kind: 'Tree',

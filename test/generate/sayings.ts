@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { preserveKey, withRule } from '../../src/core/rule.ts';
 
 /** A schema, values that it takes, and values that it refuses. */
-export type Saying = {
+type Saying = {
   readonly what: string;
   readonly schema: z.ZodType;
   readonly takes: readonly unknown[];

@@ -6,9 +6,9 @@ const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d
 const DURATION = /^[+-]?(\d+(\.\d*)?(ns|us|µs|ms|s|m|h|d|w)\s*)+$/;
 
 const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
-  'date-time': (text) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)),
-  datetime: (text) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)),
-  date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
+  'date-time': (text) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)) && isDay(text),
+  datetime: (text) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)) && isDay(text),
+  date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && isDay(text),
   duration: (text) => DURATION.test(text) || text === '0',
   uri: (text) => URL.canParse(text) || (text.startsWith('/') && URL.canParse(text, 'http://host')),
   email: (text) => /^[^@\s<>]+@[^@\s<>]+$/.test(text),
@@ -28,4 +28,11 @@ const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
 export function breaksFormat(text: string, format: string | undefined): boolean {
   const fits = format === undefined ? undefined : CHECKS[format];
   return fits !== undefined && !fits(text);
+}
+
+/** JavaScript reads 30 February as 2 March; Go refuses it. */
+function isDay(text: string): boolean {
+  const day = text.slice(0, 10);
+  const read = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(day);
 }

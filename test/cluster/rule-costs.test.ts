@@ -1,0 +1,64 @@
+// Only what the real kube-apiserver estimates a rule to cost, and the hints that say what to bound.
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import * as z from 'zod';
+import { defineResource } from '../../src/core/resource.ts';
+import { withRule } from '../../src/core/rule.ts';
+import { costHints } from '../../src/generate/cost-hints.ts';
+import { crdOf } from '../../src/generate/crd.ts';
+import { structuralSchema } from '../../src/generate/schema.ts';
+import { createClient, type KubeClient } from '../../src/kube/client.ts';
+import '../control-plane/global-setup.ts';
+
+const { url, ca, adminToken } = inject('controlPlane');
+let client: KubeClient;
+beforeAll(() => {
+  client = createClient({ server: new URL(url), ca, token: async () => adminToken });
+});
+afterAll(() => client.close());
+
+/** Asks the API server whether it would take the CRD of a spec. */
+async function define(spec: z.ZodObject): Promise<void> {
+  const names = { group: 'costs.example.net', version: 'v1', kind: 'Cost' };
+  await client.request({
+    method: 'POST',
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    query: { dryRun: 'All' },
+    body: crdOf(defineResource({ ...names, spec, status: z.object({}), conditions: [] })),
+  });
+}
+
+const hintsOf = (spec: z.ZodObject) => costHints(structuralSchema(spec, 'spec'), 'spec');
+
+/** A list of texts of which each has a rule. */
+function lines(text: z.ZodString, limit?: number): z.ZodObject {
+  const line = withRule(z.object({ text }), { rule: "self.text.contains('a')", message: 'has an a' }, (value) =>
+    value.text.includes('a'),
+  );
+  return z.object({ lines: limit === undefined ? z.array(line) : z.array(line).max(limit) });
+}
+
+describe('a rule that might cost too much', () => {
+  it('is refused by the API server, and the hints name what to bound', async () => {
+    const spec = lines(z.string());
+    await expect(define(spec)).rejects.toThrow('cost');
+    expect(hintsOf(spec)).toEqual([
+      'spec.lines: a rule runs for each of it; bound it with .max()',
+      'spec.lines[].text: a rule runs over it; bound it with .max()',
+    ]);
+  });
+
+  it('is taken once that is bounded, and there is no hint any more', async () => {
+    const spec = lines(z.string().max(100), 50);
+    await define(spec);
+    expect(hintsOf(spec)).toEqual([]);
+  });
+
+  it('over a choice or a number has no hint', () => {
+    const spec = withRule(
+      z.object({ side: z.enum(['a', 'b']), size: z.int() }),
+      { rule: "self.side == 'a' || self.size > 1", message: 'b is larger than 1' },
+      ({ side, size }) => side === 'a' || size > 1,
+    );
+    expect(hintsOf(spec)).toEqual([]);
+  });
+});
