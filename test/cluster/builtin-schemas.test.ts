@@ -5,7 +5,14 @@ import '../control-plane/global-setup.ts';
 import { createWire } from '../conformance/wire.ts';
 
 const GROUPS = [
-  ...['api/v1', 'apis/apps/v1', 'apis/discovery.k8s.io/v1', 'apis/coordination.k8s.io/v1', 'apis/autoscaling/v1'],
+  ...[
+    'api/v1',
+    'apis/apps/v1',
+    'apis/discovery.k8s.io/v1',
+    'apis/coordination.k8s.io/v1',
+    'apis/autoscaling/v1',
+    'apis/events.k8s.io/v1',
+  ],
   ...['apis/rbac.authorization.k8s.io/v1', 'apis/admissionregistration.k8s.io/v1', 'apis/apiextensions.k8s.io/v1'],
 ];
 const CORE = ['Namespace', 'ConfigMap', 'Secret', 'Service', 'ServiceAccount', 'Event', 'Pod'];
@@ -19,6 +26,7 @@ const KINDS = [
   'io.k8s.api.autoscaling.v1.Scale',
   'io.k8s.api.coordination.v1.Lease',
   'io.k8s.api.discovery.v1.EndpointSlice',
+  'io.k8s.api.events.v1.Event',
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
 ];
 

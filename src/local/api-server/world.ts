@@ -1,7 +1,7 @@
 // What every verb works on: the one store, the kinds that are served, and the sources of time and chance.
 import type { ApiObject } from './object.ts';
 import type { Registry } from './registry/registry.ts';
-import type { Resource } from './registry/resource.ts';
+import { collectionOf, type Resource } from './registry/resource.ts';
 import type { BuiltinSchemas } from './schema/builtins.ts';
 import type { Rules } from './schema/rules.ts';
 import type { Store } from './store/store.ts';
@@ -38,5 +38,5 @@ export function timestamp(date: Date): string {
 
 /** Looks an object up. */
 export function findObject({ store }: World, { resource, namespace, name }: Target): ApiObject | undefined {
-  return store.get(`${resource.group}/${resource.plural}`, { namespace, name });
+  return store.get(collectionOf(resource), { namespace, name });
 }

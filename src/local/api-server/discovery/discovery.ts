@@ -3,7 +3,8 @@
 import type { JsonObject } from '../json.ts';
 import { apiVersionOf, type Resource } from '../registry/resource.ts';
 
-const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+// kube-apiserver lists the verbs of custom kinds in this order, and so do we for all.
+const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 

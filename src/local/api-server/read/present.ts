@@ -46,8 +46,15 @@ export function presentList(
     kind: resource.listKind,
     apiVersion: apiVersionOf(resource),
     metadata,
-    items: items.map((item) => inVersion(item, resource)),
+    items: items.map((item) => listed(inVersion(item, resource), resource)),
   };
+}
+
+/** Items of built-in lists do not repeat their kind, those of custom ones do. */
+function listed(item: ApiObject, { custom }: Resource): JsonObject {
+  if (custom) return item;
+  const { apiVersion: _, kind: __, ...rest } = item;
+  return rest;
 }
 
 /** Shows an object in a watch: only a Table's first frame brings the columns. */

@@ -105,3 +105,19 @@ export const checkSelector: Check = (object) => {
 export function allOf(...checks: readonly Check[]): Check {
   return (object, old) => checks.flatMap((check) => check(object, old));
 }
+
+/** Requires that an Event lives where the object it is about does; those of cluster-scoped objects live in `default`. */
+export const checkEvent: Check = ({ metadata, involvedObject }) =>
+  aboutNamespace('involvedObject', involvedObject, metadata.namespace);
+
+/** Requires what the newer API of Events asks for. */
+export const checkNewEvent: Check = ({ metadata, regarding, eventTime }) => [
+  ...aboutNamespace('regarding', regarding, metadata.namespace),
+  ...(eventTime === undefined ? [cause.required('eventTime')] : []),
+];
+
+function aboutNamespace(field: string, about: Json | undefined, namespace = ''): Cause[] {
+  const given = objectAt({ about: about ?? {} }, 'about').namespace ?? '';
+  if (given === namespace || (given === '' && ['default', 'kube-system'].includes(namespace))) return [];
+  return [cause.invalid(`${field}.namespace`, JSON.stringify(given), 'does not match event.namespace')];
+}

@@ -3,6 +3,9 @@
 import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
 
+/** Service addresses are 10.0.0.1 to 10.0.0.254, and then the first ones again: nothing routes to them here. */
+const LAST_ADDRESS = 254;
+
 type Defaults = (spec: JsonObject, object: ApiObject, old: ApiObject | undefined) => JsonObject;
 
 /** Returns a `prepare` that completes the spec. */
@@ -98,30 +101,26 @@ function volume(given: JsonObject): JsonObject {
   };
 }
 
-/** A Service's spec. Addresses come from a hash of the name, so that nothing has to remember them. */
-export const serviceSpec: Defaults = (spec, { metadata }, old) => {
-  const type = textAt(spec, 'type') || 'ClusterIP';
-  const ports = each(spec.ports ?? [], (port) => ({
-    protocol: 'TCP',
-    ...(port.port === undefined ? {} : { targetPort: port.port }),
-    ...port,
-  }));
-  const plain = { sessionAffinity: 'None', ...spec, type, ...(ports.length === 0 ? {} : { ports }) };
-  if (type === 'ExternalName') return plain;
-  const clusterIP = textAt(spec, 'clusterIP') || textAt(old, 'spec', 'clusterIP') || address(metadata.uid ?? '');
-  return {
-    internalTrafficPolicy: 'Cluster',
-    ipFamilies: ['IPv4'],
-    ipFamilyPolicy: 'SingleStack',
-    ...plain,
-    clusterIP,
-    clusterIPs: [clusterIP],
+/** Returns the defaults of a Service's spec, with addresses of its own for each server. */
+export function createServiceSpec(): Defaults {
+  let allocated = 0;
+  const address = (): string => {
+    allocated = (allocated % LAST_ADDRESS) + 1;
+    return `10.0.0.${allocated}`;
   };
-};
-
-function address(uid: string): string {
-  const digits = Number.parseInt(uid.slice(0, 6), 16) || 1;
-  return `10.${96 + ((digits >> 16) % 16)}.${(digits >> 8) & 255}.${digits & 255 || 1}`;
+  return (spec, _object, old) => {
+    const type = textAt(spec, 'type') || 'ClusterIP';
+    const ports = each(spec.ports ?? [], (port) => ({
+      protocol: 'TCP',
+      ...(port.port === undefined ? {} : { targetPort: port.port }),
+      ...port,
+    }));
+    const plain = { sessionAffinity: 'None', ...spec, type, ...(ports.length === 0 ? {} : { ports }) };
+    if (type === 'ExternalName') return plain;
+    const clusterIP = textAt(spec, 'clusterIP') || textAt(old, 'spec', 'clusterIP') || address();
+    const shared = { internalTrafficPolicy: 'Cluster', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' };
+    return { ...shared, ...plain, clusterIP, clusterIPs: [clusterIP] };
+  };
 }
 
 /** A Namespace: the label that names it, and what namespaces have from their first moment. */

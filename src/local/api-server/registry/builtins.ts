@@ -2,7 +2,9 @@
 import type { BuiltinSchemas } from '../schema/builtins.ts';
 import {
   allOf,
+  checkEvent,
   checkImmutable,
+  checkNewEvent,
   checkRequired,
   checkRoleRef,
   checkSelector,
@@ -10,6 +12,7 @@ import {
   fixedInSpec,
 } from './builtin-checks.ts';
 import {
+  createServiceSpec,
   deploymentSpec,
   inSpec,
   prepareBinding,
@@ -17,7 +20,6 @@ import {
   preparePod,
   prepareSecret,
   replicaSetSpec,
-  serviceSpec,
   statefulSetSpec,
 } from './builtin-defaults.ts';
 import { builtinColumns, PLAIN } from './columns.ts';
@@ -34,6 +36,38 @@ const SCALE: ScalePaths = {
 };
 const CLUSTER = { namespaced: false };
 const RBAC = { nameProblem: pathSegmentProblem };
+
+const EVENT: Described = {
+  kind: 'Event',
+  plural: 'events',
+  shortNames: ['ev'],
+  selectable: [
+    ...['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
+      (f) => `involvedObject.${f}`,
+    ),
+    ...['reason', 'reportingComponent', 'source', 'type'],
+  ],
+  check: checkEvent,
+};
+
+// The newer API of the same objects, by other names.
+const NEW_EVENT: Described = {
+  ...EVENT,
+  alias: {
+    collection: '/events',
+    apiVersion: 'v1',
+    fields: {
+      regarding: 'involvedObject',
+      note: 'message',
+      reportingController: 'reportingComponent',
+      deprecatedSource: 'source',
+      deprecatedFirstTimestamp: 'firstTimestamp',
+      deprecatedLastTimestamp: 'lastTimestamp',
+      deprecatedCount: 'count',
+    },
+  },
+  check: checkNewEvent,
+};
 
 const CORE: readonly Described[] = [
   {
@@ -55,22 +89,11 @@ const CORE: readonly Described[] = [
     categories: ['all'],
     status: true,
     nameProblem: serviceNameProblem,
-    prepare: inSpec(serviceSpec),
     check: fixedInSpec('clusterIP'),
     returnsDeleted: true,
   },
   { kind: 'ServiceAccount', plural: 'serviceaccounts', shortNames: ['sa'], returnsDeleted: true },
-  {
-    kind: 'Event',
-    plural: 'events',
-    shortNames: ['ev'],
-    selectable: [
-      ...['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
-        (f) => `involvedObject.${f}`,
-      ),
-      ...['reason', 'reportingComponent', 'source', 'type'],
-    ],
-  },
+  EVENT,
   {
     kind: 'Pod',
     plural: 'pods',
@@ -130,6 +153,7 @@ const GROUPS: readonly { readonly group: string; readonly schemas: string; reado
     schemas: 'io.k8s.api.discovery.v1',
     kinds: [{ kind: 'EndpointSlice', plural: 'endpointslices', generation: 'content' }],
   },
+  { group: 'events.k8s.io', schemas: 'io.k8s.api.events.v1', kinds: [NEW_EVENT] },
   { group: 'coordination.k8s.io', schemas: 'io.k8s.api.coordination.v1', kinds: [{ kind: 'Lease', plural: 'leases' }] },
   {
     group: 'rbac.authorization.k8s.io',
@@ -190,6 +214,7 @@ const GROUPS: readonly { readonly group: string; readonly schemas: string; reado
 
 /** Returns the built-in kinds. */
 export function builtinResources(schemas: BuiltinSchemas): Resource[] {
+  const prepareService = inSpec(createServiceSpec());
   return GROUPS.flatMap(({ group, schemas: prefix, kinds }) =>
     kinds.map((described): Resource => {
       const schemaName = `${prefix}.${described.kind}`;
@@ -213,6 +238,7 @@ export function builtinResources(schemas: BuiltinSchemas): Resource[] {
         selectable: [],
         needsVersion: false,
         ...described,
+        ...(described.kind === 'Service' ? { prepare: prepareService } : {}),
         check: (object, old) => [
           ...checkRequired(object, schemas.resolved(schemaName)),
           ...(check?.(object, old) ?? []),

@@ -1,6 +1,7 @@
 // From a CustomResourceDefinition to what the server knows about the kinds it defines: one resource for each served version.
 import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '../json.ts';
-import type { ApiObject } from '../object.ts';
+import { type ApiObject, isApiObject } from '../object.ts';
+import { fillDefaults } from '../schema/prune.ts';
 import type { Schema } from '../schema/schema.ts';
 import { AGE, NAME, pathColumn } from './columns.ts';
 import type { Resource, ScalePaths } from './resource.ts';
@@ -16,6 +17,7 @@ export function customResources(definition: ApiObject, objectMeta: Schema): Reso
       const subresources = objectAt(version, 'subresources');
       const scale = scalePaths(subresources.scale);
       const columns = listAt(version, 'additionalPrinterColumns');
+      const schema = wholeSchema(objectAt(version, 'schema', 'openAPIV3Schema'), objectMeta);
       return {
         group: textAt(spec, 'group'),
         version: textAt(version, 'name'),
@@ -27,7 +29,8 @@ export function customResources(definition: ApiObject, objectMeta: Schema): Reso
         categories: texts(names, 'categories'),
         namespaced: textAt(spec, 'scope') === 'Namespaced',
         custom: true,
-        schema: wholeSchema(objectAt(version, 'schema', 'openAPIV3Schema'), objectMeta),
+        schema,
+        complete: completer(schema),
         status: subresources.status !== undefined,
         ...(scale === undefined ? {} : { scale }),
         generation: 'content',
@@ -47,6 +50,21 @@ function wholeSchema(written: JsonObject, objectMeta: Schema): Schema {
   const schema: Schema = JSON.parse(JSON.stringify(written));
   const text: Schema = { type: 'string' };
   return { ...schema, properties: { ...schema.properties, apiVersion: text, kind: text, metadata: objectMeta } };
+}
+
+/** Each object is looked at once for each schema: what is complete is remembered to be. */
+function completer(schema: Schema): (object: ApiObject) => ApiObject {
+  const known = new WeakMap<ApiObject, ApiObject>();
+  const { metadata: _, ...properties } = schema.properties ?? {};
+  const content = { ...schema, properties };
+  return (object) => {
+    const found = known.get(object);
+    if (found !== undefined) return found;
+    const filled = fillDefaults(object, content);
+    const complete = isApiObject(filled) ? filled : object;
+    known.set(object, complete);
+    return complete;
+  };
 }
 
 function scalePaths(declared: Json | undefined): ScalePaths | undefined {

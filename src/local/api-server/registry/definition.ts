@@ -1,10 +1,10 @@
 // CustomResourceDefinitions as objects: what the server completes in them, says about them in their status, and refuses.
 // What they define is in custom-resources.ts.
-import { isObject, type Json, type JsonObject, listAt, objectAt, sameJson, textAt } from '../json.ts';
+import { isObject, type JsonObject, listAt, objectAt, sameJson, textAt } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
-import { ruleProblem } from '../schema/rules.ts';
 import { type Cause, cause } from '../status-error.ts';
 import { subdomainProblem } from './names.ts';
+import { checkStructure } from './structure.ts';
 
 /** Holds a definition until its objects are gone. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
@@ -87,35 +87,12 @@ export function checkDefinition(object: ApiObject, old: ApiObject | undefined): 
     );
   }
   for (const [index, version] of versions.entries()) {
-    const path = `spec.versions[${index}].schema.openAPIV3Schema`;
+    // One schema for all versions is called by the place it had in v1beta1.
+    const path =
+      versions.length === 1 ? 'spec.validation.openAPIV3Schema' : `spec.versions[${index}].schema.openAPIV3Schema`;
     const schema = isObject(version) && isObject(version.schema) ? version.schema.openAPIV3Schema : undefined;
-    if (!isObject(schema)) causes.push(cause.required(path, 'schemas are required'));
+    if (!isObject(schema)) causes.push(cause.required(`spec.versions[${index}].schema.openAPIV3Schema`));
     else causes.push(...checkStructure(schema, path));
   }
-  return causes;
-}
-
-/** A structural schema gives every value a type, unless it may be anything. */
-function checkStructure(schema: JsonObject, path: string): Cause[] {
-  const untyped = schema.type === undefined && schema['x-kubernetes-int-or-string'] !== true;
-  const causes: Cause[] = [];
-  if (untyped && schema['x-kubernetes-preserve-unknown-fields'] !== true) {
-    causes.push(cause.required(`${path}.type`, 'must not be empty for specified object fields'));
-  }
-  for (const [index, rule] of listAt(schema, 'x-kubernetes-validations').entries()) {
-    const problem = ruleProblem(textAt(rule, 'rule'));
-    const at = `${path}.x-kubernetes-validations[${index}].rule`;
-    if (problem !== undefined)
-      causes.push(cause.invalid(at, JSON.stringify(textAt(rule, 'rule')), `compilation failed: ${problem}`));
-  }
-  const below: [string, Json | undefined][] = [
-    ...Object.entries(objectAt(schema, 'properties')).map(([name, value]): [string, Json] => [
-      `properties[${name}]`,
-      value,
-    ]),
-    ['items', schema.items],
-    ['additionalProperties', schema.additionalProperties],
-  ];
-  for (const [step, value] of below) if (isObject(value)) causes.push(...checkStructure(value, `${path}.${step}`));
   return causes;
 }

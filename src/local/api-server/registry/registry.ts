@@ -4,7 +4,7 @@ import type { BuiltinSchemas } from '../schema/builtins.ts';
 import type { Change, Store } from '../store/store.ts';
 import { builtinResources } from './builtins.ts';
 import { customResources } from './custom-resources.ts';
-import type { Resource } from './resource.ts';
+import { collectionOf, type Resource } from './resource.ts';
 
 /** The served kinds. */
 export interface Registry {
@@ -34,7 +34,7 @@ export function createRegistry(store: Store, schemas: BuiltinSchemas): Registry 
   return {
     find: (group, version, plural) =>
       all.find((one) => one.plural === plural && one.group === group && one.version === version),
-    ofCollection: (collection) => all.find(({ group, plural }) => `${group}/${plural}` === collection),
+    ofCollection: (collection) => all.find((one) => one.alias === undefined && collectionOf(one) === collection),
     all: () => all,
   };
 }

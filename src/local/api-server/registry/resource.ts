@@ -57,11 +57,17 @@ export interface Resource {
   readonly needsVersion: boolean;
   /** Whether deleting answers the object instead of a Status. */
   readonly returnsDeleted?: boolean;
+  /** Another kind's collection, where the same objects are stored, and that kind's names of fields by this one's. */
+  readonly alias?: {
+    readonly collection: string;
+    readonly apiVersion: string;
+    readonly fields: Readonly<Record<string, string>>;
+  };
   /** Fills in what the server itself decides. */
   prepare?(object: ApiObject, old: ApiObject | undefined): ApiObject;
   check?: Check;
-  /** Verbs served; default all. */
-  readonly createOnly?: boolean;
+  /** Completes a stored object by the schema of today, which may have got defaults since. */
+  complete?(object: ApiObject): ApiObject;
 }
 
 /** Returns the apiVersion of a resource. */
@@ -70,8 +76,8 @@ export function apiVersionOf({ group, version }: Pick<Resource, 'group' | 'versi
 }
 
 /** Returns the name of the collection that all versions of a kind share. */
-export function collectionOf({ group, plural }: Pick<Resource, 'group' | 'plural'>): string {
-  return `${group}/${plural}`;
+export function collectionOf({ group, plural, alias }: Pick<Resource, 'group' | 'plural' | 'alias'>): string {
+  return alias?.collection ?? `${group}/${plural}`;
 }
 
 /** Names the collection in errors: `gadgets` of a group. */
@@ -84,10 +90,26 @@ export function kindSubject({ group, kind }: Resource): { group: string; kind: s
   return { group, kind };
 }
 
-/** Returns an object as one version of its kind shows it: versions differ in name only. */
+/** Returns a stored object as one version of its kind shows it. Versions differ in name only, an alias in names of fields. */
 export function inVersion(object: ApiObject, resource: Resource): ApiObject {
   const apiVersion = apiVersionOf(resource);
-  return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
+  const complete = resource.complete?.(object) ?? object;
+  if (complete.apiVersion === apiVersion) return complete;
+  const names = Object.entries(resource.alias?.fields ?? {}).map(([own, stored]): [string, string] => [stored, own]);
+  return { ...renamed(complete, new Map(names)), apiVersion };
+}
+
+/** Returns an object as it is stored. */
+export function asStored(object: ApiObject, { alias }: Pick<Resource, 'alias'>): ApiObject {
+  if (alias === undefined) return object;
+  return { ...renamed(object, new Map(Object.entries(alias.fields))), apiVersion: alias.apiVersion };
+}
+
+function renamed(object: ApiObject, names: ReadonlyMap<string, string>): ApiObject {
+  if (names.size === 0) return object;
+  const { apiVersion, kind, metadata } = object;
+  const fields = Object.entries(object).map(([field, value]): [string, Json] => [names.get(field) ?? field, value]);
+  return { ...Object.fromEntries(fields), apiVersion, kind, metadata };
 }
 
 /** Returns the definition of a column for a Table. */

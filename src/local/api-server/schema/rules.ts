@@ -1,7 +1,7 @@
-// `x-kubernetes-validations`: CEL rules, run where the schema has nothing to complain about. Known gaps: messageExpression and
-// optional values (`optionalOldSelf`, `.?`) fall back to the plain message or are refused by the parser; of Kubernetes' own
-// function libraries, @bufbuild/cel has the strings; lists (isSorted, sum, min, max, indexOf), regex (find, findAll), url, ip,
-// cidr, quantity, semver, format and sets are missing, and a rule that calls one fails with "unbound function".
+// `x-kubernetes-validations`: CEL rules, run where the schema has nothing to complain about. Known gaps: @bufbuild/cel has no
+// optional values (`.?`, optionalOldSelf), and of Kubernetes' own libraries only the strings: rules that call lists' isSorted,
+// sum, min, max or indexOf, regex' find and findAll, or anything of url, ip, cidr, quantity, semver, format and sets fail with
+// "unbound function".
 import { celEnv, isCelError, parse, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { isList, isObject, type Json, sameJson } from '../json.ts';
@@ -25,16 +25,6 @@ const REASONS: readonly string[] = [
   'FieldValueRequired',
   'FieldValueDuplicate',
 ];
-
-/** Returns the message of what is wrong with a rule's text, or undefined. */
-export function ruleProblem(rule: string): string | undefined {
-  try {
-    parse(rule);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
 
 /** Creates an evaluator. */
 export function createRules(): Rules {

@@ -4,8 +4,8 @@ import { checkTyped } from '../fields/check-typed.ts';
 import { readManaged } from '../fields/managers.ts';
 import { recordApply } from '../fields/record-apply.ts';
 import { isObject, type Json, type JsonObject, objectAt, without } from '../json.ts';
-import { type ApiObject, isApiObject, type Metadata } from '../object.ts';
-import { apiVersionOf, collectionSubject, kindSubject, type Resource } from '../registry/resource.ts';
+import { type ApiObject, isApiObject, type Metadata, withMetadata } from '../object.ts';
+import { apiVersionOf, collectionSubject, type Resource } from '../registry/resource.ts';
 import { badRequest, cause, conflict, invalid, notFound, StatusError } from '../status-error.ts';
 import { findObject, type Target, timestamp, type World, type WriteOptions } from '../world.ts';
 import { createObject } from './create.ts';
@@ -42,8 +42,9 @@ export function applyObject(
   if (findObject(world, target) === undefined) {
     if (subresource !== '') throw notFound(collectionSubject(resource), target.name);
     refuseForeign(config, target);
+    if (config.metadata.name === undefined) throw badRequest('name must be provided');
     const empty = { apiVersion: config.apiVersion, kind: config.kind, metadata: identity(target) };
-    const applied = recordApply([], empty, config, request);
+    const applied = recordApply([], empty, withMetadata(config, { resourceVersion: undefined }), request);
     const object = readObject(world, applied.object, resource, quiet);
     return { object: createObject(world, object, resource, options, applied.entries), created: true };
   }
@@ -84,7 +85,8 @@ function readConfig(text: string, target: Target, subresource: string): ApiObjec
   const kept = subresource === '' ? metadata : without(metadata, ...ignored);
   const config = { ...content, apiVersion, kind: resource.kind, metadata: kept };
   if (!isApiObject(config)) throw badRequest('error decoding YAML');
-  return atTarget(config, target);
+  atTarget(config, target); // refuses another name or namespace than the URL's
+  return config;
 }
 
 /** A status sent to the object itself is nobody's, where the status is a subresource. */
@@ -111,13 +113,10 @@ function requireTyped(config: ApiObject, { resource, namespace, name }: Target):
 
 /** An object that is not there is not the one the sender means. */
 function refuseForeign({ metadata }: ApiObject, { resource, name }: Target): void {
-  const { uid = '', resourceVersion = '' } = metadata;
-  if (uid !== '') {
-    throw invalid(kindSubject(resource), name, [
-      cause.invalid('metadata.uid', JSON.stringify(uid), 'field is immutable'),
-    ]);
-  }
-  if (resourceVersion !== '') throw conflict(collectionSubject(resource), name);
+  const { uid = '' } = metadata;
+  if (uid === '') return;
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  throw conflict(collectionSubject(resource), name, why);
 }
 
 /** Throws a 422 StatusError for an apply without a manager. */

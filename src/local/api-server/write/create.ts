@@ -5,7 +5,7 @@ import { writeManaged } from '../fields/managers.ts';
 import { recordUpdate } from '../fields/record-update.ts';
 import { without } from '../json.ts';
 import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
-import { apiVersionOf, collectionOf, collectionSubject, type Resource } from '../registry/resource.ts';
+import { apiVersionOf, asStored, collectionOf, collectionSubject, type Resource } from '../registry/resource.ts';
 import { alreadyExists, forbidden, internalError, notFound, StatusError } from '../status-error.ts';
 import { findObject, timestamp, type World, type WriteOptions } from '../world.ts';
 import { checkObject } from './check-object.ts';
@@ -55,7 +55,7 @@ export function createObject(
   const owners =
     entries ?? ownersOfCreate(resource, resource.status ? withoutStatus(prepared) : prepared, options, time);
   const stored = withMetadata(prepared, { managedFields: writeManaged(owners) });
-  return options.dryRun ? stored : world.store.put(collectionOf(resource), stored);
+  return options.dryRun ? stored : world.store.put(collectionOf(resource), asStored(stored, resource));
 }
 
 function ownersOfCreate(

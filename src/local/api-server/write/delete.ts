@@ -3,7 +3,7 @@ import type { Json } from '../json.ts';
 import { at, textAt } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
 import { collectionOf, collectionSubject, type Resource } from '../registry/resource.ts';
-import { conflict, notFound } from '../status-error.ts';
+import { cause, conflict, invalid, notFound } from '../status-error.ts';
 import { findObject, type Target, timestamp, type World } from '../world.ts';
 
 /** What a DeleteOptions says, as far as the server follows it. */
@@ -24,11 +24,18 @@ export interface DeleteOutcome {
 export const FOREGROUND = 'foregroundDeletion';
 export const ORPHAN = 'orphan';
 
-/** Reads a DeleteOptions, or what a query says in its place. */
+const POLICIES: readonly string[] = ['', 'Background', 'Foreground', 'Orphan'];
+
+/** Reads a DeleteOptions, or what a query says in its place. Throws a 422 StatusError for an unknown policy. */
 export function deleteRequest(body: Json | undefined, query: URLSearchParams): DeleteRequest {
   const asked = textAt(body, 'propagationPolicy') || query.get('propagationPolicy') || '';
   const orphans = at(body, 'orphanDependents') === true || query.get('orphanDependents') === 'true';
   const dryRun = JSON.stringify(at(body, 'dryRun') ?? query.getAll('dryRun')).includes('All');
+  if (!POLICIES.includes(asked)) {
+    const supported = POLICIES.filter(Boolean).map((policy) => JSON.stringify(policy));
+    const wrong = cause.notSupported('propagationPolicy', JSON.stringify(asked), supported);
+    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [wrong]);
+  }
   return {
     propagation: asked === 'Foreground' || asked === 'Orphan' ? asked : orphans ? 'Orphan' : 'Background',
     uid: textAt(body, 'preconditions', 'uid'),
@@ -57,15 +64,15 @@ function requirePreconditions(
   { uid, resourceVersion }: DeleteRequest,
 ): void {
   const subject = collectionSubject(resource);
-  const refuse = (what: string, asked: string, found: string | undefined): Error =>
+  const refuse = (what: string, asked: string, found: string | undefined, fate: string): Error =>
     conflict(
       subject,
       metadata.name ?? '',
-      `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${found}`,
+      `the ${what} in the precondition (${asked}) does not match the ${what} in record (${found}). The object might have been ${fate}`,
     );
-  if (uid !== '' && uid !== metadata.uid) throw refuse('UID', uid, metadata.uid);
+  if (uid !== '' && uid !== metadata.uid) throw refuse('UID', uid, metadata.uid, 'deleted and then recreated');
   if (resourceVersion !== '' && resourceVersion !== metadata.resourceVersion) {
-    throw refuse('ResourceVersion', resourceVersion, metadata.resourceVersion);
+    throw refuse('ResourceVersion', resourceVersion, metadata.resourceVersion, 'modified');
   }
 }
 

@@ -5,7 +5,7 @@ import { JsonPatchError, jsonPatch } from '../patch/json-patch.ts';
 import { mergePatch } from '../patch/merge-patch.ts';
 import { strategicMerge } from '../patch/strategic-merge.ts';
 import { kindSubject, type Resource } from '../registry/resource.ts';
-import { badRequest, cause, StatusError, unsupportedMediaType } from '../status-error.ts';
+import { badRequest, cause, invalid, StatusError, unsupportedMediaType } from '../status-error.ts';
 import type { Target, World, WriteOptions } from '../world.ts';
 import { atTarget, readObject } from './read-object.ts';
 import { updateObject } from './update.ts';
@@ -39,9 +39,23 @@ export function patchObject(
   const parsed = parsePatch(patch);
   const make = (live: ApiObject) => {
     const patched = applyPatch(live, parsed, patch.contentType, resource);
-    return { object: atTarget(readObject(world, patched, resource, options), target) };
+    return { object: atTarget(readPatched(world, patched, parsed, resource, options), target) };
   };
   return updateObject(world, target, subresource, make, options);
+}
+
+/** Unknown fields of a patched object are the patch's fault, so they are refused as Invalid at `patch`. */
+function readPatched(world: World, patched: Json, patch: Json, resource: Resource, options: WriteOptions): ApiObject {
+  if (options.fieldValidation !== 'Strict') return readObject(world, patched, resource, options);
+  const unknown: string[] = [];
+  const object = readObject(world, patched, resource, { fieldValidation: 'Warn', warn: (text) => unknown.push(text) });
+  if (unknown.length === 0) return object;
+  const wrong = cause.invalid(
+    'patch',
+    JSON.stringify(JSON.stringify(patch)),
+    `strict decoding error: ${unknown.join(', ')}`,
+  );
+  throw invalid({ group: '', kind: '' }, '', [wrong]);
 }
 
 /** Reads a patch. Throws a 400 StatusError for what is none. */

@@ -19,7 +19,7 @@ export function readObject(
   { fieldValidation, warn }: Pick<WriteOptions, 'fieldValidation' | 'warn'>,
 ): ApiObject {
   const typed = withType(sent, resource);
-  const { value, unknown } = reading(resource, () => {
+  const { value, unknown: found } = reading(resource, () => {
     if (!resource.custom) return decode(typed, resource.schema, resource.kind);
     const { metadata = {}, ...rest } = typed;
     const meta = decode(metadata, schemas.objectMeta, 'ObjectMeta', 'metadata');
@@ -29,6 +29,7 @@ export function readObject(
       unknown: [...meta.unknown, ...pruned.unknown],
     };
   });
+  const unknown = found.toSorted();
   if (unknown.length > 0 && fieldValidation === 'Strict') {
     const listed = unknown.map((field) => `unknown field ${JSON.stringify(field)}`).join(', ');
     throw badRequest(cannot(resource, `strict decoding error: ${listed}`));

@@ -6,6 +6,7 @@ import { isObject, type Json, sameJson, withField, without } from '../json.ts';
 import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
 import {
   apiVersionOf,
+  asStored,
   collectionOf,
   collectionSubject,
   inVersion,
@@ -53,10 +54,10 @@ export function updateObject(
   const { deletionTimestamp, finalizers = [] } = next.metadata;
   // The last finalizer is gone: so is the object. A namespace has finalizers of its own kind, which the collector looks after.
   if (deletionTimestamp !== undefined && finalizers.length === 0 && resource.kind !== 'Namespace') {
-    const { resourceVersion } = world.store.remove(collection, live).metadata;
-    return withMetadata(next, { resourceVersion });
+    world.store.remove(collection, live);
+    return next;
   }
-  return world.store.put(collection, next);
+  return world.store.put(collection, asStored(next, resource));
 }
 
 function requireUid({ metadata }: ApiObject, live: ApiObject, resource: Resource): void {
