@@ -1,5 +1,7 @@
 // Whether the watcher is of any use, and whether starting it anew would help: two questions, two probes. A watcher that runs
 // but hears nothing is the commonest way in which controllers fail, so readiness asks for frames and nothing else.
+import { toError } from '../core/errors.ts';
+import { redact } from '../core/redact.ts';
 import { isForbidden, isNotFound } from '../kube/errors.ts';
 
 /** Bookmarks come every 60 s; without any frame for so long, a kind is not being watched. */
@@ -82,7 +84,7 @@ export function createHealth(now: () => number): Health {
         },
         trouble: (error) => {
           standing.attemptAt = now();
-          standing.problem = error instanceof Error ? error.message : String(error);
+          standing.problem = redact(toError(error).message);
           if (isForbidden(error) || isNotFound(error)) standing.served = false;
         },
         restarted: () => {

@@ -180,9 +180,12 @@ export function createWatchLoop(
 
   return {
     run: async (signal) => {
-      let start = await cursor.start(name);
+      let start: string | undefined;
+      let asked = false;
       while (!signal.aborted) {
         try {
+          if (!asked) start = await cursor.start(name);
+          asked = true;
           await follow(start, signal);
         } catch (thrown) {
           // The store still says what was forwarded, so nothing is lost by beginning anew.
