@@ -18,11 +18,13 @@ export function generatedFiles(registry: readonly Registered[]): ReadonlyMap<str
   checkRegistry(registry);
   const watchList = watchListOf(registry);
   const [kubernetes, aws] = generatedFolders;
+  const manifests = [
+    ...ownKinds(registry).map((kind) => [`crd-${kind.plural}.${kind.group}.yaml`, yaml([crdOf(kind)])] as const),
+    ['rbac.yaml', yaml(rbacOf(registry, watchList))] as const,
+  ];
   return new Map([
-    ...ownKinds(registry).map(
-      (kind) => [`${kubernetes}/crd-${kind.plural}.${kind.group}.yaml`, yaml([crdOf(kind)])] as const,
-    ),
-    [`${kubernetes}/rbac.yaml`, yaml(rbacOf(registry, watchList))],
+    ...manifests.map(([name, text]) => [`${kubernetes}/${name}`, text] as const),
+    [`${kubernetes}/kustomization.yaml`, yaml([kustomizationOf(manifests.map(([name]) => name))])],
     [`${kubernetes}/watch-list.json`, `${JSON.stringify(watchList, undefined, 2)}\n`],
     [`${aws}/controllers.yml`, yaml([awsOf(registry)])],
   ]);
@@ -36,6 +38,11 @@ export function generatedHints(registry: readonly Registered[]): readonly string
       ...costHints(structuralSchema(status, 'status'), 'status'),
     ].map((hint) => `${kind}: ${hint}`),
   );
+}
+
+/** What `kubectl apply -k` takes of the folder: the watch list beside the manifests is for the watcher's bundle. */
+function kustomizationOf(resources: readonly string[]): JsonObject {
+  return { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources };
 }
 
 function yaml(documents: readonly JsonObject[]): string {

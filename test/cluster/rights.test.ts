@@ -12,9 +12,9 @@ import {
 } from '../../src/core/words.ts';
 import { createClient, type KubeClient } from '../../src/kube/client.ts';
 import { ApiError } from '../../src/kube/errors.ts';
-import { applyManifests, readManifests } from '../../src/local/manifests.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { startControlPlane } from '../control-plane/start.ts';
+import { createKubectl } from './kubectl.ts';
 
 const watcher = `system:serviceaccount:${systemNamespace}:${watcherAccount}`;
 // One comes as a group, as an EKS access entry gives it, the other as a user.
@@ -34,8 +34,9 @@ beforeAll(async () => {
     enableAdmission: ['OwnerReferencesPermissionEnforcement'],
   });
   admin = createClient(plane.connection());
-  const manifests = await readManifests('infra/kubernetes/generated');
-  await applyManifests(admin, manifests, { signal: AbortSignal.timeout(60_000) });
+  const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
+  await kubectl.say(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
+  await kubectl.close();
 });
 afterAll(async () => {
   admin.close();
