@@ -29,22 +29,25 @@ export class StatusError extends Error {
   readonly code: number;
   readonly reason: string;
   readonly details: Details | undefined;
+  /** ListMeta of the Status: where a list that lost its past may go on. */
+  readonly metadata: JsonObject;
 
-  constructor(code: number, reason: string, message: string, details?: Details) {
+  constructor(code: number, reason: string, message: string, details?: Details, metadata: JsonObject = {}) {
     super(message);
     this.name = 'StatusError';
     this.code = code;
     this.reason = reason;
     this.details = details;
+    this.metadata = metadata;
   }
 }
 
 /** Returns the Status object of a refusal. */
-export function statusOf({ code, reason, message, details }: StatusError): JsonObject {
+export function statusOf({ code, reason, message, details, metadata }: StatusError): JsonObject {
   return {
     kind: 'Status',
     apiVersion: 'v1',
-    metadata: {},
+    metadata,
     status: 'Failure',
     message,
     ...(reason === '' ? {} : { reason }),
@@ -117,9 +120,9 @@ export function internalError(message: string): StatusError {
   });
 }
 
-/** A version the server does not remember any more. */
-export function expired(message: string): StatusError {
-  return new StatusError(410, 'Expired', message);
+/** A version the server does not remember any more. A list's page may go on with another token, inconsistently. */
+export function expired(message: string, token?: string): StatusError {
+  return new StatusError(410, 'Expired', message, undefined, token === undefined ? {} : { continue: token });
 }
 
 /** A version the server has not reached. */

@@ -29,6 +29,7 @@ export interface Answer {
 /** kube-apiserver's limit for one request. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 const MANAGER_LENGTH = 128;
+const VALIDATIONS: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 
 /** Reads a request's line and headers. */
 export function createExchange(request: IncomingMessage): Exchange {
@@ -84,7 +85,12 @@ export function writeOptions({ query, userAgent, warnings }: Exchange, kind: str
     const wrong = cause.notSupported('dryRun', JSON.stringify(dryRun), ['"All"']);
     throw invalid({ group: 'meta.k8s.io', kind }, '', [wrong]);
   }
-  const validation = query.get('fieldValidation');
+  const validation = query.get('fieldValidation') ?? '';
+  if (!VALIDATIONS.includes(validation)) {
+    const supported = VALIDATIONS.map((name) => JSON.stringify(name));
+    const wrong = cause.notSupported('fieldValidation', JSON.stringify(validation), supported);
+    throw invalid({ group: 'meta.k8s.io', kind }, '', [wrong]);
+  }
   return {
     dryRun: dryRun.length > 0,
     fieldManager: query.get('fieldManager') || managerOf(userAgent),

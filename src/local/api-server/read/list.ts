@@ -20,6 +20,12 @@ interface Continuation {
   readonly after: string;
 }
 
+/** In a token: the page shows the present, although the first ones showed another moment. */
+const NOW = -1;
+const TOO_OLD = 'The resourceVersion for the provided list is too old.';
+const PAGE_TOO_OLD =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+
 /** Lists a collection. Throws StatusErrors: 400, 410 for a version forgotten, 422, 504 for one of the future. */
 export function listObjects(store: Store, resource: Resource, chosen: Selection, query: URLSearchParams): Page {
   const limit = positive(query.get('limit') ?? '', 'limit');
@@ -33,8 +39,8 @@ export function listObjects(store: Store, resource: Resource, chosen: Selection,
     (match === 'Exact' || (match === '' && limit > 0 && asked !== '' && asked !== '0') ? version(asked) : undefined);
   if (exact === undefined && asked !== '' && version(asked) > store.version())
     throw tooLargeVersion(version(asked), store.version());
-  const at = exact ?? store.version();
-  const all = objectsAt(store, collectionOf(resource), chosen.namespace, at, from !== undefined);
+  const at = exact === undefined || exact === NOW ? store.version() : exact;
+  const all = objectsAt(store, collectionOf(resource), chosen.namespace, at, from);
   const selected = chosen.whole ? all : all.filter(chosen.matches);
   const start = from === undefined ? 0 : firstAfter(selected, from.after);
   const items = limit === 0 && start === 0 ? selected : selected.slice(start, limit === 0 ? undefined : start + limit);
@@ -75,16 +81,13 @@ function objectsAt(
   collection: string,
   namespace: string | undefined,
   at: number,
-  continued: boolean,
+  from: Continuation | undefined,
 ): readonly ApiObject[] {
   if (at > store.version()) throw tooLargeVersion(at, store.version());
   if (at === store.version()) return store.list(collection, namespace);
   if (at < store.oldest()) {
-    throw expired(
-      continued
-        ? 'The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.'
-        : 'The resourceVersion for the provided list is too old.',
-    );
+    if (from === undefined) throw expired(TOO_OLD);
+    throw expired(PAGE_TOO_OLD, writeToken({ version: NOW, after: from.after }));
   }
   return store.listAt(collection, at, namespace);
 }

@@ -65,6 +65,17 @@ export const checkStatefulSet: Check = (object, old) => {
   return [cause.forbidden('spec', `updates to statefulset spec for fields other than ${allowed} are forbidden`)];
 };
 
+const KEY_WORDS =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+/** Refuses keys of a ConfigMap or Secret that could not be names of files. */
+export const checkKeys: Check = (object) =>
+  ['data', 'binaryData'].flatMap((field) =>
+    Object.keys(objectAt(object, field))
+      .filter((key) => !/^[-._a-zA-Z0-9]{1,253}$/.test(key) || key === '.' || key.startsWith('..'))
+      .map((key) => cause.invalid(`${field}[${key}]`, JSON.stringify(key), KEY_WORDS)),
+  );
+
 /** Refuses changes of a ConfigMap or Secret that calls itself immutable. */
 export const checkImmutable: Check = (object, old) => {
   if (old?.immutable !== true) return [];

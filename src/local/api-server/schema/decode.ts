@@ -1,6 +1,7 @@
 // Reads built-in kinds, and everybody's metadata, as Go would read them into structs: a wrong type is a bad request, what a
 // struct does not have is dropped and told, nulls and empty maps and lists are as good as absent, quantities get one spelling.
 import { isList, isObject, type Json } from '../json.ts';
+import { breaksFormat } from './formats.ts';
 import { canonicalQuantity } from './quantity.ts';
 import { fieldSchema, keepsUnknown, type Schema } from './schema.ts';
 
@@ -79,6 +80,9 @@ function scalar(value: Json, schema: Schema, kind: string, path: string): Json {
         throw new DecodeError(
           `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`,
         );
+      }
+      if (schema.format === 'byte' && breaksFormat(value, 'byte')) {
+        throw new DecodeError(`illegal base64 data at input byte ${value.search(/[^A-Za-z0-9+/]/)}`);
       }
       return value;
     case 'boolean':
