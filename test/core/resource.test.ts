@@ -90,6 +90,19 @@ describe('a controller', () => {
     expect(() => controller.start({ THING_LIMIT: 'many' })).toThrow(SettingsError);
     expect(() => controller.start({ THING_LIMIT: 'many' })).toThrow(/THING_URL.*THING_LIMIT/);
   });
+
+  it('takes an empty variable for one that is not set, because CloudFormation cannot leave one out', () => {
+    const seen: unknown[] = [];
+    const lenient = defineController(kind)({
+      name: 'lenient',
+      settings: z.object({ A: z.string().optional(), B: z.coerce.number().default(3), C: z.string() }),
+      clients: (settings) => seen.push(settings),
+      reconcile: async () => ({ status: { seen: 1 }, conditions: { Made: { status: 'True', reason: 'Made' } } }),
+    });
+    lenient.start({ A: '', B: '', C: 'c' });
+    expect(seen).toEqual([{ B: 3, C: 'c' }]);
+    expect(() => lenient.start({ C: '' })).toThrow('C: ');
+  });
 });
 
 describe('names', () => {

@@ -62,9 +62,16 @@ function listFiles(folder: string): string[] {
     .map((file) => path.join(folder, file));
 }
 
+/** What a file imports, as it is written there. */
+function targetsOf(file: string): string[] {
+  return [...readFileSync(file, 'utf8').matchAll(statements)].map(
+    ([, from, dynamic, bare]) => from ?? dynamic ?? bare ?? '',
+  );
+}
+
+/** The files of ours that a file imports. */
 function importsOf(file: string): string[] {
-  return [...readFileSync(file, 'utf8').matchAll(statements)]
-    .map(([, from, dynamic, bare]) => from ?? dynamic ?? bare ?? '')
+  return targetsOf(file)
     .filter((target) => target.startsWith('.'))
     .map((target) => path.join(path.dirname(file), target));
 }
@@ -77,6 +84,38 @@ function layerOf(file: string): string {
 
 describe('the sources', () => {
   it('there are some', () => expect(files.length).toBeGreaterThan(50));
+
+  it('every file is in a folder that the table knows', () => {
+    expect(files.filter((file) => !(layerOf(file) in allowed))).toEqual([]);
+  });
+
+  it('core, kube and the API server take from packages what design allows them, and nothing else', () => {
+    const packagesOf = (layer: string) =>
+      files
+        .filter((file) => layerOf(file) === layer)
+        .flatMap((file) => targetsOf(file))
+        .filter((target) => !target.startsWith('.') && !target.startsWith('node:'));
+    expect(new Set(packagesOf('src/core'))).toEqual(new Set(['zod']));
+    expect(new Set(packagesOf('src/kube'))).toEqual(new Set(['zod']));
+    expect(new Set(packagesOf('src/queue'))).toEqual(new Set(['zod', '@aws-sdk/client-sqs']));
+    expect(packagesOf('src/runtime').filter((name) => name !== 'zod')).toEqual([]);
+  });
+
+  it('nothing is imported from Node where anything may run', () => {
+    const fromNode = files
+      .filter((file) => layerOf(file) === 'src/core')
+      .flatMap(targetsOf)
+      .filter((target) => target.startsWith('node:'));
+    expect(fromNode).toEqual([]);
+  });
+
+  it('there is no index file', () => {
+    expect(files.filter((file) => /(^|\/)index\.ts$/.test(file))).toEqual([]);
+  });
+
+  it('names are kebab-case', () => {
+    expect(files.filter((file) => !/^([a-z0-9-]+\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(file))).toEqual([]);
+  });
 
   it('every import points the way that the table allows', () => {
     const wrong = files.flatMap((file) =>

@@ -1,0 +1,55 @@
+// Only the pure rules of conditions: what is merged, what is summed up.
+import { describe, expect, it } from 'vitest';
+import { mergeConditions, summarize } from '../../src/core/conditions.ts';
+import type { StandingCondition } from '../../src/core/result.ts';
+
+const now = new Date('2026-01-02T03:04:05.678Z');
+const standing: StandingCondition = {
+  type: 'AtLevel',
+  status: 'True',
+  reason: 'InBand',
+  message: '',
+  observedGeneration: 1,
+  lastTransitionTime: '2025-01-01T00:00:00Z',
+};
+
+describe('merged conditions', () => {
+  it('keep their transition time while their status is the same, whatever else is said', () => {
+    const said = { AtLevel: { status: 'True', reason: 'Other', message: 'm' } } as const;
+    expect(mergeConditions([standing], said, { generation: 2, now })).toEqual([
+      { ...standing, reason: 'Other', message: 'm', observedGeneration: 2 },
+    ]);
+  });
+
+  it('have the time of now, in whole seconds, when their status changed or they are new', () => {
+    const said = { AtLevel: { status: 'False', reason: 'Low' }, Ready: { status: 'False', reason: 'Low' } } as const;
+    const times = mergeConditions([standing], said, { generation: 2, now }).map((one) => one.lastTransitionTime);
+    expect(times).toEqual(['2026-01-02T03:04:05Z', '2026-01-02T03:04:05Z']);
+  });
+
+  it('leave alone what is not mentioned, which may be another controller’s', () => {
+    const merged = mergeConditions([standing], { Ready: { status: 'True', reason: 'Ready' } }, { generation: 9, now });
+    expect(merged).toContainEqual(standing);
+  });
+
+  it('are in the same order whoever speaks first, so that nothing is written for it', () => {
+    const b = { B: { status: 'True', reason: 'r' } } as const;
+    const a = { A: { status: 'True', reason: 'r' } } as const;
+    const order = (said: Parameters<typeof mergeConditions>[1]) =>
+      mergeConditions([], said, { generation: 1, now }).map(({ type }) => type);
+    expect(order({ ...b, ...a })).toEqual(order({ ...a, ...b }));
+  });
+});
+
+describe('the sum of conditions', () => {
+  const of = (status: 'True' | 'False' | 'Unknown', reason: string) => ({ status, reason });
+  it.each([
+    ['all True', { A: of('True', 'a'), B: of('True', 'b') }, { status: 'True', reason: 'Ready' }],
+    ['one Unknown', { A: of('True', 'a'), B: of('Unknown', 'b') }, { status: 'Unknown', reason: 'b' }],
+    ['a False after an Unknown', { A: of('Unknown', 'a'), B: of('False', 'b') }, { status: 'False', reason: 'b' }],
+    ['two False', { A: of('False', 'a'), B: of('False', 'b') }, { status: 'False', reason: 'a' }],
+    ['one that nobody has spoken of', { A: of('True', 'a') }, { status: 'Unknown' }],
+  ] as const)('is of %s: %j', (_, said, expected) => {
+    expect(summarize(['A', 'B'], said)).toMatchObject(expected);
+  });
+});
