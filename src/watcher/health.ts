@@ -4,13 +4,22 @@ import { toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import { isForbidden, isNotFound } from '../kube/errors.ts';
 
-/** Bookmarks come every 60 s; without any frame for so long, a kind is not being watched. */
+/**
+ * Bookmarks come every 60 s; without any frame for so long, a kind is not being watched. A stream that was opened where
+ * another had ended well counts as one, until it breaks: its first bookmark is a minute away too.
+ */
 const frameSeconds = 90;
 /** A loop with neither frame nor attempt for so long is dead. An outage must not look like this: it would lose the dirty set. */
 const attemptSeconds = 120;
 
 /** What a loop tells of itself. */
 export type LoopHealth = {
+  /** Something is asked of the server. */
+  attempted(): void;
+  /** The server has opened a stream; nothing came on it yet. */
+  opened(): void;
+  /** A list begins. */
+  listing(): void;
   /** Something came from the server. */
   heard(): void;
   /** An attempt failed. */
@@ -30,6 +39,9 @@ export type KindReport = {
   readonly served: boolean | undefined;
   /** The last failure, until a frame comes. */
   readonly problem?: string;
+  /** Lists that were begun, watches and lists that failed, loops that broke. */
+  readonly lists: number;
+  readonly interruptions: number;
   readonly restarts: number;
 };
 
@@ -45,10 +57,13 @@ export type Health = {
 
 type Standing = {
   frameAt: number | undefined;
+  openedAt: number | undefined;
   attemptAt: number;
   problem: string;
   served: boolean | undefined;
   told: string;
+  lists: number;
+  interruptions: number;
   restarts: number;
 };
 
@@ -58,12 +73,14 @@ export function createHealth(now: () => number): Health {
   const since = (at: number) => (now() - at) / 1000;
 
   const report = (): readonly KindReport[] =>
-    [...kinds].map(([kind, { frameAt, attemptAt, problem, served, restarts }]) => ({
+    [...kinds].map(([kind, { frameAt, attemptAt, problem, served, lists, interruptions, restarts }]) => ({
       kind,
       frameAgeSeconds: frameAt === undefined ? undefined : since(frameAt),
       attemptAgeSeconds: since(attemptAt),
       served,
       ...(problem === '' ? {} : { problem }),
+      lists,
+      interruptions,
       restarts,
     }));
 
@@ -71,19 +88,34 @@ export function createHealth(now: () => number): Health {
     loop: (kind) => {
       const standing: Standing = {
         frameAt: undefined,
+        openedAt: undefined,
         attemptAt: now(),
         problem: '',
         served: undefined,
         told: '',
+        lists: 0,
+        interruptions: 0,
         restarts: 0,
       };
       kinds.set(kind, standing);
       return {
+        attempted: () => {
+          standing.attemptAt = now();
+        },
+        opened: () => {
+          standing.served = true;
+          // After a failure only a frame shows that frames arrive again.
+          if (standing.problem === '') standing.openedAt = now();
+        },
+        listing: () => {
+          standing.lists += 1;
+        },
         heard: () => {
           Object.assign(standing, { frameAt: now(), attemptAt: now(), problem: '', served: true, told: '' });
         },
         trouble: (error) => {
-          standing.attemptAt = now();
+          Object.assign(standing, { attemptAt: now(), openedAt: undefined });
+          standing.interruptions += 1;
           standing.problem = redact(toError(error).message);
           if (isForbidden(error) || isNotFound(error)) standing.served = false;
         },
@@ -100,10 +132,11 @@ export function createHealth(now: () => number): Health {
     },
     report,
     ready: () => {
-      const asked = report().filter(({ served }) => served !== false);
+      const asked = [...kinds.values()].filter(({ served }) => served !== false);
+      const never = Number.NEGATIVE_INFINITY;
       return (
         asked.length > 0 &&
-        asked.every(({ frameAgeSeconds = Number.POSITIVE_INFINITY }) => frameAgeSeconds <= frameSeconds)
+        asked.every(({ frameAt = never, openedAt = never }) => since(Math.max(frameAt, openedAt)) <= frameSeconds)
       );
     },
     alive: () => report().every(({ attemptAgeSeconds }) => attemptAgeSeconds <= attemptSeconds),

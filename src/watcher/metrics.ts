@@ -112,6 +112,24 @@ function gaugesOf({ health, waiting, objects }: MetricsSource): readonly Gauge[]
       },
     }),
     new Gauge({
+      name: 'outrigger_watcher_lists',
+      help: 'Lists of a whole kind that were begun.',
+      labelNames: ['kind'],
+      registers,
+      collect() {
+        for (const { kind, lists } of health.report()) this.set({ kind }, lists);
+      },
+    }),
+    new Gauge({
+      name: 'outrigger_watcher_interruptions',
+      help: 'Lists and watches that failed and were tried again.',
+      labelNames: ['kind'],
+      registers,
+      collect() {
+        for (const { kind, interruptions } of health.report()) this.set({ kind }, interruptions);
+      },
+    }),
+    new Gauge({
       name: 'outrigger_watcher_loop_restarts',
       help: 'Times that a watch loop broke and began anew.',
       labelNames: ['kind'],

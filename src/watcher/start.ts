@@ -70,10 +70,10 @@ export async function startWatcher(parts: WatcherParts, options: WatcherOptions)
         wait,
         random,
         nonce: randomUUID,
-        sweep: (controllers, progress) => {
+        sweep: (controllers, held, sinceMs) => {
           for (const [each, primaries] of loops) {
             for (const { as, controller } of each.subscribers) {
-              if (as === 'primary' && controllers.includes(controller)) primaries.sweep(controller, progress);
+              if (as === 'primary' && controllers.includes(controller)) primaries.sweep(controller, held, sinceMs);
             }
           }
         },

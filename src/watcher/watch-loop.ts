@@ -16,7 +16,9 @@ import type { Forwarder } from '../runtime/forwarder.ts';
 import { createProgress, type Progress } from '../runtime/progress.ts';
 import { type Cursor, cursorName } from './cursor.ts';
 import type { LoopHealth } from './health.ts';
+import { observedClient } from './observed-client.ts';
 import { createStore } from './store.ts';
+import { createSweeps, type Sweeps } from './sweeps.ts';
 
 /** What a loop works with. */
 export type LoopParts = {
@@ -33,7 +35,7 @@ export type LoopParts = {
   /** Something never used before, to name a bulk. */
   readonly nonce: () => string;
   /** Sends every primary of these controllers in bulk: a list cannot show which of their children were deleted. */
-  readonly sweep: (controllers: readonly string[], progress: Progress) => void;
+  readonly sweep: (controllers: readonly string[], held: Progress, sinceMs: number) => void;
 };
 
 /** A collection that is followed. */
@@ -41,7 +43,7 @@ export type WatchLoop = {
   /** Follows until the signal aborts. Never throws. */
   run(signal: AbortSignal): Promise<void>;
   /** Sends every object in bulk, as soon as they are known, for one of the controllers whose primaries they are. */
-  sweep(controller: string, progress: Progress): void;
+  readonly sweep: Sweeps['ask'];
   /** How many objects are known. */
   objects(): number;
   /** The version up to which SQS has accepted everything; undefined while that is not known. */
@@ -64,12 +66,14 @@ export function createWatchLoop(
   const namespace = resource.namespaced ? only : undefined;
   const name = cursorName(resource, { namespace });
   const store = createStore();
-  const progress = createProgress((version) => cursor.accepted(name, version));
+  const createOurs = () => createProgress((version) => cursor.accepted(name, version));
+  let progress = createOurs();
   const what = { resource, cluster };
-  /** Sweeps that were asked for before the objects were known. */
-  const owed: (() => void)[] = [];
-  let complete = false;
+  const sweeps = createSweeps(sendAll, { now });
+  const client = observedClient(parts.client, health);
   let run = '';
+  /** Of the list under way: when it began, and whether all of it goes out in bulk. */
+  let listing = { sinceMs: 0, inBulk: false };
 
   function markAll(targets: readonly TargetKey[], bulk: string, held: Progress): void {
     for (const target of targets) forwarder.markBulk({ target, seenAt: now(), run: bulk, progress: held });
@@ -107,14 +111,31 @@ export function createWatchLoop(
     store.delete(key);
   }
 
+  function sendAll(controller: string, held: Progress): void {
+    const bulk = `watcher-${parts.nonce()}`;
+    for (const [key, seen] of store.entries()) {
+      const targets = allTargets(what, key, seen);
+      markAll(
+        targets.filter((target) => target.controller === controller),
+        bulk,
+        held,
+      );
+    }
+  }
+
   function begin(mode: ListMode): void {
+    health.listing();
     run = `watcher-${parts.nonce()}`;
     if (mode === 'restored') {
       store.clear();
+      // Another one: keys that have waited since before the restore hold nothing back, those marked from here on do.
       progress.reset();
+      progress = createOurs();
       cursor.drop(name);
-      complete = false;
+      sweeps.reset();
     }
+    const inBulk = (mode === 'initial' || mode === 'restored') && store.size() === 0;
+    listing = { sinceMs: now(), inBulk };
     store.beginListing();
   }
 
@@ -125,13 +146,12 @@ export function createWatchLoop(
         forwarder.mark({ target, source, seenAt: now(), progress });
       }
     }
-    if (mode === 'expired') {
+    if (mode === 'expired' || mode === 'initial') {
       const children = resource.subscribers.filter(({ as }) => as !== 'primary').map(({ controller }) => controller);
-      parts.sweep([...new Set(children)], progress);
+      parts.sweep([...new Set(children)], progress, listing.sinceMs);
     }
     progress.heard(version);
-    complete = true;
-    for (const pay of owed.splice(0)) pay();
+    sweeps.complete(listing.inBulk);
     log.info('listed', { mode, objects: store.size(), gone: missing.length });
   }
 
@@ -173,7 +193,7 @@ export function createWatchLoop(
   }
 
   async function follow(start: string | undefined, signal: AbortSignal): Promise<void> {
-    const { client, wait, random } = parts;
+    const { wait, random } = parts;
     const target = { resource, namespace, wanted: wantedOf(resource) };
     for await (const event of watchHeads(client, target, { start, signal, wait, random })) handle(event, start);
   }
@@ -191,35 +211,13 @@ export function createWatchLoop(
           // The store still says what was forwarded, so nothing is lost by beginning anew.
           log.error('watch loop broke, beginning anew', { error: redact(toError(thrown).message) });
           health.restarted();
-          start = undefined;
           await parts.wait(anewSeconds, signal).catch(() => undefined);
         }
       }
     },
-    sweep: (controller, held) => {
-      const bulk = `watcher-${parts.nonce()}`;
-      const send = () => {
-        for (const [key, seen] of store.entries()) {
-          const targets = allTargets(what, key, seen);
-          markAll(
-            targets.filter((target) => target.controller === controller),
-            bulk,
-            held,
-          );
-        }
-      };
-      if (complete) {
-        send();
-        return;
-      }
-      const ticket = held.open();
-      owed.push(() => {
-        send();
-        held.close(ticket);
-      });
-    },
+    sweep: sweeps.ask,
     objects: store.size,
-    accepted: progress.accepted,
+    accepted: () => progress.accepted(),
   };
 }
 
