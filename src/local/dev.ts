@@ -104,13 +104,12 @@ export async function startDev(
   const samples = (await Promise.all(apply.map(readManifests))).flat();
   const generated = await readManifests(path.join(root, 'infra/kubernetes/generated'));
 
-  const [templateText, cluster, queueServer, worlds] = await settleAll([
-    makeArtifacts(build, root, signal),
-    startCluster(parts, { folder, kubeconfig, context, apiPort, signal }),
-    startQueueServer(parts, { queueEndpoint, queuePort, signal }),
-    startWorlds(),
+  const [templateText, cluster, queueServer, worlds] = await allOrNone(signal, (starting) => [
+    makeArtifacts(build, root, starting),
+    startCluster(parts, { folder, kubeconfig, context, apiPort, signal: starting }),
+    startQueueServer(parts, { queueEndpoint, queuePort, signal: starting }),
+    startWorlds(parts),
   ]);
-  parts.defer(async () => void (await Promise.all([worlds.plant.close(), worlds.pantry.close()])));
   breakWorlds(worlds, worldFaults);
   say(`API server ${cluster.server.origin}, SQS ${queueServer.endpoint}`);
   say(`worlds outside the cluster: plant ${worlds.plant.url}, pantry ${worlds.pantry.url}`);
@@ -239,8 +238,18 @@ function kinds(controllers: readonly Registered[]): string {
   return [...new Set(controllers.map(({ declares }) => declares.resource.plural))].join(',');
 }
 
-/** Waits for all, whatever fails first: what was started must be known before it can be ended. Throws the first failure. */
-async function settleAll<T extends readonly unknown[]>(work: { readonly [K in keyof T]: Promise<T[K]> }): Promise<T> {
-  await Promise.allSettled(work);
-  return await Promise.all(work);
+/** Starts several things at once. When one fails the others are told, and waited for: whatever they started must be known. */
+async function allOrNone<T extends readonly unknown[]>(
+  signal: AbortSignal,
+  begin: (starting: AbortSignal) => { readonly [K in keyof T]: Promise<T[K]> },
+): Promise<T> {
+  const failed = new AbortController();
+  const work = begin(AbortSignal.any([signal, failed.signal]));
+  try {
+    return await Promise.all(work);
+  } catch (error) {
+    failed.abort(error);
+    await Promise.allSettled(work);
+    throw error;
+  }
 }

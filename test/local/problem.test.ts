@@ -47,8 +47,9 @@ it.each([
   'pantry=salt:gone',
   'plant=',
 ])('an unknown world fault %s lists the known ones', async (fault) => {
-  const worlds = await startWorlds();
-  onTestFinished(async () => void (await Promise.all([worlds.plant.close(), worlds.pantry.close()])));
+  const parts = new AsyncDisposableStack();
+  onTestFinished(() => parts.disposeAsync());
+  const worlds = await startWorlds(parts);
   expect(() => breakWorlds(worlds, [fault])).toThrow(/not known; there are plant=down, .*pantry=down/);
   breakWorlds(worlds, ['pantry=down', 'pantry=saffron:error', 'plant=sensor-hang']);
 });

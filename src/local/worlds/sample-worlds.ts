@@ -14,9 +14,12 @@ export const worldParameters = { plant: 'PlantUrl', pantry: 'PantryUrl' } as con
 /** On a sample tank: the level that the plant begins with, as if there had been rain. No controller reads it. */
 const pourAnnotation = 'plant.example.com/pour';
 
-/** Starts the worlds on free ports. */
-export async function startWorlds(): Promise<SampleWorlds> {
-  const [plant, pantry] = await Promise.all([startPlant(), startPantry()]);
+/** Starts the worlds on free ports. What was started is put on `parts`. */
+export async function startWorlds(parts: AsyncDisposableStack): Promise<SampleWorlds> {
+  const plant = await startPlant();
+  parts.defer(() => plant.close());
+  const pantry = await startPantry();
+  parts.defer(() => pantry.close());
   return { plant, pantry };
 }
 
