@@ -26,7 +26,14 @@ const subscriber = z.object({
 
 const watchList = z.object({
   version: z.literal(1),
-  resources: z.array(z.object({ ...collection, subscribers: z.array(subscriber).min(1) })),
+  resources: z.array(
+    z.object({
+      ...collection,
+      /** Only objects with these labels; absent: all. */
+      labelSelector: z.string().optional(),
+      subscribers: z.array(subscriber).min(1),
+    }),
+  ),
 });
 
 export type Subscriber = Readonly<z.infer<typeof subscriber>>;

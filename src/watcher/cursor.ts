@@ -27,12 +27,12 @@ export const noCursor: Cursor = {
  * subscribers are another entry.
  */
 export function cursorName(
-  { group, version, plural, subscribers }: WatchedResource,
+  { group, version, plural, labelSelector = '', subscribers }: WatchedResource,
   { namespace }: { readonly namespace?: string | undefined } = {},
 ): string {
   const who = subscribers.map(({ controller, as, predicate, primary, label }) =>
     [controller, as, predicate, primary.group, primary.plural, label ?? ''].join(' '),
   );
-  const readers = hashOf(...who.sort()).slice(0, 12);
+  const readers = hashOf(labelSelector, ...who.sort()).slice(0, 12);
   return [group === '' ? 'core' : group, version, plural, namespace ?? '', readers].join('_');
 }

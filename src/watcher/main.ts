@@ -19,6 +19,7 @@ import { startWatcher, type Watcher } from './start.ts';
 const drainSeconds = 10;
 
 const write = (line: string) => process.stdout.write(line);
+const readable = process.stdout.isTTY === true;
 const starting = new AbortController();
 const stopStarting = () => starting.abort();
 process.once('SIGTERM', stopStarting);
@@ -37,7 +38,7 @@ try {
 
 async function start(): Promise<Watcher> {
   const settings = readWatcherSettings();
-  const log = createLog(write, { least: settings.LOG_LEVEL, fields: { cluster: settings.CLUSTER } });
+  const log = createLog(write, { readable, least: settings.LOG_LEVEL, fields: { cluster: settings.CLUSTER } });
   const { signal } = starting;
   const source = settings.KUBECONFIG ?? 'kubeconfig';
   const connection = await loadKubeconfig({ file: settings.KUBECONFIG, context: settings.KUBECONFIG_CONTEXT });
@@ -65,7 +66,7 @@ async function start(): Promise<Watcher> {
 }
 
 async function end(watcher: Watcher): Promise<void> {
-  const log = createLog(write);
+  const log = createLog(write, { readable });
   try {
     const left = await watcher.stop({ drainSeconds });
     if (left > 0) log.warn('keys not sent before the end; the next start sends them', { keys: left });
@@ -81,6 +82,6 @@ function fail(thrown: unknown): never {
   const error = toError(thrown);
   const known = thrown instanceof SettingsError || thrown instanceof ConnectionProblem;
   const trace = known ? {} : { stack: redact(error.stack ?? '') };
-  createLog(write).error('the watcher cannot run', { error: redact(error.message), ...trace });
+  createLog(write, { readable }).error('the watcher cannot run', { error: redact(error.message), ...trace });
   process.exit(1);
 }

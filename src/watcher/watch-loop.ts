@@ -194,7 +194,8 @@ export function createWatchLoop(
 
   async function follow(start: string | undefined, signal: AbortSignal): Promise<void> {
     const { wait, random } = parts;
-    const target = { resource, namespace, wanted: wantedOf(resource) };
+    const { labelSelector } = resource;
+    const target = { resource, namespace, labelSelector, wanted: wantedOf(resource) };
     for await (const event of watchHeads(client, target, { start, signal, wait, random })) handle(event, start);
   }
 
