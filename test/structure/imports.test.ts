@@ -3,6 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { registry } from '../../src/controllers/registry.ts';
+import { resyncQueue, timersQueue } from '../../src/core/words.ts';
 
 /** What each folder may import, beside itself. A folder that is not here is a new layer: decide what it may know. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
@@ -107,6 +109,11 @@ describe('the sources', () => {
       .flatMap(targetsOf)
       .filter((target) => target.startsWith('node:'));
     expect(fromNode).toEqual([]);
+  });
+
+  it('every controller of the registry has its function, and no function is left over', () => {
+    const functions = files.filter((file) => file.startsWith('functions/')).map((file) => path.basename(file, '.ts'));
+    expect(functions.sort()).toEqual([...registry.map(({ name }) => name), timersQueue, resyncQueue].sort());
   });
 
   it('there is no index file', () => {

@@ -1,0 +1,78 @@
+// Only what `outrigger build` makes of a folder of functions: bundles that load, and refusals.
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { build } from '../../src/cli/build.ts';
+
+const source = path.resolve(import.meta.dirname, '../..');
+let root: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), 'outrigger-build-'));
+  await mkdir(path.join(root, 'functions'));
+  await mkdir(path.join(root, 'src/watcher'), { recursive: true });
+  await symlink(path.join(source, 'node_modules'), path.join(root, 'node_modules'));
+  await write('src/watcher/main.ts', `import { version } from './version.ts'; process.stdout.write(version);`);
+  await write('src/watcher/version.ts', `export const version = '1';`);
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function write(file: string, text: string): Promise<void> {
+  await writeFile(path.join(root, file), text);
+}
+
+/** Loads a bundle as Lambda does and calls its handler. */
+async function call(name: string): Promise<unknown> {
+  const bundle: unknown = await import(pathToFileURL(path.join(root, `dist/${name}/index.mjs`)).href);
+  const { handler } = z
+    .object({ handler: z.custom<() => unknown>((value) => typeof value === 'function') })
+    .parse(bundle);
+  return handler();
+}
+
+describe('build', () => {
+  it('makes a module of each function, with its map, and one of the watcher', async () => {
+    await write('functions/tree.ts', `export const handler = (): string => 'tree';`);
+    await write('functions/fruit.ts', `export const handler = (): string => 'fruit';`);
+    await build(root);
+    expect((await readdir(path.join(root, 'dist'))).sort()).toEqual(['fruit', 'tree', 'watcher']);
+    expect((await readdir(path.join(root, 'dist/tree'))).sort()).toEqual(['index.mjs', 'index.mjs.map']);
+    expect([await call('tree'), await call('fruit')]).toEqual(['tree', 'fruit']);
+  });
+
+  it('bundles CommonJS that requires what Node brings', async () => {
+    await write('src/old.cjs', `exports.separator = require('path').sep;`);
+    await write(
+      'functions/tree.ts',
+      `import { separator } from '../src/old.cjs'; export const handler = () => separator;`,
+    );
+    await build(root);
+    expect(await call('tree')).toBe('/');
+  });
+
+  it('forgets the bundles of functions that are gone', async () => {
+    await write('functions/tree.ts', 'export const handler = () => 1;');
+    await write('functions/old.ts', 'export const handler = () => 1;');
+    await build(root);
+    await rm(path.join(root, 'functions/old.ts'));
+    await build(root);
+    expect((await readdir(path.join(root, 'dist'))).sort()).toEqual(['tree', 'watcher']);
+  });
+
+  it('refuses a function that holds client-node, however it came in, and leaves the old bundles', async () => {
+    await write('functions/tree.ts', `export const handler = () => 'old';`);
+    await build(root);
+    await write('src/far.ts', `export const load = async () => (await import('@kubernetes/client-node')).KubeConfig;`);
+    await write('functions/tree.ts', `import { load } from '../src/far.ts'; export const handler = load;`);
+    await expect(build(root)).rejects.toThrow('functions/tree.ts would hold @kubernetes/client-node');
+    expect(await call('tree')).toBe('old');
+  });
+
+  it('fails with the place of what does not compile', async () => {
+    await write('functions/tree.ts', 'export const handler = (;');
+    await expect(build(root)).rejects.toThrow('functions/tree.ts:1');
+  });
+});
