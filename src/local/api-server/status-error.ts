@@ -94,14 +94,31 @@ export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message);
 }
 
+const SHOWN_CHARACTERS = 30;
+
+/** A body that is no object at all; its beginning is shown. */
+export function unrecognized(kind: string, why: string, text: string): StatusError {
+  const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)} ...` : text;
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${shown})`);
+}
+
 export function forbidden(subject: Subject, name: string, why: string, causes: readonly Cause[]): StatusError {
   const message = `${qualified(subject)} "${name}" is forbidden: ${why}`;
   return new StatusError(403, 'Forbidden', message, detailsOf(subject, name, { causes }));
 }
 
-export function methodNotAllowed(): StatusError {
-  const message = 'the server does not allow this method on the requested resource';
-  return new StatusError(405, 'MethodNotAllowed', message, {});
+/** A verb that a path does not have. Custom kinds say which. */
+export function methodNotAllowed(subject: Subject, verb: string, custom: boolean): StatusError {
+  if (!custom) {
+    return new StatusError(
+      405,
+      'MethodNotAllowed',
+      'the server does not allow this method on the requested resource',
+      {},
+    );
+  }
+  const message = `${verb.toLowerCase()} is not supported on resources of kind "${qualified(subject)}"`;
+  return new StatusError(405, 'MethodNotAllowed', message, detailsOf(subject, ''));
 }
 
 export function notAcceptable(accepted: readonly string[]): StatusError {

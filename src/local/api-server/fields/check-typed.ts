@@ -42,17 +42,18 @@ function checkItems(value: readonly Json[], schema: Schema, path: string): strin
 }
 
 function typeProblem(value: Json, schema: Schema): string | undefined {
-  const text = (): string => (typeof value === 'string' ? value : JSON.stringify(value));
   if (schema['x-kubernetes-int-or-string'] === true || schema.type === undefined) return undefined;
   switch (schema.type) {
     case 'object':
-      return isObject(value) ? undefined : `expected map, got ${goValue(value)}`;
+      return isObject(value) ? undefined : `expected map, got &{${goValue(value)}}`;
     case 'array':
-      return isList(value) ? undefined : `expected list, got ${goValue(value)}`;
+      return isList(value) ? undefined : `expected list, got &{${goValue(value)}}`;
     case 'string':
-      return typeof value === 'string' ? undefined : `expected string, got ${goValue(value)}`;
+      return typeof value === 'string'
+        ? undefined
+        : `expected string, got &value.valueUnstructured{Value:${goValue(value)}}`;
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : `expected boolean, got ${text()}`;
+      return typeof value === 'boolean' ? undefined : `expected boolean, got &{${goValue(value)}}`;
     default:
       return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${goType(value)}`;
   }
@@ -64,6 +65,11 @@ function goType(value: Json): string {
   return isList(value) ? '[]interface {}' : 'map[string]interface {}';
 }
 
+/** Prints a value as Go's %v does. */
 function goValue(value: Json): string {
-  return `&value.valueUnstructured{Value:${JSON.stringify(value)}}`;
+  if (isList(value)) return `[${value.map(goValue).join(' ')}]`;
+  if (!isObject(value)) return String(value);
+  return `map[${Object.entries(value)
+    .map(([field, content]) => `${field}:${goValue(content)}`)
+    .join(' ')}]`;
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'yaml';
 import { type Json, type JsonObject, parseJson } from '../json.ts';
-import { badRequest, cause, invalid, StatusError, unsupportedMediaType } from '../status-error.ts';
+import { cause, invalid, StatusError, unrecognized, unsupportedMediaType } from '../status-error.ts';
 import type { WriteOptions } from '../world.ts';
 
 /** A request. */
@@ -62,7 +62,7 @@ async function readText(request: IncomingMessage): Promise<string> {
 }
 
 /** Reads a body, JSON or YAML. Throws StatusErrors: 400, 415. */
-export async function readBody(exchange: Exchange): Promise<Json> {
+export async function readBody(exchange: Exchange, kind: string): Promise<Json> {
   const { contentType } = exchange;
   if (!['', 'application/json', 'application/yaml'].includes(contentType)) {
     throw unsupportedMediaType(['application/json', 'application/yaml']);
@@ -72,9 +72,8 @@ export async function readBody(exchange: Exchange): Promise<Json> {
     if (contentType === 'application/yaml') return parse(text);
     return parseJson(text);
   } catch (error) {
-    throw badRequest(
-      `couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const why = error instanceof Error ? error.message : String(error);
+    throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, text);
   }
 }
 

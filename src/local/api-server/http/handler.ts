@@ -72,7 +72,7 @@ export function createHandler(
 async function answerElse(world: World, exchange: Exchange): Promise<Answer> {
   const { path, method, accept } = exchange;
   if (path === `/apis/${REVIEWS.group}/${REVIEWS.version}/${REVIEWS.plural}` && method === 'POST') {
-    return { status: 201, body: reviewed(await readBody(exchange)) };
+    return { status: 201, body: reviewed(await readBody(exchange, REVIEWS.kind)) };
   }
   if (method !== 'GET') return PAGE_NOT_FOUND;
   if (HEALTHY.includes(path)) return { status: 200, body: 'ok' };

@@ -6,7 +6,7 @@ import { acceptedView } from '../read/media-type.ts';
 import { type Presentation, presentList, presentObject } from '../read/present.ts';
 import { selection } from '../read/selection.ts';
 import { collectionOf, collectionSubject, type Resource } from '../registry/resource.ts';
-import { methodNotAllowed, notFound } from '../status-error.ts';
+import { methodNotAllowed, notFound, type StatusError } from '../status-error.ts';
 import { findObject, type Target, type World } from '../world.ts';
 import { applyObject, requireManager } from '../write/apply.ts';
 import { createObject } from '../write/create.ts';
@@ -27,7 +27,7 @@ export async function answer(world: World, route: Route, exchange: Exchange): Pr
   const target = { resource, namespace: namespace ?? '', name };
   if (subresource === '') return answerObject(world, target, '', exchange);
   if (subresource === 'status' && resource.status) {
-    if (exchange.method === 'DELETE') throw methodNotAllowed();
+    if (exchange.method === 'DELETE') throw refusal(resource, exchange);
     return answerObject(world, target, 'status', exchange);
   }
   if (subresource === 'scale' && resource.scale !== undefined)
@@ -57,11 +57,11 @@ async function answerCollection(world: World, route: Route, exchange: Exchange):
       if (resource.namespaced && namespace === undefined) return PAGE_NOT_FOUND;
       const options = writeOptions(exchange, 'CreateOptions');
       const target = { resource, namespace: namespace ?? '', name: '' };
-      const object = atTarget(readObject(world, await readBody(exchange), resource, options), target);
+      const object = atTarget(readObject(world, await readBody(exchange, resource.kind), resource, options), target);
       return { status: 201, body: presentObject(createObject(world, object, resource, options), shown) };
     }
     case 'DELETE': {
-      if (resource.namespaced && namespace === undefined) throw methodNotAllowed();
+      if (resource.namespaced && namespace === undefined) throw refusal(resource, exchange);
       const request = deleteRequest(await optionalBody(exchange), exchange.query);
       const { items, metadata } = listObjects(
         world.store,
@@ -75,7 +75,7 @@ async function answerCollection(world: World, route: Route, exchange: Exchange):
       return { status: 200, body: presentList(items, metadata, shown) };
     }
     default:
-      throw methodNotAllowed();
+      throw refusal(resource, exchange);
   }
 }
 
@@ -90,7 +90,7 @@ async function answerObject(world: World, target: Target, subresource: string, e
     }
     case 'PUT': {
       const options = writeOptions(exchange, 'UpdateOptions');
-      const object = atTarget(readObject(world, await readBody(exchange), resource, options), target);
+      const object = atTarget(readObject(world, await readBody(exchange, resource.kind), resource, options), target);
       const updated = updateObject(world, target, subresource, () => ({ object, replaces: true }), options);
       return { status: 200, body: presentObject(updated, shown) };
     }
@@ -113,8 +113,12 @@ async function answerObject(world: World, target: Target, subresource: string, e
       return { status: 200, body: deleted(deleteObject(world, target, request), target, shown) };
     }
     default:
-      throw methodNotAllowed();
+      throw refusal(resource, exchange);
   }
+}
+
+function refusal(resource: Resource, { method }: Exchange): StatusError {
+  return methodNotAllowed(collectionSubject(resource), method, resource.custom);
 }
 
 function deleted({ object, gone }: DeleteOutcome, { resource, name }: Target, shown: Presentation): JsonObject {
@@ -127,7 +131,7 @@ function deleted({ object, gone }: DeleteOutcome, { resource, name }: Target, sh
 async function optionalBody(exchange: Exchange): Promise<JsonObject | undefined> {
   const text = await exchange.text();
   if (text.trim() === '') return undefined;
-  const body = await readBody({ ...exchange, text: async () => text });
+  const body = await readBody({ ...exchange, text: async () => text }, 'DeleteOptions');
   return isObject(body) ? body : undefined;
 }
 
@@ -145,11 +149,11 @@ async function answerScale(
     return { status: 200, body: scaleOf(object, paths) };
   }
   if (method === 'PUT') {
-    const body = await readBody(exchange);
+    const body = await readBody(exchange, 'Scale');
     const options = writeOptions(exchange, 'UpdateOptions');
     return { status: 200, body: updateScale(world, target, paths, () => body, options) };
   }
-  if (method !== 'PATCH') throw methodNotAllowed();
+  if (method !== 'PATCH') throw refusal(resource, exchange);
   requirePatchType(contentType, resource);
   const patch = parsePatch({ contentType, text: await exchange.text() });
   const options = writeOptions(exchange, 'PatchOptions');

@@ -2,10 +2,8 @@
 import type { BuiltinSchemas } from '../schema/builtins.ts';
 import {
   allOf,
-  checkEvent,
   checkImmutable,
   checkKeys,
-  checkNewEvent,
   checkRequired,
   checkRoleRef,
   checkSelector,
@@ -25,10 +23,9 @@ import {
 } from './builtin-defaults.ts';
 import { builtinColumns, PLAIN } from './columns.ts';
 import { checkDefinition, definitionNameProblem, prepareDefinition } from './definition.ts';
+import { EVENT, NEW_EVENT } from './event-kinds.ts';
 import { labelProblem, pathSegmentProblem, serviceNameProblem } from './names.ts';
-import type { Resource, ScalePaths } from './resource.ts';
-
-type Described = Partial<Resource> & { readonly kind: string; readonly plural: string };
+import type { Described, Resource, ScalePaths } from './resource.ts';
 
 const SCALE: ScalePaths = {
   specReplicas: ['spec', 'replicas'],
@@ -37,38 +34,6 @@ const SCALE: ScalePaths = {
 };
 const CLUSTER = { namespaced: false };
 const RBAC = { nameProblem: pathSegmentProblem };
-
-const EVENT: Described = {
-  kind: 'Event',
-  plural: 'events',
-  shortNames: ['ev'],
-  selectable: [
-    ...['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
-      (f) => `involvedObject.${f}`,
-    ),
-    ...['reason', 'reportingComponent', 'source', 'type'],
-  ],
-  check: checkEvent,
-};
-
-// The newer API of the same objects, by other names.
-const NEW_EVENT: Described = {
-  ...EVENT,
-  alias: {
-    collection: '/events',
-    apiVersion: 'v1',
-    fields: {
-      regarding: 'involvedObject',
-      note: 'message',
-      reportingController: 'reportingComponent',
-      deprecatedSource: 'source',
-      deprecatedFirstTimestamp: 'firstTimestamp',
-      deprecatedLastTimestamp: 'lastTimestamp',
-      deprecatedCount: 'count',
-    },
-  },
-  check: checkNewEvent,
-};
 
 const CORE: readonly Described[] = [
   {

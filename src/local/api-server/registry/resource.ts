@@ -70,6 +70,9 @@ export interface Resource {
   complete?(object: ApiObject): ApiObject;
 }
 
+/** What has to be said about a built-in kind; the rest is usual. */
+export type Described = Partial<Resource> & { readonly kind: string; readonly plural: string };
+
 /** Returns the apiVersion of a resource. */
 export function apiVersionOf({ group, version }: Pick<Resource, 'group' | 'version'>): string {
   return group === '' ? version : `${group}/${version}`;

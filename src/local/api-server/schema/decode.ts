@@ -32,8 +32,8 @@ export function decode(value: Json, schema: Schema, kind: string, path = ''): De
     if (!isObject(value)) throw mismatch(value, kind, path, 'object');
     const kept: Record<string, Json> = {};
     for (const [field, content] of Object.entries(value)) {
-      const at = path === '' ? field : `${path}.${field}`;
       const below = fieldSchema(schema, field);
+      const at = path === '' ? field : `${path}.${field}`;
       if (below === undefined) {
         if (keepsUnknown(schema)) kept[field] = content;
         else unknown.push(at);
@@ -103,6 +103,6 @@ function scalar(value: Json, schema: Schema, kind: string, path: string): Json {
 
 function mismatch(value: Json, kind: string, path: string, type: string): DecodeError {
   const name = isList(value) ? 'array' : typeof value === 'boolean' ? 'bool' : value === null ? 'null' : typeof value;
-  const field = path.replaceAll(/\[\d+\]/g, '');
+  const field = path.replaceAll(/\[\d+\]/g, '').replace(/^metadata\./, '');
   return new DecodeError(`json: cannot unmarshal ${name} into Go struct field ${kind}.${field} of type ${type}`);
 }

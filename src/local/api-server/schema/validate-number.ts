@@ -15,10 +15,10 @@ export function validateNumber(value: number, schema: Schema, name: string, fiel
     causes.push(cause.invalid(field, String(value), `${name} in body should be ${detail}`));
   };
   const range = format === undefined ? undefined : RANGES[format];
-  if (range !== undefined && (value < range[0] || value > range[1])) {
+  if (range !== undefined && (!Number.isInteger(value) || value < range[0] || value > range[1])) {
     causes.push(
       cause.invalid(
-        '',
+        '<nil>',
         '""',
         `Checked value must be of type ${schema.type ?? 'integer'} with format ${format} in ${name}`,
       ),

@@ -47,6 +47,8 @@ function checkType(value: Json, schema: Schema, place: Place): Cause[] {
   if (expected === undefined) return [];
   const got = typeName(value);
   if (value === null) return schema.nullable === true ? [] : wrong(expected, got);
+  // Go knows a number with a format by its machine type.
+  if (got === 'number' && expected === 'integer' && schema.format !== undefined) return wrong(schema.format, 'float64');
   if (expected.split(',').includes(got) || (expected === 'number' && got === 'integer')) {
     return typeof value === 'string' && breaksFormat(value, schema.format) ? wrong(schema.format ?? '', value) : [];
   }
@@ -61,20 +63,32 @@ function typeName(value: Json): string {
 }
 
 function checkChoices(value: Json, schema: Schema, place: Place): Cause[] {
-  const fits = (one: Schema): boolean => validate(value, undefined, one, place).length === 0;
+  const { anyOf, oneOf, not } = schema;
   const causes: Cause[] = (schema.allOf ?? []).flatMap((one) => validate(value, undefined, one, place));
   const said = (detail: string): void => {
-    causes.push(cause.invalid(fieldOf(place), '""', `${quotedPath(place)} must validate ${detail}`));
+    causes.push(cause.invalid('<nil>', '""', `${quotedPath(place)} must ${detail}`));
   };
-  if (schema.anyOf !== undefined && !schema.anyOf.some(fits)) said('at least one schema (anyOf)');
-  if (schema.oneOf !== undefined) {
-    const count = schema.oneOf.filter(fits).length;
-    if (count !== 1)
-      said(`one and only one schema (oneOf). Found ${count === 0 ? 'none valid' : `${count} valid alternatives`}`);
+  const tried = (choices: readonly Schema[]): Cause[][] => choices.map((one) => validate(value, undefined, one, place));
+  // Where none fits, what is wrong with the nearest one is told too.
+  const nearest = (failures: Cause[][]): Cause[] => failures.toSorted((a, b) => a.length - b.length)[0] ?? [];
+  if (anyOf !== undefined) {
+    const failures = tried(anyOf);
+    if (failures.every(({ length }) => length > 0)) {
+      said('validate at least one schema (anyOf)');
+      causes.push(...nearest(failures));
+    }
   }
-  if (schema.not !== undefined && fits(schema.not)) {
-    causes.push(cause.invalid(fieldOf(place), '""', `${quotedPath(place)} must not validate the schema (not)`));
+  if (oneOf !== undefined) {
+    const failures = tried(oneOf);
+    const fitting = failures.filter(({ length }) => length === 0).length;
+    if (fitting === 0) {
+      said('validate one and only one schema (oneOf). Found none valid');
+      causes.push(...nearest(failures));
+    } else if (fitting > 1) {
+      said(`validate one and only one schema (oneOf). Found ${fitting} valid alternatives`);
+    }
   }
+  if (not !== undefined && validate(value, undefined, not, place).length === 0) said('not validate the schema (not)');
   return causes;
 }
 
@@ -111,7 +125,9 @@ function compiled(pattern: string): RegExp {
 function checkEnum(value: Json, schema: Schema, place: Place): Cause[] {
   if (schema.enum === undefined || schema.enum.some((allowed) => sameJson(allowed, value))) return [];
   if (value === null && schema.nullable === true) return [];
-  const supported = schema.enum.map((allowed) => JSON.stringify(allowed));
+  const supported = schema.enum.map((allowed) =>
+    JSON.stringify(typeof allowed === 'string' ? allowed : JSON.stringify(allowed)),
+  );
   return [cause.notSupported(fieldOf(place), JSON.stringify(value), supported)];
 }
 

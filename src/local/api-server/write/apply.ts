@@ -72,9 +72,7 @@ function readConfig(text: string, target: Target, subresource: string): ApiObjec
     throw badRequest(`error decoding YAML: Object 'Kind' is missing in '${JSON.stringify(sent)}'`);
   }
   if (sent.kind !== resource.kind) {
-    throw badRequest(
-      `error decoding YAML: ${sent.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}`,
-    );
+    throw badRequest(`invalid object type: ${apiVersion}, Kind=${sent.kind}`);
   }
   const metadata = objectAt(sent, 'metadata');
   if (metadata.managedFields !== undefined && metadata.managedFields !== null) {
@@ -102,8 +100,9 @@ function parseYaml(text: string): Json {
   }
 }
 
-function requireTyped(config: ApiObject, { resource, namespace, name }: Target): void {
-  const problems = checkTyped(config, resource.schema);
+function requireTyped(config: ApiObject, { resource }: Target): void {
+  const problems = checkTyped(config, resource.schema).sort();
+  const { name = '', namespace = '' } = config.metadata;
   if (problems.length === 0) return;
   const { group, version, kind } = resource;
   const said = problems.length === 1 ? problems[0] : `errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`;

@@ -45,6 +45,20 @@ export function checkChangedMetadata(object: ApiObject, old: ApiObject): Cause[]
   return [...causes, ...checkLabels(object)];
 }
 
+// Finalizers that Kubernetes itself names without a domain.
+const STANDARD_FINALIZERS: readonly string[] = ['orphan', 'foregroundDeletion', 'kubernetes'];
+
+/** Returns what to warn of in new finalizers of a custom resource. */
+export function finalizerWarnings({ metadata }: ApiObject, old: ApiObject | undefined): string[] {
+  const known = [...STANDARD_FINALIZERS, ...(old?.metadata.finalizers ?? [])];
+  return (metadata.finalizers ?? [])
+    .filter((name) => !known.includes(name) && !name.includes('/'))
+    .map((name) => {
+      const better = name.includes('.') ? 'name including a path (/)' : 'name';
+      return `metadata.finalizers: ${JSON.stringify(name)}: prefer a domain-qualified finalizer ${better} to avoid accidental conflicts with other finalizer writers`;
+    });
+}
+
 function checkLabels({ metadata }: ApiObject): Cause[] {
   const { labels = {}, annotations = {}, finalizers = [] } = metadata;
   const causes: Cause[] = [];

@@ -8,6 +8,7 @@ import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
 import { apiVersionOf, asStored, collectionOf, collectionSubject, type Resource } from '../registry/resource.ts';
 import { alreadyExists, forbidden, internalError, notFound, StatusError } from '../status-error.ts';
 import { findObject, timestamp, type World, type WriteOptions } from '../world.ts';
+import { finalizerWarnings } from './check-metadata.ts';
 import { checkObject } from './check-object.ts';
 
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
@@ -45,6 +46,7 @@ export function createObject(
   const plain = resource.status ? withoutStatus(fresh) : fresh;
   const prepared = resource.prepare?.(plain, undefined) ?? plain;
   checkObject(world, prepared, undefined, resource, '');
+  if (resource.custom) for (const text of finalizerWarnings(prepared, undefined)) options.warn(text);
   if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '') {
     throw internalError('resourceVersion should not be set on objects to be created');
   }

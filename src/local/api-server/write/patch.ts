@@ -4,7 +4,7 @@ import type { ApiObject } from '../object.ts';
 import { JsonPatchError, jsonPatch } from '../patch/json-patch.ts';
 import { mergePatch } from '../patch/merge-patch.ts';
 import { strategicMerge } from '../patch/strategic-merge.ts';
-import { kindSubject, type Resource } from '../registry/resource.ts';
+import type { Resource } from '../registry/resource.ts';
 import { badRequest, cause, invalid, StatusError, unsupportedMediaType } from '../status-error.ts';
 import type { Target, World, WriteOptions } from '../world.ts';
 import { atTarget, readObject } from './read-object.ts';
@@ -39,20 +39,20 @@ export function patchObject(
   const parsed = parsePatch(patch);
   const make = (live: ApiObject) => {
     const patched = applyPatch(live, parsed, patch.contentType, resource);
-    return { object: atTarget(readPatched(world, patched, parsed, resource, options), target) };
+    return { object: atTarget(readPatched(world, patched, resource, options), target) };
   };
   return updateObject(world, target, subresource, make, options);
 }
 
 /** Unknown fields of a patched object are the patch's fault, so they are refused as Invalid at `patch`. */
-function readPatched(world: World, patched: Json, patch: Json, resource: Resource, options: WriteOptions): ApiObject {
+function readPatched(world: World, patched: Json, resource: Resource, options: WriteOptions): ApiObject {
   if (options.fieldValidation !== 'Strict') return readObject(world, patched, resource, options);
   const unknown: string[] = [];
   const object = readObject(world, patched, resource, { fieldValidation: 'Warn', warn: (text) => unknown.push(text) });
   if (unknown.length === 0) return object;
   const wrong = cause.invalid(
     'patch',
-    JSON.stringify(JSON.stringify(patch)),
+    JSON.stringify(JSON.stringify(patched)),
     `strict decoding error: ${unknown.join(', ')}`,
   );
   throw invalid({ group: '', kind: '' }, '', [wrong]);
@@ -76,7 +76,7 @@ export function parsePatch({ contentType, text }: PatchBody): Json {
 export function applyPatch(live: Json, patch: Json, contentType: string, resource: Resource): Json {
   switch (contentType) {
     case JSON_PATCH:
-      return fitting(() => jsonPatch(live, isList(patch) ? patch : []), resource);
+      return fitting(() => jsonPatch(live, isList(patch) ? patch : []));
     case STRATEGIC_PATCH:
       return strategicMerge(live, patch, resource.schema);
     default:
@@ -84,14 +84,12 @@ export function applyPatch(live: Json, patch: Json, contentType: string, resourc
   }
 }
 
-function fitting(patched: () => Json, resource: Resource): Json {
+function fitting(patched: () => Json): Json {
   try {
     return patched();
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error;
-    const { group } = kindSubject(resource);
-    const causes = [cause.invalid('patch', '""', error.message)];
-    const message = `the server rejected our request due to an error in our request`;
-    throw new StatusError(422, 'Invalid', message, { ...(group === '' ? {} : { group }), causes });
+    // kube-apiserver keeps the reason to itself.
+    throw new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
   }
 }

@@ -5,7 +5,7 @@ import { type ApiObject, isApiObject } from '../object.ts';
 import { apiVersionOf, type Resource } from '../registry/resource.ts';
 import { DecodeError, decode } from '../schema/decode.ts';
 import { dropNulls, fillDefaults, prune } from '../schema/prune.ts';
-import { badRequest, cause, invalid } from '../status-error.ts';
+import { badRequest, cause, invalid, unrecognized } from '../status-error.ts';
 import type { Target, World, WriteOptions } from '../world.ts';
 
 /**
@@ -76,7 +76,8 @@ function withType(sent: Json, resource: Resource): JsonObject {
   const apiVersion = apiVersionOf(resource);
   if (!isObject(sent)) throw badRequest(cannot(resource, 'json: cannot unmarshal into Go value'));
   if (resource.custom && (typeof sent.kind !== 'string' || sent.kind === '')) {
-    throw badRequest(`Object 'Kind' is missing in '${JSON.stringify(sent)}'`);
+    const text = JSON.stringify(sent);
+    throw unrecognized(resource.kind, `Object 'Kind' is missing in '${text}'`, text);
   }
   const given = { apiVersion: sent.apiVersion ?? apiVersion, kind: sent.kind ?? kind };
   if (given.apiVersion !== apiVersion) {

@@ -15,6 +15,7 @@ import {
 } from '../registry/resource.ts';
 import { cause, conflict, invalid, notFound } from '../status-error.ts';
 import { findObject, type Target, timestamp, type World, type WriteOptions } from '../world.ts';
+import { finalizerWarnings } from './check-metadata.ts';
 import { checkObject } from './check-object.ts';
 
 /** What a verb makes of the live object. Apply records owners itself; for the others the writer owns what it changed. */
@@ -48,6 +49,7 @@ export function updateObject(
   const owned = withMetadata(prepared, { managedFields: writeManaged(entries) });
   if (sameJson(timeless(owned), timeless(live))) return live;
   checkObject(world, owned, live, resource, subresource);
+  if (resource.custom) for (const text of finalizerWarnings(owned, live)) options.warn(text);
   const next = withMetadata(owned, { generation: nextGeneration(owned, live, resource, subresource) });
   if (options.dryRun) return next;
   const collection = collectionOf(resource);
