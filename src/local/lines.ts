@@ -104,7 +104,7 @@ function ranText(
 }
 
 /** Names an object as kubectl does, with its namespace where that is not `default`. */
-export function nameOf({ kind = 'object', metadata }: KubeObject): string {
+function nameOf({ kind = 'object', metadata }: KubeObject): string {
   return `${kind.toLowerCase()}/${placed(metadata.name, metadata.namespace)}`;
 }
 

@@ -2,10 +2,10 @@
 // and shorter times.
 import { timersQueue } from '../core/words.ts';
 import { type ClusterAccess, localCluster } from './cluster-access.ts';
+import { localRegion } from './lambda/account.ts';
 import type { LocalQueue } from './lambda/queues.ts';
 import { readStack, type Stack } from './lambda/stack.ts';
 import { parseTemplate } from './lambda/template.ts';
-import { localRegion } from './sqs.ts';
 import { type SampleWorlds, worldParameters } from './worlds/sample-worlds.ts';
 
 /** Ticks are short here, so that nobody waits ten minutes to see one. */

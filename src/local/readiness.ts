@@ -62,7 +62,7 @@ export function formatNotReady(rows: readonly Row[]): string {
 }
 
 /** Pads cells so that columns stand below each other. */
-export function alignColumns(rows: readonly (readonly string[])[]): string {
+function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows
     .map((row) =>

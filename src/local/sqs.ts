@@ -2,13 +2,10 @@
 // that speaks SQS can take its place (`--queue-endpoint`).
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
+import { localRegion } from './lambda/account.ts';
 
 /** An SQS server that runs. */
 export type LocalSqs = { readonly endpoint: string; close(): Promise<void> };
-
-/** Region and account of everything on one machine; emulators take any, the template is resolved with these. */
-export const localRegion = 'us-east-1';
-export const localAccountId = '000000000000';
 
 /** Starts a server on loopback only. Throws the listen error, for example EADDRINUSE. */
 export async function startSqs({ port = 0 }: { readonly port?: number } = {}): Promise<LocalSqs> {

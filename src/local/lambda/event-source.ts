@@ -133,7 +133,7 @@ async function deliver(
 }
 
 /** Makes the record that a function sees of a message. */
-export function recordOf(
+function recordOf(
   { MessageId = '', ReceiptHandle = '', Body = '', MD5OfBody = '', Attributes = {}, MessageAttributes = {} }: Message,
   { queueArn, region }: Pick<EventSourceOptions, 'queueArn' | 'region'>,
 ): SQSRecord {

@@ -1,6 +1,7 @@
 // The Lambda service of one machine: the functions, mappings and schedules of a stack, running. What differs from AWS is
 // given from outside and is little: how many batches at once, how often the schedule ticks.
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { localAccountId, localRegion } from './account.ts';
 import { type EventSource, startEventSource } from './event-source.ts';
 import type { OutputLine } from './function-process.ts';
 import { createFunction, type LocalFunction } from './local-function.ts';
@@ -55,8 +56,8 @@ export type LocalLambda = {
 export function startLambda(
   { stack, queues, client, queueEndpoint, taskRoot, onEvent, onProcesses }: LambdaNeeds,
   {
-    region = 'us-east-1',
-    accountId = '000000000000',
+    region = localRegion,
+    accountId = localAccountId,
     concurrency = 3,
     longPollSeconds = 20,
     tickSeconds,

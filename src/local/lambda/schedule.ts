@@ -2,6 +2,7 @@
 // between does not make a second tick of its own; the scheduled time is what the resync makes its run's name of.
 import { randomUUID } from 'node:crypto';
 import { toError } from '../../core/errors.ts';
+import { localAccountId, localRegion } from './account.ts';
 import type { ScheduleDefinition } from './stack.ts';
 
 /** What a schedule needs. */
@@ -48,19 +49,20 @@ export function startSchedule({ invoke, onFailure, now }: ScheduleNeeds, definit
 }
 
 /** The event of a tick: the schedule's own input with Scheduler's context attributes filled in, or the scheduled event. */
-export function scheduledEvent({ name, input }: Pick<ScheduleDefinition, 'name' | 'input'>, time: Date): unknown {
+function scheduledEvent({ name, input }: Pick<ScheduleDefinition, 'name' | 'input'>, time: Date): unknown {
   const scheduledTime = time.toISOString().replace(/\.\d{3}Z$/, 'Z');
   const id = randomUUID();
+  const arn = `arn:aws:scheduler:${localRegion}:${localAccountId}:schedule/default/${name}`;
   if (input === undefined) {
     return {
       version: '0',
       id,
       'detail-type': 'Scheduled Event',
       source: 'aws.scheduler',
-      account: '000000000000',
+      account: localAccountId,
       time: scheduledTime,
-      region: 'us-east-1',
-      resources: [`arn:aws:scheduler:us-east-1:000000000000:schedule/default/${name}`],
+      region: localRegion,
+      resources: [arn],
       detail: '{}',
     };
   }
@@ -69,6 +71,6 @@ export function scheduledEvent({ name, input }: Pick<ScheduleDefinition, 'name' 
       .replaceAll('<aws.scheduler.scheduled-time>', scheduledTime)
       .replaceAll('<aws.scheduler.execution-id>', id)
       .replaceAll('<aws.scheduler.attempt-number>', '1')
-      .replaceAll('<aws.scheduler.schedule-arn>', `arn:aws:scheduler:us-east-1:000000000000:schedule/default/${name}`),
+      .replaceAll('<aws.scheduler.schedule-arn>', arn),
   );
 }

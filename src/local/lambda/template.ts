@@ -2,6 +2,7 @@
 // to run. Only the four that our template needs; anything else is an error that names it and where it stands, because a
 // guess here would be a difference between the two worlds.
 import * as z from 'zod';
+import { localAccountId, localRegion } from './account.ts';
 
 const templateShape = z.looseObject({
   Parameters: z.record(z.string(), z.looseObject({ Default: z.coerce.string().optional() })).default({}),
@@ -52,8 +53,8 @@ export function createResolve(
   { Parameters, Resources }: Template,
   {
     parameters = {},
-    region = 'us-east-1',
-    accountId = '000000000000',
+    region = localRegion,
+    accountId = localAccountId,
     stackName = 'outrigger-local',
   }: Surroundings = {},
 ): Resolve {
