@@ -60,7 +60,7 @@ export function toSeen({ subscribers }: WatchedResource, head: ObjectHead): Seen
     deleting: head.deleting,
     paused: head.annotations?.[pausedAnnotation] === 'true',
     requestedAt: head.annotations?.[reconcileRequestedAnnotation],
-    // Copied to its exact length: an array that grew has room for sixteen more, which would be half of all that is kept.
+    // Copied to its exact length: an array that grew has room for sixteen more, which would be a third of all that is kept.
     refers: refers.length === 0 ? noReferences : refers.slice(),
   };
 }
