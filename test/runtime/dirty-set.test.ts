@@ -30,6 +30,14 @@ describe('one entry a key', () => {
     expect(only(set.take(10, 300))).toMatchObject({ sources: [source(2), source(7, 'child')], seenAt: 100 });
   });
 
+  it('the source that was seen last is the last, whichever came first', () => {
+    const set = createDirtySet({ quietMs: 1000 });
+    for (const one of [source(1), source(2, 'child'), source(3)]) {
+      set.mark({ target: target('a'), source: one, seenAt: 0 }, 0);
+    }
+    expect(only(set.take(10, 0)).sources).toEqual([source(2, 'child'), source(3)]);
+  });
+
   it('a thousand children of one key keep its message small, the newest among them', () => {
     const set = createDirtySet({ quietMs: 1000 });
     for (let child = 1; child <= 1000; child += 1) {
@@ -71,6 +79,18 @@ describe('waiting', () => {
     expect(set.nextAt(100)).toBe(500);
     expect(set.take(10, 499)).toEqual([]);
     expect(only(set.take(10, 500))).toMatchObject({ sources: [source(1)], seenAt: 1, failures: 1 });
+  });
+
+  it('each of several waits for its own time', () => {
+    const set = createDirtySet({ quietMs: 1000 });
+    for (const name of ['a', 'b']) set.mark({ target: target(name), source: source(1), seenAt: 0 }, 0);
+    for (const waiting of set.take(10, 0)) {
+      set.settle(waiting, { againAt: waiting.target.name === 'a' ? 100 : 900 }, 0);
+    }
+    expect(set.take(10, 100).map(({ target: { name } }) => name)).toEqual(['a']);
+    expect(set.nextAt(100)).toBe(900);
+    expect(set.take(10, 899)).toEqual([]);
+    expect(set.take(10, 900).map(({ target: { name } }) => name)).toEqual(['b']);
   });
 
   it('a clock that was set back keeps nothing waiting for longer', () => {

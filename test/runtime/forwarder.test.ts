@@ -172,6 +172,22 @@ it('a queue that refuses everything is asked again after 0.25 s, then less often
   await call();
 });
 
+it('a queue that refuses everything is asked with one batch, and no mark hastens it', async () => {
+  const { mark, call, calls, pass, settle } = create();
+  for (let number = 0; number < 30; number += 1) mark(`a${number}`, number);
+  (await call()).answer('refused');
+  await settle();
+  mark('b', 1);
+  await pass(249);
+  expect(calls).toEqual([]);
+  await pass(1);
+  const probe = await call();
+  expect(probe.names).toHaveLength(10);
+  probe.answer('accepted');
+  await settle();
+  expect((await call()).names).toHaveLength(21);
+});
+
 it('a key that is refused alone waits for itself and holds up no other', async () => {
   const { mark, call, pass, forwarder } = create();
   mark('bad', 1);

@@ -59,7 +59,10 @@ const childOf = (owner: string) => ({
 });
 
 /** Follows a resource with everything at hand that a test looks at. */
-function follow(resource: WatchedResource, { start }: { start?: string | (() => Promise<string>) } = {}) {
+function follow(
+  resource: WatchedResource,
+  { start, breakOnce = false }: { start?: string | (() => Promise<string>); breakOnce?: boolean } = {},
+) {
   const sent: { readonly queue: string; readonly message: Message }[] = [];
   const accepted: string[] = [];
   const dropped: string[] = [];
@@ -135,6 +138,7 @@ function follow(resource: WatchedResource, { start }: { start?: string | (() => 
       random: () => 0.5,
       nonce: () => {
         nonce += 1;
+        if (breakOnce && nonce === 1) throw new Error('broken');
         return `${nonce}`;
       },
       sweep: (controllers) => void swept.push(...controllers),
@@ -182,6 +186,8 @@ describe('without a cursor', () => {
     await at.until(() => at.on('pot.fifo').length === 1);
     expect(at.sent.at(-1)?.message).toMatchObject({ lane: 'watch', name: 'two' });
     expect(at.loop.objects()).toBe(2);
+    await remove('two');
+    await at.until(() => at.loop.objects() === 1);
   });
 
   it('nothing counts as accepted before the whole list is', async () => {
@@ -293,6 +299,39 @@ describe('from a cursor', () => {
     await at.caughtUpWith(await versionNow());
     expect(at.accepted.every((version) => Number(version) < 999_999_999)).toBe(true);
   });
+
+  it('a cluster that is restored while it is watched is begun anew too, whatever was known of it', async () => {
+    for (let value = 0; value < 20; value += 1) await put('one', `${value}`);
+    const at = follow(pots);
+    await at.until(() => at.on('timers').length === 1);
+    await at.caughtUpWith(await versionNow());
+    const port = Number(new URL(server.url).port);
+    await server.close();
+    await at.until(() => at.waits.length > 0);
+    server = await startApiServer({ port });
+    await put('one');
+    expect(Number(await versionNow())).toBeLessThan(Number(at.loop.accepted()));
+    at.refuse(true);
+    at.endWaits();
+    await at.until(() => at.lists().length === 2);
+    expect(at.loop.accepted()).toBeUndefined();
+    at.refuse(false);
+    await at.until(() => at.waits.length > 0);
+    at.endWaits();
+    await at.caughtUpWith(await versionNow());
+    expect([at.on('timers'), at.on('pot.fifo')]).toEqual([['one', 'one'], []]);
+  });
+});
+
+it('a loop that breaks begins anew from its cursor, and is counted', async () => {
+  await put('one');
+  const at = follow(pots, { start: await versionNow(), breakOnce: true });
+  await at.until(() => at.waits.length === 1);
+  expect(at.waits[0]?.seconds).toBe(5);
+  expect(at.health.report()).toMatchObject([{ restarts: 1 }]);
+  at.endWaits();
+  await at.until(() => at.lists().length === 1);
+  expect(at.lists()).toMatchObject([{ mode: 'exact', objects: 1 }]);
 });
 
 describe('how far everything is accepted', () => {
