@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Registered } from '../core/controller.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { allOrNone } from './all-or-none.ts';
 import { hasController, rowOf } from './applied-rows.ts';
 import { type Build, makeArtifacts } from './artifacts.ts';
 import { lambdaLines, watcherLines } from './event-lines.ts';
@@ -236,20 +237,4 @@ export async function startDev(
 /** What kubectl is asked for: `watertanks,ingredients,dinners`. */
 function kinds(controllers: readonly Registered[]): string {
   return [...new Set(controllers.map(({ declares }) => declares.resource.plural))].join(',');
-}
-
-/** Starts several things at once. When one fails the others are told, and waited for: whatever they started must be known. */
-async function allOrNone<T extends readonly unknown[]>(
-  signal: AbortSignal,
-  begin: (starting: AbortSignal) => { readonly [K in keyof T]: Promise<T[K]> },
-): Promise<T> {
-  const failed = new AbortController();
-  const work = begin(AbortSignal.any([signal, failed.signal]));
-  try {
-    return await Promise.all(work);
-  } catch (error) {
-    failed.abort(error);
-    await Promise.allSettled(work);
-    throw error;
-  }
 }
