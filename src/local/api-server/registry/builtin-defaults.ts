@@ -8,9 +8,16 @@ const LAST_ADDRESS = 254;
 
 type Defaults = (spec: JsonObject, object: ApiObject, old: ApiObject | undefined) => JsonObject;
 
-/** Returns a `prepare` that completes the spec. */
-export function inSpec(complete: Defaults): (object: ApiObject, old: ApiObject | undefined) => ApiObject {
-  return (object, old) => ({ ...object, spec: complete(objectAt(object, 'spec'), object, old) });
+/** Returns a `prepare` that completes the spec; a new object begins with `status`. */
+export function inSpec(
+  complete: Defaults,
+  status?: JsonObject,
+): (object: ApiObject, old: ApiObject | undefined) => ApiObject {
+  return (object, old) => ({
+    ...object,
+    spec: complete(objectAt(object, 'spec'), object, old),
+    ...(status === undefined || old !== undefined ? {} : { status }),
+  });
 }
 
 /** A Deployment's spec. */
@@ -144,7 +151,7 @@ export function prepareSecret(object: ApiObject): ApiObject {
 
 /** A new Pod waits to be scheduled. */
 export function preparePod(object: ApiObject, old: ApiObject | undefined): ApiObject {
-  const complete = { ...object, spec: podSpec(objectAt(object, 'spec')) };
+  const complete = { ...object, spec: { enableServiceLinks: true, ...podSpec(objectAt(object, 'spec')) } };
   return old === undefined ? { ...complete, status: { phase: 'Pending', qosClass: 'BestEffort' } } : complete;
 }
 
@@ -160,6 +167,33 @@ export function prepareBinding(object: ApiObject): ApiObject {
     ...(subjects.length === 0 ? {} : { subjects }),
   };
 }
+
+/** An EndpointSlice's ports are TCP unless they say otherwise. */
+export function prepareEndpointSlice(object: ApiObject): ApiObject {
+  if (object.ports === undefined) return object;
+  return { ...object, ports: each(object.ports, (port) => ({ name: '', protocol: 'TCP', ...port })) };
+}
+
+/** An admission policy's spec. */
+export const admissionPolicySpec: Defaults = (spec) => {
+  const constraints = objectAt(spec, 'matchConstraints');
+  const rules = each(constraints.resourceRules ?? [], (rule) => ({ scope: '*', ...rule }));
+  return {
+    failurePolicy: 'Fail',
+    ...spec,
+    ...(spec.matchConstraints === undefined
+      ? {}
+      : {
+          matchConstraints: {
+            matchPolicy: 'Equivalent',
+            namespaceSelector: {},
+            objectSelector: {},
+            ...constraints,
+            ...(rules.length === 0 ? {} : { resourceRules: rules }),
+          },
+        }),
+  };
+};
 
 function each(list: Json | undefined, complete: (item: JsonObject) => JsonObject): JsonObject[] {
   return listAt({ list: list ?? [] }, 'list').map((item) => complete(isObject(item) ? item : {}));

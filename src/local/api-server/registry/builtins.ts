@@ -11,10 +11,12 @@ import {
   fixedInSpec,
 } from './builtin-checks.ts';
 import {
+  admissionPolicySpec,
   createServiceSpec,
   deploymentSpec,
   inSpec,
   prepareBinding,
+  prepareEndpointSlice,
   prepareNamespace,
   preparePod,
   prepareSecret,
@@ -24,7 +26,7 @@ import {
 import { builtinColumns, PLAIN } from './columns.ts';
 import { checkDefinition, definitionNameProblem, prepareDefinition } from './definition.ts';
 import { EVENT, NEW_EVENT } from './event-kinds.ts';
-import { labelProblem, pathSegmentProblem, serviceNameProblem } from './names.ts';
+import { labelProblem, namespaceNameProblem, pathSegmentProblem } from './names.ts';
 import type { Described, Resource, ScalePaths } from './resource.ts';
 
 const SCALE: ScalePaths = {
@@ -42,7 +44,7 @@ const CORE: readonly Described[] = [
     shortNames: ['ns'],
     ...CLUSTER,
     status: true,
-    nameProblem: labelProblem,
+    nameProblem: namespaceNameProblem,
     prepare: prepareNamespace,
     returnsDeleted: true,
   },
@@ -60,7 +62,7 @@ const CORE: readonly Described[] = [
     shortNames: ['svc'],
     categories: ['all'],
     status: true,
-    nameProblem: serviceNameProblem,
+    nameProblem: labelProblem,
     check: fixedInSpec('clusterIP'),
     returnsDeleted: true,
   },
@@ -91,21 +93,21 @@ const APPS: readonly Described[] = [
     kind: 'Deployment',
     plural: 'deployments',
     shortNames: ['deploy'],
-    prepare: inSpec(deploymentSpec),
+    prepare: inSpec(deploymentSpec, {}),
     check: allOf(fixedInSpec('selector'), checkSelector),
   },
   {
     kind: 'ReplicaSet',
     plural: 'replicasets',
     shortNames: ['rs'],
-    prepare: inSpec(replicaSetSpec),
+    prepare: inSpec(replicaSetSpec, { replicas: 0 }),
     check: allOf(fixedInSpec('selector'), checkSelector),
   },
   {
     kind: 'StatefulSet',
     plural: 'statefulsets',
     shortNames: ['sts'],
-    prepare: inSpec(statefulSetSpec),
+    prepare: inSpec(statefulSetSpec, { replicas: 0, availableReplicas: 0 }),
     check: allOf(checkStatefulSet, checkSelector),
   },
 ].map((described) => ({
@@ -123,7 +125,7 @@ const GROUPS: readonly { readonly group: string; readonly schemas: string; reado
   {
     group: 'discovery.k8s.io',
     schemas: 'io.k8s.api.discovery.v1',
-    kinds: [{ kind: 'EndpointSlice', plural: 'endpointslices', generation: 'content' }],
+    kinds: [{ kind: 'EndpointSlice', plural: 'endpointslices', generation: 'content', prepare: prepareEndpointSlice }],
   },
   { group: 'events.k8s.io', schemas: 'io.k8s.api.events.v1', kinds: [NEW_EVENT] },
   { group: 'coordination.k8s.io', schemas: 'io.k8s.api.coordination.v1', kinds: [{ kind: 'Lease', plural: 'leases' }] },
@@ -154,6 +156,7 @@ const GROUPS: readonly { readonly group: string; readonly schemas: string; reado
         plural: 'validatingadmissionpolicies',
         ...CLUSTER,
         status: true,
+        prepare: inSpec(admissionPolicySpec, {}),
         generation: 'spec',
       },
       {
@@ -186,7 +189,7 @@ const GROUPS: readonly { readonly group: string; readonly schemas: string; reado
 
 /** Returns the built-in kinds. */
 export function builtinResources(schemas: BuiltinSchemas): Resource[] {
-  const prepareService = inSpec(createServiceSpec());
+  const prepareService = inSpec(createServiceSpec(), { loadBalancer: {} });
   return GROUPS.flatMap(({ group, schemas: prefix, kinds }) =>
     kinds.map((described): Resource => {
       const schemaName = `${prefix}.${described.kind}`;

@@ -8,8 +8,6 @@ const SUBDOMAIN_WORDS =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL_WORDS =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-const LABEL_1035_WORDS =
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const KEY_WORDS =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const VALUE_WORDS =
@@ -21,16 +19,15 @@ export function subdomainProblem(name: string): string | undefined {
   return SUBDOMAIN.test(name) ? undefined : SUBDOMAIN_WORDS;
 }
 
-/** Returns what is wrong with a DNS label, as namespaces must be. */
+/** Returns what is wrong with a DNS label. */
 export function labelProblem(name: string): string | undefined {
   if (name.length > 63) return 'must be no more than 63 bytes';
   return new RegExp(`^${LABEL}$`).test(name) ? undefined : LABEL_WORDS;
 }
 
-/** Returns what is wrong with a name of a Service. */
-export function serviceNameProblem(name: string): string | undefined {
-  if (name.length > 63) return 'must be no more than 63 bytes';
-  return /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name) ? undefined : LABEL_1035_WORDS;
+/** Returns what is wrong with a namespace's name. */
+export function namespaceNameProblem(name: string): string | undefined {
+  return name.includes('.') ? 'must not contain dots' : labelProblem(name);
 }
 
 /** Returns what is wrong with a name that only has to be one segment of a path, as RBAC's. */
