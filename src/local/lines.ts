@@ -59,9 +59,11 @@ export function linesOfChange({ before, after }: Change): readonly Line[] {
   if (before?.metadata.deletionTimestamp === undefined && after.metadata.deletionTimestamp !== undefined) {
     lines.push({ who: 'changed', object: named, text: 'is to be deleted' });
   }
+  // Only what was written to the status: that a new generation is not observed yet goes without saying.
   const status = statusText(after);
-  if (status !== undefined && status !== (before === undefined ? undefined : statusText(before))) {
-    lines.push({ who: 'status', object: named, text: status });
+  if (status !== undefined && JSON.stringify(before?.status) !== JSON.stringify(after.status)) {
+    if (before === undefined || status !== statusText(before))
+      lines.push({ who: 'status', object: named, text: status });
   }
   return lines;
 }

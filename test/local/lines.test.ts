@@ -33,6 +33,11 @@ describe('a change', () => {
       { before: tank(1, 40), after: tank(1, 40, status) },
       ['status: action Filling, not Ready (BelowTarget)'],
     ],
+    [
+      'a new generation under an old status',
+      { before: tank(1, 40, status), after: tank(2, 20, status) },
+      ['changed: targetLevel 40 -> 20'],
+    ],
     ['a label alone', { before: tank(1, 40, status), after: tank(1, 40, status) }, []],
     [
       'a deletion asked for',
