@@ -5,12 +5,9 @@ import { formatTarget } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
 import { controllerQueue, type Lane, timersQueue } from '../core/words.ts';
 import type { Wait } from '../kube/wait.ts';
-import { watchId } from '../queue/deduplication.ts';
-import { groupIdOf } from '../queue/group-id.ts';
-import { formatMessage } from '../queue/message.ts';
 import type { Entry, Send } from '../queue/sender.ts';
-import { timerEntry } from '../queue/timer.ts';
 import { createDirtySet, type Mark, type Waiting } from './dirty-set.ts';
+import { changeEntry, createPaces } from './forward-entries.ts';
 
 /** What the forwarder tells of itself, for metrics. */
 export type ForwardMeter = {
@@ -220,40 +217,6 @@ function createPump(
       set.hurry();
       waking.abort();
     },
-  };
-}
-
-/** Makes the message of a change. */
-function changeEntry({ target, sources, seenAt }: Waiting): Entry {
-  const newest = sources.at(-1);
-  const source = newest === undefined ? {} : { uid: newest.uid, resourceVersion: newest.resourceVersion };
-  return {
-    body: formatMessage({ v: 1, ...target, ...source, lane: 'watch', attempt: 0, deferrals: 0, seenAt }),
-    groupId: groupIdOf(target),
-    deduplicationId: watchId(target, sources),
-  };
-}
-
-/** Makes the timers' entries of bulk keys: each due when it is its controller's turn, so many a second. */
-function createPaces({ now, bulkPerSecond }: ForwarderParts): (waiting: Waiting) => Entry {
-  const freeAt = new Map<string, number>();
-  return ({ target, run = '' }) => {
-    const nowMs = now();
-    const due = Math.max(freeAt.get(target.controller) ?? 0, nowMs / 1000);
-    freeAt.set(target.controller, due + 1 / bulkPerSecond);
-    const dueAt = Math.floor(due);
-    // What only has its turn does not lag before that.
-    const key = {
-      v: 1,
-      ...target,
-      lane: 'resync',
-      attempt: 0,
-      deferrals: 0,
-      seenAt: dueAt * 1000,
-      dueAt,
-      run,
-    } as const;
-    return timerEntry(key, { nowMs });
   };
 }
 
