@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { type Json, type JsonObject, parseJson } from '../json.ts';
 import { cause, invalid, StatusError, unrecognized, unsupportedMediaType } from '../status-error.ts';
 import type { WriteOptions } from '../world.ts';
+import { readProtobuf } from './protobuf.ts';
 
 /** A request. */
 export interface Exchange {
@@ -15,6 +16,8 @@ export interface Exchange {
   readonly contentType: string;
   readonly userAgent: string;
   /** The whole body. Rejects with a 413 StatusError when it is too large. */
+  bytes(): Promise<Buffer>;
+  /** The whole body as text. Rejects as `bytes` does. */
   text(): Promise<string>;
   /** Texts for `Warning` headers, filled while the request is worked on. */
   readonly warnings: string[];
@@ -29,6 +32,8 @@ export interface Answer {
 /** kube-apiserver's limit for one request. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 const MANAGER_LENGTH = 128;
+const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+const BODY_TYPES = ['application/json', 'application/yaml'];
 const VALIDATIONS: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 
 /** Reads a request's line and headers. */
@@ -42,12 +47,13 @@ export function createExchange(request: IncomingMessage): Exchange {
     accept: headers.accept,
     contentType: (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
     userAgent: headers['user-agent'] ?? '',
-    text: () => readText(request),
+    bytes: () => readBytes(request),
+    text: async () => (await readBytes(request)).toString(),
     warnings: [],
   };
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request) {
@@ -58,15 +64,14 @@ async function readText(request: IncomingMessage): Promise<string> {
     }
     chunks.push(read);
   }
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }
 
-/** Reads a body, JSON or YAML. Throws StatusErrors: 400, 415. */
+/** Reads a body: JSON, YAML, or the protobuf of a few kinds. Throws StatusErrors: 400, 415. */
 export async function readBody(exchange: Exchange, kind: string): Promise<Json> {
   const { contentType } = exchange;
-  if (!['', 'application/json', 'application/yaml'].includes(contentType)) {
-    throw unsupportedMediaType(['application/json', 'application/yaml']);
-  }
+  if (contentType === PROTOBUF) return readProtobufBody(exchange, kind);
+  if (!['', 'application/json', 'application/yaml'].includes(contentType)) throw unsupportedMediaType(BODY_TYPES);
   const text = await exchange.text();
   try {
     if (contentType === 'application/yaml') return parse(text);
@@ -75,6 +80,18 @@ export async function readBody(exchange: Exchange, kind: string): Promise<Json> 
     const why = error instanceof Error ? error.message : String(error);
     throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, text);
   }
+}
+
+async function readProtobufBody(exchange: Exchange, kind: string): Promise<Json> {
+  const bytes = await exchange.bytes();
+  let object: JsonObject | undefined;
+  try {
+    object = readProtobuf(bytes);
+  } catch (error) {
+    throw unrecognized(kind, error instanceof Error ? error.message : String(error), bytes.toString('hex'));
+  }
+  if (object === undefined) throw unsupportedMediaType(BODY_TYPES);
+  return object;
 }
 
 /** Reads the options of a write from its query. Throws a 422 StatusError for those that make no sense. */
