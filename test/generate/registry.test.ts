@@ -128,6 +128,20 @@ describe('the AWS pieces', () => {
     expect(Parameters.Note).not.toHaveProperty('Default');
   });
 
+  it('ask for a setting that one of two needs, in whatever order they come', () => {
+    expect(template.parse(awsOf(orchard.toReversed())).resources.Parameters.Note).toMatchObject({
+      AllowedPattern: '.+',
+    });
+  });
+
+  it('scope deduplication to the group, which is an object', () => {
+    expect(Resources.TreeQueue?.Properties).toMatchObject({
+      FifoQueue: true,
+      DeduplicationScope: 'messageGroup',
+      FifoThroughputLimit: 'perMessageGroupId',
+    });
+  });
+
   it('hand each function its own settings', () => {
     expect(functions.treePruner?.environment).toMatchObject({
       ORCHARD_URL: { Ref: 'OrchardUrl' },
