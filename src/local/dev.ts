@@ -13,7 +13,7 @@ import { holdStatuses } from './hold-statuses.ts';
 import { type LocalLambda, startLambda } from './lambda/local-lambda.ts';
 import { createQueues } from './lambda/queues.ts';
 import { type Line, linesOfChange } from './lines.ts';
-import { namePrefix, readLocalStack, resyncSeconds, watcherEnvironment } from './local-stack.ts';
+import { namePrefix, type ResyncSeconds, readLocalStack, shortResync, watcherEnvironment } from './local-stack.ts';
 import { applyManifests, readManifests } from './manifests.ts';
 import type { Row } from './readiness.ts';
 import { startCluster, startQueueServer } from './servers.ts';
@@ -47,6 +47,7 @@ export type DevOptions = {
   readonly watchers?: number;
   /** Whether the schedule ticks. */
   readonly resync?: boolean;
+  readonly resyncSeconds?: ResyncSeconds;
   readonly worldFaults?: readonly string[];
   /** Batches at once of each controller. */
   readonly concurrency?: number;
@@ -91,6 +92,7 @@ export async function startDev(
     apply = [],
     watchers: watcherCount = 1,
     resync = true,
+    resyncSeconds = shortResync,
     worldFaults = [],
     concurrency = 3,
     onLine = () => undefined,
@@ -119,7 +121,7 @@ export async function startDev(
   );
   if (!cluster.verified) say(`WARNING: ${cluster.server.origin} is not verified (insecure-skip-tls-verify)`);
 
-  const stack = readLocalStack(templateText, cluster, worlds);
+  const stack = readLocalStack(templateText, cluster, worlds, resyncSeconds);
   const prefix = namePrefix(stack);
   const queues = await createQueues(queueServer.client, stack.queues, { endpoint: queueServer.endpoint, signal });
   // What a function or a watcher needs to be there; what only a Deployment needs means nothing here.
@@ -156,7 +158,7 @@ export async function startDev(
     {
       concurrency,
       schedules: resync,
-      tickSeconds: resyncSeconds.ResyncTickSeconds,
+      tickSeconds: resyncSeconds.tick,
       nodeArguments,
       // moto, for one, tells a waiting poll nothing of a message whose delay is over.
       longPollSeconds: queueEndpoint === undefined ? 20 : 1,

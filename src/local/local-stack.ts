@@ -8,21 +8,34 @@ import { readStack, type Stack } from './lambda/stack.ts';
 import { parseTemplate } from './lambda/template.ts';
 import { type SampleWorlds, worldParameters } from './worlds/sample-worlds.ts';
 
+/** How often the resync ticks, in what time it visits every object, and how old a change is before it counts as missed. */
+export type ResyncSeconds = { readonly tick: number; readonly period: number; readonly grace: number };
+
 /** Ticks are short here, so that nobody waits ten minutes to see one. */
-export const resyncSeconds = { ResyncTickSeconds: 10, ResyncPeriodSeconds: 60, ResyncGraceSeconds: 20 } as const;
+export const shortResync: ResyncSeconds = { tick: 10, period: 60, grace: 20 };
 
 /** Resolves the packaged template for this machine. Throws TemplateError. */
-export function readLocalStack(templateText: string, cluster: ClusterAccess, worlds: SampleWorlds): Stack {
+export function readLocalStack(
+  templateText: string,
+  cluster: ClusterAccess,
+  worlds: SampleWorlds,
+  { tick, period, grace }: ResyncSeconds,
+): Stack {
   const template = parseTemplate(templateText);
   // A service without the sample controllers has no parameter for their worlds.
   const addresses = Object.entries({
     [worldParameters.plant]: worlds.plant.url,
     [worldParameters.pantry]: worlds.pantry.url,
   }).filter(([name]) => template.Parameters[name] !== undefined);
-  const resync = Object.entries(resyncSeconds).map(([name, seconds]) => [name, String(seconds)]);
   return readStack(template, {
     region: localRegion,
-    parameters: { ClustersTable: cluster.clustersTableFile, ...Object.fromEntries([...resync, ...addresses]) },
+    parameters: {
+      ClustersTable: cluster.clustersTableFile,
+      ResyncTickSeconds: String(tick),
+      ResyncPeriodSeconds: String(period),
+      ResyncGraceSeconds: String(grace),
+      ...Object.fromEntries(addresses),
+    },
   });
 }
 
