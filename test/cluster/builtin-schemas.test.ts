@@ -1,5 +1,8 @@
-// The schemas of the built-in kinds that the in-memory API server carries: written from what a real kube-apiserver publishes,
-// and compared with it on every run. After an upgrade of Kubernetes, `--update` writes them anew.
+// The schemas and protobuf field numbers of the built-in kinds that the in-memory API server carries: written from what a real
+// kube-apiserver publishes and from Kubernetes' own .proto files, and compared with them on every run. After an upgrade of Kubernetes, `--update` writes them anew.
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, inject, it } from 'vitest';
 import '../control-plane/global-setup.ts';
 import { createWire } from '../conformance/wire.ts';
@@ -28,6 +31,7 @@ const KINDS = [
   'io.k8s.api.discovery.v1.EndpointSlice',
   'io.k8s.api.events.v1.Event',
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions',
 ];
 
 // What needs no copy: prose (a kind's own first sentence stays, for `explain`), zero values as defaults, and what is ours to say.
@@ -39,7 +43,25 @@ const HEADER = `// The schemas of the built-in kinds, one line each, as kube-api
 export const builtinSchemas: readonly string[] = [
 `;
 
-it('the built-in schemas are those that kube-apiserver publishes', async () => {
+const NUMBERS_HEADER = `// The protobuf field numbers of built-in kinds, one message each, as Kubernetes' .proto files give them (Apache-2.0, The Kubernetes
+// Authors). Written by test/cluster/builtin-schemas.test.ts; do not edit.
+
+/** Each line: a message's name in OpenAPI, then \`number:field\`, with \`>message\` where the field is inlined in JSON. */
+export const builtinFieldNumbers: readonly string[] = [
+`;
+const PROTO_MODULES = ['k8s.io/api', 'k8s.io/apimachinery'];
+
+it('the built-in schemas and field numbers are those of Kubernetes', async () => {
+  const chosen = await chooseSchemas();
+  const lines = [...chosen].sort(byName).map(([name, json]) => `  ${quoted(`${name} ${json}`)},\n`);
+  const folder = '../../src/local/api-server/schema';
+  await expect(`${HEADER}${lines.join('')}];\n`).toMatchFileSnapshot(`${folder}/builtin-schemas.ts`);
+  const numbers = fieldNumbers(chosen).map((line) => `  ${quoted(line)},\n`);
+  await expect(`${NUMBERS_HEADER}${numbers.join('')}];\n`).toMatchFileSnapshot(`${folder}/builtin-field-numbers.ts`);
+});
+
+/** Returns the schemas of the kinds, and all they refer to, as JSON by their names. */
+async function chooseSchemas(): Promise<Map<string, string>> {
   const { url, ca, adminToken } = inject('controlPlane');
   const wire = createWire({ url, ca, token: adminToken });
   const published: Record<string, unknown> = {};
@@ -57,12 +79,69 @@ it('the built-in schemas are those that kube-apiserver publishes', async () => {
     for (const [, target] of JSON.stringify(schema).matchAll(/"\$ref":"([^"]+)"/g)) if (target) choose(target);
   };
   for (const kind of KINDS) choose(kind);
-  const lines = [...chosen]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, json]) => `  ${quoted(`${name} ${json}`)},\n`);
-  const file = '../../src/local/api-server/schema/builtin-schemas.ts';
-  await expect(`${HEADER}${lines.join('')}];\n`).toMatchFileSnapshot(file);
-});
+  return chosen;
+}
+
+function byName([a]: [string, string], [b]: [string, string]): number {
+  return a < b ? -1 : 1;
+}
+
+/** Returns a line for every message of the schemas, and for those that their fields inline. */
+function fieldNumbers(chosen: ReadonlyMap<string, string>): string[] {
+  const messages = readMessages();
+  const lines = new Map<string, string>();
+  const add = (name: string, schemaName: string): void => {
+    const fields = messages.get(name);
+    if (fields === undefined || lines.has(name)) return;
+    lines.set(name, '');
+    const { properties = {} }: { properties?: object } = JSON.parse(chosen.get(schemaName) ?? '{}');
+    const said = fields.map(({ number, field, message }) => {
+      const inlined = !Object.hasOwn(properties, field) && messages.has(message);
+      if (inlined) add(message, schemaName);
+      return `${number}:${field}${inlined ? `>${message}` : ''}`;
+    });
+    lines.set(name, `${name} ${said.join(' ')}`);
+  };
+  for (const name of chosen.keys()) add(name, name);
+  return [...lines.values()].sort();
+}
+
+interface ProtoField {
+  readonly number: string;
+  readonly field: string;
+  /** The name of its message, where it has one. */
+  readonly message: string;
+}
+
+/** Reads the .proto files of Kubernetes' modules. */
+function readMessages(): Map<string, readonly ProtoField[]> {
+  const messages = new Map<string, readonly ProtoField[]>();
+  for (const module of PROTO_MODULES) {
+    const cwd = join(import.meta.dirname, '../control-plane');
+    const folder = execFileSync('go', ['list', '-m', '-f', '{{.Dir}}', module], { cwd, encoding: 'utf8' }).trim();
+    for (const file of globSync('**/generated.proto', { cwd: folder })) {
+      const text = readFileSync(join(folder, file), 'utf8');
+      const packaged = openName(/^package ([\w.]+);/m.exec(text)?.[1] ?? '');
+      for (const [, name = '', body = ''] of text.matchAll(/^message (\w+) \{\n(.*?)^\}/gms)) {
+        const fields = [...body.matchAll(/^ {2}(?:optional|repeated|required)? ?([\w.<>, ]+) (\w+) = (\d+);/gm)];
+        messages.set(
+          `${packaged}.${name}`,
+          fields.map(([, type = '', field = '', number = '']) => ({
+            number,
+            field,
+            message: type.startsWith('.') ? openName(type.slice(1)) : `${packaged}.${type}`,
+          })),
+        );
+      }
+    }
+  }
+  return messages;
+}
+
+/** `k8s.io.api.core.v1` is `io.k8s.api.core.v1` in OpenAPI. */
+function openName(name: string): string {
+  return name.replace(/^k8s\.io\./, 'io.k8s.');
+}
 
 /** Returns a schema without what the in-memory server has no use for. `names` says that keys are field names, not keywords. */
 function terse(value: unknown, { kind = false, names = false } = {}): unknown {

@@ -2,9 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'yaml';
 import { type Json, type JsonObject, parseJson } from '../json.ts';
+import type { BuiltinSchemas } from '../schema/builtins.ts';
+import { readProtobuf } from '../schema/protobuf.ts';
 import { cause, invalid, StatusError, unrecognized, unsupportedMediaType } from '../status-error.ts';
 import type { WriteOptions } from '../world.ts';
-import { readProtobuf } from './protobuf.ts';
 
 /** A request. */
 export interface Exchange {
@@ -17,8 +18,6 @@ export interface Exchange {
   readonly userAgent: string;
   /** The whole body. Rejects with a 413 StatusError when it is too large. */
   bytes(): Promise<Buffer>;
-  /** The whole body as text. Rejects as `bytes` does. */
-  text(): Promise<string>;
   /** Texts for `Warning` headers, filled while the request is worked on. */
   readonly warnings: string[];
 }
@@ -32,8 +31,9 @@ export interface Answer {
 /** kube-apiserver's limit for one request. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 const MANAGER_LENGTH = 128;
-const PROTOBUF = 'application/vnd.kubernetes.protobuf';
-const BODY_TYPES = ['application/json', 'application/yaml'];
+const JSON_TYPE = 'application/json';
+const YAML_TYPE = 'application/yaml';
+const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 const VALIDATIONS: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 
 /** Reads a request's line and headers. */
@@ -48,7 +48,6 @@ export function createExchange(request: IncomingMessage): Exchange {
     contentType: (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
     userAgent: headers['user-agent'] ?? '',
     bytes: () => readBytes(request),
-    text: async () => (await readBytes(request)).toString(),
     warnings: [],
   };
 }
@@ -67,31 +66,31 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Reads a body: JSON, YAML, or the protobuf of a few kinds. Throws StatusErrors: 400, 415. */
-export async function readBody(exchange: Exchange, kind: string): Promise<Json> {
+/**
+ * Reads a body, JSON or YAML, or protobuf where the schema of a built-in kind is named. `kind` is for messages. Throws
+ * StatusErrors: 400, 415.
+ */
+export async function readBody(
+  exchange: Exchange,
+  schemas: BuiltinSchemas,
+  { kind, schemaName }: { readonly kind: string; readonly schemaName?: string },
+): Promise<Json> {
   const { contentType } = exchange;
-  if (contentType === PROTOBUF) return readProtobufBody(exchange, kind);
-  if (!['', 'application/json', 'application/yaml'].includes(contentType)) throw unsupportedMediaType(BODY_TYPES);
-  const text = await exchange.text();
+  const accepted = [JSON_TYPE, YAML_TYPE, ...(schemaName === undefined ? [] : [PROTOBUF_TYPE])];
+  if (contentType !== '' && !accepted.includes(contentType)) throw unsupportedMediaType(accepted);
+  const bytes = await exchange.bytes();
+  if (contentType === PROTOBUF_TYPE) {
+    const object = readProtobuf(bytes, schemaName ?? '', schemas);
+    if (object === undefined) throw unrecognized(kind, 'provided data does not appear to be a protobuf message', '');
+    return object;
+  }
+  const text = bytes.toString();
   try {
-    if (contentType === 'application/yaml') return parse(text);
-    return parseJson(text);
+    return contentType === YAML_TYPE ? parse(text) : parseJson(text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, text);
   }
-}
-
-async function readProtobufBody(exchange: Exchange, kind: string): Promise<Json> {
-  const bytes = await exchange.bytes();
-  let object: JsonObject | undefined;
-  try {
-    object = readProtobuf(bytes);
-  } catch (error) {
-    throw unrecognized(kind, error instanceof Error ? error.message : String(error), bytes.toString('hex'));
-  }
-  if (object === undefined) throw unsupportedMediaType(BODY_TYPES);
-  return object;
 }
 
 /** Reads the options of a write from its query. Throws a 422 StatusError for those that make no sense. */

@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { discovery, REVIEWS } from '../discovery/discovery.ts';
 import { openapi } from '../discovery/openapi.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
 import { acceptsAggregatedDiscovery } from '../read/media-type.ts';
-import { badRequest, internalError, StatusError, statusOf } from '../status-error.ts';
+import { internalError, StatusError, statusOf } from '../status-error.ts';
 import type { World } from '../world.ts';
 import { type Answer, createExchange, type Exchange, readBody } from './exchange.ts';
 import { findRoute } from './route.ts';
@@ -72,7 +72,7 @@ export function createHandler(
 async function answerElse(world: World, exchange: Exchange): Promise<Answer> {
   const { path, method, accept } = exchange;
   if (path === `/apis/${REVIEWS.group}/${REVIEWS.version}/${REVIEWS.plural}` && method === 'POST') {
-    return { status: 201, body: reviewed(await readBody(exchange, REVIEWS.kind)) };
+    return { status: 201, body: reviewed(await readReview(exchange, world)) };
   }
   if (method !== 'GET') return PAGE_NOT_FOUND;
   if (HEALTHY.includes(path)) return { status: 200, body: 'ok' };
@@ -83,11 +83,15 @@ async function answerElse(world: World, exchange: Exchange): Promise<Answer> {
   return found === undefined ? PAGE_NOT_FOUND : { status: 200, body: found };
 }
 
-function reviewed(review: unknown): JsonObject {
+/** The review itself is not looked at, so one in protobuf need not be read. */
+async function readReview(exchange: Exchange, { schemas }: World): Promise<Json> {
+  return exchange.contentType.includes('protobuf') ? {} : readBody(exchange, schemas, { kind: REVIEWS.kind });
+}
+
+function reviewed(review: Json): JsonObject {
   const { kind, group, version } = REVIEWS;
-  const sent: JsonObject = JSON.parse(JSON.stringify(review ?? {}));
-  if (!isObject(sent)) throw badRequest('no review');
-  return { ...sent, kind, apiVersion: `${group}/${version}`, status: { allowed: true } };
+  const sent = isObject(review) ? review : {};
+  return { metadata: {}, spec: {}, ...sent, kind, apiVersion: `${group}/${version}`, status: { allowed: true } };
 }
 
 function send(response: ServerResponse, { status, body }: Answer, { warnings }: Exchange): void {

@@ -18,6 +18,9 @@ import { updateObject } from '../write/update.ts';
 import { type Answer, type Exchange, readBody, writeOptions } from './exchange.ts';
 import type { Route } from './route.ts';
 
+const SCALE = { kind: 'Scale', schemaName: 'io.k8s.api.autoscaling.v1.Scale' };
+const DELETE_OPTIONS = { kind: 'DeleteOptions', schemaName: 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions' };
+
 export const PAGE_NOT_FOUND: Answer = { status: 404, body: '404 page not found\n' };
 
 /** Answers a request that is no watch. Throws StatusErrors. */
@@ -57,12 +60,15 @@ async function answerCollection(world: World, route: Route, exchange: Exchange):
       if (resource.namespaced && namespace === undefined) return PAGE_NOT_FOUND;
       const options = writeOptions(exchange, 'CreateOptions');
       const target = { resource, namespace: namespace ?? '', name: '' };
-      const object = atTarget(readObject(world, await readBody(exchange, resource.kind), resource, options), target);
+      const object = atTarget(
+        readObject(world, await readBody(exchange, world.schemas, resource), resource, options),
+        target,
+      );
       return { status: 201, body: presentObject(createObject(world, object, resource, options), shown) };
     }
     case 'DELETE': {
       if (resource.namespaced && namespace === undefined) throw refusal(resource, exchange);
-      const request = deleteRequest(await optionalBody(exchange), exchange.query);
+      const request = deleteRequest(await optionalBody(world, exchange), exchange.query);
       const { items, metadata } = listObjects(
         world.store,
         resource,
@@ -90,7 +96,10 @@ async function answerObject(world: World, target: Target, subresource: string, e
     }
     case 'PUT': {
       const options = writeOptions(exchange, 'UpdateOptions');
-      const object = atTarget(readObject(world, await readBody(exchange, resource.kind), resource, options), target);
+      const object = atTarget(
+        readObject(world, await readBody(exchange, world.schemas, resource), resource, options),
+        target,
+      );
       const updated = updateObject(world, target, subresource, () => ({ object, replaces: true }), options);
       return { status: 200, body: presentObject(updated, shown) };
     }
@@ -99,7 +108,7 @@ async function answerObject(world: World, target: Target, subresource: string, e
       requirePatchType(contentType, resource);
       if (contentType === APPLY_PATCH) requireManager(exchange.query.get('fieldManager'));
       const options = writeOptions(exchange, 'PatchOptions');
-      const text = await exchange.text();
+      const text = (await exchange.bytes()).toString();
       if (contentType !== APPLY_PATCH) {
         const patched = patchObject(world, target, subresource, { contentType, text }, options);
         return { status: 200, body: presentObject(patched, shown) };
@@ -109,7 +118,7 @@ async function answerObject(world: World, target: Target, subresource: string, e
       return { status: created ? 201 : 200, body: presentObject(object, shown) };
     }
     case 'DELETE': {
-      const request = deleteRequest(await optionalBody(exchange), exchange.query);
+      const request = deleteRequest(await optionalBody(world, exchange), exchange.query);
       return { status: 200, body: deleted(deleteObject(world, target, request), target, shown) };
     }
     default:
@@ -128,10 +137,10 @@ function deleted({ object, gone }: DeleteOutcome, { resource, name }: Target, sh
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
 }
 
-async function optionalBody(exchange: Exchange): Promise<JsonObject | undefined> {
-  const text = await exchange.text();
-  if (text.trim() === '') return undefined;
-  const body = await readBody({ ...exchange, text: async () => text }, 'DeleteOptions');
+async function optionalBody({ schemas }: World, exchange: Exchange): Promise<JsonObject | undefined> {
+  const bytes = await exchange.bytes();
+  if (bytes.length === 0) return undefined;
+  const body = await readBody({ ...exchange, bytes: async () => bytes }, schemas, DELETE_OPTIONS);
   return isObject(body) ? body : undefined;
 }
 
@@ -149,13 +158,13 @@ async function answerScale(
     return { status: 200, body: scaleOf(object, paths) };
   }
   if (method === 'PUT') {
-    const body = await readBody(exchange, 'Scale');
+    const body = await readBody(exchange, world.schemas, SCALE);
     const options = writeOptions(exchange, 'UpdateOptions');
     return { status: 200, body: updateScale(world, target, paths, () => body, options) };
   }
   if (method !== 'PATCH') throw refusal(resource, exchange);
   requirePatchType(contentType, resource);
-  const patch = parsePatch({ contentType, text: await exchange.text() });
+  const patch = parsePatch({ contentType, text: (await exchange.bytes()).toString() });
   const options = writeOptions(exchange, 'PatchOptions');
   const change = (scale: JsonObject) => applyPatch(scale, patch, contentType, resource);
   return { status: 200, body: updateScale(world, target, paths, change, options) };

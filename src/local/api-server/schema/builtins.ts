@@ -3,8 +3,12 @@
 import { builtinSchemas } from './builtin-schemas.ts';
 import { ANYTHING, type Schema } from './schema.ts';
 
-interface Written extends Schema {
+/** A schema as it is published: parts of it may be other schemas' names. */
+export interface Written extends Schema {
   readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Written>>;
+  readonly additionalProperties?: boolean | Written;
+  readonly items?: Written;
 }
 
 /** Schemas by their names in OpenAPI. */
