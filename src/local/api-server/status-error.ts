@@ -57,7 +57,7 @@ export function statusOf({ code, reason, message, details, metadata }: StatusErr
 }
 
 /** Names an object's collection in messages: `gadgets.example.org`, or `configmaps` of the core group. */
-export function qualified({ group, kind }: Subject): string {
+function qualified({ group, kind }: Subject): string {
   return group === '' ? kind : `${kind}.${group}`;
 }
 

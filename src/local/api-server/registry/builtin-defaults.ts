@@ -59,7 +59,7 @@ function template(given: JsonObject): JsonObject {
 }
 
 /** A Pod's spec. */
-export function podSpec(spec: JsonObject): JsonObject {
+function podSpec(spec: JsonObject): JsonObject {
   const lists = ['containers', 'initContainers'].filter((field) => spec[field] !== undefined);
   return {
     restartPolicy: 'Always',

@@ -20,7 +20,7 @@ export const AGE: Column = column('Age', ({ metadata }) => metadata.creationTime
 export const PLAIN: readonly Column[] = [NAME, AGE];
 
 /** Makes a column of text. */
-export function column(
+function column(
   name: string,
   cell: (object: ApiObject) => Json,
   { type = 'string', priority = 0 }: { readonly type?: string; readonly priority?: number } = {},

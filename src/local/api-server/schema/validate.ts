@@ -25,7 +25,7 @@ export function validate(value: Json, old: Json | undefined, schema: Schema, pla
 }
 
 /** Returns a place below another. */
-export function below({ path, root }: Place, step: string): Place {
+function below({ path, root }: Place, step: string): Place {
   const joined = step.startsWith('[') || path === '' ? `${path}${step}` : `${path}.${step}`;
   return { path: joined, ...(root === undefined ? {} : { root }) };
 }
