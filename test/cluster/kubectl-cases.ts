@@ -241,6 +241,17 @@ export async function kubectlCases({ kubectlPath, kubeconfig }: KubectlTarget): 
     ).toBe('configmap/recipe configured\n');
   });
 
+  it('a deployment is made by name, scaled and exposed', async () => {
+    await say(['create', 'deployment', 'stove', '--image=example.org/stove:1', '--replicas=0', '--port=80']);
+    const image = '-o=jsonpath={.spec.template.spec.containers[0].image}';
+    expect(await say(['get', 'deployment', 'stove', image])).toBe('example.org/stove:1');
+    await say(['set', 'image', 'deployment/stove', 'stove=example.org/stove:2']);
+    expect(await say(['get', 'deployment', 'stove', image])).toBe('example.org/stove:2');
+    await say(['expose', 'deployment', 'stove']);
+    expect(await say(['get', 'service', 'stove', '-o=jsonpath={.spec.ports[0].port}'])).toBe('80');
+    await say(['delete', 'deployment,service', 'stove']);
+  });
+
   it('version asks the server, and a raw path is read as it is', async () => {
     expect(await say(['version'])).toMatch(/Server Version: v1\.36\./);
     expect(await say(['get', '--raw', '/readyz'])).toBe('ok');
