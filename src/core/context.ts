@@ -18,7 +18,7 @@ type Surroundings = {
   record(type: 'Normal' | 'Warning', reason: string, message: string): void;
 };
 
-/** What a reconciler is handed. An undeclared kind does not compile, so that the generated RBAC cannot fall short. */
+/** What a reconciler is handed. An undeclared kind does not compile (or, where it looks like a declared one, throws a TypeError), so that the generated RBAC cannot fall short. */
 export interface Context<Own extends Kind, Read extends Kind, X> extends Surroundings {
   /** What the controller's `clients` made of its settings. */
   readonly clients: X;
@@ -45,11 +45,27 @@ export interface BareContext extends Surroundings {
   children(kind: Kind, desired: readonly object[], options?: { readonly prune?: boolean }): Promise<readonly object[]>;
 }
 
-/** Gives a bare context the types of a controller's declared kinds. */
+/** Whose context it is, and the kinds that its role will allow. */
+export type Allowance = {
+  readonly name: string;
+  readonly owns?: readonly Kind[];
+  readonly reads?: readonly Kind[];
+};
+
+/**
+ * Gives a bare context the types of a controller's declared kinds, and refuses every other kind with a TypeError: the
+ * compiler tells kinds apart by what their objects look like, the generated RBAC by name.
+ */
 export function typeContext<Own extends Kind, Read extends Kind, X>(
   bare: BareContext,
   clients: X,
+  { name, owns = [], reads = [] }: Allowance,
 ): Context<Own, Read, X> {
+  const hold = (kinds: readonly Kind[], verb: string, kind: Kind) => {
+    if (kinds.some((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)) return;
+    throw new TypeError(`${name} does not ${verb} ${kind.kind}, so it would be forbidden in a cluster`);
+  };
+  const declared = [...owns, ...reads];
   return {
     cluster: bare.cluster,
     signal: bare.signal,
@@ -58,12 +74,18 @@ export function typeContext<Own extends Kind, Read extends Kind, X>(
     record: (type, reason, message) => bare.record(type, reason, message),
     clients,
     get: async (kind, key) => {
+      hold(declared, 'declare', kind);
       const raw = await bare.get(kind, key);
       return raw === undefined ? undefined : readAs(kind, raw);
     },
-    list: async (kind, labels) => (await bare.list(kind, labels)).map((raw) => readAs(kind, raw)),
-    children: async (kind, desired, options) =>
-      (await bare.children(kind, desired, options)).map((raw) => readAs(kind, raw)),
+    list: async (kind, labels) => {
+      hold(declared, 'declare', kind);
+      return (await bare.list(kind, labels)).map((raw) => readAs(kind, raw));
+    },
+    children: async (kind, desired, options) => {
+      hold(owns, 'own', kind);
+      return (await bare.children(kind, desired, options)).map((raw) => readAs(kind, raw));
+    },
   };
 }
 

@@ -129,16 +129,18 @@ function run<S, T, C extends string, Own extends Kind, Read extends Kind, E exte
   const clients = makeClients(controller, environment);
   return {
     reconcile: async (raw, context) => {
-      const result = await controller.reconcile(resource.read(raw), typeContext(context, clients));
+      const result = await controller.reconcile(resource.read(raw), typeContext(context, clients, controller));
       return { ...result, status: resource.parseStatus(result.status), conditions: result.conditions };
     },
     finalize: async (raw, context) =>
       controller.finalize === undefined
         ? 'done'
-        : await controller.finalize(resource.read(raw), typeContext(context, clients)),
+        : await controller.finalize(resource.read(raw), typeContext(context, clients, controller)),
     keys: async (index, changed, context) => {
       const watch = controller.watches?.[index];
-      return watch !== undefined && 'keys' in watch ? await watch.keys(changed, typeContext(context, clients)) : [];
+      return watch !== undefined && 'keys' in watch
+        ? await watch.keys(changed, typeContext(context, clients, controller))
+        : [];
     },
   };
 }

@@ -45,26 +45,12 @@ export function testContext<S, T, C extends string, Own extends Kind, Read exten
     ownerUid: owner?.metadata.uid ?? 'uid-of-the-owner',
     controller: controller.name,
   });
-  // The compiler tells kinds apart by what their objects look like; generated RBAC does so by name.
-  const isNamed = (kind: Kind) => (one: Kind) => one.apiVersion === kind.apiVersion && one.kind === kind.kind;
-  const owns: readonly Kind[] = controller.owns ?? [];
-  const declares: readonly Kind[] = [...owns, ...(controller.reads ?? [])];
-  const refuse = (verb: string, kind: Kind) =>
-    new TypeError(`${controller.name} does not ${verb} ${kind.kind}, so it would be forbidden in a cluster`);
+  const { get, list, children } = map;
   const context = typeContext<Own, Read, X>(
     {
-      get: async (kind, key) => {
-        if (!declares.some(isNamed(kind))) throw refuse('declare', kind);
-        return await map.get(kind, key);
-      },
-      list: async (kind, labels) => {
-        if (!declares.some(isNamed(kind))) throw refuse('declare', kind);
-        return await map.list(kind, labels);
-      },
-      children: async (kind, desired, options) => {
-        if (!owns.some(isNamed(kind))) throw refuse('own', kind);
-        return await map.children(kind, desired, options);
-      },
+      get,
+      list,
+      children,
       cluster: 'test',
       signal,
       log,
@@ -72,6 +58,7 @@ export function testContext<S, T, C extends string, Own extends Kind, Read exten
       record: (type, reason, message) => void events.push({ type, reason, message }),
     },
     clients,
+    controller,
   );
   return { ...context, events, put: (object) => map.put(object) };
 }
