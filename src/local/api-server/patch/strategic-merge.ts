@@ -30,15 +30,14 @@ export function strategicMerge(target: Json | undefined, patch: Json, schema: Sc
       continue;
     }
     const below = fieldSchema(schema, field) ?? ANYTHING;
-    merged[field] = isList(value)
-      ? mergeList(items(merged[field]), value, below)
-      : strategicMerge(merged[field], value, below);
+    if (isList(value)) merged[field] = mergeList(items(merged[field]), value, below, changes[`${ORDER}${field}`]);
+    else merged[field] = strategicMerge(merged[field], value, below);
   }
-  for (const [field, order] of Object.entries(changes)) {
-    const name = field.slice(ORDER.length);
-    const below = fieldSchema(schema, name);
-    if (field.startsWith(ORDER) && isList(merged[name]))
-      merged[name] = inOrder(items(merged[name]), items(order), mergeKey(below));
+  for (const [directive, order] of Object.entries(changes)) {
+    const name = directive.slice(ORDER.length);
+    if (!directive.startsWith(ORDER) || changes[name] !== undefined || !isList(merged[name])) continue;
+    const key = mergeKey(fieldSchema(schema, name));
+    merged[name] = arranged(items(merged[name]), items(order), items(merged[name]), key);
   }
   return merged;
 }
@@ -47,11 +46,17 @@ function mergeKey(schema: Schema | undefined): string | undefined {
   return schema?.['x-kubernetes-patch-merge-key'];
 }
 
-function mergeList(target: readonly Json[], patch: readonly Json[], schema: Schema): readonly Json[] {
+function mergeList(
+  target: readonly Json[],
+  patch: readonly Json[],
+  schema: Schema,
+  order: Json | undefined,
+): readonly Json[] {
   const key = mergeKey(schema);
   if (key === undefined) {
     if (schema['x-kubernetes-list-type'] !== 'set') return patch;
-    return [...target, ...patch.filter((item) => !target.some((known) => sameJson(known, item)))];
+    const added = patch.filter((item) => !target.some((known) => sameJson(known, item)));
+    return arranged([...target, ...added], items(order ?? patch), target, undefined);
   }
   const changes = patch.filter(isObject);
   if (changes.some(({ $patch }) => $patch === 'replace')) return changes.filter(({ $patch }) => $patch !== 'replace');
@@ -63,18 +68,35 @@ function mergeList(target: readonly Json[], patch: readonly Json[], schema: Sche
     } else if (index >= 0) merged[index] = strategicMerge(merged[index], change, schema.items ?? ANYTHING);
     else merged.push(strategicMerge({}, change, schema.items ?? ANYTHING));
   }
-  return merged;
+  return arranged(merged, items(order ?? patch), target, key);
 }
 
-/** Puts the items that an order names into that order; the others keep their places after them. */
-function inOrder(list: readonly Json[], order: readonly Json[], key: string | undefined): readonly Json[] {
-  const rank = (item: Json): number => {
-    const index = order.findIndex((wanted) =>
-      key === undefined ? sameJson(wanted, item) : sameJson(field(wanted, key), field(item, key)),
-    );
-    return index < 0 ? order.length : index;
-  };
-  return list.toSorted((a, b) => rank(a) - rank(b));
+/**
+ * Puts items into the order a patch names, or has itself; those it does not name keep their places among those that were there
+ * before (strategicpatch's normalizeElementOrder and mergeSortedSlice).
+ */
+function arranged(
+  merged: readonly Json[],
+  order: readonly Json[],
+  before: readonly Json[],
+  key: string | undefined,
+): readonly Json[] {
+  const same = (a: Json, b: Json): boolean =>
+    key === undefined ? sameJson(a, b) : sameJson(field(a, key), field(b, key));
+  const place = (list: readonly Json[], item: Json): number => list.findIndex((other) => same(other, item));
+  const named = merged.filter((item) => place(order, item) >= 0).toSorted((a, b) => place(order, a) - place(order, b));
+  const others = merged.filter((item) => place(order, item) < 0);
+  const out: Json[] = [];
+  let next = 0;
+  for (const item of named) {
+    const at = place(before, item);
+    for (let other = others[next]; at >= 0 && other !== undefined && place(before, other) < at; other = others[next]) {
+      out.push(other);
+      next++;
+    }
+    out.push(item);
+  }
+  return [...out, ...others.slice(next)];
 }
 
 function field(item: Json, key: string): Json | undefined {

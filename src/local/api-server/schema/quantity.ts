@@ -31,7 +31,9 @@ export function canonicalQuantity(text: string): string | undefined {
   // Nine more digits than a nano has, so that rounding up is exact.
   const digits = BigInt(`${whole}${fraction.slice(0, 18).padEnd(18, '0')}`) * unit;
   const scaled = exponent === undefined ? digits : scale(digits, Number(exponent));
-  const nanos = (scaled + 10n ** 18n - 1n) / 10n ** 18n;
+  // Amounts of a resource are rounded up to a thousandth, and every quantity here is one.
+  const millis = (scaled + 10n ** 24n - 1n) / 10n ** 24n;
+  const nanos = millis * 1_000_000n;
   if (nanos === 0n) return '0';
   const minus = sign === '-' ? '-' : '';
   const binary = suffix.endsWith('i') && nanos >= NANO << 10n;
