@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-lib-'));
   await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
-  await run(process.execPath, [tsc, '-p', path.join(root, 'tsconfig.package.json'), '--outDir', folder]);
+  await run(process.execPath, [tsc, '-p', path.join(root, 'src/tsconfig.package.json'), '--outDir', folder]);
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
