@@ -18,6 +18,8 @@ export type Access = {
   recorded(): readonly Recorded[];
   /** Writes to children so far. */
   writes(): number;
+  /** Applies to children that changed nothing. */
+  noops(): number;
 };
 
 /** What an access is made of. */
@@ -40,6 +42,7 @@ export function createAccess(
 ): Access {
   const recorded = new Map<string, Recorded>();
   let writes = 0;
+  let noops = 0;
   const placeOf = (kind: Kind, namespace: string | undefined) =>
     kind.namespaced && namespace !== undefined ? { namespace } : {};
 
@@ -77,12 +80,13 @@ export function createAccess(
         signal,
       });
       writes += result.writes;
+      noops += result.noops;
       if (result.writes > 0) log.info('children written', { kind: kind.kind, writes: result.writes });
       if (result.noops > 0) log.warn('an apply changed nothing', { applyNoop: result.noops });
       return result.objects;
     },
   };
-  return { context, recorded: () => [...recorded.values()], writes: () => writes };
+  return { context, recorded: () => [...recorded.values()], writes: () => writes, noops: () => noops };
 }
 
 /** A wanted child as it left the author's typed code; its name is all that we rely on. */

@@ -1,6 +1,7 @@
 // A batch of messages of one controller: which are ours, one reconcile for each key, and what becomes of each message. A
 // message is given up only after what must follow it (a timer, a dead letter) is on its queue.
 
+import { redact } from '../core/redact.ts';
 import { bury, type HandleParts, handle } from './handle.ts';
 import type { QueueRecord } from './intake.ts';
 import { takeIn } from './intake.ts';
@@ -21,6 +22,9 @@ export type Limits = { readonly reconcileMs: number; readonly graceMs: number };
 /** From here on finished messages are deleted at once: a time-out cannot report partial failures. */
 const earlyDeleteMs = 1_000;
 
+/** How long the last deletions may take: the function's own deadline is near. */
+const lastDeleteMs = 1_000;
+
 /** Makes the handling of a controller's batches. It returns the ids of the messages that must stay on the queue. */
 export function createBatch(
   parts: BatchParts,
@@ -33,7 +37,11 @@ export function createBatch(
     async function release(done: readonly QueueRecord[]): Promise<void> {
       for (const { messageId } of done) kept.delete(messageId);
       undeleted.push(...done);
-      if (parts.monotonicMs() - startedAt < earlyDeleteMs) return;
+      if (parts.monotonicMs() - startedAt >= earlyDeleteMs) await deleteDone();
+    }
+
+    async function deleteDone(): Promise<void> {
+      if (undeleted.length === 0) return;
       const now = undeleted;
       undeleted = [];
       await parts.deleteMessages(now.map(({ receiptHandle }) => receiptHandle));
@@ -41,36 +49,41 @@ export function createBatch(
 
     const { groups, refused } = takeIn(parts.controller, records);
     const over = new AbortController();
+    const closed = new AbortController();
     const settled = new AbortController();
     const deadline = parts.wait(reconcileMs, settled.signal).then(() => over.abort(new Error('out of time')));
+    const deadlines = { work: over.signal, sending: closed.signal };
 
     const first = groups.filter(({ again }) => !again);
     const later = groups.filter(({ again }) => again);
     const work = (async () => {
       await Promise.all([
         ...refused.map(async ({ record, reason }) => {
-          parts.log({ messageId: record.messageId }).error('message refused', { reason });
-          if (await bury(parts, [record], reason, over.signal)) await release([record]);
+          const log = parts.log({ messageId: record.messageId });
+          log.error('message refused', { reason: redact(reason) });
+          if (await bury(parts, [record], reason, log, closed.signal)) await release([record]);
         }),
-        ...first.map((group) => handle(parts, group, over.signal, release)),
+        ...first.map((group) => handle(parts, group, deadlines, release)),
       ]);
-      // What was received before may have killed its function: alone, and only when the innocent are safe.
-      if (later.length > 0 && undeleted.length > 0) {
-        await parts.deleteMessages(undeleted.splice(0).map(({ receiptHandle }) => receiptHandle));
-      }
       for (const group of later) {
         if (over.signal.aborted) break;
-        await handle(parts, group, over.signal, release);
+        // What was received before may have killed its function: alone, and only when the innocent are safe.
+        await deleteDone();
+        await handle(parts, group, deadlines, release);
       }
     })();
+    // What was done before that moment is deleted then, not when the next one is done: there may be no next one.
+    const early = parts.wait(earlyDeleteMs, settled.signal).then(async () => {
+      if (!settled.signal.aborted) await deleteDone();
+    });
 
     const ended = await Promise.race([
       work.then(() => true),
       deadline.then(() => parts.wait(graceMs, settled.signal)).then(() => false),
-    ]);
-    settled.abort();
+    ]).finally(() => settled.abort());
     if (!ended) {
-      await parts.deleteMessages(undeleted.map(({ receiptHandle }) => receiptHandle));
+      closed.abort(new Error('out of time'));
+      await Promise.race([Promise.all([early, deleteDone()]), parts.wait(lastDeleteMs, new AbortController().signal)]);
       // Nothing may thaw later beside the group's next holder.
       parts.die(`a reconcile of ${parts.controller} ignored its signal for ${graceMs} ms`);
     }

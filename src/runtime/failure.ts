@@ -11,7 +11,10 @@ import {
   isUnauthorized,
 } from '../kube/errors.ts';
 
-/** Where in a reconcile the error came from: 5xx of the first read is the cluster's fault, later it may be the object's. */
+/**
+ * Where in a reconcile the error came from: a 5xx or no answer in time to the first read is the cluster's fault. Later it may
+ * be the object's (an admission webhook that fails or hangs), which must neither hide from its status nor open the breaker.
+ */
 export type Stage = 'first-read' | 'later';
 
 /** The meanings of an error. */
@@ -19,10 +22,8 @@ export type Failure = 'unreachable' | 'conflict' | 'namespace-terminating' | 'in
 
 /** Tells what an error means. */
 export function failureOf(error: unknown, stage: Stage): Failure {
-  if (isConnectFailure(error) || error instanceof DeadlineError || isUnauthorized(error) || isThrottled(error)) {
-    return 'unreachable';
-  }
-  if (isServerError(error) && stage === 'first-read') return 'unreachable';
+  if (isConnectFailure(error) || isUnauthorized(error) || isThrottled(error)) return 'unreachable';
+  if (stage === 'first-read' && (isServerError(error) || error instanceof DeadlineError)) return 'unreachable';
   if (isNamespaceTerminating(error)) return 'namespace-terminating';
   if (isConflict(error)) return 'conflict';
   if (error instanceof InvalidSpecError) return 'invalid-spec';

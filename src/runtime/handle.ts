@@ -5,10 +5,10 @@ import type { Meter } from '../core/meter.ts';
 import { redact } from '../core/redact.ts';
 import { controllerDeadLetters, timersQueue } from '../core/words.ts';
 import { hashOf } from '../queue/message.ts';
-import type { Entry, Send } from '../queue/sender.ts';
+import type { Entry, Send, Sent } from '../queue/sender.ts';
 import { timerEntry } from '../queue/timer.ts';
 import type { Breaker } from './breaker.ts';
-import type { FindCluster } from './clusters.ts';
+import type { ClusterAnswer, FindCluster } from './clusters.ts';
 import type { Group, QueueRecord } from './intake.ts';
 import { type Action, decide, type Outcome } from './outcome.ts';
 import type { Job, Report } from './reconcile.ts';
@@ -27,32 +27,35 @@ export type HandleParts = {
   readonly monotonicMs: () => number;
 };
 
+/** Until when a key may be worked on, and until when what follows from it may be sent: an outcome that is known is not lost. */
+export type Deadlines = { readonly work: AbortSignal; readonly sending: AbortSignal };
+
 /** Handles one key. `release` is called when its messages may go; without it they stay and come again. */
 export async function handle(
   parts: HandleParts,
   group: Group,
-  signal: AbortSignal,
+  { work, sending }: Deadlines,
   release: (records: readonly QueueRecord[]) => Promise<void>,
 ): Promise<void> {
   const { message, records } = group;
   const log = parts.log(fieldsOf(group));
   const startedAt = parts.monotonicMs();
   try {
-    const report = await visit(parts, group, log, signal);
+    const report = await visit(parts, group, log, work);
     const now = parts.sqsNow(records[records.length - 1] ?? noRecord(group));
     if (report === 'leaving') {
       parts.meter.count('LeavingClusterMessages');
-      await release(records);
+      return await release(records);
+    }
+    if (report === 'unknown') {
+      const reason = `unknown cluster ${message.cluster}`;
+      log.error('message refused', { reason });
+      if (await bury(parts, records, reason, log, sending)) await release(records);
       return;
     }
-    const action: Action =
-      report === 'unknown'
-        ? { type: 'dead-letter', reason: `unknown cluster ${message.cluster}` }
-        : decide(report.outcome, message, now);
-    if (report !== 'unknown') account(parts, group, report, action, log, parts.monotonicMs() - startedAt, now);
-    if (await follow(parts, group, action, report === 'unknown' ? undefined : report.outcome, now, signal)) {
-      await release(records);
-    }
+    const action = decide(report.outcome, message, now);
+    account(parts, group, report, action, log, parts.monotonicMs() - startedAt, now);
+    if (await follow(parts, group, action, report.outcome, log, now, sending)) await release(records);
   } catch (thrown) {
     // Nothing followed: the message stays and comes again after its visibility time-out.
     log.error('reconcile broke off', { error: redact(toError(thrown).message) });
@@ -72,7 +75,15 @@ async function visit(
   });
   if (!parts.breaker.mayTry(message.cluster)) return unreachable(new Error('not tried: unreachable of late'));
   const messageId = records[0]?.messageId ?? '';
-  const found = await parts.findCluster(message.cluster, { signal });
+  let found: ClusterAnswer;
+  try {
+    found = await unlessAborted(parts.findCluster(message.cluster, { signal }), signal);
+  } catch (thrown) {
+    if (signal.aborted) throw signal.reason;
+    // A table that is away, or an entry that cannot be used: the way to the cluster is lost, and comes back by itself.
+    parts.breaker.unreachable(message.cluster);
+    return unreachable(toError(thrown));
+  }
   if (found.type !== 'client') return found.type;
   const report = await parts.reconcile({ client: found.client, message, messageId, log, signal });
   const { outcome } = report;
@@ -81,12 +92,28 @@ async function visit(
   return report;
 }
 
+/** Waits for a promise, but not for one that outlives the signal: then rejects with the signal's reason. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
 /** Does what must be done before the messages are given up. Tells whether it was. */
 async function follow(
   parts: HandleParts,
   group: Group,
   action: Action,
-  outcome: Outcome | undefined,
+  outcome: Outcome,
+  log: Log,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -94,12 +121,12 @@ async function follow(
     case 'delete':
       return true;
     case 'later': {
-      const [sent] = await parts.send(timersQueue, [timerEntry(action.message, { nowMs })], { signal });
-      return sent?.accepted === true;
+      const sent = await parts.send(timersQueue, [timerEntry(action.message, { nowMs })], { signal });
+      return allAccepted(sent, log);
     }
     case 'dead-letter': {
-      const lastError = outcome?.type === 'failed' ? outcome.error.message : undefined;
-      return await bury(parts, group.records.slice(-1), action.reason, signal, lastError);
+      const lastError = outcome.type === 'failed' ? outcome.error : undefined;
+      return await bury(parts, group.records.slice(-1), action.reason, log, signal, lastError);
     }
   }
 }
@@ -109,8 +136,9 @@ export async function bury(
   parts: HandleParts,
   records: readonly QueueRecord[],
   reason: string,
+  log: Log,
   signal: AbortSignal,
-  lastError?: string,
+  lastError?: Error,
 ): Promise<boolean> {
   const entries = records.map(
     ({ body, messageId, groupId, firstReceivedAt }): Entry => ({
@@ -119,21 +147,30 @@ export async function bury(
       deduplicationId: hashOf('dead', messageId),
       attributes: {
         reason: redact(reason),
-        ...(lastError === undefined ? {} : { error: redact(lastError) }),
+        // SQS refuses an attribute without a value.
+        ...(lastError === undefined ? {} : { error: redact(lastError.message) || lastError.name || 'Error' }),
         firstSeenAt: new Date(firstReceivedAt).toISOString(),
         messageId,
       },
     }),
   );
-  parts.meter.count('DeadLetters', entries.length);
   const sent = await parts.send(controllerDeadLetters(parts.controller), entries, { signal });
-  return sent.every(({ accepted }) => accepted);
+  parts.meter.count('DeadLetters', sent.filter(({ accepted }) => accepted).length);
+  return allAccepted(sent, log);
+}
+
+/** Tells whether everything was accepted; what was not keeps its message, and the log says why. */
+function allAccepted(sent: readonly Sent[], log: Log): boolean {
+  for (const one of sent) {
+    if (!one.accepted) log.warn('message kept: what must follow it was not accepted', { reason: redact(one.reason) });
+  }
+  return sent.length > 0 && sent.every(({ accepted }) => accepted);
 }
 
 function account(
   parts: HandleParts,
   { message }: Group,
-  { outcome, writes, generation, observedBefore = false }: Report,
+  { outcome, writes, noops = 0, generation, observedBefore = false }: Report,
   action: Action,
   log: Log,
   tookMs: number,
@@ -143,6 +180,7 @@ function account(
   const repaired = message.lane === 'resync' && observedBefore && writes > 0 && outcome.type === 'done';
   parts.meter.count(`Reconciles${outcomeNames[outcome.type]}`);
   if (repaired) parts.meter.count('Repaired');
+  if (noops > 0) parts.meter.count('ApplyNoops', noops);
   if (outcome.type === 'done') parts.meter.milliseconds('LagMilliseconds', lagMs);
   const failed = 'error' in outcome ? { error: redact(outcome.error.message) } : {};
   const why = 'why' in outcome ? { why: outcome.why } : {};

@@ -38,7 +38,8 @@ export function decide(outcome: Outcome, message: Message, nowMs: number): Actio
     case 'terminal':
       return { type: 'delete' };
     case 'failed': {
-      if (outcome.stalledBefore) return { type: 'delete' };
+      // The last attempt itself made it Stalled, perhaps before its function died: its dead letter may still be missing.
+      if (outcome.stalledBefore && !isLastAttempt(message)) return { type: 'delete' };
       if (isLastAttempt(message)) return { type: 'dead-letter', reason: `gave up after ${maxAttempts} attempts` };
       const attempt = message.attempt + 1;
       const wait = backoffSeconds(retryBackoff, attempt, fractionOf(message, attempt));

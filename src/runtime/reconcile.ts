@@ -18,6 +18,8 @@ export type Report = {
   readonly outcome: Outcome;
   /** Writes to children and to the object's own status or finalizers. */
   readonly writes: number;
+  /** Applies that changed nothing: a difference was seen where there is none. */
+  readonly noops?: number;
   readonly generation?: number;
   /** Whether the generation that was read had been observed before: what is changed then was missed, or has drifted. */
   readonly observedBefore?: boolean;
@@ -73,6 +75,8 @@ async function pass(parts: ReconcileParts, job: Job): Promise<Report> {
       return {
         outcome: await visit.run(),
         writes: visit.writes(),
+        noops: visit.noops(),
+        observedBefore: visit.observedBefore,
         ...(object.metadata.generation === undefined ? {} : { generation: object.metadata.generation }),
       };
     } finally {

@@ -33,6 +33,8 @@ export type Visit = {
   run(): Promise<Outcome>;
   /** Writes so far: to children, finalizers and status. */
   writes(): number;
+  /** Applies that changed nothing. */
+  noops(): number;
   /** Sends the recorded Events; one that cannot be sent is a line in the log, never a failed reconcile. */
   sendEvents(): Promise<void>;
 };
@@ -45,6 +47,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
   const fieldManager = fieldManagerOf(name);
   let object = read;
   let ownWrites = 0;
+  let ownNoops = 0;
   let access: Access | undefined;
 
   const openAccess = () => {
@@ -69,9 +72,12 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     const key = { name: objectName, ...(namespace === undefined ? {} : { namespace }) };
     const target = { apiVersion: resource.apiVersion, kind: resource.kind, key, resourceVersion, uid };
     const after = await applyStatus(client, resource, target, wanted, { fieldManager, signal });
-    if (after.metadata.resourceVersion === resourceVersion) log.warn('an apply changed nothing', { applyNoop: 1 });
     object = after;
-    ownWrites += 1;
+    if (after.metadata.resourceVersion !== resourceVersion) ownWrites += 1;
+    else {
+      ownNoops += 1;
+      log.warn('an apply changed nothing', { applyNoop: 1 });
+    }
   }
 
   /** Passes on what no status can be written for, and tells what the rest means. */
@@ -96,12 +102,12 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
   }
 
   async function reconcile(): Promise<Outcome> {
-    if (declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {
-      // Persisted before the first outside effect: a reconcile that dies half-way leaves nothing that nobody cleans up.
-      object = await ensureFinalizer(client, resource, object, finalizer, { fieldManager, signal });
-      ownWrites += 1;
-    }
     try {
+      if (declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {
+        // Persisted before the first outside effect: a reconcile that dies half-way leaves nothing that nobody cleans up.
+        object = await ensureFinalizer(client, resource, object, finalizer, { fieldManager, signal });
+        ownWrites += 1;
+      }
       const result = await running.reconcile(object, openAccess());
       if (result.retry !== undefined) {
         const { prospect, outcome } = judge(result.retry);
@@ -144,12 +150,13 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     observedBefore: ownedStatus(read, fieldManager).observedGeneration === generationOf(read),
     run: async () => (object.metadata.deletionTimestamp === undefined ? await reconcile() : await finalize()),
     writes: () => ownWrites + (access?.writes() ?? 0),
+    noops: () => ownNoops + (access?.noops() ?? 0),
     sendEvents: async () => {
       for (const { type, reason, message: text } of access?.recorded() ?? []) {
         if (signal.aborted) return;
         const event = { object, type, reason, message: redact(text), reportingController: finalizer, now, signal };
         const sent = await recordEvent(client, event);
-        if (!sent.recorded) log.warn('event not recorded', { reason, error: sent.error.message });
+        if (!sent.recorded) log.warn('event not recorded', { reason, error: redact(sent.error.message) });
       }
     },
   };

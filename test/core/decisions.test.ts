@@ -35,6 +35,11 @@ describe('a redacted message', () => {
     ['{"token":"s3cr3tvalue"}', 's3cr3tvalue'],
     ['eyJhbGciOiJ.eyJzdWIiOiIx.c2ln is expired', 'eyJzdWIiOiIx'],
     ['k8s-aws-v1.aHR0cHM6Ly9zdHM was refused', 'aHR0cHM6Ly9zdHM'],
+    ['client_secret=hunter2', 'hunter2'],
+    ['{"accessToken": "hunter2"}', 'hunter2'],
+    ['{\\"password\\":\\"hunter2\\"} was refused', 'hunter2'],
+    ['PGPASSWORD="two words"', 'words'],
+    ['/queue?X-Amz-Signature=abcdef0123&x=1', 'abcdef0123'],
     ['-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----', 'MIIE'],
   ])('%s', (message, secret) => {
     expect(redact(message)).not.toContain(secret);
@@ -44,6 +49,23 @@ describe('a redacted message', () => {
     const message = redact(`connect ECONNREFUSED\n127.0.0.1:1 ${'x'.repeat(5000)}`);
     expect(message).toMatch(/^connect ECONNREFUSED 127\.0\.0\.1:1 /);
     expect(message.length).toBeLessThanOrEqual(512);
+  });
+
+  it('says what is no credential', () => {
+    const message = 'secrets "db" is forbidden: token has expired, user: jane';
+    expect(redact(message)).toBe(message);
+  });
+
+  it('never has a character that SQS refuses in an attribute', () => {
+    const legal = /^[ -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u;
+    expect(redact(`\u001b[31mred\u0000 ${'😀'.repeat(600)}`)).toMatch(legal);
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 700 }), (text) => legal.test(redact(text))));
+  });
+
+  it('of an endless answer is found in no time', () => {
+    const startedAt = performance.now();
+    redact('token-'.repeat(500_000));
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });
 
