@@ -5,8 +5,9 @@ import { type BareContext, type Context, typeContext } from './context.ts';
 import { SettingsError } from './errors.ts';
 import type { Key } from './key.ts';
 import type { Kind } from './kind.ts';
+import { type AnyResult, parseFinalized, parseResult } from './parse-result.ts';
 import type { AnyResource, Custom, Resource } from './resource.ts';
-import type { Condition, Finalized, Result } from './result.ts';
+import type { Finalized, Result } from './result.ts';
 import { formatProblems } from './zod-problems.ts';
 
 /** The variables that settings are read from. */
@@ -51,14 +52,6 @@ export type Declaration = {
   readonly settings?: z.ZodObject;
   readonly finalizes: boolean;
   readonly resyncPeriodSeconds: number;
-};
-
-/** A result without its types: parsed, complete. */
-export type AnyResult = {
-  readonly status: object;
-  readonly conditions: Readonly<Record<string, Condition>>;
-  readonly requeueAfterSeconds?: number;
-  readonly retry?: Error;
 };
 
 /** A controller whose settings are read and whose clients are made. */
@@ -130,12 +123,12 @@ function run<S, T, C extends string, Own extends Kind, Read extends Kind, E exte
   return {
     reconcile: async (raw, context) => {
       const result = await controller.reconcile(resource.read(raw), typeContext(context, clients, controller));
-      return { ...result, status: resource.parseStatus(result.status), conditions: result.conditions };
+      return parseResult(resource, result);
     },
     finalize: async (raw, context) =>
       controller.finalize === undefined
         ? 'done'
-        : await controller.finalize(resource.read(raw), typeContext(context, clients, controller)),
+        : parseFinalized(await controller.finalize(resource.read(raw), typeContext(context, clients, controller))),
     keys: async (index, changed, context) => {
       const watch = controller.watches?.[index];
       return watch !== undefined && 'keys' in watch

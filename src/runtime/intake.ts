@@ -54,9 +54,13 @@ export function takeIn(
   return { groups: [...groups.values()], refused };
 }
 
-/** Of two messages for a key, what holds for both: the fresher attempt, the longer lag, the later slot. */
+/**
+ * Of two messages for a key, what holds for both: the fresher attempt, the longer lag, the later slot. A resync's visit counts
+ * as one only where nothing else asked for it: else it would seem to have found what was never missed.
+ */
 function stand(a: Message, b: Message): Message {
-  const { attempt, deferrals, lane } = a.attempt <= b.attempt ? a : b;
+  const fresher = a.attempt < b.attempt || (a.attempt === b.attempt && a.lane !== 'resync') ? a : b;
+  const { attempt, deferrals, lane } = fresher;
   const later = (a.dueAt ?? 0) >= (b.dueAt ?? 0) ? a : b;
   return { ...later, lane, attempt, deferrals, seenAt: Math.min(a.seenAt, b.seenAt) };
 }

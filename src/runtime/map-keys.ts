@@ -42,7 +42,7 @@ export function createMapKeys(
           cluster: message.cluster,
           group: declares.resource.group,
           resource: declares.resource.plural,
-          ...key,
+          ...primaryKey(declares, key, message.namespace),
           lane: message.lane,
           attempt: 0,
           deferrals: 0,
@@ -68,6 +68,12 @@ export function createMapKeys(
       };
     }
   };
+}
+
+/** Only what makes a key: an author may hand back whole metadata. Without a namespace it is that of what changed. */
+function primaryKey({ resource }: Declaration, { name, namespace }: Key, changedIn: string | undefined): Key {
+  const home = namespace ?? changedIn;
+  return resource.namespaced && home !== undefined ? { name, namespace: home } : { name };
 }
 
 async function keysOf(

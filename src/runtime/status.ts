@@ -2,9 +2,9 @@
 // only if this differs from what we own.
 
 import { mergeConditions, reasons, summarize } from '../core/conditions.ts';
-import type { AnyResult } from '../core/controller.ts';
 import { NotOwnedError } from '../core/errors.ts';
-import { redact } from '../core/redact.ts';
+import type { AnyResult } from '../core/parse-result.ts';
+import { conceal, redact } from '../core/redact.ts';
 import type { Condition, StandingCondition } from '../core/result.ts';
 
 /** A whole status as our field manager applies it. */
@@ -32,8 +32,8 @@ export function statusAfterResult(
   basis: Basis,
   prospect: Prospect = 'retrying',
 ): OwnedStatus {
-  const said: Record<string, Condition> = { ...pick(conditions, basis.declared) };
-  said.Ready = summarize(basis.declared, conditions);
+  const said = pick(conditions, basis.declared);
+  said.Ready = summarize(basis.declared, said);
   if (retry !== undefined) Object.assign(said, trouble(retry, prospect));
   return { ...status, ...finish([], said, basis) };
 }
@@ -115,6 +115,11 @@ function isCondition(value: unknown): value is StandingCondition {
 
 function pick(conditions: Readonly<Record<string, Condition>>, declared: readonly string[]): Record<string, Condition> {
   return Object.fromEntries(
-    declared.map((type) => [type, conditions[type] ?? { status: 'Unknown', reason: 'NotReported' }]),
+    declared.map((type) => [type, concealed(conditions[type] ?? { status: 'Unknown', reason: 'NotReported' })]),
   );
+}
+
+/** An author's message is theirs to word, but it often is an error's, and anybody may read it. */
+function concealed({ message, ...rest }: Condition): Condition {
+  return message === undefined ? rest : { ...rest, message: conceal(message) };
 }

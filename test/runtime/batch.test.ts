@@ -1,84 +1,8 @@
 // Only from records to what is on the queues and what stays: reconciles are given. The reconcile itself is reconcile.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { maxAttempts } from '../../src/core/backoff.ts';
-import type { Log } from '../../src/core/context.ts';
-import { createClient } from '../../src/kube/client.ts';
-import { formatMessage, type Message, parseMessage } from '../../src/queue/message.ts';
-import type { Entry, Send } from '../../src/queue/sender.ts';
-import { createBatch } from '../../src/runtime/batch.ts';
-import { createBreaker } from '../../src/runtime/breaker.ts';
-import type { ClusterAnswer } from '../../src/runtime/clusters.ts';
-import type { QueueRecord } from '../../src/runtime/intake.ts';
-import type { Job, Report } from '../../src/runtime/reconcile.ts';
-
-const startMs = 1_800_000_000_000;
-const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const done: Report = { outcome: { type: 'done' }, writes: 0 };
-
-const messageFor = (name: string, more: Partial<Message> = {}): Message => ({
-  v: 1,
-  controller: 'water-tank',
-  cluster: 'a',
-  group: 'plant.example.com',
-  resource: 'watertanks',
-  namespace: 'default',
-  name,
-  lane: 'watch',
-  attempt: 0,
-  deferrals: 0,
-  seenAt: startMs - 100,
-  ...more,
-});
-const record = (name: string, more: Partial<Message> = {}, receiveCount = 1): QueueRecord => ({
-  messageId: `m-${name}`,
-  receiptHandle: `r-${name}`,
-  body: formatMessage(messageFor(name, more)),
-  groupId: name,
-  receiveCount,
-  firstReceivedAt: startMs,
-});
-
-/** A batch whose clock stands still until told, with the queues as arrays. */
-function setUp(reconcile: (job: Job) => Promise<Report>) {
-  const queues = new Map<string, Entry[]>();
-  const deleted: string[] = [];
-  const waiting: { readonly at: number; readonly wake: () => void }[] = [];
-  const seen = { clusterAnswer: undefined as ClusterAnswer | undefined, sending: true, died: '' };
-  let clock = 0;
-  const client = createClient({ server: new URL('http://127.0.0.1:1') });
-  const send: Send = async (queue, entries) => {
-    if (!seen.sending) return entries.map(() => ({ accepted: false, reason: 'queue is away' }));
-    queues.set(queue, [...(queues.get(queue) ?? []), ...entries]);
-    return entries.map((_, index) => ({ accepted: true, messageId: `s${index}` }));
-  };
-  const batch = createBatch({
-    controller: 'water-tank',
-    reconcile,
-    findCluster: async () => seen.clusterAnswer ?? { type: 'client', client },
-    breaker: createBreaker(() => clock),
-    send,
-    deleteMessages: async (handles) => void deleted.push(...handles),
-    log: () => silent,
-    meter: { count: () => {}, milliseconds: () => {} },
-    sqsNow: () => startMs + clock,
-    monotonicMs: () => clock,
-    wait: (milliseconds, signal) =>
-      new Promise((resolve) => {
-        waiting.push({ at: clock + milliseconds, wake: resolve });
-        signal.addEventListener('abort', () => resolve());
-      }),
-    die: (reason) => {
-      seen.died = reason;
-      throw new Error(reason);
-    },
-  });
-  const advance = (milliseconds: number) => {
-    clock += milliseconds;
-    for (const { at, wake } of [...waiting]) if (at <= clock) wake();
-  };
-  const run = (records: readonly QueueRecord[]) => batch(records, { reconcileMs: 25_000, graceMs: 1_000 });
-  return { run, queues, deleted, seen, advance };
-}
+import { parseMessage } from '../../src/queue/message.ts';
+import { done, messageFor, record, setUp } from './batch-around.ts';
 
 describe('a batch', () => {
   let reconciled: string[];

@@ -76,6 +76,11 @@ describe('what becomes of a message', () => {
     expect(decide(outcome, { ...message, attempt: maxAttempts - 1 }, nowMs).type).toBe('dead-letter');
   });
 
+  it('the last attempt that comes again, because its function died, becomes a dead letter all the same', () => {
+    const outcome = { type: 'failed', error, stalledBefore: true } as const;
+    expect(decide(outcome, { ...message, attempt: maxAttempts - 1 }, nowMs).type).toBe('dead-letter');
+  });
+
   it('an unreachable cluster costs no attempt, and the wait grows from 5 s to 15 min', () => {
     const waits = Array.from({ length: 12 }, (_, deferrals) => {
       const next = later({ type: 'deferred', why: 'unreachable', error }, { ...message, attempt: 3, deferrals });

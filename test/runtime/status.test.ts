@@ -114,6 +114,18 @@ describe('after a failure', () => {
   });
 });
 
+describe('what an author says of a condition', () => {
+  it('is kept as it was worded, except for credentials, also where Ready repeats it', () => {
+    const message = `line one\nline two ${'x'.repeat(600)}`;
+    const wordy = { status: 'False', reason: 'Wordy', message } as const;
+    const leaky = { status: 'False', reason: 'Leaky', message: 'GET https://user:hunter2@plant failed' } as const;
+    const said = { ...result, conditions: { AtLevel: leaky, SensorReachable: wordy } };
+    const status = statusAfterResult(said, basis({}, 1));
+    expect(JSON.stringify(status)).not.toContain('hunter2');
+    expect(condition(status, 'SensorReachable')?.message).toBe(message);
+  });
+});
+
 describe('while finalizing', () => {
   it('Finalized is False with the reason, and Ready is False', () => {
     const owned = standing(3, { Ready: 'True', AtLevel: 'True' });

@@ -1,0 +1,67 @@
+// What a reconciler returned, checked at run time: the compiler does not see an extra field, a condition that was never
+// declared or a delay that is not a number, and past this point each of them would be lost without a word.
+import * as z from 'zod';
+import { InvalidResultError } from './errors.ts';
+import type { AnyResource } from './resource.ts';
+import type { Condition, Finalized } from './result.ts';
+import { formatProblems } from './zod-problems.ts';
+
+/** A result without its types: parsed, complete. */
+export type AnyResult = {
+  readonly status: object;
+  readonly conditions: Readonly<Record<string, Condition>>;
+  readonly requeueAfterSeconds?: number;
+  readonly retry?: Error;
+};
+
+/** A year. What is due later is the resync's to find; what is not a number would be due never. */
+const maxRequeueSeconds = 31_536_000;
+
+const requeueAfterSeconds = z.number().max(maxRequeueSeconds);
+// Not strict: a condition of a child, with its times, may be handed on as it stands.
+const condition = z.object({
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string().min(1),
+  message: z.string().optional(),
+});
+
+/** Checks a result. Throws InvalidResultError, naming the field that is unknown, missing or wrong. */
+export function parseResult(
+  { definition, parseStatus }: AnyResource,
+  { status, conditions, ...wish }: { readonly status: unknown; readonly conditions: unknown },
+): AnyResult {
+  const declared = Object.fromEntries(definition.conditions.map((type) => [type, condition]));
+  const rest = z.strictObject({
+    conditions: z.strictObject(declared),
+    requeueAfterSeconds: requeueAfterSeconds.optional(),
+    retry: z.instanceof(Error).optional(),
+  });
+  const parsed = parse(rest, { conditions, ...wish });
+  const { requeueAfterSeconds: after, retry } = parsed;
+  return {
+    status: parseStatus(status),
+    conditions: Object.fromEntries(Object.entries(parsed.conditions).map(([type, said]) => [type, conditionOf(said)])),
+    ...(after === undefined ? {} : { requeueAfterSeconds: after }),
+    ...(retry === undefined ? {} : { retry }),
+  };
+}
+
+/** Checks what finalize returned. Throws InvalidResultError. */
+export function parseFinalized(finalized: Finalized): Finalized {
+  if (finalized === 'done') return finalized;
+  const { message, ...rest } = parse(
+    z.strictObject({ requeueAfterSeconds, reason: z.string().min(1), message: z.string().optional() }),
+    finalized,
+  );
+  return message === undefined ? rest : { ...rest, message };
+}
+
+function conditionOf({ message, ...rest }: z.output<typeof condition>): Condition {
+  return message === undefined ? rest : { ...rest, message };
+}
+
+function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new InvalidResultError(formatProblems(parsed.error));
+  return parsed.data;
+}
