@@ -17,7 +17,6 @@ const reconcileSettings = z.object({
   ...level,
   /** Where the clusters table is: `ssm:/outrigger/dev/clusters/` or a file's path. */
   CLUSTERS: z.string().min(1),
-  /** Seconds; the queue's visibility time-out is at least six times the function's time-out (AWS Lambda: Using Lambda with Amazon SQS). */
   METRICS_NAMESPACE: z.string().default('Outrigger'),
 });
 

@@ -2,6 +2,7 @@
 // is handled each time. Everything that decides is in runtime/.
 import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { Registered } from '../core/controller.ts';
+import { redact } from '../core/redact.ts';
 import { controllerQueue } from '../core/words.ts';
 import { createDelete } from '../queue/delete.ts';
 import { createSend } from '../queue/send.ts';
@@ -53,7 +54,9 @@ function start(controller: Registered): (event: SQSEvent, context: LambdaContext
     findCluster: async (cluster) => await clusters.find(cluster),
     breaker: createBreaker(monotonicMs),
     send,
-    deleteMessages: createDelete(sqs, settings.QUEUE_URL_PREFIX, controllerQueue(name)),
+    deleteMessages: createDelete(sqs, settings.QUEUE_URL_PREFIX, controllerQueue(name), {
+      onFailure: (reason) => telemetry.log({}).warn('message not deleted', { reason: redact(reason) }),
+    }),
     log: telemetry.log,
     meter: telemetry.meter,
     monotonicMs,

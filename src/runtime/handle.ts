@@ -50,7 +50,7 @@ export async function handle(
     if (report === 'unknown') {
       const reason = `unknown cluster ${message.cluster}`;
       log.error('message refused', { reason });
-      if (await bury(parts, records, reason, log, sending)) await release(records);
+      if (await bury(parts, records.slice(-1), reason, log, sending)) await release(records);
       return;
     }
     const action = decide(report.outcome, message, now);

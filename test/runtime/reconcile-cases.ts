@@ -288,6 +288,26 @@ export function reconcileCases(connect: () => Connection): void {
       expect(String(condition(await read('a'), 'Reconciling')?.message)).toContain('status.colour');
     });
 
+    it('with a delay that is not a number is an error that names it', async () => {
+      await apply('a', { size: 3 });
+      behaviour.reconcile = async () => ({ status: {}, conditions: { Built: built }, requeueAfterSeconds: Number.NaN });
+      expect((await reconcile('a')).outcome.type).toBe('failed');
+      expect(String(condition(await read('a'), 'Reconciling')?.message)).toContain('requeueAfterSeconds');
+    });
+
+    it('by asking for a kind that only looks like a declared one says which', async () => {
+      await apply('a', { size: 3 });
+      const lookalike = existingKind<ConfigMap>({ group: '', version: 'v1', kind: 'Secret' });
+      behaviour.reconcile = async (_, { list }) => {
+        await list(lookalike);
+        return { status: {}, conditions: { Built: built } };
+      };
+      expect((await reconcile('a')).outcome.type).toBe('failed');
+      expect(condition(await read('a'), 'Reconciling')).toMatchObject({
+        message: 'widget does not declare Secret, so it would be forbidden in a cluster',
+      });
+    });
+
     it('for want of a server is put off', async () => {
       const nobody = createClient({ server: new URL('http://127.0.0.1:9') });
       const job = {
@@ -393,6 +413,14 @@ export function reconcileCases(connect: () => Connection): void {
       await apply('a', { size: 3, parts: ['two'] });
       await reconcile('a');
       expect((await maps()).map(({ metadata }) => metadata.name)).toEqual(['two']);
+    });
+
+    it('that had to be made again are a repair of what had been observed', async () => {
+      await apply('a', { size: 3, parts: ['one'] });
+      expect(await reconcile('a')).toMatchObject({ observedBefore: false });
+      await client.request({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}/configmaps/one` });
+      expect(await reconcile('a')).toMatchObject({ observedBefore: true, writes: 1, noops: 0 });
+      expect(await reconcile('a')).toMatchObject({ observedBefore: true, writes: 0, noops: 0 });
     });
 
     it('a name that is taken is never touched, and the object says NotOwned', async () => {

@@ -1,0 +1,191 @@
+// The functions as AWS calls them, in this process: environment, event and context in, a batch response out; what they did is
+// looked up in the cluster and on the queues. Bundles are the deployment's tests.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import { defineController } from '../../src/core/controller.ts';
+import { existingKind } from '../../src/core/kind.ts';
+import { defineResource } from '../../src/core/resource.ts';
+import { applyObject } from '../../src/kube/apply.ts';
+import { createClient, type KubeClient } from '../../src/kube/client.ts';
+import { getObject } from '../../src/kube/read.ts';
+import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
+import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
+import { startApiServer } from '../../src/local/api-server/server.ts';
+import { createDepth } from '../../src/queue/depth.ts';
+import { formatMessage, type Message, parseMessage } from '../../src/queue/message.ts';
+import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
+import { aMessage } from '../queue/messages.ts';
+import { widgetDefinition } from '../runtime/widget.ts';
+import { established } from '../support/established.ts';
+import { aContext, anEvent, aRecord } from './invocation.ts';
+
+const widget = defineResource({
+  group: 'reconcile.example.com',
+  version: 'v1',
+  kind: 'Widget',
+  spec: z.object({ size: z.number() }),
+  status: z.object({ note: z.string() }),
+  conditions: ['Built'],
+});
+const controller = defineController(widget)({
+  name: 'widget',
+  settings: z.object({ GREETING: z.string().min(1) }),
+  clients: ({ GREETING }) => ({ greet: (name: string) => `${GREETING} ${name}` }),
+  reconcile: async ({ metadata }, { clients }) => ({
+    status: { note: clients.greet(metadata.name) },
+    conditions: { Built: { status: 'True', reason: 'Built' } },
+    requeueAfterSeconds: 60,
+  }),
+});
+
+let server: Awaited<ReturnType<typeof startApiServer>>;
+let client: KubeClient;
+let queues: TestQueues;
+let folder: string;
+beforeAll(async () => {
+  server = await startApiServer();
+  client = createClient({ server: new URL(server.url) });
+  queues = await startTestQueues();
+  await queues.create('widget.fifo', 'widget-dlq.fifo', 'timers', 'timers-dlq');
+  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-lambda-'));
+  const entry = { server: server.url, access: { type: 'none' } };
+  await writeFile(
+    path.join(folder, 'clusters.json'),
+    JSON.stringify({ alpha: entry, old: { ...entry, leaving: true } }),
+  );
+  const definitions = existingKind<object>({
+    group: 'apiextensions.k8s.io',
+    version: 'v1',
+    kind: 'CustomResourceDefinition',
+    scope: 'Cluster',
+  });
+  await applyObject(client, definitions, widgetDefinition, { fieldManager: 'test' });
+  await established(client, widgetDefinition.metadata.name);
+});
+afterAll(async () => {
+  client.close();
+  await Promise.all([server.close(), queues.stop(), rm(folder, { recursive: true })]);
+});
+const environment = (): Readonly<Record<string, string>> => ({
+  AWS_REGION: 'us-east-1',
+  AWS_ENDPOINT_URL_SQS: queues.endpoint,
+  QUEUE_URL_PREFIX: queues.urlPrefix,
+  CLUSTERS: path.join(folder, 'clusters.json'),
+  GREETING: 'hello',
+  LOG_LEVEL: 'ERROR',
+  POWERTOOLS_METRICS_DISABLED: 'true',
+});
+beforeEach(() => {
+  for (const [name, value] of Object.entries(environment())) vi.stubEnv(name, value);
+});
+afterEach(() => vi.unstubAllEnvs());
+
+const apply = async (name: string) => {
+  const { apiVersion, kind } = widget;
+  const object = { apiVersion, kind, metadata: { name, namespace: 'default' }, spec: { size: 1 } };
+  await applyObject(client, widget, object, { fieldManager: 'user' });
+};
+const read = async (name: string) => await getObject(client, widget, { namespace: 'default', name });
+const messageFor = (name: string, more: Partial<Message> = {}): Message =>
+  aMessage({
+    controller: 'widget',
+    group: widget.group,
+    resource: widget.plural,
+    namespace: 'default',
+    name,
+    lane: 'watch',
+    seenAt: Date.now(),
+    ...more,
+  });
+
+describe('a reconcile function', () => {
+  it('writes the status of what a message names, and sends the timer that was asked for', async () => {
+    await apply('one');
+    const handler = createReconcileHandler(controller);
+    const event = anEvent(aRecord('m1', formatMessage(messageFor('one'))));
+    expect(await handler(event, aContext())).toEqual({ batchItemFailures: [] });
+    expect((await read('one'))?.status).toMatchObject({ note: 'hello one' });
+    expect(await waiting()).toBe(1);
+  });
+
+  it('buries what it cannot read, with the reason, and does the rest', async () => {
+    await apply('two');
+    const handler = createReconcileHandler(controller);
+    const strange = JSON.stringify({ ...messageFor('two'), name: '../two' });
+    const event = anEvent(
+      aRecord('bad', strange),
+      aRecord('other', formatMessage(messageFor('two', { controller: 'gadget' }))),
+      aRecord('nowhere', formatMessage(messageFor('two', { cluster: 'beta' }))),
+      aRecord('good', formatMessage(messageFor('two'))),
+    );
+    expect(await handler(event, aContext())).toEqual({ batchItemFailures: [] });
+    const letters = await queues.drain('widget-dlq.fifo');
+    const reasons = letters.map(({ MessageAttributes = {} }) => [
+      MessageAttributes.messageId?.StringValue,
+      MessageAttributes.reason?.StringValue,
+    ]);
+    expect(Object.fromEntries(reasons)).toEqual({
+      bad: 'name: must be one path segment',
+      other: 'the message is for controller gadget',
+      nowhere: 'unknown cluster beta',
+    });
+    expect(letters.map(({ Body }) => Body)).toContain(strange);
+    expect((await read('two'))?.status).toMatchObject({ note: 'hello two' });
+  });
+
+  it('lets go of the messages of a cluster that is being left', async () => {
+    const handler = createReconcileHandler(controller);
+    const event = anEvent(aRecord('m1', formatMessage(messageFor('one', { cluster: 'old' }))));
+    expect(await handler(event, aContext())).toEqual({ batchItemFailures: [] });
+    expect(await queues.drain('widget-dlq.fifo')).toEqual([]);
+  });
+
+  it('keeps messages whose timers nobody takes', async () => {
+    await apply('three');
+    vi.stubEnv('QUEUE_URL_PREFIX', `${queues.urlPrefix}elsewhere-`);
+    const handler = createReconcileHandler(controller);
+    const event = anEvent(aRecord('m1', formatMessage(messageFor('three'))));
+    expect(await handler(event, aContext())).toEqual({ batchItemFailures: [{ itemIdentifier: 'm1' }] });
+  });
+
+  it.each([
+    'QUEUE_URL_PREFIX',
+    'CLUSTERS',
+    'GREETING',
+  ])('without %s names it, and works once it is there', async (name) => {
+    await apply('four');
+    const handler = createReconcileHandler(controller);
+    const event = anEvent(aRecord('m1', formatMessage(messageFor('four'))));
+    vi.stubEnv(name, '');
+    await expect(handler(event, aContext())).rejects.toThrow(name);
+    vi.stubEnv(name, environment()[name]);
+    expect(await handler(event, aContext())).toEqual({ batchItemFailures: [] });
+  });
+});
+
+describe('the timers function', () => {
+  it('brings a due message to its controller, and buries what it cannot read', async () => {
+    const dueAt = Math.floor(Date.now() / 1000);
+    const due = messageFor('one', { lane: 'requeue', dueAt, slot: `30/${dueAt}` });
+    const event = anEvent(aRecord('t1', formatMessage(due)), aRecord('t2', 'hello'));
+    expect(await createTimersHandler()(event, aContext())).toEqual({ batchItemFailures: [] });
+    const [message] = await queues.drain('widget.fifo');
+    expect(parseMessage(message?.Body ?? '')).toMatchObject({ name: 'one', lane: 'requeue' });
+    const [letter] = await queues.drain('timers-dlq');
+    expect(letter?.MessageAttributes?.reason?.StringValue).toBe('the body is not JSON');
+  });
+
+  it('without QUEUE_URL_PREFIX names it', async () => {
+    vi.stubEnv('QUEUE_URL_PREFIX', '');
+    await expect(createTimersHandler()(anEvent(), aContext())).rejects.toThrow('QUEUE_URL_PREFIX');
+  });
+});
+
+/** Messages that wait on the timers queue. */
+async function waiting(): Promise<number> {
+  const depth = await createDepth(queues.sqs, queues.urlPrefix)('timers', { signal: AbortSignal.timeout(5_000) });
+  return depth.delayed;
+}

@@ -1,0 +1,46 @@
+// What AWS hands a function: an event of SQS records, and a context that knows how much time is left.
+import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
+
+/** Makes a record of a queue. */
+export function aRecord(messageId: string, body: string): SQSRecord {
+  return {
+    messageId,
+    receiptHandle: `r-${messageId}`,
+    body,
+    attributes: {
+      ApproximateReceiveCount: '1',
+      SentTimestamp: `${Date.now()}`,
+      SenderId: 'x',
+      ApproximateFirstReceiveTimestamp: `${Date.now()}`,
+      MessageGroupId: 'group',
+    },
+    messageAttributes: {},
+    md5OfBody: '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:gadget.fifo',
+    awsRegion: 'us-east-1',
+  };
+}
+
+/** Makes an event. */
+export function anEvent(...Records: readonly SQSRecord[]): SQSEvent {
+  return { Records: [...Records] };
+}
+
+/** Makes the context of an invocation that has so long to go. */
+export function aContext(remainingMs = 30_000): Context {
+  return {
+    callbackWaitsForEmptyEventLoop: false,
+    functionName: 'gadget',
+    functionVersion: '1',
+    invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:gadget',
+    memoryLimitInMB: '256',
+    awsRequestId: 'request',
+    logGroupName: 'group',
+    logStreamName: 'stream',
+    getRemainingTimeInMillis: () => remainingMs,
+    done: () => {},
+    fail: () => {},
+    succeed: () => {},
+  };
+}

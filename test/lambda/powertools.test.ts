@@ -1,0 +1,48 @@
+// What a function writes: one JSON line for each log entry, and metrics whose only dimension is the controller.
+import { Console } from 'node:console';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createTelemetry } from '../../src/lambda/powertools.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Runs something and returns the JSON lines that were printed meanwhile. */
+function printed(act: () => void): readonly Record<string, unknown>[] {
+  const lines: string[] = [];
+  const note = (line: unknown) => void lines.push(String(line));
+  for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+    vi.spyOn(Console.prototype, method).mockImplementation(note);
+    vi.spyOn(globalThis.console, method).mockImplementation(note);
+  }
+  act();
+  return lines.map((line) => JSON.parse(line));
+}
+
+const settings = { level: 'INFO', namespace: 'Outrigger' } as const;
+
+describe('telemetry', () => {
+  it('writes a line with the fields of its log and of the entry', () => {
+    const lines = printed(() => {
+      const { log } = createTelemetry('widget', settings);
+      log({ key: 'a' }).warn('reconciled', { outcome: 'failed' });
+      log({ key: 'a' }).debug('not at this level');
+    });
+    expect(lines).toMatchObject([
+      { level: 'WARN', message: 'reconciled', service: 'widget', key: 'a', outcome: 'failed' },
+    ]);
+  });
+
+  it('adds up what is counted, with the controller as the only dimension, and writes it once', () => {
+    const lines = printed(() => {
+      const { meter, flush } = createTelemetry('widget', settings);
+      meter.count('ReconcilesDone');
+      meter.count('ReconcilesDone', 2, { cluster: 'alpha' });
+      meter.milliseconds('LagMilliseconds', 17);
+      flush();
+      flush();
+    });
+    expect(lines).toHaveLength(1);
+    const [metrics] = lines;
+    expect(metrics).toMatchObject({ service: 'widget', ReconcilesDone: [1, 2], LagMilliseconds: 17 });
+    expect(metrics?._aws).toMatchObject({ CloudWatchMetrics: [{ Namespace: 'Outrigger', Dimensions: [['service']] }] });
+  });
+});
