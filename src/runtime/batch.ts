@@ -9,7 +9,10 @@ import { takeIn } from './intake.ts';
 /** What a batch works with. */
 export type BatchParts = HandleParts & {
   /** Deletes messages by their receipt handles; failures are harmless, the messages come again. */
-  readonly deleteMessages: (receiptHandles: readonly string[]) => Promise<void>;
+  readonly deleteMessages: (
+    receiptHandles: readonly string[],
+    options: { readonly signal: AbortSignal },
+  ) => Promise<void>;
   /** Resolves after so many milliseconds, or when the signal aborts. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Ends the process: the only way to stop a reconcile that ignores its signal. */
@@ -40,11 +43,16 @@ export function createBatch(
       if (parts.monotonicMs() - startedAt >= earlyDeleteMs) await deleteDone();
     }
 
-    async function deleteDone(): Promise<void> {
+    /** A deletion must not outlast the deadline either: the answer, which is near, deletes as well. */
+    async function deleteDone(signal = over.signal): Promise<void> {
+      if (signal.aborted) return;
       if (undeleted.length === 0) return;
       const now = undeleted;
       undeleted = [];
-      await parts.deleteMessages(now.map(({ receiptHandle }) => receiptHandle));
+      await parts.deleteMessages(
+        now.map(({ receiptHandle }) => receiptHandle),
+        { signal },
+      );
     }
 
     const { groups, refused } = takeIn(parts.controller, records);
@@ -73,7 +81,7 @@ export function createBatch(
       }
     })();
     // What was done before that moment is deleted then, not when the next one is done: there may be no next one.
-    const early = parts.wait(earlyDeleteMs, settled.signal).then(async () => {
+    void parts.wait(earlyDeleteMs, settled.signal).then(async () => {
       if (!settled.signal.aborted) await deleteDone();
     });
 
@@ -83,7 +91,8 @@ export function createBatch(
     ]).finally(() => settled.abort());
     if (!ended) {
       closed.abort(new Error('out of time'));
-      await Promise.race([Promise.all([early, deleteDone()]), parts.wait(lastDeleteMs, new AbortController().signal)]);
+      const last = new AbortController();
+      await Promise.race([deleteDone(last.signal), parts.wait(lastDeleteMs, last.signal)]);
       // Nothing may thaw later beside the group's next holder.
       parts.die(`a reconcile of ${parts.controller} ignored its signal for ${graceMs} ms`);
     }

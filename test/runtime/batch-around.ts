@@ -50,7 +50,12 @@ export function setUp(reconcile: (job: Job) => Promise<Report>) {
   const deleted: string[] = [];
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
   const { log, meter, lines, counts } = createWitness();
-  const seen = { clusterAnswer: undefined as ClusterAnswer | Error | 'never' | undefined, sending: true, died: '' };
+  const seen = {
+    clusterAnswer: undefined as ClusterAnswer | Error | 'never' | undefined,
+    sending: true,
+    deleting: true,
+    died: '',
+  };
   let clock = 0;
   const client = createClient({ server: new URL('http://127.0.0.1:1') });
   const send: Send = async (queue, entries, { signal }) => {
@@ -64,7 +69,10 @@ export function setUp(reconcile: (job: Job) => Promise<Report>) {
     findCluster: async () => await findNothing(seen.clusterAnswer ?? { type: 'client', client }),
     breaker: createBreaker(() => clock),
     send,
-    deleteMessages: async (handles) => void deleted.push(...handles),
+    deleteMessages: async (handles, { signal }) => {
+      if (!seen.deleting) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      else deleted.push(...handles);
+    },
     log: () => log,
     meter,
     sqsNow: () => startMs + clock,

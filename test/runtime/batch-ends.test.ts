@@ -41,6 +41,21 @@ describe('a batch that is out of time', () => {
   });
 });
 
+describe('a deletion that never answers', () => {
+  it('ends with the deadline, and harms nobody: the answer deletes as well', async () => {
+    const { run, seen, advance } = setUp(async () => {
+      advance(2_000);
+      return done;
+    });
+    seen.deleting = false;
+    const running = run([record('a'), record('b')]);
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    advance(25_000);
+    expect(await running).toEqual([]);
+    expect(seen.died).toBe('');
+  });
+});
+
 describe('a batch that lasts', () => {
   it('deletes after a second what was done before, though nothing else ends', async () => {
     const { run, deleted, advance, seen } = setUp(({ message }) =>
