@@ -142,14 +142,13 @@ function makeClients<S, T, C extends string, Own extends Kind, Read extends Kind
   { name, settings, clients }: Controller<S, T, C, Own, Read, E, X>,
   environment: Environment,
 ): X {
-  if (clients === undefined) return noClients<X>();
   // CloudFormation cannot leave a variable out: one that is empty is one that is not set.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = settings?.safeParse(given);
   if (parsed !== undefined && !parsed.success) {
     throw new SettingsError(`controller ${name} needs in its environment ${formatProblems(parsed.error)}`);
   }
-  return clients(parsed?.data ?? noClients<z.output<E>>());
+  return clients === undefined ? noClients<X>() : clients(parsed?.data ?? noClients<z.output<E>>());
 }
 
 /** Without `clients` (or `settings`) the type parameter stays at its default, the empty object. */

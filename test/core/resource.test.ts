@@ -91,6 +91,16 @@ describe('a controller', () => {
     expect(() => controller.start({ THING_LIMIT: 'many' })).toThrow(/THING_URL.*THING_LIMIT/);
   });
 
+  it('that makes no clients of its settings still names what is missing', () => {
+    const plain = defineController(kind)({
+      name: 'plain',
+      settings: z.object({ THING_URL: z.url() }),
+      reconcile: async () => ({ status: { seen: 1 }, conditions: { Made: { status: 'True', reason: 'Made' } } }),
+    });
+    expect(() => plain.start({})).toThrow('THING_URL');
+    plain.start({ THING_URL: 'http://thing' });
+  });
+
   it('takes an empty variable for one that is not set, because CloudFormation cannot leave one out', () => {
     const seen: unknown[] = [];
     const lenient = defineController(kind)({
