@@ -10,8 +10,8 @@ import { timerEntry } from '../queue/timer.ts';
 import type { Breaker } from './breaker.ts';
 import type { ClusterAnswer, FindCluster } from './clusters.ts';
 import type { Group, QueueRecord } from './intake.ts';
+import type { Job, Report } from './job.ts';
 import { type Action, decide, type Outcome } from './outcome.ts';
-import type { Job, Report } from './reconcile.ts';
 
 /** What the handling of one key works with. */
 export type HandleParts = {

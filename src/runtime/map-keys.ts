@@ -11,7 +11,7 @@ import { formatMessage, type Message, targetOf } from '../queue/message.ts';
 import type { Send } from '../queue/sender.ts';
 import { createAccess } from './access.ts';
 import { failureOf } from './failure.ts';
-import type { Job, ReconcileParts, Report } from './reconcile.ts';
+import type { Job, ReconcileParts, Report } from './job.ts';
 
 /** Tells whether a message is about a watched object rather than about one that the controller reconciles. */
 export function isMapped({ resource }: Declaration, message: Message): boolean {

@@ -1,47 +1,14 @@
 // One reconcile of one key: read the object, finalize or make it so, write the status if it differs. Decides nothing about
 // messages: it returns an outcome, and outcome.ts says what that means for the message.
 
-import type { Log } from '../core/context.ts';
-import type { Declaration, Running } from '../core/controller.ts';
 import { toError } from '../core/errors.ts';
 import { pausedAnnotation } from '../core/words.ts';
-import type { KubeClient } from '../kube/client.ts';
 import { isNotFound } from '../kube/errors.ts';
 import { getObject } from '../kube/read.ts';
-import type { Message } from '../queue/message.ts';
 import { failureOf, type Stage } from './failure.ts';
+import type { Job, ReconcileParts, Report } from './job.ts';
 import type { Outcome } from './outcome.ts';
 import { createVisit } from './visit.ts';
-
-/** What a reconcile did, for logs and metrics. */
-export type Report = {
-  readonly outcome: Outcome;
-  /** Writes to children and to the object's own status or finalizers. */
-  readonly writes: number;
-  /** Applies that changed nothing: a difference was seen where there is none. */
-  readonly noops?: number;
-  readonly generation?: number;
-  /** Whether the generation that was read had been observed before: what is changed then was missed, or has drifted. */
-  readonly observedBefore?: boolean;
-};
-
-/** The controller that is run, and its surroundings. */
-export type ReconcileParts = {
-  readonly name: string;
-  readonly declares: Declaration;
-  readonly running: Running;
-  readonly now: () => Date;
-};
-
-/** One key to reconcile: where, and until when. */
-export type Job = {
-  readonly client: KubeClient;
-  readonly message: Message;
-  /** The queue's own id of the message in hand. */
-  readonly messageId: string;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-};
 
 /** Tries on fresh reads before a stale version puts the message off. */
 const conflictTries = 3;

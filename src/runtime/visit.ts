@@ -13,8 +13,8 @@ import { isRecord } from '../kube/record.ts';
 import { sameOwned } from '../kube/same-owned.ts';
 import { type Access, createAccess } from './access.ts';
 import { failureOf } from './failure.ts';
+import type { Job, ReconcileParts } from './job.ts';
 import { isLastAttempt, type Outcome } from './outcome.ts';
-import type { Job, ReconcileParts } from './reconcile.ts';
 import {
   type Basis,
   isStalled,

@@ -1,7 +1,10 @@
 // The reconcile's cases on the real kube-apiserver.
-import { inject } from 'vitest';
+import { describe, inject } from 'vitest';
 import '../control-plane/global-setup.ts';
 import { reconcileCases } from '../runtime/reconcile-cases.ts';
+import { reconcileFamilyCases } from '../runtime/reconcile-family-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
-reconcileCases(() => ({ server: new URL(url), ca, token: async () => adminToken }));
+const connect = () => ({ server: new URL(url), ca, token: async () => adminToken });
+describe('an object', () => reconcileCases(connect));
+describe('its family', () => reconcileFamilyCases(connect));

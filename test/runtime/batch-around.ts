@@ -6,7 +6,7 @@ import { createBatch } from '../../src/runtime/batch.ts';
 import { createBreaker } from '../../src/runtime/breaker.ts';
 import type { ClusterAnswer } from '../../src/runtime/clusters.ts';
 import type { QueueRecord } from '../../src/runtime/intake.ts';
-import type { Job, Report } from '../../src/runtime/reconcile.ts';
+import type { Job, Report } from '../../src/runtime/job.ts';
 import { createWitness } from './witness.ts';
 
 /** When SQS says it is, at the start. */

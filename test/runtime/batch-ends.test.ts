@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { maxAttempts } from '../../src/core/backoff.ts';
 import { parseMessage } from '../../src/queue/message.ts';
-import type { Job, Report } from '../../src/runtime/reconcile.ts';
+import type { Job, Report } from '../../src/runtime/job.ts';
 import { done, record, setUp } from './batch-around.ts';
 
 const failed = (error: Error): Report => ({ outcome: { type: 'failed', error, stalledBefore: false }, writes: 0 });

@@ -11,7 +11,8 @@ import { ApiError, ConnectError, DeadlineError } from '../../src/kube/errors.ts'
 import type { KubeObject } from '../../src/kube/object.ts';
 import { getObject } from '../../src/kube/read.ts';
 import { startApiServer } from '../../src/local/api-server/server.ts';
-import { createReconcile, type Report } from '../../src/runtime/reconcile.ts';
+import type { Report } from '../../src/runtime/job.ts';
+import { createReconcile } from '../../src/runtime/reconcile.ts';
 import { aMessage } from '../queue/messages.ts';
 import { established } from '../support/established.ts';
 import { widgetDefinition } from './widget.ts';

@@ -1,7 +1,8 @@
 // The reconcile's cases on the in-memory API server; on the real one they are test/cluster/reconcile.test.ts.
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import { startApiServer } from '../../src/local/api-server/server.ts';
 import { reconcileCases } from './reconcile-cases.ts';
+import { reconcileFamilyCases } from './reconcile-family-cases.ts';
 
 let server: Awaited<ReturnType<typeof startApiServer>>;
 beforeAll(async () => {
@@ -9,4 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-reconcileCases(() => ({ server: new URL(server.url) }));
+const connect = () => ({ server: new URL(server.url) });
+describe('an object', () => reconcileCases(connect));
+describe('its family', () => reconcileFamilyCases(connect));
