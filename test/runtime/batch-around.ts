@@ -10,7 +10,7 @@ import type { Job, Report } from '../../src/runtime/job.ts';
 import { createWitness } from './witness.ts';
 
 /** When SQS says it is, at the start. */
-export const startMs = 1_800_000_000_000;
+const startMs = 1_800_000_000_000;
 /** A reconcile that had nothing to do. */
 export const done: Report = { outcome: { type: 'done' }, writes: 0 };
 
