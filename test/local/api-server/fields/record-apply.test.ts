@@ -2,6 +2,7 @@
 // shows of it is in test/conformance (apply*.ts).
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readFields } from '../../../../src/local/api-server/fields/field-set.ts';
 import type { Managed } from '../../../../src/local/api-server/fields/managers.ts';
 import { recordApply } from '../../../../src/local/api-server/fields/record-apply.ts';
 import { isObject, type Json, type JsonObject } from '../../../../src/local/api-server/json.ts';
@@ -16,6 +17,8 @@ const schema: Schema = {
       properties: {
         size: { type: 'integer' },
         color: { type: 'string' },
+        owned: { type: 'integer' },
+        unowned: { type: 'integer' },
         labels: { type: 'object', additionalProperties: { type: 'string' } },
         notes: { type: 'array', items: { type: 'string' } },
         tags: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
@@ -115,6 +118,23 @@ describe('forced applies', () => {
         const left = factsOf(state);
         // What was taken by force is gone with its taker, and nothing of the taker's is left.
         expect(facts(theirs)).toEqual(expect.arrayContaining(left));
+      }),
+    );
+  });
+
+  it('what nobody owns stays, whoever comes and goes beside it', () => {
+    fc.assert(
+      fc.property(specs, (spec) => {
+        const writer = {
+          manager: 'gamma',
+          operation: 'Update',
+          apiVersion: 'example.org/v1',
+          subresource: '',
+        } as const;
+        const owned = { ...writer, time: 't', fields: readFields({ 'f:spec': { 'f:owned': {} } }) };
+        const before: State = { object: config({ owned: 1, unowned: 2 }), entries: [owned] };
+        const state = apply(apply(before, 'alpha', spec), 'alpha', {});
+        expect(state.object.spec).toMatchObject({ owned: 1, unowned: 2 });
       }),
     );
   });
