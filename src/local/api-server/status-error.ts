@@ -65,10 +65,12 @@ function detailsOf({ group, kind }: Subject, name: string, rest: Details = {}): 
   return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind, ...rest };
 }
 
+/** An object that is not there. */
 export function notFound(subject: Subject, name: string): StatusError {
   return new StatusError(404, 'NotFound', `${qualified(subject)} "${name}" not found`, detailsOf(subject, name));
 }
 
+/** A name that is taken. */
 export function alreadyExists(subject: Subject, name: string): StatusError {
   const message = `${qualified(subject)} "${name}" already exists`;
   return new StatusError(409, 'AlreadyExists', message, detailsOf(subject, name));
@@ -90,6 +92,7 @@ export function invalid(subject: Subject, name: string, causes: readonly Cause[]
   return new StatusError(422, 'Invalid', message, detailsOf(subject, name, { causes }));
 }
 
+/** A request that makes no sense, whatever is stored. */
 export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message);
 }
@@ -102,6 +105,7 @@ export function unrecognized(kind: string, why: string, text: string): StatusErr
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${shown})`);
 }
 
+/** A write that a rule of the server forbids, whoever asks. */
 export function forbidden(subject: Subject, name: string, why: string, causes: readonly Cause[]): StatusError {
   const message = `${qualified(subject)} "${name}" is forbidden: ${why}`;
   return new StatusError(403, 'Forbidden', message, detailsOf(subject, name, { causes }));
@@ -121,16 +125,19 @@ export function methodNotAllowed(subject: Subject, verb: string, custom: boolean
   return new StatusError(405, 'MethodNotAllowed', message, detailsOf(subject, ''));
 }
 
+/** An answer in no form that the client accepts. */
 export function notAcceptable(accepted: readonly string[]): StatusError {
   const message = `only the following media types are accepted: ${accepted.join(', ')}`;
   return new StatusError(406, 'NotAcceptable', message);
 }
 
+/** A body in a form that the server does not read. */
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
   return new StatusError(415, 'UnsupportedMediaType', message);
 }
 
+/** Trouble that is the server's own, or that kube-apiserver treats as such. */
 export function internalError(message: string): StatusError {
   return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, {
     causes: [{ reason: '', message, field: '' }],

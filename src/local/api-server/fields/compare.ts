@@ -1,8 +1,8 @@
 // Which fields a write added, removed and changed: what an update makes its writer the owner of.
-import { isList, isObject, type Json, sameJson } from '../json.ts';
+import { type Json, sameJson } from '../json.ts';
 import type { Schema } from '../schema/schema.ts';
 import { type FieldSet, fieldSet, NO_FIELDS, union } from './field-set.ts';
-import { type Shape, schemaBelow, shapeOf } from './shape.ts';
+import { isHollow, type Shape, schemaBelow, shapeOf } from './shape.ts';
 
 /** The fields in which two values differ. */
 export interface Differences {
@@ -70,8 +70,4 @@ function partsOf(shape: Shape, schema: Schema): ReadonlyMap<string, Part> {
 function isLeafChange(from: Part, to: Part): boolean {
   const [old, now] = [shapeOf(from.value, from.schema).is, shapeOf(to.value, to.schema).is];
   return old !== now || old === 'leaf' || (isHollow(from.value) && isHollow(to.value));
-}
-
-function isHollow(value: Json): boolean {
-  return isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }

@@ -9,6 +9,7 @@ export interface FieldSet {
   readonly children: ReadonlyMap<string, FieldSet>;
 }
 
+/** The set without fields. */
 export const NO_FIELDS: FieldSet = { members: new Set(), children: new Map() };
 
 /** Tells whether a set has no field at all. */

@@ -2,7 +2,7 @@
 // order of items is respected among those it names.
 import { isList, isObject, type Json, type JsonObject } from '../json.ts';
 import type { Schema } from '../schema/schema.ts';
-import { type ItemsShape, schemaBelow, shapeOf } from './shape.ts';
+import { type ItemsShape, isHollow, schemaBelow, shapeOf } from './shape.ts';
 
 /** Returns `live` with `config` laid over it. */
 export function mergeApplied(live: Json | undefined, config: Json | undefined, schema: Schema): Json {
@@ -71,8 +71,4 @@ function mergeItems(live: ItemsShape, config: ItemsShape): readonly Json[] {
 
 function indexed(elements: readonly string[], items: readonly Json[]): ReadonlyMap<string, Json> {
   return new Map(elements.map((element, index) => [element, items[index] ?? null]));
-}
-
-function isHollow(value: Json): boolean {
-  return isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }

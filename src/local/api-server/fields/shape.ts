@@ -35,6 +35,11 @@ export function shapeOf(value: Json, schema: Schema): Shape {
   }
 }
 
+/** Tells whether a value is an empty list or map, which has no fields of its own to compare. */
+export function isHollow(value: Json): boolean {
+  return isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
+}
+
 /** Returns the schema below a field; a field that is not in the schema may be anything. */
 export function schemaBelow(schema: Schema, field: string): Schema {
   return fieldSchema(schema, field) ?? ANYTHING;

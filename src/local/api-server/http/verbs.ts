@@ -21,6 +21,7 @@ import type { Route } from './route.ts';
 const SCALE = { kind: 'Scale', schemaName: 'io.k8s.api.autoscaling.v1.Scale' };
 const DELETE_OPTIONS = { kind: 'DeleteOptions', schemaName: 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions' };
 
+/** The answer of a path that nobody serves: plain text, as kube-apiserver's. */
 export const PAGE_NOT_FOUND: Answer = { status: 404, body: '404 page not found\n' };
 
 /** Answers a request that is no watch. Throws StatusErrors. */

@@ -16,6 +16,7 @@ export interface Registry {
   all(): readonly Resource[];
 }
 
+/** The collection of CustomResourceDefinitions. */
 export const DEFINITIONS = 'apiextensions.k8s.io/customresourcedefinitions';
 
 /** Follows the definitions in the store. */

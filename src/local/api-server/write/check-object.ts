@@ -1,4 +1,5 @@
 // Whether an object may be stored: metadata first, then the schema, then the rules, which run only where the schema is content.
+import { numberAt } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { kindSubject, type Resource } from '../registry/resource.ts';
 import { checkListKeys } from '../schema/list-keys.ts';
@@ -56,8 +57,7 @@ function checkCustom(
 }
 
 function checkReplicas(object: ApiObject, path: readonly string[]): Cause[] {
-  let found: unknown = object;
-  for (const step of path) found = typeof found === 'object' && found !== null ? Reflect.get(found, step) : undefined;
-  if (typeof found !== 'number' || found >= 0) return [];
+  const found = numberAt(object, ...path);
+  if (found === undefined || found >= 0) return [];
   return [cause.invalid(`.${path.join('.')}`, String(found), 'should be a non-negative integer')];
 }

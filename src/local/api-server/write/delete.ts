@@ -20,8 +20,9 @@ export interface DeleteOutcome {
   readonly gone: boolean;
 }
 
-// The collector's finalizers: it lets go of an object when its dependants are gone, or freed.
+/** Holds an object until its dependants are gone; the collector's. */
 export const FOREGROUND = 'foregroundDeletion';
+/** Holds an object until its dependants are freed; the collector's. */
 export const ORPHAN = 'orphan';
 
 const POLICIES: readonly string[] = ['', 'Background', 'Foreground', 'Orphan'];

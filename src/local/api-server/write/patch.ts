@@ -10,6 +10,7 @@ import type { Target, World, WriteOptions } from '../world.ts';
 import { atTarget, readObject } from './read-object.ts';
 import { updateObject } from './update.ts';
 
+/** The media type of server-side apply. */
 export const APPLY_PATCH = 'application/apply-patch+yaml';
 const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
