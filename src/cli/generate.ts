@@ -2,8 +2,9 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
-import { registry } from '../controllers/registry.ts';
+import { kindsAlone, registry } from '../controllers/registry.ts';
 import type { Registered } from '../core/controller.ts';
+import type { AnyResource } from '../core/resource.ts';
 import { generatedFiles, generatedFolders, generatedHints } from '../generate/files.ts';
 import { SchemaError } from '../generate/schema-error.ts';
 
@@ -14,8 +15,8 @@ export function generateCommand(): Command {
     .option('--check', 'write nothing; fail when a file is stale, missing or left over')
     .action(async ({ check = false }: { readonly check?: boolean }) => {
       try {
-        const differences = await generate(registry, process.cwd(), { check });
-        for (const hint of generatedHints(registry)) process.stderr.write(`hint: ${hint}\n`);
+        const differences = await generate(registry, process.cwd(), { check, kinds: kindsAlone });
+        for (const hint of generatedHints(registry, kindsAlone)) process.stderr.write(`hint: ${hint}\n`);
         for (const { file, what } of differences) process.stdout.write(`${what}: ${file}\n`);
         if (!check || differences.length === 0) return;
         process.stderr.write(
@@ -36,9 +37,9 @@ export type Difference = { readonly file: string; readonly what: 'stale' | 'miss
 export async function generate(
   controllers: readonly Registered[],
   root: string,
-  { check }: { readonly check: boolean },
+  { check, kinds = [] }: { readonly check: boolean; readonly kinds?: readonly AnyResource[] },
 ): Promise<readonly Difference[]> {
-  const wanted = generatedFiles(controllers);
+  const wanted = generatedFiles(controllers, kinds);
   const differences: Difference[] = [];
   for (const [file, text] of wanted) {
     const before = await readFile(path.join(root, file), 'utf8').catch(() => undefined);

@@ -1,8 +1,13 @@
-// Every controller of this service. What `generate` writes, what resync lists and what one machine runs comes from here.
+// Every controller of this service, and the kinds that have none. What `generate` writes, what resync lists and what one machine runs comes from here.
 import type { Registered } from '../core/controller.ts';
+import type { AnyResource } from '../core/resource.ts';
+import { bookKind } from './book.ts';
 import { dinner } from './dinner.ts';
 import { ingredient } from './ingredient.ts';
 import { waterTank } from './water-tank.ts';
 
 /** The controllers, in the order in which they are shown. */
 export const registry: readonly Registered[] = [waterTank, ingredient, dinner];
+
+/** Kinds that are only defined: validated and stored by the API server, and looked at by no controller. */
+export const kindsAlone: readonly AnyResource[] = [bookKind];

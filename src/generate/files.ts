@@ -1,6 +1,7 @@
 // Every generated file of a registry, as text by path: what `generate` writes and what its check compares.
 import { stringify } from 'yaml';
 import type { Registered } from '../core/controller.ts';
+import type { AnyResource } from '../core/resource.ts';
 import { awsOf } from './aws.ts';
 import { checkRegistry } from './check-registry.ts';
 import { costHints } from './cost-hints.ts';
@@ -13,13 +14,19 @@ import { watchListOf } from './watch-list.ts';
 /** Folders that hold nothing but generated files. */
 export const generatedFolders = ['infra/kubernetes/generated', 'infra/aws/generated'] as const;
 
-/** Makes all files. Throws SchemaError for what cannot be generated from. */
-export function generatedFiles(registry: readonly Registered[]): ReadonlyMap<string, string> {
+/**
+ * Makes all files. Throws SchemaError for what cannot be generated from.
+ * @param kinds those without a controller: each gets its CRD, and nothing else
+ */
+export function generatedFiles(
+  registry: readonly Registered[],
+  kinds: readonly AnyResource[] = [],
+): ReadonlyMap<string, string> {
   checkRegistry(registry);
   const watchList = watchListOf(registry);
   const [kubernetes, aws] = generatedFolders;
   const manifests = [
-    ...ownKinds(registry).map((kind) => [`crd-${kind.plural}.${kind.group}.yaml`, yaml([crdOf(kind)])] as const),
+    ...ownKinds(registry, kinds).map((kind) => [`crd-${kind.plural}.${kind.group}.yaml`, yaml([crdOf(kind)])] as const),
     ['rbac.yaml', yaml(rbacOf(registry, watchList))] as const,
   ];
   return new Map([
@@ -31,8 +38,8 @@ export function generatedFiles(registry: readonly Registered[]): ReadonlyMap<str
 }
 
 /** Names what an API server may find too costly in the rules of the registry's kinds. */
-export function generatedHints(registry: readonly Registered[]): readonly string[] {
-  return ownKinds(registry).flatMap(({ kind, definition: { spec, status } }) =>
+export function generatedHints(registry: readonly Registered[], kinds: readonly AnyResource[] = []): readonly string[] {
+  return ownKinds(registry, kinds).flatMap(({ kind, definition: { spec, status } }) =>
     [
       ...costHints(structuralSchema(spec, 'spec'), 'spec'),
       ...costHints(structuralSchema(status, 'status'), 'status'),

@@ -52,11 +52,10 @@ export function rbacOf(registry: readonly Registered[], { resources }: WatchList
   ];
 }
 
-/** The kinds that a registry brings along, each once: what `generate` writes CRDs for. */
-export function ownKinds(registry: readonly Registered[]): readonly AnyResource[] {
-  const byName = new Map(
-    registry.map(({ declares: { resource } }) => [`${resource.plural}.${resource.group}`, resource]),
-  );
+/** The kinds that come along, with a controller or without, each once: what `generate` writes CRDs for. */
+export function ownKinds(registry: readonly Registered[], kinds: readonly AnyResource[] = []): readonly AnyResource[] {
+  const all = [...kinds, ...registry.map(({ declares }) => declares.resource)];
+  const byName = new Map(all.map((resource) => [`${resource.plural}.${resource.group}`, resource]));
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource);
 }
 

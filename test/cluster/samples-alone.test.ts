@@ -1,0 +1,10 @@
+// Statements of samples on a real kube-apiserver without kube-controller-manager: nobody but the test and our controllers
+// writes there, so a test can say what a Deployment's status is, and that nothing else has come of an object.
+import { afterAll } from 'vitest';
+import { startControlPlane } from '../control-plane/start.ts';
+import { bookCases } from '../statements/book-cases.ts';
+
+const plane = await startControlPlane();
+afterAll(() => plane.stop());
+
+bookCases({ url: plane.url, ca: plane.ca, token: plane.adminToken });
