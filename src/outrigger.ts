@@ -1,5 +1,6 @@
 // The package's main entry: what an author of controllers writes with. One of three entries that pass on what others export.
 export { aggregate, type Dependent, readinessOf, type Settled, settleChildren } from './core/aggregate.ts';
+export { availabilityOf, isCurrent, type Workload } from './core/availability.ts';
 export type { Context, Log } from './core/context.ts';
 export { type Controller, defineController, type Registered, type Watch } from './core/controller.ts';
 export { InvalidResultError, InvalidSpecError, NotOwnedError, SettingsError, TerminalError } from './core/errors.ts';

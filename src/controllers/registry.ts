@@ -3,11 +3,12 @@ import type { Registered } from '../core/controller.ts';
 import type { AnyResource } from '../core/resource.ts';
 import { bookKind } from './book.ts';
 import { dinner } from './dinner.ts';
+import { foo } from './foo.ts';
 import { ingredient } from './ingredient.ts';
 import { waterTank } from './water-tank.ts';
 
 /** The controllers, in the order in which they are shown. */
-export const registry: readonly Registered[] = [waterTank, ingredient, dinner];
+export const registry: readonly Registered[] = [waterTank, ingredient, dinner, foo];
 
 /** Kinds that are only defined: validated and stored by the API server, and looked at by no controller. */
 export const kindsAlone: readonly AnyResource[] = [bookKind];

@@ -3,8 +3,11 @@
 import { afterAll } from 'vitest';
 import { startControlPlane } from '../control-plane/start.ts';
 import { bookCases } from '../statements/book-cases.ts';
+import { fooCases } from '../statements/foo-cases.ts';
 
 const plane = await startControlPlane();
 afterAll(() => plane.stop());
+const connect = () => plane.connection();
 
 bookCases({ url: plane.url, ca: plane.ca, token: plane.adminToken });
+fooCases(connect);

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
+import { registry } from '../../src/controllers/registry.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const samples = 'infra/kubernetes/samples';
@@ -110,7 +111,7 @@ describe('outrigger dev', { timeout: 90_000 }, () => {
     const state = stateShape.parse(JSON.parse(await readFile(path.join(folder, 'state.json'), 'utf8')));
     expect(state.watchers).toHaveLength(1);
     expect(new Set(state.functions.map(({ name }) => name))).toEqual(
-      new Set(['water-tank', 'ingredient', 'dinner', 'timers', 'resync']),
+      new Set([...registry.map(({ name }) => name), 'timers', 'resync']),
     );
     expect(Object.keys(state.queues)).toEqual(
       expect.arrayContaining(['water-tank.fifo', 'water-tank-dlq.fifo', 'timers', 'resync']),
