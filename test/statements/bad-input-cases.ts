@@ -2,9 +2,12 @@
 // any API server. No controller runs here.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dinnerKind as dinners } from '../../src/controllers/dinner.ts';
+import { fooKind as foos } from '../../src/controllers/foo.ts';
 import { ingredientKind as ingredients } from '../../src/controllers/ingredient.ts';
 import { waterTankKind as tanks } from '../../src/controllers/water-tank.ts';
 import type { Kind } from '../../src/core/kind.ts';
+import { defineResource } from '../../src/core/resource.ts';
+import { crdOf } from '../../src/generate/crd.ts';
 import { createClient, type KubeClient } from '../../src/kube/client.ts';
 import type { Connection } from '../../src/kube/connection.ts';
 import { ApiError } from '../../src/kube/errors.ts';
@@ -16,6 +19,7 @@ import { createUser, type User } from './user.ts';
 const tank = { targetLevel: 40, capacity: 100 };
 const salt = { item: 'salt', amount: 1, unit: 'tbsp' };
 const line = { name: 'salt', ...salt };
+const foo = { deploymentName: 'web', replicas: 2 };
 const without = (object: object, field: string) =>
   Object.fromEntries(Object.entries(object).filter(([name]) => name !== field));
 
@@ -47,6 +51,16 @@ const rows: readonly Row[] = [
     { what: 'a name with a dot', spec: { ingredients: [{ ...line, name: 'a.b' }] }, field: 'spec.ingredients[0].name' },
     { what: 'a portion of 0', spec: { ingredients: [{ ...line, amount: 0 }] }, field: 'spec.ingredients[0].amount' },
   ].map((row) => ({ kind: dinners, ...row })),
+  ...[
+    { what: 'replicas 0', spec: { ...foo, replicas: 0 }, field: 'spec.replicas' },
+    { what: 'replicas 11', spec: { ...foo, replicas: 11 }, field: 'spec.replicas' },
+    { what: 'replicas "2"', spec: { ...foo, replicas: '2' }, field: 'spec.replicas' },
+    { what: 'replicas 1.5', spec: { ...foo, replicas: 1.5 }, field: 'spec.replicas' },
+    { what: 'no deploymentName', spec: without(foo, 'deploymentName'), field: 'spec.deploymentName' },
+    { what: 'deploymentName ""', spec: { ...foo, deploymentName: '' }, field: 'spec.deploymentName' },
+    { what: 'deploymentName "a_B"', spec: { ...foo, deploymentName: 'a_B' }, field: 'spec.deploymentName' },
+    { what: 'a long deploymentName', spec: { ...foo, deploymentName: 'a'.repeat(64) }, field: 'spec.deploymentName' },
+  ].map((row) => ({ kind: foos, ...row })),
 ];
 
 /** Declares the cases. */
@@ -75,7 +89,7 @@ export function badInputCases(connect: () => Connection): void {
     const body = { apiVersion, kind: named, metadata: { name }, spec };
     return parseObject((await client.request({ method: 'POST', path, query, body })).body);
   }
-  const refusal = async (creation: Promise<KubeObject>) => {
+  const refusal = async (creation: Promise<unknown>) => {
     const thrown: unknown = await creation.then(
       () => undefined,
       (error: unknown) => error,
@@ -85,7 +99,7 @@ export function badInputCases(connect: () => Connection): void {
   };
 
   describe('bad input', () => {
-    it.each(rows)('W, I: a $kind.kind with $what is 422 and names $field', async ({ kind, spec, field }) => {
+    it.each(rows)('W, I, F: a $kind.kind with $what is 422 and names $field', async ({ kind, spec, field }) => {
       const { status, fields } = await refusal(create(kind, 'bad', spec));
       expect(status).toBe(422);
       expect(fields).toContain(field);
@@ -95,6 +109,22 @@ export function badInputCases(connect: () => Connection): void {
       const long = 'a'.repeat(64);
       expect((await refusal(create(dinners, long, { ingredients: [line] }))).status).toBe(422);
       expect((await create(dinners, long.slice(1), { ingredients: [line] })).metadata.name).toHaveLength(63);
+    });
+
+    it('F: a definition in a group of Kubernetes’ own, without its approval, is 422', async () => {
+      const { spec, status: itsStatus } = foos.definition;
+      const names = { group: 'samples.k8s.io', version: 'v1', kind: 'Foo' };
+      const theirs = defineResource({ ...names, spec, status: itsStatus, conditions: [] });
+      const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+      const { status, fields } = await refusal(client.request({ method: 'POST', path, body: crdOf(theirs) }));
+      expect(status).toBe(422);
+      expect(fields).toEqual(['metadata.annotations[api-approved.kubernetes.io]']);
+    });
+
+    it('F: a Foo whose name is too long for a label of its pods is 422', async () => {
+      const long = 'a'.repeat(64);
+      expect((await refusal(create(foos, long, foo))).status).toBe(422);
+      expect((await create(foos, long.slice(1), foo)).metadata.name).toHaveLength(63);
     });
 
     it('W: the tolerance is filled in where a user leaves it out', async () => {

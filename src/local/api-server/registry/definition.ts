@@ -9,6 +9,8 @@ import { checkStructure } from './structure.ts';
 /** Holds a definition until its objects are gone. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
+const APPROVAL = 'api-approved.kubernetes.io';
+
 /** Returns what is wrong with a definition's name. */
 export function definitionNameProblem(name: string): string | undefined {
   return subdomainProblem(name);
@@ -69,7 +71,8 @@ export function checkDefinition(object: ApiObject, old: ApiObject | undefined): 
   if (group !== '' && !group.includes('.')) {
     causes.push(cause.invalid('spec.group', JSON.stringify(group), 'should be a domain with at least one dot'));
   }
-  if (old !== undefined) {
+  if (old === undefined) causes.push(...checkApproval(group, object.metadata.annotations?.[APPROVAL] ?? ''));
+  else {
     for (const field of ['group', 'scope']) {
       const before = objectAt(old, 'spec')[field];
       if (!sameJson(spec[field], before))
@@ -95,4 +98,11 @@ export function checkDefinition(object: ApiObject, old: ApiObject | undefined): 
     else causes.push(...checkStructure(schema, path));
   }
   return causes;
+}
+
+/** Returns what is wrong with the approval of a definition in a group of Kubernetes' own: a URL, or an honest "unapproved". */
+function checkApproval(group: string, approval: string): readonly Cause[] {
+  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group) || approval.startsWith('unapproved') || URL.canParse(approval))
+    return [];
+  return [cause.required(`metadata.annotations[${APPROVAL}]`)];
 }

@@ -67,7 +67,11 @@ export function startCollector(world: World): () => void {
       return;
     }
     const { deletionTimestamp, finalizers = [], ownerReferences: owners = [] } = live.metadata;
-    const isGone = (owner: OwnerReference): boolean => !uids.has(owner.uid);
+    // A reference has no namespace: an owner is one of the same namespace, or one that has none.
+    const isGone = (owner: OwnerReference): boolean => {
+      const { namespace = live.metadata.namespace } = uids.get(owner.uid)?.object.metadata ?? {};
+      return !uids.has(owner.uid) || namespace !== live.metadata.namespace;
+    };
     const isLeaving = (owner: OwnerReference): boolean =>
       uids.get(owner.uid)?.object.metadata.finalizers?.includes(FOREGROUND) === true;
     if (owners.length > 0 && deletionTimestamp === undefined) {
