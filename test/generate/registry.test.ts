@@ -2,6 +2,7 @@
 // real API server makes of them is in test/cluster; what osls makes of them in packaged.test.ts.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { defineResource } from '../../src/core/resource.ts';
 import { controllerDeadLetters, controllerQueue } from '../../src/core/words.ts';
 import { awsOf } from '../../src/generate/aws.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
@@ -29,6 +30,23 @@ describe('the watch list', () => {
     expect(of('services')).toMatchObject([{ as: 'owned', predicate: 'any', primary: { plural: 'trees' } }]);
     expect(of('endpointslices')).toMatchObject([{ as: 'watched', label: 'kubernetes.io/service-name' }]);
     expect(of('secrets')[0]).not.toHaveProperty('label');
+  });
+});
+
+describe('a kind without a controller', () => {
+  it('has its definition, and nothing else: nobody watches it, may do anything to it, or has a queue for it', () => {
+    const alone = defineResource({
+      ...{ group: 'orchard.example.com', version: 'v1', kind: 'Stone' },
+      ...{ spec: z.object({}), status: z.object({}), conditions: [] },
+    });
+    const before = generatedFiles(orchard);
+    const after = new Map(generatedFiles(orchard, [alone]));
+    const definition = 'infra/kubernetes/generated/crd-stones.orchard.example.com.yaml';
+    const list = 'infra/kubernetes/generated/kustomization.yaml';
+    expect(after.get(definition)).toContain('kind: Stone');
+    expect(after.get(list)).toContain('crd-stones.orchard.example.com.yaml');
+    for (const file of [definition, list]) after.delete(file);
+    expect([...after]).toEqual([...before].filter(([file]) => file !== list));
   });
 });
 

@@ -1,0 +1,77 @@
+// The foo's reconciler, called by hand over objects in memory. Ownership on a real API server, and what real Deployments do, are
+// the statements' business.
+import { expect, it } from 'vitest';
+import { deploymentKind, foo, fooKind } from '../../src/controllers/foo.ts';
+import type { Condition } from '../../src/core/result.ts';
+import { testContext } from '../../src/testing/test-context.ts';
+
+const a = fooKind.object('a', { deploymentName: 'web', replicas: 2 });
+const context = (objects: readonly object[] = []) => testContext(foo, { clients: {}, owner: a, objects });
+const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: 'default' } };
+const reported = (availableReplicas: number, observedGeneration = 1) => ({
+  ...web,
+  metadata: { ...web.metadata, generation: 1 },
+  status: {
+    observedGeneration,
+    availableReplicas,
+    conditions: [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable' }],
+  },
+});
+/** The same Foo after a reconcile that said this of its generation. */
+const after = (DeploymentAvailable: Condition, observedGeneration = 1) => ({
+  ...a,
+  conditions: [{ type: 'DeploymentAvailable', ...DeploymentAvailable, observedGeneration }],
+});
+
+it('makes the Deployment that it names, and waits for what that says', async () => {
+  const cluster = context();
+  const { status, conditions } = await foo.reconcile(a, cluster);
+  expect(status).toEqual({});
+  expect(conditions.DeploymentAvailable).toMatchObject({ status: 'Unknown', reason: 'NotReported' });
+  const made = await cluster.get(deploymentKind, { name: 'web' });
+  expect(made?.spec).toMatchObject({ replicas: 2, selector: { matchLabels: { app: 'nginx', controller: 'a' } } });
+});
+
+it('says nothing of replicas where none are wanted', async () => {
+  const cluster = context();
+  await foo.reconcile(fooKind.object('a', { deploymentName: 'web' }), cluster);
+  expect((await cluster.get(deploymentKind, { name: 'web' }))?.spec).not.toHaveProperty('replicas');
+});
+
+it('takes the available replicas of a Deployment that speaks of its present spec, and of no other', async () => {
+  const cluster = context();
+  await foo.reconcile(a, cluster);
+  cluster.put(reported(2));
+  const { status, conditions } = await foo.reconcile(a, cluster);
+  expect(status).toEqual({ availableReplicas: 2 });
+  expect(conditions.DeploymentAvailable.status).toBe('True');
+  cluster.put(reported(0, 0));
+  const stale = await foo.reconcile({ ...a, status }, cluster);
+  expect(stale.status).toEqual({ availableReplicas: 2 });
+  expect(stale.conditions.DeploymentAvailable).toMatchObject({ status: 'Unknown', reason: 'OutOfDate' });
+});
+
+it('says Synced once for each generation', async () => {
+  const cluster = context();
+  const { conditions } = await foo.reconcile(a, cluster);
+  await foo.reconcile(after(conditions.DeploymentAvailable), cluster);
+  expect(cluster.events.map(({ reason }) => reason)).toEqual(['Synced']);
+  await foo.reconcile(after(conditions.DeploymentAvailable, 0), cluster);
+  expect(cluster.events.map(({ reason }) => reason)).toEqual(['Synced', 'Synced']);
+});
+
+it('leaves a stranger alone, says so once, keeps its status, and tries again', async () => {
+  const cluster = context([{ ...web, spec: { replicas: 9 } }]);
+  const result = await foo.reconcile({ ...a, status: { availableReplicas: 2 } }, cluster);
+  expect(result).toMatchObject({ status: { availableReplicas: 2 }, retry: expect.any(Error) });
+  expect(result.conditions.DeploymentAvailable).toMatchObject({ status: 'False', reason: 'NotOwned' });
+  await foo.reconcile(after(result.conditions.DeploymentAvailable), cluster);
+  expect(cluster.events).toEqual([
+    {
+      type: 'Warning',
+      reason: 'ErrResourceExists',
+      message: 'Resource "web" already exists and is not managed by Foo',
+    },
+  ]);
+  expect((await cluster.get(deploymentKind, { name: 'web' }))?.spec?.replicas).toBe(9);
+});
