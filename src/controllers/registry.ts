@@ -2,7 +2,8 @@
 import type { Registered } from '../core/controller.ts';
 import { dinner } from './dinner.ts';
 import { ingredient } from './ingredient.ts';
+import { memcachedProxy } from './memcached-proxy/memcached-proxy.ts';
 import { waterTank } from './water-tank.ts';
 
 /** The controllers, in the order in which they are shown. */
-export const registry: readonly Registered[] = [waterTank, ingredient, dinner];
+export const registry: readonly Registered[] = [waterTank, ingredient, dinner, memcachedProxy];
