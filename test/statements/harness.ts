@@ -1,9 +1,6 @@
 // The whole system for one statement, in this process: an API server that is handed in, SQS, the batches, timers and resync
 // of the product, and the two worlds. Each statement gets a namespace, queues and worlds of its own.
-import { dinnerKind } from '../../src/controllers/dinner.ts';
-import { ingredientKind } from '../../src/controllers/ingredient.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { waterTankKind } from '../../src/controllers/water-tank.ts';
 import type { Kind } from '../../src/core/kind.ts';
 import { existingKind } from '../../src/core/kind.ts';
 import { controllerQueue } from '../../src/core/words.ts';
@@ -46,11 +43,7 @@ export type System = Pump &
     end(options?: { readonly failed: boolean }): Promise<void>;
   };
 
-const controllerOf = new Map<string, string>([
-  [waterTankKind.kind, 'water-tank'],
-  [ingredientKind.kind, 'ingredient'],
-  [dinnerKind.kind, 'dinner'],
-]);
+const controllerOf = new Map(registry.map(({ name, declares }) => [declares.resource.kind, name]));
 
 const definitionKind = existingKind<object>({
   group: 'apiextensions.k8s.io',

@@ -135,7 +135,8 @@ describe('routes', () => {
 
   it('M3: pools are in the order of their names, whatever order they came in', () => {
     const [a, b] = [['aaaaa', ['x:1']] as const, ['bbbbb', ['y:1']] as const];
-    const config = (...pools: readonly (readonly [string, readonly string[]])[]) => formatConfig(leaf('m'), 'default', new Map(pools));
+    const config = (...pools: readonly (readonly [string, readonly string[]])[]) =>
+      formatConfig(leaf('m'), 'default', new Map(pools));
     expect(config(a, b)).toBe(config(b, a));
   });
 });
