@@ -46,14 +46,20 @@ const type = z
 const maxDepth = 4;
 const maxChildren = 16;
 
+const oneOfBoth = 'exactly one of service and children must be given';
+// A service that is required here would be all that a deeper tree is told: rules are not asked while fields are missing.
 const deepest = withRule(
-  z.object({ type, service, children: z.array(z.object({ type })).max(maxChildren).optional() }),
-  {
-    rule: '!has(self.children)',
-    message: `rules may be at most ${maxDepth} levels deep`,
-    fieldPath: '.children',
-  },
-  ({ children }) => children === undefined,
+  withRule(
+    z.object({
+      type,
+      service: service.optional(),
+      children: z.array(z.object({ type })).max(maxChildren).optional(),
+    }),
+    { rule: '!has(self.children)', message: `rules may be at most ${maxDepth} levels deep`, fieldPath: '.children' },
+    (rule) => rule.children === undefined,
+  ),
+  { rule: 'has(self.service) || has(self.children)', message: oneOfBoth },
+  (rule) => rule.service !== undefined || rule.children !== undefined,
 );
 const third = ruleOver(deepest);
 const second = ruleOver(third);
@@ -67,7 +73,7 @@ function ruleOver<S extends z.ZodType>(child: S) {
       service: service.optional(),
       children: z.array(child).min(1).max(maxChildren).optional(),
     }),
-    { rule: 'has(self.service) != has(self.children)', message: 'exactly one of service and children must be given' },
+    { rule: 'has(self.service) != has(self.children)', message: oneOfBoth },
     (rule) => (rule.service === undefined) !== (rule.children === undefined),
   );
 }
