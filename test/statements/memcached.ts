@@ -22,7 +22,7 @@ const eventKind = existingKind<{
 }>({ group: '', version: 'v1', kind: 'Event' });
 
 /** How a slice is to be. */
-export type SliceOptions = {
+type SliceOptions = {
   /** Its own name, for a Service of several; the Service's when absent. */
   readonly slice?: string;
   readonly ports?: readonly object[];
