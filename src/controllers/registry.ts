@@ -5,10 +5,11 @@ import { bookKind } from './book.ts';
 import { dinner } from './dinner.ts';
 import { foo } from './foo.ts';
 import { ingredient } from './ingredient.ts';
+import { memcachedProxy } from './memcached-proxy/memcached-proxy.ts';
 import { waterTank } from './water-tank.ts';
 
 /** The controllers, in the order in which they are shown. */
-export const registry: readonly Registered[] = [waterTank, ingredient, dinner, foo];
+export const registry: readonly Registered[] = [waterTank, ingredient, dinner, foo, memcachedProxy];
 
 /** Kinds that are only defined: validated and stored by the API server, and looked at by no controller. */
 export const kindsAlone: readonly AnyResource[] = [bookKind];

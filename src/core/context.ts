@@ -18,6 +18,17 @@ type Surroundings = {
   record(type: 'Normal' | 'Warning', reason: string, message: string): void;
 };
 
+/** How the children of a kind are made so. */
+export type ChildrenOptions = {
+  /** Deletes what we own and do not name; true when absent. */
+  readonly prune?: boolean;
+  /**
+   * Lists that are ours alone although the API merges them by key (`spec.ports`): what others have put there is taken out.
+   * Only for lists that we always give.
+   */
+  readonly whole?: readonly string[];
+};
+
 /** What a reconciler is handed. An undeclared kind does not compile (or, where it looks like a declared one, throws a TypeError), so that the generated RBAC cannot fall short. */
 export interface Context<Own extends Kind, Read extends Kind, X> extends Surroundings {
   /** What the controller's `clients` made of its settings. */
@@ -28,13 +39,14 @@ export interface Context<Own extends Kind, Read extends Kind, X> extends Surroun
   list<K extends Own | Read>(kind: K, labels?: Readonly<Record<string, string>>): Promise<readonly ObjectOf<K>[]>;
   /**
    * Makes the object's children of a kind exactly these: applies what differs, deletes what we own and do not name
-   * (unless `prune` is false), and returns the live ones.
+   * (unless `prune` is false), and returns the live ones. A function is handed those that there are, and says which there
+   * should be.
    * Throws NotOwnedError, after the others are done, for a name that is taken by an object that is not ours.
    */
   children<K extends Own>(
     kind: K,
-    desired: readonly Child<K>[],
-    options?: { readonly prune?: boolean },
+    desired: readonly Child<K>[] | ((existing: readonly ObjectOf<K>[]) => readonly Child<K>[]),
+    options?: ChildrenOptions,
   ): Promise<readonly ObjectOf<K>[]>;
 }
 
@@ -42,7 +54,11 @@ export interface Context<Own extends Kind, Read extends Kind, X> extends Surroun
 export interface BareContext extends Surroundings {
   get(kind: Kind, key: Key): Promise<object | undefined>;
   list(kind: Kind, labels?: Readonly<Record<string, string>>): Promise<readonly object[]>;
-  children(kind: Kind, desired: readonly object[], options?: { readonly prune?: boolean }): Promise<readonly object[]>;
+  children(
+    kind: Kind,
+    desired: (existing: readonly object[]) => readonly object[],
+    options?: ChildrenOptions,
+  ): Promise<readonly object[]>;
 }
 
 /** Whose context it is, and the kinds that its role will allow. */
@@ -84,7 +100,9 @@ export function typeContext<Own extends Kind, Read extends Kind, X>(
     },
     children: async (kind, desired, options) => {
       hold(owns, 'own', kind);
-      return (await bare.children(kind, desired, options)).map((raw) => readAs(kind, raw));
+      const given = typeof desired === 'function' ? desired : () => desired;
+      const bareGiven = (existing: readonly object[]) => given(existing.map((raw) => readAs(kind, raw)));
+      return (await bare.children(kind, bareGiven, options)).map((raw) => readAs(kind, raw));
     },
   };
 }

@@ -15,7 +15,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A kind that is neither owned nor ours but whose changes matter: mapped by a label's value, or by a function. */
 export type Watch<Own extends Kind, Read extends Kind, X> = { readonly kind: Kind } & (
-  | { /** The label whose value is the primary's name. */ readonly label: string }
+  | {
+      /** The label whose value is the primary's name. */
+      readonly label: string;
+      /** The label names an object of this kind instead, another entry of `watches`: its function maps that object's key. */
+      readonly names?: Kind;
+    }
   | { keys(changed: Key, context: Context<Own, Read, X>): Promise<readonly Key[]> }
 );
 
@@ -48,7 +53,7 @@ export type Declaration = {
   readonly resource: AnyResource;
   readonly owns: readonly Kind[];
   readonly reads: readonly Kind[];
-  readonly watches: readonly { readonly kind: Kind; readonly label?: string }[];
+  readonly watches: readonly { readonly kind: Kind; readonly label?: string; readonly names?: Kind }[];
   readonly settings?: z.ZodObject;
   readonly finalizes: boolean;
   readonly resyncPeriodSeconds: number;
@@ -106,7 +111,9 @@ function declarationOf<S, T, C extends string, Own extends Kind, Read extends Ki
     owns,
     reads,
     watches: watches.map((watch) =>
-      'label' in watch ? { kind: watch.kind, label: watch.label } : { kind: watch.kind },
+      'label' in watch
+        ? { kind: watch.kind, label: watch.label, ...(watch.names === undefined ? {} : { names: watch.names }) }
+        : { kind: watch.kind },
     ),
     finalizes: controller.finalize !== undefined,
     resyncPeriodSeconds,

@@ -13,7 +13,7 @@ const subscriber = z.object({
   controller: z.string(),
   /** What the watched kind is to the controller. */
   as: z.enum(['primary', 'owned', 'watched']),
-  /** The kind that the controller reconciles. */
+  /** The kind that the controller reconciles; for a label that names an object of another watched kind, that kind. */
   primary: z.object(collection),
   /**
    * Which changes count: `generation` (spec, deletion, our annotations), `resourceVersion` for kinds without a generation,

@@ -50,9 +50,7 @@ function structural(drawn: JsonObject, path: string): JsonObject {
     ...Object.fromEntries(kept.map((name) => [name, drawn[name]])),
     ...(type === 'integer' ? integerOf(drawn) : {}),
     ...(type === 'string' ? textOf(drawn, path) : {}),
-    ...(drawn['x-kubernetes-int-or-string'] === true
-      ? { type: undefined, anyOf: [{ type: 'integer' }, { type: 'string' }] }
-      : {}),
+    ...(drawn['x-kubernetes-int-or-string'] === true ? eitherOf(drawn, path) : {}),
     ...Object.fromEntries(Object.entries(drawn).filter(([name]) => name.startsWith('x-kubernetes-'))),
     ...(drawn.nullable === true && Array.isArray(drawn.enum) ? choiceOrNull(drawn, drawn.enum, path) : {}),
     ...(preserves ? { [preserveKey]: true } : {}),
@@ -68,6 +66,13 @@ function structural(drawn: JsonObject, path: string): JsonObject {
       ? { additionalProperties: structural(additionalProperties, `${path}{}`) }
       : {}),
   });
+}
+
+/** With x-kubernetes-int-or-string no branch may say more than its type; beside them, each keyword binds the type it is of. */
+function eitherOf({ anyOf }: JsonObject, path: string): JsonObject {
+  const said = (Array.isArray(anyOf) ? anyOf.map(asObject) : []).map((branch) => structural(branch, path));
+  const bounds = Object.assign({}, ...said, { type: undefined, format: undefined });
+  return { ...bounds, anyOf: [{ type: 'integer' }, { type: 'string' }] };
 }
 
 /** The API server refuses null for an enum, nullable or not, null among its values or not [seen on 1.36]. A rule it skips for null. */

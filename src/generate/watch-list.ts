@@ -28,8 +28,10 @@ export function watchListOf(registry: readonly Registered[]): WatchList {
     const primary = collectionOf(resource);
     add(resource, { controller, as: 'primary', primary, predicate: predicateOf(resource) });
     for (const kind of owns) add(kind, { controller, as: 'owned', primary, predicate: 'any' });
-    for (const { kind, label } of watches) {
-      add(kind, { controller, as: 'watched', primary, predicate: 'any', ...(label === undefined ? {} : { label }) });
+    for (const { kind, label, names } of watches) {
+      const named = names === undefined ? primary : collectionOf(names);
+      const by = label === undefined ? {} : { label };
+      add(kind, { controller, as: 'watched', primary: named, predicate: 'any', ...by });
     }
   }
   return { version: 1, resources: [...resources].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource) };

@@ -14,14 +14,18 @@ import type { KubeObject, ResourceName } from './object.ts';
 import { objectPath } from './path.ts';
 import { getObject, listPages } from './read.ts';
 import { sameOwned } from './same-owned.ts';
+import { replaceLists, straysOf } from './whole-lists.ts';
 
 /** Whose children, of which kind, and which. */
 export interface ChildrenRequest extends ChildKind {
-  readonly desired: readonly DesiredChild[];
+  /** Says which children there should be; it is handed those that there are. */
+  readonly desired: readonly DesiredChild[] | ((existing: readonly KubeObject[]) => readonly DesiredChild[]);
   /** Deletes what we own and is not desired. */
   readonly prune: boolean;
   /** Whether the controller may delete this kind at all (RBAC); without it nothing is pruned. */
   readonly deleteAllowed: boolean;
+  /** Dotted paths of lists that are ours alone: what others put there is taken out. */
+  readonly whole?: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -44,11 +48,12 @@ const TRIES = 3;
  */
 export async function applyChildren(client: KubeClient, request: ChildrenRequest): Promise<ChildrenResult> {
   const { owner, desired, signal } = request;
-  const wanted = desired.map((child) => childObject(request, child));
+  const existing = await listOwned(client, request);
+  const given = typeof desired === 'function' ? desired([...existing.values()].filter(isOurs(owner))) : desired;
+  const wanted = given.map((child) => childObject(request, child));
   const names = new Set(wanted.map(({ metadata }) => keyOf(metadata)));
   if (names.size < wanted.length)
     throw new TypeError(`two desired children of kind ${request.kind} have the same name`);
-  const existing = await listOwned(client, request);
   const objects: KubeObject[] = [];
   const refused: string[] = [];
   let writes = 0;
@@ -73,6 +78,11 @@ export async function applyChildren(client: KubeClient, request: ChildrenRequest
   return { objects, writes, noops };
 }
 
+/** With the labels of ours, and truly ours: labels can be copied. */
+function isOurs(owner: KubeObject): (live: KubeObject) => boolean {
+  return (live) => isOwned(owner, live);
+}
+
 type Placed = { readonly live: KubeObject; readonly write: 'none' | 'noop' | 'changed' };
 
 async function place(
@@ -81,7 +91,7 @@ async function place(
   child: KubeObject,
   listed: KubeObject | undefined,
 ): Promise<Placed | 'not ours'> {
-  const { owner, controllerName, resource, signal } = request;
+  const { owner, controllerName, resource, whole = [], signal } = request;
   const fieldManager = fieldManagerOf(controllerName);
   let live = listed;
   for (let attempt = 1; ; attempt += 1) {
@@ -90,8 +100,14 @@ async function place(
     if (live !== undefined && !isOwned(owner, live)) return 'not ours';
     // What is being deleted cannot be kept by writing to it; its end will wake the owner.
     if (live?.metadata.deletionTimestamp !== undefined) return { live, write: 'none' };
-    if (live !== undefined && sameOwned(child, ownedBy(live, fieldManager))) return { live, write: 'none' };
+    const strays = live === undefined ? [] : straysOf(live, child, whole);
+    if (live !== undefined && strays.length === 0 && sameOwned(child, ownedBy(live, fieldManager))) {
+      return { live, write: 'none' };
+    }
     try {
+      if (live !== undefined && strays.length > 0) {
+        await replaceLists(client, resource, { live, child }, strays, { fieldManager, signal });
+      }
       // The uid keeps an apply from creating anew what has gone meanwhile. A creation is not forced: should somebody else's
       // object appear just now, theirs is the older right.
       const object = live === undefined ? child : { ...child, metadata: { ...child.metadata, uid: live.metadata.uid } };

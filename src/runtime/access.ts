@@ -64,7 +64,7 @@ export function createAccess(
       for await (const { items } of listPages(client, kind, { ...where, signal })) found.push(...items);
       return found;
     },
-    children: async (kind, desired, { prune = true } = {}) => {
+    children: async (kind, desired, { prune = true, whole = [] } = {}) => {
       if (owner.object === undefined || owner.kind === undefined) {
         throw new TypeError(`${controller}: a mapping function has no object, so it cannot have children`);
       }
@@ -74,8 +74,9 @@ export function createAccess(
         resource: kind,
         apiVersion: kind.apiVersion,
         kind: kind.kind,
-        desired: desired.map(toDesired),
+        desired: (existing) => desired(existing).map(toDesired),
         prune,
+        whole,
         deleteAllowed: true,
         signal,
       });

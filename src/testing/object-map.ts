@@ -78,7 +78,10 @@ export function createObjectMap(
         .filter(({ metadata }) => Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value))
         .map((one) => structuredClone(one)),
     children: async (kind, desired, { prune = true } = {}) => {
-      const wanted = desired.map((child) => asChild(kind, child));
+      const existing = [...all.values()].filter(
+        (one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind && isOwned(one),
+      );
+      const wanted = desired(structuredClone(existing)).map((child) => asChild(kind, child));
       const results = wanted.map((child) => ({ child, live: set(kind, child) }));
       const names = new Set(wanted.map(({ metadata }) => place(kind, metadata)));
       for (const [at, one] of all) {

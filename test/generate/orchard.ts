@@ -7,6 +7,7 @@ import { defineResource } from '../../src/core/resource.ts';
 type Any = { readonly metadata: Meta };
 const service = existingKind<Any>({ group: '', version: 'v1', kind: 'Service' });
 const secret = existingKind<Any>({ group: '', version: 'v1', kind: 'Secret' });
+const pod = existingKind<Any>({ group: '', version: 'v1', kind: 'Pod' });
 const slice = existingKind<Any>({ group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice' });
 
 const treeKind = defineResource({
@@ -26,6 +27,7 @@ const tree = defineController(treeKind)({
   watches: [
     { kind: slice, label: 'kubernetes.io/service-name' },
     { kind: secret, keys: async () => [] },
+    { kind: pod, label: 'secret', names: secret },
   ],
   settings: z.object({
     ORCHARD_URL: z.url(),

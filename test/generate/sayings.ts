@@ -93,6 +93,21 @@ export const sayings: readonly Saying[] = [
     refuses: [true, {}],
   },
   {
+    what: 'a number or a name, each with bounds of its own',
+    schema: z
+      .union([
+        z.int().min(1).max(65_535),
+        z
+          .string()
+          .min(1)
+          .max(15)
+          .regex(/^[a-z]+$/),
+      ])
+      .meta({ 'x-kubernetes-int-or-string': true }),
+    takes: [80, 'http'],
+    refuses: [0, 70_000, '', 'HTTP', 'averyveryverylongname'],
+  },
+  {
     what: 'a rule',
     schema: range,
     takes: [{ low: 1, high: 2 }, { high: 2 }],

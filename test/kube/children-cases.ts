@@ -4,8 +4,11 @@ import { NotOwnedError } from '../../src/core/errors.ts';
 import type { DesiredChild } from '../../src/kube/child-object.ts';
 import { applyChildren, type ChildrenRequest, type ChildrenResult } from '../../src/kube/children.ts';
 import type { Connection } from '../../src/kube/connection.ts';
+import type { KubeObject, ResourceName } from '../../src/kube/object.ts';
 import { collectionPath } from '../../src/kube/path.ts';
 import { configMaps, deployments, type Place, useNamespace } from './namespace.ts';
+
+const services: ResourceName = { group: '', version: 'v1', plural: 'services', namespaced: true };
 
 /** Declares the cases for a server. Each gets a namespace of its own. */
 export function childrenCases(connect: () => Connection): void {
@@ -13,7 +16,10 @@ export function childrenCases(connect: () => Connection): void {
   const { put, read, patch, remove } = place;
   const writes = () => place.requests.filter((request) => !request.startsWith('GET'));
   const child = (name: string, values: Record<string, string>): DesiredChild => ({ metadata: { name }, data: values });
-  const children = (desired: readonly DesiredChild[], change: Partial<ChildrenRequest> = {}): Promise<ChildrenResult> =>
+  const children = (
+    desired: ChildrenRequest['desired'],
+    change: Partial<ChildrenRequest> = {},
+  ): Promise<ChildrenResult> =>
     applyChildren(place.client, {
       ...{
         owner: place.owner,
@@ -66,6 +72,45 @@ export function childrenCases(connect: () => Connection): void {
       expect(await read('b')).toBeDefined();
       expect(await children([child('a', {})])).toMatchObject({ writes: 1 });
       expect(await read('b')).toBeUndefined();
+    });
+
+    it('may be planned over those that there are, which a copy of their labels is not', async () => {
+      await children([child('a', { x: '1' }), child('b', { x: '2' })]);
+      const labels = (await read('a'))?.metadata.labels ?? {};
+      await put('stray', {});
+      await patch(configMaps, 'stray', { metadata: { labels } });
+      const seen: string[] = [];
+      const keepB = (existing: readonly KubeObject[]) => {
+        seen.push(...existing.map(({ metadata }) => metadata.name));
+        return [child('b', { x: '2' }), child('c', {})];
+      };
+      expect(await children(keepB)).toMatchObject({ writes: 2 });
+      expect(seen.sort()).toEqual(['a', 'b']);
+      expect([await read('a'), (await read('b'))?.data]).toEqual([undefined, { x: '2' }]);
+    });
+
+    it('have lists that are ours alone: what others put there goes, and what the server filled in stays', async () => {
+      const service = (port: number) => ({ metadata: { name: 's' }, spec: { ports: [{ name: 'main', port }] } });
+      const apply = (port: number) =>
+        children([service(port)], { resource: services, apiVersion: 'v1', kind: 'Service', whole: ['spec.ports'] });
+      const [made] = (await apply(80)).objects;
+      expect(await apply(80)).toMatchObject({ writes: 0, noops: 0 });
+      const strays = [
+        // Renumbered, under our name: an apply alone would be refused for the name that is there twice.
+        [{ name: 'main', port: 81 }],
+        [
+          { name: 'more', port: 82 },
+          { name: 'main', port: 80 },
+        ],
+      ];
+      for (const ports of strays) {
+        await patch(services, 's', { spec: { ports } });
+        const after = await apply(80);
+        expect(after.objects).toMatchObject([{ spec: made?.spec }]);
+        expect(await apply(80)).toMatchObject({ writes: 0, noops: 0 });
+      }
+      expect((await apply(90)).objects).toMatchObject([{ spec: { ports: [{ name: 'main', port: 90 }] } }]);
+      expect(await apply(90)).toMatchObject({ writes: 0, noops: 0 });
     });
 
     it('never touch what is not ours, an orphan included, and say so after the others are done', async () => {
@@ -164,7 +209,7 @@ export function childrenCases(connect: () => Connection): void {
       ['one in another namespace', [{ metadata: { name: 'a', namespace: 'default' } }]],
     ])('cannot be %s, and then nothing is written', async (_, desired) => {
       await expect(children(desired)).rejects.toThrow(TypeError);
-      expect(place.requests).toEqual([]);
+      expect(writes()).toEqual([]);
     });
   });
 }

@@ -21,6 +21,7 @@ import type { Send } from '../../src/queue/sender.ts';
 import { createBatch } from '../../src/runtime/batch.ts';
 import { createBreaker } from '../../src/runtime/breaker.ts';
 import type { QueueRecord } from '../../src/runtime/intake.ts';
+import { createMapKeys, isMapped } from '../../src/runtime/map-keys.ts';
 import { createReconcile } from '../../src/runtime/reconcile.ts';
 import { createResync } from '../../src/runtime/resync.ts';
 import { createTimers } from '../../src/runtime/timers.ts';
@@ -95,15 +96,14 @@ export async function startPump({
   };
   const findCluster = async () => ({ type: 'client', client }) as const;
   const sqsNow = () => clock.ms;
-  const createFunction = (controller: Registered) =>
-    createBatch({
-      controller: controller.name,
-      reconcile: createReconcile({
-        name: controller.name,
-        declares: controller.declares,
-        running: controller.start(environment),
-        now: () => new Date(clock.ms),
-      }),
+  const createFunction = (controller: Registered) => {
+    const { name, declares } = controller;
+    const parts = { name, declares, running: controller.start(environment), now: () => new Date(clock.ms) };
+    const reconcile = createReconcile(parts);
+    const mapKeys = createMapKeys(parts, send);
+    return createBatch({
+      controller: name,
+      reconcile: async (job) => await (isMapped(declares, job.message) ? mapKeys(job) : reconcile(job)),
       findCluster,
       breaker: createBreaker(() => clock.ms),
       send,
@@ -117,6 +117,7 @@ export async function startPump({
         throw new Error(reason);
       },
     });
+  };
   const controllers = registry.map((controller) => ({
     controller,
     queue: controllerQueue(controller.name),

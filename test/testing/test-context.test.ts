@@ -63,6 +63,13 @@ describe('testContext', () => {
     expect(await context.list(configMap)).toMatchObject([{ metadata: { name: 'a', generation: 2 }, data: { x: '2' } }]);
   });
 
+  it('hands those that there are to whoever plans the set', async () => {
+    const context = testContext(controller, { clients, owner });
+    await context.children(configMap, [child('a', { x: '1' }), child('b')]);
+    await context.children(configMap, (existing) => existing.filter(({ data }) => data?.x === '1'));
+    expect((await context.list(configMap)).map(({ metadata }) => metadata.name)).toEqual(['a']);
+  });
+
   it('prunes nothing when asked not to', async () => {
     const context = testContext(controller, { clients, owner });
     await context.children(configMap, [child('a')]);

@@ -1,0 +1,125 @@
+// The three objects that a proxy is made of, as they should be: a ConfigMap for each configuration, the Deployment that mounts
+// one of them, and the Service that clients keep however often the others change. Pure.
+import type { V1ConfigMap, V1Deployment, V1EndpointSlice, V1ReplicaSet, V1Service } from '@kubernetes/client-node';
+import { existingKind, type Meta } from '../../core/kind.ts';
+import { shortHash } from './config.ts';
+import { defaultImage, type ProxySpec } from './kind.ts';
+
+/** An object that the API server sent: what it always has is not optional. */
+export type Live<O> = Omit<O, 'metadata'> & {
+  readonly metadata: Meta & { readonly resourceVersion?: string; readonly deletionTimestamp?: string };
+};
+
+export const configMapKind = existingKind<Live<V1ConfigMap>>({ group: '', version: 'v1', kind: 'ConfigMap' });
+export const serviceKind = existingKind<Live<V1Service>>({ group: '', version: 'v1', kind: 'Service' });
+export const deploymentKind = existingKind<Live<V1Deployment>>({ group: 'apps', version: 'v1', kind: 'Deployment' });
+export const replicaSetKind = existingKind<Live<V1ReplicaSet>>({ group: 'apps', version: 'v1', kind: 'ReplicaSet' });
+export const endpointSliceKind = existingKind<Live<V1EndpointSlice>>({
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  kind: 'EndpointSlice',
+});
+
+/** On the pod template, and so on every ReplicaSet: the proxy's name. One that goes takes its configuration along. */
+export const proxyLabel = 'cache.example.com/proxy';
+
+type Proxy = { readonly metadata: Meta; readonly spec: ProxySpec };
+
+const configFile = 'config.json';
+
+/** A ConfigMap's name says what is in it. More `digits` than five only where five are taken by something else. */
+export function configMapName(proxy: string, config: string, digits: number): string {
+  return `${proxy}-config-${shortHash([proxy, config], digits)}`;
+}
+
+/** A configuration, never to be changed: pods that mount it must not see another under its name. */
+export function configMapOf(name: string, config: string) {
+  return { metadata: { name }, immutable: true, data: { [configFile]: config } };
+}
+
+/** The configuration in a ConfigMap. */
+export function configIn({ data }: Pick<V1ConfigMap, 'data'>): string | undefined {
+  return data?.[configFile];
+}
+
+/** The Deployment. How many replicas is not ours to say: whoever scales it is left alone. */
+export function deploymentOf({ metadata, spec }: Proxy, configMap: string) {
+  const { image, port, statsRoot, resources, securityContext } = spec.mcrouter;
+  const labels = podLabels(metadata);
+  const config = '/etc/mcrouter';
+  return {
+    metadata: { name: deploymentName(metadata.name) },
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels: { ...labels, [proxyLabel]: metadata.name } },
+        spec: {
+          containers: [
+            {
+              name: 'mcrouter',
+              image: image === '' ? defaultImage : image,
+              command: ['mcrouter'],
+              args: [
+                '-p',
+                String(port),
+                `--config-file=${config}/${configFile}`,
+                '--asynclog-disable',
+                `--stats-root=${statsRoot}`,
+              ],
+              ports: [{ name: 'mcrouter', containerPort: port, protocol: 'TCP' }],
+              ...(resources === undefined ? {} : { resources: resourcesOf(resources) }),
+              securityContext,
+              volumeMounts: [
+                { name: 'config', mountPath: config },
+                { name: 'stats', mountPath: statsRoot },
+              ],
+            },
+          ],
+          volumes: [
+            { name: 'config', configMap: { name: configMap } },
+            { name: 'stats', emptyDir: {} },
+          ],
+        },
+      },
+    },
+  };
+}
+
+/** The Service. Its ports are ours alone (`whole`), its address is nobody's to change. */
+export function serviceOf({ metadata, spec }: Proxy) {
+  const { port } = spec.mcrouter;
+  return {
+    metadata: { name: `${metadata.name}-memcached-${shortHash([metadata.name])}` },
+    spec: {
+      type: 'ClusterIP',
+      selector: podLabels(metadata),
+      ports: [{ name: 'mcrouter', protocol: 'TCP', port, targetPort: port }],
+    },
+  };
+}
+
+/** One name, always: a creation that is repeated must meet the first, not stand beside it. */
+export function deploymentName(proxy: string): string {
+  return `${proxy}-mcrouter`;
+}
+
+/** Which ConfigMap a Deployment or a ReplicaSet mounts. */
+export function mountedBy({ spec }: Pick<V1Deployment, 'spec'> | Pick<V1ReplicaSet, 'spec'>): string | undefined {
+  return spec?.template?.spec?.volumes?.find(({ name }) => name === 'config')?.configMap?.name;
+}
+
+/** A user may write a quantity as a number. */
+function resourcesOf(resources: NonNullable<ProxySpec['mcrouter']['resources']>) {
+  const texts = (quantities: Readonly<Record<string, string | number>>) =>
+    Object.fromEntries(Object.entries(quantities).map(([name, quantity]) => [name, String(quantity)]));
+  const { requests, limits } = resources;
+  return {
+    ...(requests === undefined ? {} : { requests: texts(requests) }),
+    ...(limits === undefined ? {} : { limits: texts(limits) }),
+  };
+}
+
+/** Which pods are the proxy's. */
+export function podLabels({ namespace = '', name }: Meta): Readonly<Record<string, string>> {
+  return { 'memcached-operator': 'true', mcrouter: `${name}-${shortHash([namespace, name])}` };
+}

@@ -1,0 +1,71 @@
+// What mcrouter is told: pools of servers, and a route over them. Pure, and the same for the same input to the letter, because
+// a configuration is named after its content.
+//
+// Replication follows mcrouter's own "Replicated pools setup": reads from one replica, the next one if it fails
+// (LatestRoute), everything else to all of them (AllSyncRoute). A delete that reached one replica only would leave the key
+// alive on the others.
+import { createHash } from 'node:crypto';
+import type { Rule, ServiceReference } from './kind.ts';
+
+/** A Service that the rules name, and what its pool is called. */
+export type PoolReference = ServiceReference & { readonly namespace: string; readonly pool: string };
+
+/** Servers of pools, as `address:port`. */
+export type Servers = ReadonlyMap<string, readonly string[]>;
+
+type Route =
+  | string
+  | { readonly type: string; readonly children: readonly Route[] }
+  | {
+      readonly type: 'OperationSelectorRoute';
+      readonly default_policy: Route;
+      readonly operation_policies: { readonly get: Route };
+    };
+
+/** Names something after what it is: hexadecimal digits of SHA-1, from the third on. Five of them are 20 bits. */
+export function shortHash(parts: readonly string[], digits = 5): string {
+  return createHash('sha1')
+    .update(parts.join(''))
+    .digest('hex')
+    .slice(2, 2 + digits);
+}
+
+/** Lists the Services that a tree of rules names, each port of each once, in the order in which they are named. */
+export function poolsOf(rules: Rule, home: string): readonly PoolReference[] {
+  const found = new Map<string, PoolReference>();
+  const visit = (rule: Rule): void => {
+    if (rule.service !== undefined) {
+      const { name, namespace = home, port } = rule.service;
+      const pool = poolName(rule.service, home);
+      found.set(pool, { name, namespace, port, pool });
+    }
+    for (const child of rule.children ?? []) visit(child);
+  };
+  visit(rules);
+  return [...found.values()];
+}
+
+/** Writes the configuration, compact and with its pools in order. */
+export function formatConfig(rules: Rule, home: string, servers: Servers): string {
+  const pools = [...servers].sort(([a], [b]) => (a < b ? -1 : 1)).map(([pool, list]) => [pool, { servers: list }]);
+  return JSON.stringify({ pools: Object.fromEntries(pools), route: routeOf(rules, home) });
+}
+
+function poolName({ name, namespace, port }: ServiceReference, home: string): string {
+  return shortHash([name, namespace ?? home, String(port)]);
+}
+
+function routeOf(rule: Rule, home: string): Route {
+  const { type, service, children = [] } = rule;
+  const below = () => children.map((child) => routeOf(child, home));
+  const over = (route: string): Route =>
+    service === undefined ? { type: route, children: below() } : `${route}|Pool|${poolName(service, home)}`;
+  if (type === 'replicated') {
+    return {
+      type: 'OperationSelectorRoute',
+      default_policy: over('AllSyncRoute'),
+      operation_policies: { get: over('LatestRoute') },
+    };
+  }
+  return service === undefined ? { type: 'HashRoute', children: below() } : `PoolRoute|${poolName(service, home)}`;
+}

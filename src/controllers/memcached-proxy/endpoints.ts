@@ -1,0 +1,61 @@
+// From a Service and its EndpointSlices to the servers of a pool. Pure. Slices are matched by the name of the Service's port
+// and carry the resolved number, which may differ from slice to slice: a target port by name is each pod's own.
+import type { V1EndpointSlice, V1Service } from '@kubernetes/client-node';
+import type { PortReference } from './kind.ts';
+
+/** The label that names an EndpointSlice's Service (Kubernetes: "Well-Known Labels"). */
+export const serviceNameLabel = 'kubernetes.io/service-name';
+
+/** Finds the TCP port of a Service that a rule means; undefined when it has none such. */
+export function findPort({ spec }: V1Service, wanted: PortReference): { readonly name: string } | undefined {
+  const found = spec?.ports?.find(
+    ({ name, port, protocol = 'TCP' }) =>
+      protocol === 'TCP' && (typeof wanted === 'number' ? port === wanted : name === wanted),
+  );
+  return found === undefined ? undefined : { name: found.name ?? '' };
+}
+
+/** Lists the ready servers behind a Service's port as `address:port`, in the order of addresses, each once. */
+export function serversOf(
+  { spec }: V1Service,
+  port: { readonly name: string },
+  slices: readonly V1EndpointSlice[],
+): readonly string[] {
+  // A pod of a dual-stack Service has an address in each family; in both it would be two servers.
+  const family = spec?.ipFamilies?.[0];
+  const found = new Map<string, { readonly address: bigint; readonly port: number }>();
+  for (const { addressType, endpoints, ports } of slices) {
+    if (addressType === 'FQDN' || (family !== undefined && addressType !== family)) continue;
+    const numbers = (ports ?? []).flatMap((one) =>
+      (one.name ?? '') === port.name && (one.protocol ?? 'TCP') === 'TCP' ? (one.port ?? []) : [],
+    );
+    for (const { addresses, conditions } of endpoints ?? []) {
+      // The addresses of one endpoint are the same server. Without a condition it is to be taken as ready.
+      const [address] = addresses;
+      if (address === undefined || conditions?.ready === false || conditions?.terminating === true) continue;
+      for (const number of numbers) {
+        const host = addressType === 'IPv6' ? `[${address}]` : address;
+        found.set(`${host}:${number}`, { address: addressNumber(address), port: number });
+      }
+    }
+  }
+  return [...found]
+    .sort(([, a], [, b]) => (a.address === b.address ? a.port - b.port : a.address < b.address ? -1 : 1))
+    .map(([server]) => server);
+}
+
+/** An address as a number, so that 10.0.0.9 comes before 10.0.0.10. */
+function addressNumber(address: string): bigint {
+  if (!address.includes(':')) return joined(address.split('.').map(Number), 8n);
+  // A URL writes an IPv6 address in one way: hexadecimal groups, one gap at most.
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [left = '', right] = canonical.split('::');
+  const groups = (text: string) => (text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16)));
+  const [before, after] = [groups(left), groups(right ?? '')];
+  const gap = right === undefined ? [] : Array.from({ length: 8 - before.length - after.length }, () => 0);
+  return joined([...before, ...gap, ...after], 16n);
+}
+
+function joined(parts: readonly number[], bits: bigint): bigint {
+  return parts.reduce((sum, part) => (sum << bits) | BigInt(part), 0n);
+}

@@ -1,0 +1,148 @@
+// MemcachedProxy, the kind: a tree of rules whose leaves name Services with memcached behind them, and how the proxy in front
+// of them runs.
+//
+// A structural schema cannot recurse, so the tree is unrolled; what is deeper is refused, not silently cut off.
+import * as z from 'zod';
+import { defineResource } from '../../core/resource.ts';
+import { withRule } from '../../core/rule.ts';
+
+/** A Service's port: by number, or by the name that the Service gives it. */
+export type PortReference = number | string;
+
+/** A Service that a rule names. */
+export type ServiceReference = {
+  readonly name: string;
+  /** The proxy's own when absent; any other is refused (ResolvedRefs). */
+  readonly namespace?: string | undefined;
+  readonly port: PortReference;
+};
+
+/** A rule: how keys are spread over a Service's endpoints, or over other rules. It has one of the two. */
+export type Rule = {
+  readonly type: 'sharded' | 'replicated';
+  readonly service?: ServiceReference | undefined;
+  readonly children?: readonly Rule[] | undefined;
+};
+
+const maxPort = 65_535;
+const maxLabelLength = 63;
+const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+const service = z.object({
+  name: z.string().min(1).max(maxLabelLength).regex(dnsLabel),
+  namespace: z.string().min(1).max(maxLabelLength).regex(dnsLabel).optional(),
+  port: z
+    .union([z.number().int().min(1).max(maxPort), z.string().min(1).max(maxLabelLength).regex(dnsLabel)])
+    .meta({ 'x-kubernetes-int-or-string': true })
+    .describe("The Service's port, by number or by name."),
+});
+
+const type = z
+  .enum(['sharded', 'replicated'])
+  .default('sharded')
+  .describe('sharded: each key lives in one place. replicated: every key lives everywhere.');
+
+/** Four are more than anybody has drawn; with more children each, the API server would find the rules too costly. */
+const maxDepth = 4;
+const maxChildren = 16;
+
+const oneOfBoth = 'exactly one of service and children must be given';
+// A service that is required here would be all that a deeper tree is told: rules are not asked while fields are missing.
+const deepest = withRule(
+  withRule(
+    z.object({
+      type,
+      service: service.optional(),
+      children: z.array(z.object({ type })).max(maxChildren).optional(),
+    }),
+    { rule: '!has(self.children)', message: `rules may be at most ${maxDepth} levels deep`, fieldPath: '.children' },
+    (rule) => rule.children === undefined,
+  ),
+  { rule: 'has(self.service) || has(self.children)', message: oneOfBoth },
+  (rule) => rule.service !== undefined || rule.children !== undefined,
+);
+const third = ruleOver(deepest);
+const second = ruleOver(third);
+const rules = ruleOver(second);
+
+/** A rule whose children are of the given kind. */
+function ruleOver<S extends z.ZodType>(child: S) {
+  return withRule(
+    z.object({
+      type,
+      service: service.optional(),
+      children: z.array(child).min(1).max(maxChildren).optional(),
+    }),
+    { rule: 'has(self.service) != has(self.children)', message: oneOfBoth },
+    (rule) => (rule.service === undefined) !== (rule.children === undefined),
+  );
+}
+
+/** mcrouter as it was packaged for this kind; an empty image means this one too. */
+export const defaultImage = 'ianmlewis/mcrouter:v0.36.0-2';
+
+const quantities = z
+  .record(z.string(), z.union([z.number().int(), z.string()]).meta({ 'x-kubernetes-int-or-string': true }))
+  .exactOptional();
+
+const mcrouter = z.object({
+  image: z.string().max(1000).default(defaultImage),
+  port: z.number().int().min(1).max(maxPort).default(11_211).describe('Where the proxy, and its Service, listen.'),
+  statsRoot: withRule(
+    z
+      .string()
+      .max(255)
+      .regex(/^\/[^:]*$/),
+    { rule: "!self.contains('..')", message: 'must not contain ..' },
+    (path) => !path.includes('..'),
+  ).default('/var/mcrouter/stats'),
+  resources: z.object({ requests: quantities, limits: quantities }).exactOptional(),
+  /** Goes to the container as it is: whether a privileged one may run is for PodSecurity to decide, not for us. */
+  securityContext: z
+    .object({
+      runAsNonRoot: z.boolean().exactOptional(),
+      runAsUser: z.number().int().min(0).exactOptional(),
+      runAsGroup: z.number().int().min(0).exactOptional(),
+      readOnlyRootFilesystem: z.boolean().exactOptional(),
+      allowPrivilegeEscalation: z.boolean().exactOptional(),
+      privileged: z.boolean().exactOptional(),
+      capabilities: z
+        .object({ add: z.array(z.string()).exactOptional(), drop: z.array(z.string()).exactOptional() })
+        .exactOptional(),
+    })
+    .default({ runAsNonRoot: true, readOnlyRootFilesystem: true }),
+});
+
+/** Leaves room for the longest name that is made of it, `<name>-memcached-<hash>` of a Service (63). */
+const maxNameLength = 47;
+
+/** The kind. */
+export const memcachedProxyKind = defineResource({
+  group: 'cache.example.com',
+  version: 'v1',
+  kind: 'MemcachedProxy',
+  spec: z.object({ rules, mcrouter: mcrouter.prefault({}) }),
+  status: z.object({
+    configMapName: z.string().optional().describe('The configuration that is being rolled out.'),
+    deploymentName: z.string().optional(),
+    serviceName: z.string().optional().describe('Where clients connect, whatever happens behind it.'),
+    pools: z
+      .array(
+        z.object({
+          service: z.string(),
+          port: z.string(),
+          servers: z.number().int().describe('How many are in the configuration.'),
+        }),
+      )
+      .describe('What the rules name, once each.'),
+  }),
+  conditions: ['ResolvedRefs', 'ConfigReady', 'DeploymentAvailable', 'ServiceReady'],
+  columns: { Service: '.status.serviceName', Config: '.status.configMapName' },
+  nameRule: {
+    rule: `size(self.metadata.name) <= ${maxNameLength} && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')`,
+    message: `a name begins with a letter and has at most ${maxNameLength} letters, digits and -, because its Service is named after it`,
+  },
+});
+
+/** A proxy's spec with its defaults. */
+export type ProxySpec = ReturnType<typeof memcachedProxyKind.read>['spec'];

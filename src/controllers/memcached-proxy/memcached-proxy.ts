@@ -1,0 +1,140 @@
+// MemcachedProxy: one stable address in front of memcached servers that come and go. It shows a chain of built-in kinds: rules
+// name Services, their EndpointSlices become a configuration in a ConfigMap, a Deployment mounts it and rolls out each new
+// one, and a Service leads to whatever runs. No change of a slice names a proxy, so a function finds those concerned.
+//
+// A user writes spec. This controller alone writes status, and owns ConfigMaps, one Deployment and one Service; it reads the
+// Services that the rules name. How many replicas the Deployment has is not its business.
+import { defineController } from '../../core/controller.ts';
+import type { Condition } from '../../core/result.ts';
+import { type Subject, settleAndTell, warnOnce } from './announce.ts';
+import { availabilityOf } from './availability.ts';
+import {
+  configMapKind,
+  deploymentKind,
+  deploymentName,
+  deploymentOf,
+  endpointSliceKind,
+  podLabels,
+  proxyLabel,
+  replicaSetKind,
+  serviceKind,
+  serviceOf,
+} from './children.ts';
+import { serviceNameLabel } from './endpoints.ts';
+import { memcachedProxyKind } from './kind.ts';
+import { namingKind, type Pool, proxiesNaming, resolve } from './references.ts';
+import { type Plan, planRollOut } from './roll-out.ts';
+
+/** The controller. */
+export const memcachedProxy = defineController(memcachedProxyKind)({
+  name: 'memcached-proxy',
+  owns: [configMapKind, deploymentKind, serviceKind],
+  reads: [endpointSliceKind, replicaSetKind, namingKind],
+  watches: [
+    // Not only the endpoints: a port may be mended on the Service.
+    { kind: serviceKind, keys: async (changed, { list }) => proxiesNaming(changed, await list(namingKind)) },
+    { kind: endpointSliceKind, label: serviceNameLabel, names: serviceKind },
+    // The last ReplicaSet that names a configuration takes it along.
+    { kind: replicaSetKind, label: proxyLabel },
+  ],
+
+  async reconcile({ metadata, spec, status, conditions: standing }, { children, get, list, record }) {
+    const { name, namespace: home = '' } = metadata;
+    const proxy = { metadata, spec };
+    const subject: Subject = { name, record, conditions: standing };
+
+    // Observe. Without every Service that is named there is no configuration, and what runs is left as it is.
+    const resolved = await resolve(spec.rules, home, {
+      service: async (service) => await get(serviceKind, { name: service }),
+      slices: async (service) => await list(endpointSliceKind, { [serviceNameLabel]: service }),
+    });
+    if ('unresolved' in resolved) {
+      warnOnce(subject, { ...resolved.unresolved, type: 'ResolvedRefs' });
+      const waits: Condition = { status: 'Unknown', reason: 'RefsNotResolved' };
+      return {
+        status: status ?? { pools: [] },
+        conditions: {
+          ResolvedRefs: resolved.unresolved,
+          ConfigReady: waits,
+          DeploymentAvailable: waits,
+          ServiceReady: waits,
+        },
+      };
+    }
+    // In this order: a ReplicaSet that is made after the list belongs to a template that was read before.
+    const deployment = await get(deploymentKind, { name: deploymentName(name) });
+    const replicaSets = await list(replicaSetKind, podLabels(metadata));
+
+    // Act. First the configuration, then who mounts it: whoever dies between leaves nothing that points nowhere.
+    const chosen: { plan?: Plan } = {};
+    const configMaps = await settleAndTell(subject, configMapKind, 'ConfigReady', (seen) =>
+      children(configMapKind, (existing) => {
+        seen(existing);
+        const { pools } = resolved;
+        chosen.plan = planRollOut({ proxy, pools, deployment, replicaSets }, existing);
+        return chosen.plan.configMaps;
+      }),
+    );
+    const { plan } = chosen;
+    if (plan?.taken !== undefined) {
+      record(
+        'Warning',
+        'NameCollision',
+        `ConfigMap ${plan.taken} has other content, so ${plan.name} has a longer name`,
+      );
+    }
+    // A configuration that is not ours is not mounted.
+    const deployments =
+      plan === undefined || configMaps.problem !== undefined
+        ? {}
+        : await settleAndTell(subject, deploymentKind, 'DeploymentAvailable', (seen) =>
+            children(deploymentKind, (existing) => {
+              seen(existing);
+              return [deploymentOf(proxy, plan.name)];
+            }),
+          );
+    const services = await settleAndTell(subject, serviceKind, 'ServiceReady', (seen) =>
+      children(
+        serviceKind,
+        (existing) => {
+          seen(existing);
+          return [serviceOf(proxy)];
+        },
+        { whole: ['spec.ports'] },
+      ),
+    );
+
+    // Report.
+    const [live] = deployments.live ?? [];
+    const problem = configMaps.problem ?? deployments.problem ?? services.problem;
+    const result = {
+      status: {
+        ...(plan === undefined ? {} : { configMapName: plan.name }),
+        deploymentName: deploymentName(name),
+        serviceName: serviceOf(proxy).metadata.name,
+        pools: resolved.pools.map(({ name: service, port, pool }) => ({
+          service,
+          port: String(port),
+          servers: plan?.servers.get(pool)?.length ?? 0,
+        })),
+      },
+      conditions: {
+        ResolvedRefs: { status: 'True', reason: 'Resolved' },
+        ConfigReady: configMaps.problem?.condition ?? configReadiness(resolved.pools),
+        DeploymentAvailable:
+          deployments.problem?.condition ??
+          (live === undefined ? { status: 'Unknown', reason: 'ConfigNotReady' } : availabilityOf(live)),
+        ServiceReady: services.problem?.condition ?? { status: 'True', reason: 'Written' },
+      },
+    } as const;
+    return problem === undefined ? result : { ...result, retry: problem.error };
+  },
+});
+
+/** Whether every pool has servers that are ready now; those of a pool that has none are kept as they were. */
+function configReadiness(pools: readonly Pool[]): Condition {
+  const empty = pools.filter(({ ready }) => ready.length === 0);
+  if (empty.length === 0) return { status: 'True', reason: 'Written' };
+  const message = `no endpoint is ready behind ${empty.map(({ name, port }) => `${name}:${port}`).join(', ')}`;
+  return { status: 'False', reason: 'NoEndpoints', message };
+}

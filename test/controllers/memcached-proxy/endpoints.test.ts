@@ -1,0 +1,132 @@
+// From Services and EndpointSlices, as values, to servers. Who made the slices is no matter; the real ones are in
+// test/cluster/memcached-proxy.test.ts.
+import { describe, expect, it } from 'vitest';
+import { findPort, serversOf } from '../../../src/controllers/memcached-proxy/endpoints.ts';
+
+type Endpoint = NonNullable<Parameters<typeof serversOf>[2][number]['endpoints']>[number];
+const ready = (...addresses: readonly string[]): Endpoint[] =>
+  addresses.map((address) => ({ addresses: [address], conditions: { ready: true } }));
+const slice = (endpoints: Endpoint[], ports: object[] = [{ port: 11_211 }], addressType = 'IPv4') => ({
+  addressType,
+  endpoints,
+  ports,
+});
+const service = (ports: { name?: string; port: number; protocol?: string; targetPort?: number | string }[]) => ({
+  spec: { ports },
+});
+const plain = service([{ port: 11_211 }]);
+const unnamed = { name: '' };
+
+describe('servers', () => {
+  it('M3: are sorted by number and without duplicates, whatever the order and number of slices', () => {
+    const expected = ['9.0.0.1:11211', '10.0.0.2:11211', '10.0.0.9:11211', '10.0.0.10:11211'];
+    const one = slice(ready('10.0.0.10', '9.0.0.1', '10.0.0.9', '10.0.0.2'));
+    const several = [
+      slice(ready('10.0.0.9', '10.0.0.2')),
+      slice(ready('10.0.0.10', '10.0.0.9')),
+      slice(ready('9.0.0.1')),
+    ];
+    expect(serversOf(plain, unnamed, [one])).toEqual(expected);
+    expect(serversOf(plain, unnamed, several)).toEqual(expected);
+    expect(serversOf(plain, unnamed, several.toReversed())).toEqual(expected);
+  });
+
+  it.each([
+    ['ready', { ready: true }, true],
+    ['without conditions', undefined, true],
+    ['whose readiness is not known', { serving: true }, true],
+    ['not ready', { ready: false }, false],
+    ['serving but terminating', { ready: false, serving: true, terminating: true }, false],
+    ['published although not ready, and terminating', { ready: true, serving: true, terminating: true }, false],
+  ])('M4: an endpoint that is %s (%j) is a server: %s', (_, conditions, counts) => {
+    const endpoint = { addresses: ['10.0.0.1'], ...(conditions === undefined ? {} : { conditions }) };
+    expect(serversOf(plain, unnamed, [slice([endpoint])])).toEqual(counts ? ['10.0.0.1:11211'] : []);
+  });
+
+  it('M12d: pods whose port of that name differs each have their own', () => {
+    const slices = [
+      slice(ready('10.0.0.1'), [{ name: 'cache', port: 11_211 }]),
+      slice(ready('10.0.0.2'), [{ name: 'cache', port: 11_212 }]),
+    ];
+    expect(serversOf(plain, { name: 'cache' }, slices)).toEqual(['10.0.0.1:11211', '10.0.0.2:11212']);
+  });
+
+  it('M12e: an IPv6 address stands in brackets, and they are sorted by number too', () => {
+    const slices = [slice(ready('fd00::10', 'fd00::9', '::1', 'fd00:0:0:0:0:0:0:1'), [{ port: 11_211 }], 'IPv6')];
+    const six = { spec: { ...plain.spec, ipFamilies: ['IPv6'] } };
+    expect(serversOf(six, unnamed, slices)).toEqual([
+      '[::1]:11211',
+      '[fd00:0:0:0:0:0:0:1]:11211',
+      '[fd00::9]:11211',
+      '[fd00::10]:11211',
+    ]);
+  });
+
+  it('M12e: a pod with an address in both families is one server', () => {
+    const both = { spec: { ...plain.spec, ipFamilies: ['IPv4', 'IPv6'] } };
+    const slices = [slice(ready('10.0.0.1')), slice(ready('fd00::1'), [{ port: 11_211 }], 'IPv6')];
+    expect(serversOf(both, unnamed, slices)).toEqual(['10.0.0.1:11211']);
+  });
+
+  it('M12f: a UDP port of the same number is not a server', () => {
+    const ports = [
+      { name: 'udp', port: 11_211, protocol: 'UDP' },
+      { name: 'tcp', port: 11_211, protocol: 'TCP' },
+    ];
+    const two = service(ports);
+    expect(findPort(two, 11_211)).toEqual({ name: 'tcp' });
+    expect(serversOf(two, { name: 'tcp' }, [slice(ready('10.0.0.1'), ports)])).toEqual(['10.0.0.1:11211']);
+    expect(findPort(service([{ port: 11_211, protocol: 'UDP' }]), 11_211)).toBeUndefined();
+  });
+
+  it('M15: a Service without slices, or with a name in place of addresses, has none', () => {
+    expect(serversOf({ spec: { ports: [{ port: 1 }] } }, unnamed, [])).toEqual([]);
+    expect(serversOf(plain, unnamed, [slice(ready('db.example.com'), [{ port: 11_211 }], 'FQDN')])).toEqual([]);
+    expect(serversOf(plain, unnamed, [{ addressType: 'IPv4', endpoints: [] }])).toEqual([]);
+  });
+});
+
+describe("a Service's port", () => {
+  const two = service([
+    { name: 'a', port: 1000, targetPort: 11_211 },
+    { name: 'b', port: 8080, targetPort: 8081 },
+  ]);
+  const slices = [
+    slice(ready('10.0.0.1'), [
+      { name: 'a', port: 11_211 },
+      { name: 'b', port: 8081 },
+    ]),
+  ];
+
+  it('M12: is found by its number on the Service, and leads to the target port alone', () => {
+    expect(findPort(two, 1000)).toEqual({ name: 'a' });
+    expect(serversOf(two, { name: 'a' }, slices)).toEqual(['10.0.0.1:11211']);
+  });
+
+  it('M12a: is found by its name', () => {
+    expect(findPort(two, 'b')).toEqual({ name: 'b' });
+    expect(serversOf(two, { name: 'b' }, slices)).toEqual(['10.0.0.1:8081']);
+  });
+
+  it('M12b: leads to the resolved number although its target port has a name of its own', () => {
+    const named = service([{ name: 'front', port: 1000, targetPort: 'memcached' }]);
+    const port = findPort(named, 1000) ?? { name: 'none' };
+    expect(serversOf(named, port, [slice(ready('10.0.0.1'), [{ name: 'front', port: 11_213 }])])).toEqual([
+      '10.0.0.1:11213',
+    ]);
+  });
+
+  it('M12c: of two that lead to one target port, neither gives a server twice', () => {
+    const ports = [
+      { name: 'a', port: 11_211 },
+      { name: 'b', port: 11_211 },
+    ];
+    expect(serversOf(service(ports), { name: 'a' }, [slice(ready('10.0.0.1'), ports)])).toEqual(['10.0.0.1:11211']);
+  });
+
+  it('M13a: that is not there is not found, neither by number nor by name', () => {
+    expect(findPort(two, 11_211)).toBeUndefined();
+    expect(findPort(two, 'c')).toBeUndefined();
+    expect(findPort({}, 1)).toBeUndefined();
+  });
+});

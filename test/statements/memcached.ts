@@ -1,0 +1,109 @@
+// Memcached behind Services, for statements: the test makes the Services and EndpointSlices, and plays the Deployment's
+// controller where none runs.
+import {
+  configMapKind,
+  deploymentKind,
+  endpointSliceKind,
+  replicaSetKind,
+  serviceKind,
+} from '../../src/controllers/memcached-proxy/children.ts';
+import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
+import type { Kind } from '../../src/core/kind.ts';
+import { existingKind } from '../../src/core/kind.ts';
+import { applyObject } from '../../src/kube/apply.ts';
+import type { KubeObject } from '../../src/kube/object.ts';
+import type { System } from './harness.ts';
+
+const eventKind = existingKind<{
+  readonly metadata: object;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly count?: number;
+}>({ group: '', version: 'v1', kind: 'Event' });
+
+/** How a slice is to be. */
+type SliceOptions = {
+  /** Its own name, for a Service of several; the Service's when absent. */
+  readonly slice?: string;
+  readonly ports?: readonly object[];
+  readonly conditions?: object;
+};
+
+/** Creates what a statement about proxies needs. */
+export function createMemcached(system: System) {
+  const { namespace, client } = system;
+  const put = async (kind: Kind, name: string, content: object, metadata: object = {}): Promise<KubeObject> => {
+    const { apiVersion, kind: named } = kind;
+    const object = { apiVersion, kind: named, ...content, metadata: { ...metadata, name, namespace } };
+    return await applyObject(client, kind, object, { fieldManager: 'user' });
+  };
+  const only = async (kind: Kind, prefix: string) =>
+    (await system.list(kind)).filter(({ metadata }) => metadata.name.startsWith(prefix));
+  const deployment = async (proxy: string) =>
+    deploymentKind.read(await system.read(deploymentKind, `${proxy}-mcrouter`));
+  const mounted = async (proxy: string) =>
+    (await deployment(proxy)).spec?.template.spec?.volumes?.find(({ name }) => name === 'config')?.configMap?.name ??
+    '';
+
+  return {
+    put,
+    deployment,
+    mounted,
+    /** A Service; without selector, so that nobody but the test makes slices for it. */
+    service: async (name: string, ports: readonly object[] = [{ port: 11_211 }]) =>
+      await system.apply(serviceKind, name, { ports }),
+    /** The endpoints of a Service, as addresses. */
+    endpoints: async (
+      service: string,
+      addresses: readonly string[],
+      { slice = service, ports = [{ name: '', port: 11_211 }], conditions = { ready: true } }: SliceOptions = {},
+    ) =>
+      await put(
+        endpointSliceKind,
+        slice,
+        {
+          addressType: 'IPv4',
+          endpoints: addresses.map((address) => ({ addresses: [address], conditions })),
+          ports,
+        },
+        { labels: { 'kubernetes.io/service-name': service } },
+      ),
+    /** A proxy for one Service, or for rules. */
+    proxy: async (name: string, rules: object = { service: { name: 'sharded-memcached', port: 11_211 } }, spec = {}) =>
+      await system.apply(proxies, name, { rules, ...spec }),
+    /** What mcrouter would read now. */
+    config: async (proxy: string): Promise<unknown> => {
+      const configMap = configMapKind.read(await system.read(configMapKind, await mounted(proxy)));
+      return JSON.parse(configMap.data?.['config.json'] ?? '');
+    },
+    /** The names of a proxy's ConfigMaps. */
+    configMaps: async (proxy: string) =>
+      (await only(configMapKind, `${proxy}-config-`)).map((one) => one.metadata.name),
+    /** Does what the Deployment's controller does: makes a ReplicaSet of the template unless there is one, and reports. */
+    rollOut: async (proxy: string): Promise<string> => {
+      const { metadata, spec } = await deployment(proxy);
+      const name = `${proxy}-mcrouter-${await mounted(proxy)}`.replaceAll(`${proxy}-config-`, '');
+      const labels = spec?.template.metadata?.labels ?? {};
+      const owner = {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        name: metadata.name,
+        uid: metadata.uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      };
+      const content = { spec: { replicas: 0, selector: spec?.selector, template: spec?.template } };
+      await put(replicaSetKind, name, content, { labels, ownerReferences: [owner] });
+      const status = { observedGeneration: metadata.generation, conditions: [{ type: 'Available', status: 'True' }] };
+      await system.patch(deploymentKind, metadata.name, { status }, 'status');
+      return name;
+    },
+    /** The Events of a reason, or all, as `reason xcount: message`. */
+    events: async (reason?: string) =>
+      (await system.list(eventKind))
+        .map((raw) => eventKind.read(raw))
+        .filter((event) => reason === undefined || event.reason === reason)
+        .map((event) => `${event.reason} x${event.count}: ${event.message}`)
+        .sort(),
+  };
+}
