@@ -91,15 +91,21 @@ export async function startNamespace(client: KubeClient): Promise<string> {
   return name;
 }
 
-/** Starts a system against an API server where the kinds are installed. */
-export async function startSystem(connection: Connection): Promise<System> {
+/**
+ * Starts a system against an API server where the kinds are installed.
+ * @param options `controllers`: as whom the controllers come, when they are not to be who everybody else is
+ */
+export async function startSystem(
+  connection: Connection,
+  { controllers = connection }: { readonly controllers?: Connection } = {},
+): Promise<System> {
   const clock: Clock = { ms: Date.now() };
   const client = createClient(connection);
   const namespace = await startNamespace(client);
   const plant = await startPlant({ nowMilliseconds: () => clock.ms });
   const pantry = await startPantry();
   const requests: string[] = [];
-  const observed = createClient(connection, { onRequest: (method, path) => requests.push(`${method} ${path}`) });
+  const observed = createClient(controllers, { onRequest: (method, path) => requests.push(`${method} ${path}`) });
   let fatal: ((request: KubeRequest) => boolean) | undefined;
   let forbidden: ((request: KubeRequest) => boolean) | undefined;
   let dead = false;
