@@ -8,7 +8,12 @@ import type { KubeObject } from '../../src/kube/object.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 
-type Event = KubeObject & { readonly reason?: string; readonly type?: string; readonly message?: string };
+type Event = KubeObject & {
+  readonly reason?: string;
+  readonly type?: string;
+  readonly message?: string;
+  readonly count?: number;
+};
 const events = existingKind<Event>({ group: '', version: 'v1', kind: 'Event' });
 const one = { deploymentName: 'example-foo', replicas: 1 };
 
@@ -26,9 +31,9 @@ export function fooCases(connect: () => Connection): void {
   const said = async () =>
     (await system.list(events))
       .map((event) => events.read(event))
-      .map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
-  const synced = 'Normal Synced: Foo synced successfully';
-  const taken = 'Warning ErrResourceExists: Resource "example-foo" already exists and is not managed by Foo';
+      .map(({ type, reason, message, count }) => `${count} x ${type} ${reason}: ${message}`);
+  const synced = '1 x Normal Synced: Foo synced successfully';
+  const taken = '1 x Warning ErrResourceExists: Resource "example-foo" already exists and is not managed by Foo';
   /** Says of a Deployment what a Deployment controller would. */
   const report = async (availableReplicas: number) => {
     const { metadata } = await deployment();

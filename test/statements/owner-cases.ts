@@ -112,6 +112,8 @@ export function ownerCases(connect: () => Connection): void {
 
       await system.apply(foos, 'a', { deploymentName: 'web', replicas: 3 });
       await until(async () => conditionOf(await a(), 'DeploymentAvailable')?.reason === 'OutOfDate');
+      await system.patch(deployments, 'web', { status: { availableReplicas: 1 } }, 'status');
+      await system.reconcile(foos, 'a');
       expect(conditionOf(await system.read(deployments, 'web'), 'Available')?.status).toBe('True');
       expect(conditionOf(await a(), 'Ready')).toMatchObject({ status: 'Unknown', reason: 'OutOfDate' });
       expect((await a()).status).toMatchObject({ availableReplicas: 2 });
