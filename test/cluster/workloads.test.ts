@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { createWire } from '../conformance/wire.ts';
 import '../control-plane/global-setup.ts';
 import { deploymentCases } from '../local/workloads/deployment-cases.ts';
+import { serviceCases } from '../local/workloads/service-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
 const wire = createWire({ url, ca, token: adminToken });
@@ -10,4 +11,6 @@ const node = 'workloads';
 beforeAll(() => wire.post('/api/v1/nodes', { metadata: { name: node } }));
 afterAll(() => wire.remove(`/api/v1/nodes/${node}`));
 
-describe('Deployments', () => deploymentCases({ wire, node }));
+const stage = { wire, node };
+describe('Deployments', () => deploymentCases(stage));
+describe('Services', () => serviceCases(stage));

@@ -86,6 +86,26 @@ const pod = object.extend({
     })
     .optional(),
 });
+const service = object.extend({
+  spec: z.looseObject({
+    selector: texts.optional(),
+    type: z.string(),
+    clusterIP: z.string().optional(),
+    publishNotReadyAddresses: z.boolean().optional(),
+    ports: z
+      .array(
+        z.looseObject({
+          name: z.string().optional(),
+          port: z.number(),
+          protocol: z.string(),
+          targetPort: z.union([z.number(), z.string()]).optional(),
+          appProtocol: z.string().optional(),
+        }),
+      )
+      .optional(),
+  }),
+});
+const endpointSlice = object.extend({ endpoints: z.unknown().optional(), ports: z.unknown().optional() });
 
 export type WorkloadObject = z.infer<typeof object>;
 export type Selector = z.infer<typeof selector>;
@@ -93,6 +113,8 @@ export type PodTemplate = z.infer<typeof template>;
 export type Deployment = z.infer<typeof deployment>;
 export type ReplicaSet = z.infer<typeof replicaSet>;
 export type Pod = z.infer<typeof pod>;
+export type Service = z.infer<typeof service>;
+export type EndpointSlice = z.infer<typeof endpointSlice>;
 
 function inGroup(group: string, plural: string): ResourceName {
   return { group, version: 'v1', plural, namespaced: true };
@@ -115,6 +137,18 @@ export const pods: WorkloadKind<Pod> = {
   apiVersion: 'v1',
   kind: 'Pod',
   parse: (value) => pod.parse(value),
+};
+export const services: WorkloadKind<Service> = {
+  resource: inGroup('', 'services'),
+  apiVersion: 'v1',
+  kind: 'Service',
+  parse: (value) => service.parse(value),
+};
+export const endpointSlices: WorkloadKind<EndpointSlice> = {
+  resource: inGroup('discovery.k8s.io', 'endpointslices'),
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  parse: (value) => endpointSlice.parse(value),
 };
 
 /** Tells whether a pod says of itself that it is Ready. */

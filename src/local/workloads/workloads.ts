@@ -8,7 +8,8 @@ import { type Wait, waitReally } from '../../kube/wait.ts';
 import { watchHeads } from '../../kube/watch.ts';
 import { createWorkloadCluster } from './cluster.ts';
 import { reconcileDeployment } from './deployment.ts';
-import { deployments, pods, replicaSets } from './objects.ts';
+import { reconcileService, serviceNameLabel } from './endpoint-slices.ts';
+import { deployments, endpointSlices, pods, replicaSets, services } from './objects.ts';
 import { loopbackAddresses, restartPod, setPodReady, startPod } from './pod.ts';
 import { reconcileReplicaSet } from './replica-set.ts';
 import { createTurns } from './turns.ts';
@@ -29,12 +30,15 @@ export type WorkloadsOptions = {
   readonly now?: () => Date;
   readonly wait?: Wait;
   readonly random?: () => number;
-  readonly onError?: (what: string, error: unknown) => void;
+  /** Told what went wrong, in a line, and is tried again. */
+  readonly onTrouble?: (line: string) => void;
 };
 
 const followed: readonly { readonly kind: string; readonly resource: ResourceName }[] = [
   deployments,
   replicaSets,
+  services,
+  endpointSlices,
   pods,
 ];
 
@@ -46,9 +50,10 @@ export async function startWorkloads(
     now = () => new Date(),
     wait = waitReally,
     random = Math.random,
-    onError = () => undefined,
+    onTrouble = () => undefined,
   }: WorkloadsOptions = {},
 ): Promise<Workloads> {
+  const onError = (what: string, error: unknown) => onTrouble(`workloads: ${what}: ${String(error)}`);
   const ending = new AbortController();
   const { signal } = ending;
   const cluster = createWorkloadCluster(client, signal);
@@ -57,6 +62,7 @@ export async function startWorkloads(
   const looks: Readonly<Record<string, (key: ObjectKey) => Promise<void>>> = {
     Deployment: (key) => reconcileDeployment(cluster, key, now),
     ReplicaSet: (key) => reconcileReplicaSet(cluster, key),
+    Service: (key) => reconcileService(cluster, key),
     Pod: (key) => (startsPods ? startPod(cluster, key, { addresses, now }) : Promise.resolve()),
   };
   const turns = createTurns(
@@ -69,19 +75,32 @@ export async function startWorkloads(
   const take = (kind: string, { namespace = '', name }: ObjectKey): void => turns.add(`${kind}/${namespace}/${name}`);
   const known = new Map<string, { readonly kind: string; readonly key: ObjectKey }>();
   const heard = (kind: string, head: ObjectHead): void => {
+    const { namespace = '', name, labels } = head;
     take(kind, head);
-    if (kind !== pods.kind) known.set(`${kind}/${head.namespace ?? ''}/${head.name}`, { kind, key: head });
+    if (kind !== pods.kind) known.set(`${kind}/${namespace}/${name}`, { kind, key: { namespace, name } });
+    // Which Services pick a pod is in their selectors, so all of its namespace look.
+    if (kind === pods.kind) {
+      for (const one of known.values()) {
+        if (one.kind === services.kind && one.key.namespace === namespace) take(one.kind, one.key);
+      }
+    }
+    const service = labels?.[serviceNameLabel];
+    if (kind === endpointSlices.kind && service !== undefined) take(services.kind, { namespace, name: service });
     for (const owner of head.owners) {
       if (owner.controller && owner.kind in looks) take(owner.kind, { ...head, name: owner.name });
     }
   };
   const following = followed.map(async ({ kind, resource }) => {
-    for await (const event of watchHeads(client, { resource }, { signal, wait, random })) {
+    for await (const event of watchHeads(
+      client,
+      { resource, wanted: { labels: [serviceNameLabel] } },
+      { signal, wait, random },
+    )) {
       if (event.type === 'page') for (const head of event.items) heard(kind, head);
       // A list cannot show what was deleted, so whoever could miss something looks.
       else if (event.type === 'listed') for (const one of known.values()) take(one.kind, one.key);
       else if (event.type === 'changed' || event.type === 'deleted') heard(kind, event.head);
-      else if (event.type === 'trouble') onError(`following ${resource.plural}`, event.error);
+      else if (event.type === 'trouble') onError(resource.plural, event.error);
     }
   });
 

@@ -9,7 +9,8 @@ const labels = { app: 'one' };
 
 function deployment(spec: object = {}): object {
   const containers = [{ name: 'c', image: 'i:1', ports: [{ name: 'http', containerPort: 8080 }] }];
-  const template = { metadata: { labels }, spec: { containers } };
+  // Bound pods otherwise stay until a kubelet has let them end.
+  const template = { metadata: { labels }, spec: { containers, terminationGracePeriodSeconds: 0 } };
   return {
     metadata: { name: 'one', annotations: { note: 'x' } },
     spec: { replicas: 2, selector: { matchLabels: labels }, template, ...spec },

@@ -1,20 +1,27 @@
 // The stand-in for workloads does what kube-controller-manager does, case by case; test/cluster/workloads.test.ts shows that the
 // cases are right. The kubelet's part is kubelet.test.ts.
-import { afterAll, describe } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { createClient } from '../../../src/kube/client.ts';
 import { startApiServer } from '../../../src/local/api-server/server.ts';
 import { startWorkloads } from '../../../src/local/workloads/workloads.ts';
 import { createWire } from '../../conformance/wire.ts';
 import { deploymentCases } from './deployment-cases.ts';
+import { serviceCases } from './service-cases.ts';
 
 const server = await startApiServer();
 const client = createClient({ server: new URL(server.url) });
-const workloads = await startWorkloads(client, { startsPods: false });
+const errors: string[] = [];
+const workloads = await startWorkloads(client, {
+  startsPods: false,
+  onTrouble: (line) => errors.push(line),
+});
 afterAll(async () => {
   await workloads.close();
   client.close();
   await server.close();
+  expect(errors).toEqual([]);
 });
 
 const stage = { wire: createWire({ url: server.url }) };
 describe('Deployments', () => deploymentCases(stage));
+describe('Services', () => serviceCases(stage));
