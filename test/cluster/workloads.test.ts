@@ -4,6 +4,7 @@ import { createWire } from '../conformance/wire.ts';
 import '../control-plane/global-setup.ts';
 import { deploymentCases } from '../local/workloads/deployment-cases.ts';
 import { serviceCases } from '../local/workloads/service-cases.ts';
+import { statefulSetCases } from '../local/workloads/stateful-set-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
 const wire = createWire({ url, ca, token: adminToken });
@@ -14,3 +15,4 @@ afterAll(() => wire.remove(`/api/v1/nodes/${node}`));
 const stage = { wire, node };
 describe('Deployments', () => deploymentCases(stage));
 describe('Services', () => serviceCases(stage));
+describe('StatefulSets', () => statefulSetCases(stage));

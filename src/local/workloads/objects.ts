@@ -86,6 +86,21 @@ const pod = object.extend({
     })
     .optional(),
 });
+const statefulSet = object.extend({
+  spec: z.looseObject({
+    replicas: z.number(),
+    selector,
+    template,
+    serviceName: z.string().optional(),
+    podManagementPolicy: z.string(),
+    ordinals: z.looseObject({ start: z.number().optional() }).optional(),
+    updateStrategy: z.looseObject({
+      type: z.string(),
+      rollingUpdate: z.looseObject({ partition: z.number().optional() }).optional(),
+    }),
+  }),
+  status: z.looseObject({ currentRevision: z.string().optional() }).optional(),
+});
 const service = object.extend({
   spec: z.looseObject({
     selector: texts.optional(),
@@ -113,6 +128,7 @@ export type PodTemplate = z.infer<typeof template>;
 export type Deployment = z.infer<typeof deployment>;
 export type ReplicaSet = z.infer<typeof replicaSet>;
 export type Pod = z.infer<typeof pod>;
+export type StatefulSet = z.infer<typeof statefulSet>;
 export type Service = z.infer<typeof service>;
 export type EndpointSlice = z.infer<typeof endpointSlice>;
 
@@ -137,6 +153,12 @@ export const pods: WorkloadKind<Pod> = {
   apiVersion: 'v1',
   kind: 'Pod',
   parse: (value) => pod.parse(value),
+};
+export const statefulSets: WorkloadKind<StatefulSet> = {
+  resource: inGroup('apps', 'statefulsets'),
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  parse: (value) => statefulSet.parse(value),
 };
 export const services: WorkloadKind<Service> = {
   resource: inGroup('', 'services'),

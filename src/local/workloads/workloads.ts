@@ -9,9 +9,10 @@ import { watchHeads } from '../../kube/watch.ts';
 import { createWorkloadCluster } from './cluster.ts';
 import { reconcileDeployment } from './deployment.ts';
 import { reconcileService, serviceNameLabel } from './endpoint-slices.ts';
-import { deployments, endpointSlices, pods, replicaSets, services } from './objects.ts';
+import { deployments, endpointSlices, pods, replicaSets, services, statefulSets } from './objects.ts';
 import { loopbackAddresses, restartPod, setPodReady, startPod } from './pod.ts';
 import { reconcileReplicaSet } from './replica-set.ts';
+import { reconcileStatefulSet } from './stateful-set.ts';
 import { createTurns } from './turns.ts';
 
 /** The stand-in, running. */
@@ -37,6 +38,7 @@ export type WorkloadsOptions = {
 const followed: readonly { readonly kind: string; readonly resource: ResourceName }[] = [
   deployments,
   replicaSets,
+  statefulSets,
   services,
   endpointSlices,
   pods,
@@ -62,6 +64,7 @@ export async function startWorkloads(
   const looks: Readonly<Record<string, (key: ObjectKey) => Promise<void>>> = {
     Deployment: (key) => reconcileDeployment(cluster, key, now),
     ReplicaSet: (key) => reconcileReplicaSet(cluster, key),
+    StatefulSet: (key) => reconcileStatefulSet(cluster, key),
     Service: (key) => reconcileService(cluster, key),
     Pod: (key) => (startsPods ? startPod(cluster, key, { addresses, now }) : Promise.resolve()),
   };

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/kube/client.ts';
+import { waitReally } from '../../../src/kube/wait.ts';
 import { startApiServer } from '../../../src/local/api-server/server.ts';
 import { startWorkloads } from '../../../src/local/workloads/workloads.ts';
 import type { Body } from '../../conformance/body.ts';
@@ -12,7 +13,9 @@ import { names, openTheatre, statusOf, type Theatre } from './stage.ts';
 
 const server = await startApiServer();
 const client = createClient({ server: new URL(server.url) });
-const workloads = await startWorkloads(client);
+// Only what waits for a silent stream waits; what waits to try again does not.
+const wait = (seconds: number, signal: AbortSignal) => (seconds > 60 ? waitReally(seconds, signal) : Promise.resolve());
+const workloads = await startWorkloads(client, { wait });
 const stage = { wire: createWire({ url: server.url }) };
 let at: Theatre;
 beforeEach(async () => {

@@ -94,7 +94,10 @@ export function statefulSetCases(stage: Stage): void {
       updateRevision: expect.stringMatching(/^st-/),
     });
     await run('st-1', false);
-    expect(await whenStatus(({ readyReplicas }) => readyReplicas === 1)).toMatchObject({ replicas: 2, availableReplicas: 1 });
+    expect(await whenStatus(({ readyReplicas }) => readyReplicas === 1)).toMatchObject({
+      replicas: 2,
+      availableReplicas: 1,
+    });
   });
 
   it('all pods are made at once where their order means nothing', async () => {
@@ -123,7 +126,10 @@ export function statefulSetCases(stage: Stage): void {
       return pods.length === 1;
     });
     expect([...new Set(seen)]).toEqual(['st-0,st-1,st-2', 'st-0,st-1', 'st-0'].slice(-new Set(seen).size));
-    expect(await whenStatus(({ replicas }) => replicas === 1)).toMatchObject({ observedGeneration: 3, readyReplicas: 1 });
+    expect(await whenStatus(({ replicas }) => replicas === 1)).toMatchObject({
+      observedGeneration: 3,
+      readyReplicas: 1,
+    });
   });
 
   it('another template renews one pod after the other, from the highest ordinal', async () => {

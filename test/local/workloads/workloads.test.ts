@@ -7,6 +7,7 @@ import { startWorkloads } from '../../../src/local/workloads/workloads.ts';
 import { createWire } from '../../conformance/wire.ts';
 import { deploymentCases } from './deployment-cases.ts';
 import { serviceCases } from './service-cases.ts';
+import { statefulSetCases } from './stateful-set-cases.ts';
 
 const server = await startApiServer();
 const client = createClient({ server: new URL(server.url) });
@@ -25,3 +26,4 @@ afterAll(async () => {
 const stage = { wire: createWire({ url: server.url }) };
 describe('Deployments', () => deploymentCases(stage));
 describe('Services', () => serviceCases(stage));
+describe('StatefulSets', () => statefulSetCases(stage));
