@@ -13,13 +13,13 @@ export async function* untilSilent(stream: KubeStream, seconds: number, wait: Wa
       () => 'cancelled' as const,
     );
     const next = chunks.next();
-    const first = await Promise.race([next, silence]);
+    // Also where the stream breaks: a wait that is left behind would keep the process alive.
+    const first = await Promise.race([next, silence]).finally(() => timer.abort());
     if (first === 'silent' || first === 'cancelled') {
       stream.close();
       await next.catch(() => undefined);
       throw new ConnectError(`a watch was silent for ${seconds} s`);
     }
-    timer.abort();
     if (first.done === true) return;
     yield first.value;
   }

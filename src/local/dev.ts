@@ -20,6 +20,7 @@ import { startCluster, startQueueServer } from './servers.ts';
 import { createStateFile, type DevState } from './state-file.ts';
 import { createView, type View } from './view.ts';
 import { startWatchers, type Watchers } from './watchers.ts';
+import { startWorkloads, type Workloads } from './workloads/workloads.ts';
 import { breakWorlds, pour, type SampleWorlds, startWorlds } from './worlds/sample-worlds.ts';
 
 /** What a local system is made of. */
@@ -64,6 +65,8 @@ export type Dev = {
   readonly sqs: SQSClient;
   readonly queues: Readonly<Record<string, string>>;
   readonly worlds: SampleWorlds;
+  /** What makes Deployments, StatefulSets and Services real on the embedded API server; a cluster of one's own has its own. */
+  readonly workloads?: Workloads;
   readonly watchers: Watchers;
   readonly functions: LocalLambda['functions'];
   /** The objects of every controller's kind, as they are now. */
@@ -127,6 +130,9 @@ export async function startDev(
   // What a function or a watcher needs to be there; what only a Deployment needs means nothing here.
   const needed = generated.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
   await applyManifests(cluster.client, needed, { signal });
+
+  const workloads = kubeconfig === undefined ? await startWorkloads(cluster.client, { onTrouble: say }) : undefined;
+  parts.defer(() => workloads?.close());
 
   const state = createStateFile(path.join(folder, 'state.json'));
   // Processes come and go while the parts start and end; the file speaks of a system that runs.
@@ -212,6 +218,7 @@ export async function startDev(
     sqs: queueServer.client,
     queues: queueUrls,
     worlds,
+    ...(workloads === undefined ? {} : { workloads }),
     watchers,
     functions: lambda.functions,
     view,

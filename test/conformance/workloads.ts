@@ -34,6 +34,16 @@ export function workloadCases({ wire, namespace }: Suite): void {
     expect(grown.body).toMatchObject({ metadata: { generation: 2 }, spec: { minReadySeconds: 3 } });
   });
 
+  it('an annotation that comes with the status of a Deployment raises no generation', async () => {
+    const path = await deployments();
+    await wire.post(path, deployment());
+    const annotations = { 'deployment.kubernetes.io/revision': '1' };
+    const noted = await wire.mergePatch(`${path}/one/status`, { metadata: { annotations } });
+    expect(noted.body.metadata).toMatchObject({ generation: 1, annotations });
+    const changed = await wire.mergePatch(`${path}/one`, { metadata: { annotations: { note: 'x' } } });
+    expect(changed.body.metadata?.generation).toBe(2);
+  });
+
   it('an apply of a Deployment can be repeated without a change', async () => {
     const path = await deployments();
     const container = {

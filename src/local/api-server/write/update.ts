@@ -42,7 +42,7 @@ export function updateObject(
   const { object } = change;
   if (change.replaces === true) requireUid(object, live, resource);
   requireVersion(object, live, resource);
-  const restored = subresource === 'status' ? statusOnly(object, live) : allButStatus(object, live, resource);
+  const restored = subresource === 'status' ? statusOnly(object, live, resource) : allButStatus(object, live, resource);
   const prepared = subresource === 'status' ? restored : (resource.prepare?.(restored, live) ?? restored);
   const entries =
     change.entries ?? ownersOfUpdate(object, live, prepared, resource, subresource, options, timestamp(world.now()));
@@ -100,8 +100,10 @@ function allButStatus(object: ApiObject, live: ApiObject, resource: Resource): A
   return isApiObject(kept) ? kept : next;
 }
 
-function statusOnly(object: ApiObject, live: ApiObject): ApiObject {
-  const next = withField(live, 'status', object.status);
+/** Of built-in kinds, annotations are written with a status too: that is how a Deployment's revision is noted. */
+function statusOnly(object: ApiObject, live: ApiObject, { custom }: Resource): ApiObject {
+  const annotated = custom ? live : withMetadata(live, { annotations: object.metadata.annotations });
+  const next = withField(annotated, 'status', object.status);
   return isApiObject(next) ? next : live;
 }
 
