@@ -39,7 +39,8 @@ const common = {
 export async function build(root: string): Promise<void> {
   const functions = (await readdir(path.join(root, 'functions'))).filter((file) => file.endsWith('.ts'));
   await rm(path.join(root, beside), { recursive: true, force: true });
-  await Promise.all([
+  // All of them end before this does, so that nothing is still being written when one has failed.
+  const bundles = await Promise.allSettled([
     ...functions.map(async (file) => {
       const name = path.basename(file, '.ts');
       const { metafile } = await bundle({
@@ -64,6 +65,7 @@ export async function build(root: string): Promise<void> {
       splitting: true,
     }),
   ]);
+  for (const made of bundles) if (made.status === 'rejected') throw made.reason;
   await rm(path.join(root, 'dist'), { recursive: true, force: true });
   await rename(path.join(root, beside), path.join(root, 'dist'));
 }

@@ -17,7 +17,7 @@ export function generateCommand(): Command {
       try {
         const differences = await generate(registry, process.cwd(), { check, kinds: kindsAlone });
         for (const hint of generatedHints(registry, kindsAlone)) process.stderr.write(`hint: ${hint}\n`);
-        for (const { file, what } of differences) process.stdout.write(`${what}: ${file}\n`);
+        for (const { file, what } of differences) process.stdout.write(`${what}${check ? '' : ', mended'}: ${file}\n`);
         if (!check || differences.length === 0) return;
         process.stderr.write(
           `${differences.length} generated files are not as the registry says; run npm run generate\n`,

@@ -86,7 +86,9 @@ export async function applyManifests(
       if (attempt > 0) await waitReally(established.everySeconds, signal);
       known.set(apiVersion, await discover(`${root}/${pathSegment(version)}`));
     }
-    throw new DevProblem(`${file}: the API server has no kind ${kind} in ${apiVersion}; apply its CRD`);
+    throw new DevProblem(
+      `${file}: the API server has no kind ${kind} in ${apiVersion}; apply its CRD (npm run generate writes those of the registry)`,
+    );
   }
 
   async function discover(at: string): Promise<z.infer<typeof resourceList>['resources']> {
