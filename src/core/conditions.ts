@@ -14,6 +14,10 @@ export const reasons = {
   finalizeFailed: 'FinalizeFailed',
 } as const;
 
+/** The conditions that sum up a kind's first controller; no kind declares them, and no part writes them. */
+export const runtimeConditions = ['Ready', 'Reconciling', 'Stalled', 'Finalized'] as const;
+export type RuntimeCondition = (typeof runtimeConditions)[number];
+
 /**
  * Merges what a controller says now into what stands. A condition keeps its transition time while its status is the same
  * (metav1.Condition). Conditions that are not mentioned are left as they stand.

@@ -6,6 +6,7 @@ import { SettingsError } from './errors.ts';
 import type { Key } from './key.ts';
 import type { Kind } from './kind.ts';
 import { type AnyResult, parseFinalized, parseResult } from './parse-result.ts';
+import { type Part, type PartCondition, type PartField, type Side, sideOfPart } from './part.ts';
 import type { AnyResource, Custom, Resource } from './resource.ts';
 import type { Finalized, Result } from './result.ts';
 import { formatProblems } from './zod-problems.ts';
@@ -51,6 +52,8 @@ export interface Controller<
 /** What a controller is, without its types and without its code. */
 export type Declaration = {
   readonly resource: AnyResource;
+  /** Of a second controller on the kind: what of the status is its own. Absent: this is the kind's first controller. */
+  readonly part?: Part;
   readonly owns: readonly Kind[];
   readonly reads: readonly Kind[];
   readonly watches: readonly { readonly kind: Kind; readonly label?: string; readonly names?: Kind }[];
@@ -78,20 +81,47 @@ export type Registered = {
 
 const defaultResyncPeriodSeconds = 36_000;
 
+/** Takes what an author writes of a controller whose kind is known. */
+type Define<S, T, C extends string> = <
+  Own extends Kind = never,
+  Read extends Kind = never,
+  E extends z.ZodObject = z.ZodObject,
+  X = object,
+>(
+  controller: Controller<S, T, C, Own, Read, E, X>,
+) => Controller<S, T, C, Own, Read, E, X> & Registered;
+
 /**
  * Declares the controller of a kind. Curried: in one call TypeScript would widen the literals of a status to strings.
  * @example defineController(tank)({ name: 'water-tank', async reconcile({ spec }) { return { status: {}, conditions: {} }; } })
  */
-export function defineController<S, T, C extends string>(
+export function defineController<S, T, C extends string>(resource: Resource<S, T, C, never>): Define<S, T, C>;
+/**
+ * Declares a second controller on a kind, with the part of the status that is its own: it reads and returns that part only.
+ * The fields are optional ones of the kind's status; the conditions are new, and say also what goes wrong with this controller.
+ * @example defineController(network, { status: ['nodes'], conditions: ['PeersConnected'] })({ name: 'network-peers', ... })
+ */
+export function defineController<S, T, C extends string, const F extends PartField<T>, const P extends string>(
   resource: Resource<S, T, C, never>,
-): <Own extends Kind = never, Read extends Kind = never, E extends z.ZodObject = z.ZodObject, X = object>(
-  controller: Controller<S, T, C, Own, Read, E, X>,
-) => Controller<S, T, C, Own, Read, E, X> & Registered {
+  part: {
+    readonly status: readonly F[];
+    readonly conditions: readonly [PartCondition<P, C>, ...PartCondition<P, C>[]];
+  },
+): Define<S, Pick<T, F>, P>;
+export function defineController<S, T, C extends string, F extends PartField<T>, P extends string>(
+  resource: Resource<S, T, C, never>,
+  part?: Part<F, P>,
+): Define<S, T, C> | Define<S, Pick<T, F>, P> {
+  if (part === undefined) return define<S, T, C>(resource, resource);
+  return define<S, Pick<T, F>, P>(resource, sideOfPart(resource, part), part);
+}
+
+function define<S, T, C extends string>(resource: AnyResource, side: Side<S, T>, part?: Part): Define<S, T, C> {
   return (controller) => ({
     ...controller,
     reconcile: (object, context) => controller.reconcile(object, context),
-    declares: declarationOf(resource, controller),
-    start: (environment) => run(resource, controller, environment),
+    declares: { ...declarationOf(resource, controller), ...(part === undefined ? {} : { part }) },
+    start: (environment) => run(side, controller, environment),
   });
 }
 
@@ -122,20 +152,20 @@ function declarationOf<S, T, C extends string, Own extends Kind, Read extends Ki
 }
 
 function run<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X>(
-  resource: Resource<S, T, C, never>,
+  side: Side<S, T>,
   controller: Controller<S, T, C, Own, Read, E, X>,
   environment: Environment,
 ): Running {
   const clients = makeClients(controller, environment);
   return {
     reconcile: async (raw, context) => {
-      const result = await controller.reconcile(resource.read(raw), typeContext(context, clients, controller));
-      return parseResult(resource, result);
+      const result = await controller.reconcile(side.read(raw), typeContext(context, clients, controller));
+      return parseResult(side, result);
     },
     finalize: async (raw, context) =>
       controller.finalize === undefined
         ? 'done'
-        : parseFinalized(await controller.finalize(resource.read(raw), typeContext(context, clients, controller))),
+        : parseFinalized(await controller.finalize(side.read(raw), typeContext(context, clients, controller))),
     keys: async (index, changed, context) => {
       const watch = controller.watches?.[index];
       return watch !== undefined && 'keys' in watch

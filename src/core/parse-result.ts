@@ -2,7 +2,7 @@
 // declared or a delay that is not a number, and past this point each of them would be lost without a word.
 import * as z from 'zod';
 import { InvalidResultError } from './errors.ts';
-import type { AnyResource } from './resource.ts';
+import type { Side } from './part.ts';
 import type { Condition, Finalized } from './result.ts';
 import { formatProblems } from './zod-problems.ts';
 
@@ -27,10 +27,10 @@ const condition = z.object({
 
 /** Checks a result. Throws InvalidResultError, naming the field that is unknown, missing or wrong. */
 export function parseResult(
-  { definition, parseStatus }: AnyResource,
+  { conditions: declaredConditions, parseStatus }: Pick<Side<unknown, unknown>, 'conditions' | 'parseStatus'>,
   { status, conditions, ...wish }: { readonly status: unknown; readonly conditions: unknown },
 ): AnyResult {
-  const declared = Object.fromEntries(definition.conditions.map((type) => [type, condition]));
+  const declared = Object.fromEntries(declaredConditions.map((type) => [type, condition]));
   const rest = z.strictObject({
     conditions: z.strictObject(declared),
     requeueAfterSeconds: requeueAfterSeconds.optional(),

@@ -1,7 +1,8 @@
 // A kind of our own: one zod schema for spec and status, from which the CRD, the RBAC and the reconciler's types come.
 import * as z from 'zod';
-import { InvalidResultError, InvalidSpecError } from './errors.ts';
+import { InvalidSpecError } from './errors.ts';
 import { describeKind, type Kind, type Meta } from './kind.ts';
+import { parseStrictly } from './parse-strictly.ts';
 import type { StandingCondition } from './result.ts';
 import { formatProblems } from './zod-problems.ts';
 
@@ -122,28 +123,6 @@ export function defineResource<S extends z.ZodObject, T extends z.ZodObject, con
     object: (name, wanted) =>
       read({ metadata: { name, namespace: 'default', uid: `uid-of-${name}`, generation: 1 }, spec: wanted }),
   };
-}
-
-/** Parses without tolerance: what the schema does not know is an error too, at any depth. */
-function parseStrictly(schema: z.ZodObject, value: unknown, name: string): object {
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new InvalidResultError(formatProblems(parsed.error, name));
-  const unknown = unknownPath(value, parsed.data, name);
-  if (unknown !== undefined) throw new InvalidResultError(`${unknown}: unknown field`);
-  return parsed.data;
-}
-
-function unknownPath(given: unknown, known: unknown, path: string): string | undefined {
-  if (typeof given !== 'object' || given === null || typeof known !== 'object' || known === null) return undefined;
-  const kept = new Map(Object.entries(known));
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue;
-    const at = `${path}.${name}`;
-    if (!kept.has(name)) return at;
-    const below = unknownPath(value, kept.get(name), at);
-    if (below !== undefined) return below;
-  }
-  return undefined;
 }
 
 function metaOf({ name, namespace, uid, generation, labels }: z.output<typeof envelope>['metadata']): Meta {

@@ -1,6 +1,8 @@
-// A controller's name ends in names of queues, functions, roles and labels; what cannot be one is refused before it is there.
+// What cannot be is refused before anything is generated: names that end in those of queues, functions, roles and labels, and
+// controllers of one kind that would write over each other.
 import type { Registered } from '../core/controller.ts';
 import { resyncQueue, timersQueue } from '../core/words.ts';
+import { checkParts } from './check-parts.ts';
 import { SchemaError } from './schema-error.ts';
 
 /** A queue's name has at most 80 characters, prefix and `-dlq.fifo` included; a label's value 63. */
@@ -8,7 +10,7 @@ const legal = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
 /** What has a function or a folder in dist/ already. */
 const taken = [timersQueue, resyncQueue, 'watcher'];
 
-/** Refuses names that cannot be, and two of one name. Throws SchemaError. */
+/** Refuses names that cannot be, two of one name, and parts that overlap or stand alone. Throws SchemaError. */
 export function checkRegistry(registry: readonly Registered[]): void {
   for (const [index, { name }] of registry.entries()) {
     const refuse = (problem: string) => new SchemaError(`controller ${name}`, problem);
@@ -17,4 +19,5 @@ export function checkRegistry(registry: readonly Registered[]): void {
     if (taken.includes(name)) throw refuse('that name is taken');
     if (registry.findIndex((other) => other.name === name) !== index) throw refuse('there are two of that name');
   }
+  checkParts(registry);
 }

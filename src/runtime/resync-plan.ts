@@ -1,9 +1,10 @@
 // What a poll of the world makes of each object it lists: was it missed, is it its turn, or is it to be left alone; and when
 // it goes out. Pure; the listing and sending are in resync-poll.ts.
+import type { Part } from '../core/part.ts';
 import { fieldManagerOf, finalizerOf, pausedAnnotation } from '../core/words.ts';
 import type { KubeObject } from '../kube/object.ts';
-import { isRecord } from '../kube/record.ts';
 import { phaseOf } from '../queue/slots.ts';
+import { observedGenerationOf } from './observed.ts';
 
 /** How the world is polled; all in seconds but the last. */
 export type ResyncPace = {
@@ -26,20 +27,22 @@ export function judge(
   object: KubeObject,
   {
     controller,
+    part,
     graceSeconds,
     nowMs,
-  }: { readonly controller: string; readonly graceSeconds: number; readonly nowMs: number },
+  }: {
+    readonly controller: string;
+    /** Of a second controller on the kind: it has observed what its own conditions say. */
+    readonly part?: Part | undefined;
+    readonly graceSeconds: number;
+    readonly nowMs: number;
+  },
 ): Finding {
   const { annotations, deletionTimestamp, finalizers, generation = 0 } = object.metadata;
   if (annotations?.[pausedAnnotation] === 'true') return 'left-alone';
   if (deletionTimestamp !== undefined && finalizers?.includes(finalizerOf(controller)) !== true) return 'left-alone';
-  if (observedGeneration(object) >= generation) return 'regular';
+  if ((observedGenerationOf(object.status, part) ?? 0) >= generation) return 'regular';
   return nowMs - lastTouchedMs(object, controller) > graceSeconds * 1000 ? 'unobserved' : 'regular';
-}
-
-function observedGeneration({ status }: KubeObject): number {
-  const observed = isRecord(status) ? status.observedGeneration : undefined;
-  return typeof observed === 'number' ? observed : 0;
 }
 
 /** When somebody else last changed what a generation counts: not a status, and not our own finalizer. */

@@ -106,7 +106,7 @@ function pick(
   pacer: Pacer,
 ): { readonly entries: readonly Entry[]; readonly unobserved: number } {
   const nowMs = now();
-  const { resource, resyncPeriodSeconds } = controller.declares;
+  const { resource, part, resyncPeriodSeconds } = controller.declares;
   const slice = {
     runSeconds: Date.parse(message.run) / 1000,
     tickSeconds: pace.tickSeconds,
@@ -115,7 +115,7 @@ function pick(
   const entries: Entry[] = [];
   let unobserved = 0;
   for (const object of objects) {
-    const finding = judge(object, { controller: controller.name, graceSeconds: pace.graceSeconds, nowMs });
+    const finding = judge(object, { controller: controller.name, part, graceSeconds: pace.graceSeconds, nowMs });
     if (finding === 'left-alone') continue;
     const { name, namespace } = object.metadata;
     const target: TargetKey = {

@@ -7,11 +7,12 @@ import type { AnyResult } from '../core/parse-result.ts';
 import { conceal, redact } from '../core/redact.ts';
 import type { Condition, StandingCondition } from '../core/result.ts';
 
-/** A whole status as our field manager applies it. */
+/** A status as our field manager applies it: all of it that is ours. */
 export type OwnedStatus = {
   readonly [field: string]: unknown;
   readonly conditions: readonly StandingCondition[];
-  readonly observedGeneration: number;
+  /** Of a kind's first controller alone. */
+  readonly observedGeneration?: number;
 };
 
 /** What the statuses below are computed from. */
@@ -74,7 +75,8 @@ function verdict(error: Error, prospect: Prospect): { readonly reason: string; r
   return { reason, message: redact(error.message) };
 }
 
-const reasonOf: Readonly<Record<Prospect, string>> = {
+/** What is said of an error that goes on so. */
+export const reasonOf: Readonly<Record<Prospect, string>> = {
   retrying: reasons.retrying,
   'gave-up': reasons.gaveUp,
   terminal: reasons.terminal,
@@ -94,17 +96,21 @@ export function isStalled(owned: Readonly<Record<string, unknown>>, generation: 
 }
 
 function finish(kept: readonly StandingCondition[], said: Readonly<Record<string, Condition>>, basis: Basis) {
-  // Transition times come from what stands, also for conditions that `kept` leaves out.
-  const times = standingConditions(basis.owned).filter(
-    ({ type }) => type in said || kept.some((one) => one.type === type),
-  );
-  return {
-    observedGeneration: basis.generation,
-    conditions: mergeConditions(times, said, { generation: basis.generation, now: basis.now }),
-  };
+  return { observedGeneration: basis.generation, conditions: conditionsAfter(said, basis, kept) };
 }
 
-function standingConditions(owned: Readonly<Record<string, unknown>>): readonly StandingCondition[] {
+/** What is said now, and of what stands what is kept. Transition times come from what stands, kept or not. */
+export function conditionsAfter(
+  said: Readonly<Record<string, Condition>>,
+  { owned, generation, now }: Basis,
+  kept: readonly StandingCondition[] = [],
+): readonly StandingCondition[] {
+  const times = standingConditions(owned).filter(({ type }) => type in said || kept.some((one) => one.type === type));
+  return mergeConditions(times, said, { generation, now });
+}
+
+/** The conditions among what our manager owns. */
+export function standingConditions(owned: Readonly<Record<string, unknown>>): readonly StandingCondition[] {
   const { conditions } = owned;
   return Array.isArray(conditions) ? conditions.filter(isCondition) : [];
 }
@@ -113,7 +119,11 @@ function isCondition(value: unknown): value is StandingCondition {
   return typeof value === 'object' && value !== null && 'type' in value && 'status' in value;
 }
 
-function pick(conditions: Readonly<Record<string, Condition>>, declared: readonly string[]): Record<string, Condition> {
+/** The declared conditions as the author said them, without credentials. */
+export function pick(
+  conditions: Readonly<Record<string, Condition>>,
+  declared: readonly string[],
+): Record<string, Condition> {
   return Object.fromEntries(
     declared.map((type) => [type, concealed(conditions[type] ?? { status: 'Unknown', reason: 'NotReported' })]),
   );

@@ -15,15 +15,8 @@ import { type Access, createAccess } from './access.ts';
 import { failureOf } from './failure.ts';
 import type { Job, ReconcileParts } from './job.ts';
 import { isLastAttempt, type Outcome } from './outcome.ts';
-import {
-  type Basis,
-  isStalled,
-  type OwnedStatus,
-  type Prospect,
-  statusAfterFailure,
-  statusAfterResult,
-  statusWhileFinalizing,
-} from './status.ts';
+import type { Basis, OwnedStatus, Prospect } from './status.ts';
+import { voiceOf } from './voice.ts';
 
 /** A visit to one object. */
 export type Visit = {
@@ -45,6 +38,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
   const { resource } = declares;
   const finalizer = finalizerOf(name);
   const fieldManager = fieldManagerOf(name);
+  const voice = voiceOf(declares);
   let object = read;
   let ownWrites = 0;
   let ownNoops = 0;
@@ -61,7 +55,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     owned: ownedStatus(object, fieldManager),
     generation: generationOf(object),
     now: now(),
-    declared: resource.definition.conditions,
+    declared: voice.declared,
   });
 
   async function write(status: OwnedStatus): Promise<void> {
@@ -94,7 +88,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
       case 'invalid-spec':
         return { error, prospect: failure, outcome: { type: 'terminal', error } };
       case 'error': {
-        const stalledBefore = isStalled(ownedStatus(object, fieldManager), generationOf(object));
+        const stalledBefore = voice.isStalled(ownedStatus(object, fieldManager), generationOf(object));
         const prospect = stalledBefore || isLastAttempt(message) ? 'gave-up' : 'retrying';
         return { error, prospect, outcome: { type: 'failed', error, stalledBefore } };
       }
@@ -111,15 +105,15 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
       const result = await running.reconcile(object, openAccess());
       if (result.retry !== undefined) {
         const { prospect, outcome } = judge(result.retry);
-        await write(statusAfterResult(result, basis(), prospect));
+        await write(voice.afterResult(result, basis(), prospect));
         return outcome;
       }
-      await write(statusAfterResult(result, basis()));
+      await write(voice.afterResult(result, basis()));
       const { requeueAfterSeconds } = result;
       return { type: 'done', ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }) };
     } catch (thrown) {
       const { error, prospect, outcome } = judge(thrown);
-      await write(statusAfterFailure(error, prospect, basis()));
+      await write(voice.afterFailure(error, prospect, basis()));
       return outcome;
     }
   }
@@ -135,19 +129,19 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
       }
       const { reason, message: why, requeueAfterSeconds } = finalized;
       await write(
-        statusWhileFinalizing({ status: 'False', reason, ...(why === undefined ? {} : { message: why }) }, basis()),
+        voice.whileFinalizing({ status: 'False', reason, ...(why === undefined ? {} : { message: why }) }, basis()),
       );
       return { type: 'done', requeueAfterSeconds };
     } catch (thrown) {
       const { error, prospect, outcome } = judge(thrown);
       const reason = prospect === 'invalid-spec' ? reasons.invalidSpec : reasons.finalizeFailed;
-      await write(statusWhileFinalizing({ status: 'False', reason, message: error.message }, basis(), prospect));
+      await write(voice.whileFinalizing({ status: 'False', reason, message: error.message }, basis(), prospect));
       return outcome;
     }
   }
 
   return {
-    observedBefore: ownedStatus(read, fieldManager).observedGeneration === generationOf(read),
+    observedBefore: voice.observed(ownedStatus(read, fieldManager)) === generationOf(read),
     run: async () => (object.metadata.deletionTimestamp === undefined ? await reconcile() : await finalize()),
     writes: () => ownWrites + (access?.writes() ?? 0),
     noops: () => ownNoops + (access?.noops() ?? 0),

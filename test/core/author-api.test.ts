@@ -48,6 +48,30 @@ const waterTank = defineController(tank)({
   },
 });
 
+const network = defineResource({
+  group: 'bitcoin.example.com',
+  version: 'v1',
+  kind: 'Network',
+  conditions: ['ServiceReady'],
+  spec: z.object({ nodes: z.int().default(3) }),
+  status: z.object({
+    phase: z.enum(['Up', 'Down']),
+    nodes: z.array(z.string()).optional(),
+    height: z.int().optional(),
+  }),
+});
+const connected = { PeersConnected: { status: 'True', reason: 'Connected' } } as const;
+const peers = defineController(network, { status: ['nodes'], conditions: ['PeersConnected'] })({
+  name: 'network-peers',
+  reads: [service],
+  clients: () => ({ name: async (index: number) => `node-${index}` }),
+  async reconcile({ spec, status }, { clients }) {
+    const known: readonly string[] = status?.nodes ?? [];
+    const nodes = await Promise.all(Array.from({ length: spec.nodes }, (_, index) => clients.name(index)));
+    return { status: { nodes: [...known, ...nodes] }, conditions: connected };
+  },
+});
+
 const good = { AtLevel: { status: 'True', reason: 'Ok' }, SensorReachable: { status: 'True', reason: 'Ok' } } as const;
 
 describe('what an author writes', () => {
@@ -100,5 +124,61 @@ describe('what an author writes', () => {
     // @ts-expect-error: the clients that the controller uses must be given
     testContext(waterTank, { clients: {} });
     expect.assertions(1);
+  });
+});
+
+describe('a second controller on a kind', () => {
+  const clients = { name: async () => 'n' };
+
+  it('is tested by calling it, with a whole object or with its own past only', async () => {
+    const context = testContext(peers, { clients });
+    expect((await peers.reconcile(network.object('a', { nodes: 1 }), context)).status).toEqual({ nodes: ['n'] });
+    const past = { ...network.object('a', { nodes: 1 }), status: { nodes: ['m'] } };
+    expect((await peers.reconcile(past, context)).status).toEqual({ nodes: ['m', 'n'] });
+  });
+
+  it('does not compile when its part is wrong', () => {
+    // @ts-expect-error: phase is required, so the status would be unreadable until the part is written
+    defineController(network, { status: ['phase'], conditions: ['PeersConnected'] });
+    // @ts-expect-error: the status has no such field
+    defineController(network, { status: ['peers'], conditions: ['PeersConnected'] });
+    // @ts-expect-error: ServiceReady is a condition of the kind
+    defineController(network, { status: ['nodes'], conditions: ['ServiceReady'] });
+    // @ts-expect-error: Ready sums up the first controller
+    defineController(network, { status: ['nodes'], conditions: ['Ready'] });
+    // @ts-expect-error: the second of two is Stalled
+    defineController(network, { status: ['nodes'], conditions: ['PeersConnected', 'Stalled'] });
+    // @ts-expect-error: without a condition it could not say what is wrong
+    defineController(network, { status: ['nodes'], conditions: [] });
+    expect.assertions(0);
+  });
+
+  it('does not compile when it says more or less than its part', () => {
+    const part = defineController(network, { status: ['nodes'], conditions: ['PeersConnected', 'Synced'] });
+    const synced = { ...connected, Synced: { status: 'True', reason: 'Synced' } } as const;
+    part({
+      name: 'missing-condition',
+      // @ts-expect-error: Synced is missing
+      reconcile: async () => ({ status: {}, conditions: connected }),
+    });
+    part({
+      name: 'field-of-another',
+      async reconcile({ status }) {
+        // @ts-expect-error: height is not of this part
+        return { status: { nodes: [`${status?.height}`] }, conditions: synced };
+      },
+    });
+    part({
+      name: 'wrong-type',
+      // @ts-expect-error: nodes are names
+      reconcile: async () => ({ status: { nodes: [1] }, conditions: synced }),
+    });
+    part({
+      name: 'nothing-yet',
+      reconcile: async () => ({ status: {}, conditions: synced, retry: new Error('later') }),
+    });
+    // @ts-expect-error: the clients that the part uses must be given
+    testContext(peers, { clients: {} });
+    expect.assertions(0);
   });
 });

@@ -1,6 +1,6 @@
 // A registry for tests: one kind with two controllers, children, reads, watches and settings of every sort.
 import * as z from 'zod';
-import { defineController, type Registered } from '../../src/core/controller.ts';
+import { type Declaration, defineController, type Registered } from '../../src/core/controller.ts';
 import { existingKind, type Meta } from '../../src/core/kind.ts';
 import { defineResource } from '../../src/core/resource.ts';
 
@@ -15,7 +15,7 @@ const treeKind = defineResource({
   version: 'v1',
   kind: 'Tree',
   spec: z.object({ apples: z.int().min(0) }),
-  status: z.object({}),
+  status: z.object({ pruned: z.int().optional(), grafted: z.int().optional() }),
   conditions: ['Ripe'],
 });
 const ripe = { status: {}, conditions: { Ripe: { status: 'True', reason: 'Ripe' } } } as const;
@@ -37,11 +37,11 @@ const tree = defineController(treeKind)({
   clients: (settings) => settings,
   reconcile: async () => ripe,
 });
-const treePruner = defineController(treeKind)({
+const treePruner = defineController(treeKind, { status: ['pruned'], conditions: ['Pruned'] })({
   name: 'tree-pruner',
   settings: z.object({ ORCHARD_URL: z.url(), NOTE: z.string() }),
   clients: (settings) => settings,
-  reconcile: async () => ripe,
+  reconcile: async () => ({ status: { pruned: 1 }, conditions: { Pruned: { status: 'True', reason: 'Pruned' } } }),
   finalize: async () => 'done',
 });
 
@@ -51,3 +51,14 @@ export const orchard: readonly Registered[] = [tree, treePruner];
 export function only(name: string, settings: z.ZodObject = z.object({})): readonly Registered[] {
   return [defineController(treeKind)({ name, settings, clients: () => ({}), reconcile: async () => ripe })];
 }
+
+/** The orchard with one more controller of the same kind, or of one of the same name, that declares what it likes. */
+export function orchardWith(name: string, declares: Partial<Declaration>): readonly Registered[] {
+  return [...orchard, { ...tree, name, declares: { ...tree.declares, settings: z.object({}), ...declares } }];
+}
+
+/** Another kind of the same name. */
+export const otherTreeKind = defineResource({
+  ...{ group: 'orchard.example.com', version: 'v1', kind: 'Tree' },
+  ...{ spec: z.object({}), status: z.object({}), conditions: [] },
+});

@@ -8,7 +8,7 @@ import { awsOf } from '../../src/generate/aws.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { only, orchard } from './orchard.ts';
+import { only, orchard, orchardWith, otherTreeKind } from './orchard.ts';
 
 describe('the watch list', () => {
   const { resources } = watchListOf(orchard);
@@ -174,6 +174,31 @@ describe('the AWS pieces', () => {
   });
 });
 
+describe('a kind of several controllers', () => {
+  const three = orchardWith('grafter', { part: { status: ['grafted'], conditions: ['Grafted'] } });
+
+  it('has one definition, with every part in it, in whatever order its controllers come', () => {
+    const name = 'infra/kubernetes/generated/crd-trees.orchard.example.com.yaml';
+    const definitions = [...generatedFiles(three).keys()].filter((file) => file.includes('/crd-'));
+    expect(definitions).toEqual([name]);
+    expect(generatedFiles(three).get(name)).toBe(generatedFiles(three.toReversed()).get(name));
+    expect(generatedFiles(three).get(name)).toContain('pruned:');
+  });
+
+  it('has a queue with dead letters, a function, a role and alarms for each', () => {
+    const { functions: each, resources } = template.parse(awsOf(three));
+    expect(Object.keys(each)).toEqual(['tree', 'treePruner', 'grafter']);
+    for (const id of ['Tree', 'TreePruner', 'Grafter'])
+      expect(Object.keys(resources.Resources)).toEqual(
+        expect.arrayContaining(['Queue', 'DeadLetters', 'Role', 'LateAlarm', 'DeadLettersAlarm'].map((of) => id + of)),
+      );
+    expect(JSON.stringify(awsOf(three))).toContain('grafter: reconciles');
+    expect(rbacOf(three, watchListOf(three)).map(({ metadata }) => metadata)).toContainEqual({
+      name: 'outrigger-grafter',
+    });
+  });
+});
+
 describe('generating is refused', () => {
   it.each([
     ['a name with capitals', only('Tree'), 'controller Tree: a name has'],
@@ -190,6 +215,43 @@ describe('generating is refused', () => {
       'a setting of Lambda',
       only('tree', z.object({ AWS_REGION: z.string() })),
       'tree.settings.AWS_REGION: the runtime',
+    ],
+    ['a second first controller of a kind', orchardWith('tree-two', {}), 'tree-two: Tree has a first controller, tree'],
+    ['a part without a first controller', orchard.slice(1), 'tree-pruner: Tree has no first controller'],
+    [
+      'a part of a kind that is defined twice',
+      orchardWith('tree-two', { resource: otherTreeKind, part: { status: [], conditions: ['Other'] } }),
+      'there are two definitions of its kind, Tree',
+    ],
+    [
+      'a status field with two writers',
+      orchardWith('grafter', { part: { status: ['grafted', 'pruned'], conditions: ['Grafted'] } }),
+      'controller tree-pruner: status.pruned is grafter',
+    ],
+    [
+      'a condition with two writers',
+      orchardWith('grafter', { part: { status: ['grafted'], conditions: ['Pruned'] } }),
+      'condition Pruned is grafter',
+    ],
+    [
+      'a condition of the kind in a part',
+      orchardWith('grafter', { part: { status: [], conditions: ['Ripe'] } }),
+      'grafter: condition Ripe is the first controller',
+    ],
+    [
+      'a condition of the runtime in a part',
+      orchardWith('grafter', { part: { status: [], conditions: ['Stalled'] } }),
+      'grafter: condition Stalled is the runtime',
+    ],
+    [
+      'a field in a part that the status does not have',
+      orchardWith('grafter', { part: { status: ['height'], conditions: ['Grafted'] } }),
+      'grafter: status.height is no optional field',
+    ],
+    [
+      'a part without a condition',
+      orchardWith('grafter', { part: { status: ['grafted'], conditions: [] } }),
+      'grafter: a part needs a condition',
     ],
   ])('for %s', (_, registry, message) => {
     expect(() => generatedFiles(registry)).toThrow(message);

@@ -1,6 +1,7 @@
 // The whole system for one statement, in this process: an API server that is handed in, SQS, the batches, timers and resync
 // of the product, and the two worlds. Each statement gets a namespace, queues and worlds of its own.
 import { kindsAlone, registry } from '../../src/controllers/registry.ts';
+import type { Registered } from '../../src/core/controller.ts';
 import type { Kind } from '../../src/core/kind.ts';
 import { existingKind } from '../../src/core/kind.ts';
 import { controllerQueue } from '../../src/core/words.ts';
@@ -19,6 +20,9 @@ import { definitions } from './definitions.ts';
 import { type Clock, type Pump, startPump } from './pump.ts';
 import { createUser, type User } from './user.ts';
 
+/** Every controller of a kind, or one alone. */
+export type Concerned = Kind | Registered;
+
 /** Everything that a statement sees and does. */
 export type System = Pump &
   User & {
@@ -26,12 +30,12 @@ export type System = Pump &
     readonly clock: Clock;
     readonly plant: Plant;
     readonly pantry: Pantry;
-    /** Puts messages for objects on their controller's queue, each with an id of its own: nothing collapses. */
-    enqueue(kind: Kind, ...names: readonly string[]): Promise<void>;
-    /** Lets so many functions reconcile one object at the same time. */
-    reconcileAtOnce(kind: Kind, name: string, functions: number): Promise<void>;
+    /** Puts messages for objects on the queues of whom they concern, each with an id of its own: nothing collapses. */
+    enqueue(whom: Concerned, ...names: readonly string[]): Promise<void>;
+    /** Lets so many functions of each controller concerned reconcile one object at the same time. */
+    reconcileAtOnce(whom: Concerned, name: string, functions: number): Promise<void>;
     /** Enqueues, and delivers until nothing is due. */
-    reconcile(kind: Kind, ...names: readonly string[]): Promise<void>;
+    reconcile(whom: Concerned, ...names: readonly string[]): Promise<void>;
     /** The requests of the controllers so far, as `METHOD path`; empty it to count from there. */
     readonly requests: string[];
     /** From the first request on that fits, the function is dead: nothing it does reaches the API server. */
@@ -43,8 +47,6 @@ export type System = Pump &
     /** Stops everything. `failed`: also writes what was logged. */
     end(options?: { readonly failed: boolean }): Promise<void>;
   };
-
-const controllerOf = new Map(registry.map(({ name, declares }) => [declares.resource.kind, name]));
 
 const definitionKind = existingKind<object>({
   group: 'apiextensions.k8s.io',
@@ -127,12 +129,12 @@ export async function startSystem(
   const pump = await startPump({ registry, environment, client: own, clock });
   let sent = 0;
 
-  const messageFor = (kind: Kind, name: string): Message => ({
+  const messageFor = ({ name: controller, declares: { resource } }: Registered, name: string): Message => ({
     v: 1,
-    controller: controllerOf.get(kind.kind) ?? '',
+    controller,
     cluster: 'test',
-    group: kind.group,
-    resource: kind.plural,
+    group: resource.group,
+    resource: resource.plural,
     namespace,
     name,
     lane: 'watch',
@@ -140,20 +142,24 @@ export async function startSystem(
     deferrals: 0,
     seenAt: clock.ms,
   });
-  async function enqueue(kind: Kind, ...names: readonly string[]): Promise<void> {
-    const entries = names.map((name) => {
-      sent += 1;
-      const message = messageFor(kind, name);
-      return {
-        body: JSON.stringify(message),
-        groupId: groupIdOf(targetOf(message)),
-        deduplicationId: hashOf(namespace, sent),
-      };
-    });
-    const queue = controllerQueue(controllerOf.get(kind.kind) ?? '');
-    for (const result of await pump.send(queue, entries, { signal: AbortSignal.timeout(15_000) })) {
-      if (!result.accepted) throw new Error(result.reason);
+  async function enqueue(whom: Concerned, ...names: readonly string[]): Promise<number> {
+    const controllers = controllersOf(whom);
+    for (const controller of controllers) {
+      const entries = names.map((name) => {
+        sent += 1;
+        const message = messageFor(controller, name);
+        return {
+          body: JSON.stringify(message),
+          groupId: groupIdOf(targetOf(message)),
+          deduplicationId: hashOf(namespace, sent),
+        };
+      });
+      const queue = controllerQueue(controller.name);
+      for (const result of await pump.send(queue, entries, { signal: AbortSignal.timeout(15_000) })) {
+        if (!result.accepted) throw new Error(result.reason);
+      }
     }
+    return controllers.length * names.length;
   }
 
   return {
@@ -164,15 +170,15 @@ export async function startSystem(
     plant,
     pantry,
     requests,
-    enqueue,
-    reconcileAtOnce: async (kind, name, functions) => {
-      const message = messageFor(kind, name);
-      await pump.atOnce(message.controller, JSON.stringify(message), functions);
+    enqueue: async (whom, ...names) => void (await enqueue(whom, ...names)),
+    reconcileAtOnce: async (whom, name, functions) => {
+      const bodies = controllersOf(whom).map((controller) => messageFor(controller, name));
+      await Promise.all(bodies.map((body) => pump.atOnce(body.controller, JSON.stringify(body), functions)));
     },
-    reconcile: async (kind, ...names) => {
-      await enqueue(kind, ...names);
+    reconcile: async (whom, ...names) => {
+      const messages = await enqueue(whom, ...names);
       const delivered = await pump.deliver();
-      if (delivered < names.length) throw new Error(`${names.length} were sent, ${delivered} delivered`);
+      if (delivered < messages) throw new Error(`${messages} were sent, ${delivered} delivered`);
     },
     dieAt: (fits) => {
       fatal = fits;
@@ -192,6 +198,16 @@ export async function startSystem(
       client.close();
     },
   };
+}
+
+/** The controllers that a message is for: each of the kind, first and parts. Throws for a kind that nobody reconciles. */
+function controllersOf(whom: Concerned): readonly Registered[] {
+  if ('declares' in whom) return [whom];
+  const all = registry.filter(
+    ({ declares: { resource } }) => resource.group === whom.group && resource.plural === whom.plural,
+  );
+  if (all.length === 0) throw new Error(`no controller reconciles ${whom.kind}`);
+  return all;
 }
 
 /** Turns lists of the whole cluster (the resync's) into lists of one namespace. */
