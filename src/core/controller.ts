@@ -1,8 +1,9 @@
 // A controller: one kind, what it may read and own, and one function that makes it so. Authors see the typed side;
 // runtime, generate and registry see `Registered`, which is the same controller without its types.
 import type * as z from 'zod';
-import { type BareContext, type Context, typeContext } from './context.ts';
+import { type BareContext, type Context, type Executing, typeContext } from './context.ts';
 import { SettingsError } from './errors.ts';
+import type { ExecDeclaration } from './exec.ts';
 import type { Key } from './key.ts';
 import type { Kind } from './kind.ts';
 import { type AnyResult, parseFinalized, parseResult } from './parse-result.ts';
@@ -33,6 +34,7 @@ export interface Controller<
   Read extends Kind = never,
   E extends z.ZodObject = z.ZodObject,
   X = object,
+  D extends ExecDeclaration = never,
 > {
   /** Names queue, function, finalizer and field manager: lower case, digits, `-`; at most 40 characters. */
   readonly name: string;
@@ -42,10 +44,12 @@ export interface Controller<
   /** Parsed from the environment once, at cold start; an error names the variable. */
   readonly settings?: E;
   clients?(settings: z.output<E>): X;
+  /** Which commands it may run in containers; without this there is no `exec` in its context. */
+  readonly exec?: D;
   /** How long until every object has been visited once more although nothing happened; 10 h when absent. */
   readonly resyncPeriodSeconds?: number;
-  reconcile(object: Custom<S, T>, context: Context<Own, Read, X>): Promise<Result<T, C>>;
-  finalize?(object: Custom<S, T>, context: Context<Own, Read, X>): Promise<Finalized>;
+  reconcile(object: Custom<S, T>, context: Context<Own, Read, X> & Executing<D>): Promise<Result<T, C>>;
+  finalize?(object: Custom<S, T>, context: Context<Own, Read, X> & Executing<D>): Promise<Finalized>;
 }
 
 /** What a controller is, without its types and without its code. */
@@ -55,6 +59,7 @@ export type Declaration = {
   readonly reads: readonly Kind[];
   readonly watches: readonly { readonly kind: Kind; readonly label?: string; readonly names?: Kind }[];
   readonly settings?: z.ZodObject;
+  readonly exec?: ExecDeclaration;
   readonly finalizes: boolean;
   readonly resyncPeriodSeconds: number;
 };
@@ -84,9 +89,15 @@ const defaultResyncPeriodSeconds = 36_000;
  */
 export function defineController<S, T, C extends string>(
   resource: Resource<S, T, C, never>,
-): <Own extends Kind = never, Read extends Kind = never, E extends z.ZodObject = z.ZodObject, X = object>(
-  controller: Controller<S, T, C, Own, Read, E, X>,
-) => Controller<S, T, C, Own, Read, E, X> & Registered {
+): <
+  Own extends Kind = never,
+  Read extends Kind = never,
+  E extends z.ZodObject = z.ZodObject,
+  X = object,
+  D extends ExecDeclaration = never,
+>(
+  controller: Controller<S, T, C, Own, Read, E, X, D>,
+) => Controller<S, T, C, Own, Read, E, X, D> & Registered {
   return (controller) => ({
     ...controller,
     reconcile: (object, context) => controller.reconcile(object, context),
@@ -95,15 +106,22 @@ export function defineController<S, T, C extends string>(
   });
 }
 
-function declarationOf<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X>(
-  resource: AnyResource,
-  controller: Controller<S, T, C, Own, Read, E, X>,
-): Declaration {
+function declarationOf<
+  S,
+  T,
+  C extends string,
+  Own extends Kind,
+  Read extends Kind,
+  E extends z.ZodObject,
+  X,
+  D extends ExecDeclaration,
+>(resource: AnyResource, controller: Controller<S, T, C, Own, Read, E, X, D>): Declaration {
   const {
     owns = [],
     reads = [],
     watches = [],
     settings,
+    exec,
     resyncPeriodSeconds = defaultResyncPeriodSeconds,
   } = controller;
   return {
@@ -118,12 +136,22 @@ function declarationOf<S, T, C extends string, Own extends Kind, Read extends Ki
     finalizes: controller.finalize !== undefined,
     resyncPeriodSeconds,
     ...(settings === undefined ? {} : { settings }),
+    ...(exec === undefined ? {} : { exec }),
   };
 }
 
-function run<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X>(
+function run<
+  S,
+  T,
+  C extends string,
+  Own extends Kind,
+  Read extends Kind,
+  E extends z.ZodObject,
+  X,
+  D extends ExecDeclaration,
+>(
   resource: Resource<S, T, C, never>,
-  controller: Controller<S, T, C, Own, Read, E, X>,
+  controller: Controller<S, T, C, Own, Read, E, X, D>,
   environment: Environment,
 ): Running {
   const clients = makeClients(controller, environment);
@@ -145,10 +173,16 @@ function run<S, T, C extends string, Own extends Kind, Read extends Kind, E exte
   };
 }
 
-function makeClients<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X>(
-  { name, settings, clients }: Controller<S, T, C, Own, Read, E, X>,
-  environment: Environment,
-): X {
+function makeClients<
+  S,
+  T,
+  C extends string,
+  Own extends Kind,
+  Read extends Kind,
+  E extends z.ZodObject,
+  X,
+  D extends ExecDeclaration,
+>({ name, settings, clients }: Controller<S, T, C, Own, Read, E, X, D>, environment: Environment): X {
   // CloudFormation cannot leave a variable out: one that is empty is one that is not set.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = settings?.safeParse(given);
