@@ -1,7 +1,15 @@
 // What a reconciler may do besides returning its result. The typed Context is the author's; BareContext is what the
 // runtime provides for any controller, without types.
 
-import { type CommandRule, type Exec, type ExecDeclaration, type ExecOptions, type Executed, ruleFor } from './exec.ts';
+import {
+  type CommandRule,
+  type Exec,
+  type ExecDeclaration,
+  type ExecOptions,
+  type Executed,
+  type Executes,
+  ruleFor,
+} from './exec.ts';
 import type { Key } from './key.ts';
 import type { Child, Kind, ObjectOf } from './kind.ts';
 
@@ -52,7 +60,7 @@ export interface Context<Own extends Kind, Read extends Kind, X> extends Surroun
 }
 
 /** What a declaration of `exec` adds to a Context; without one there is nothing to call. */
-export type Executing<D extends ExecDeclaration> = [D] extends [never] ? unknown : { readonly exec: Exec };
+export type Executing<D extends Executes> = [D] extends [undefined] ? unknown : { readonly exec: Exec };
 
 /** A Context without types: objects go in and out as the API server has them. */
 export interface BareContext extends Surroundings {
@@ -73,7 +81,7 @@ export interface BareContext extends Surroundings {
 }
 
 /** Whose context it is, and the kinds and commands that its role will allow. */
-export type Allowance<D extends ExecDeclaration> = {
+export type Allowance<D extends Executes> = {
   readonly name: string;
   readonly owns?: readonly Kind[];
   readonly reads?: readonly Kind[];
@@ -84,7 +92,7 @@ export type Allowance<D extends ExecDeclaration> = {
  * Gives a bare context the types of a controller's declared kinds, and refuses every other kind with a TypeError: the
  * compiler tells kinds apart by what their objects look like, the generated RBAC by name.
  */
-export function typeContext<Own extends Kind, Read extends Kind, X, D extends ExecDeclaration = never>(
+export function typeContext<Own extends Kind, Read extends Kind, X, D extends Executes = undefined>(
   bare: BareContext,
   clients: X,
   { name, owns = [], reads = [], exec }: Allowance<D>,

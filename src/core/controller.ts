@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import { type BareContext, type Context, type Executing, typeContext } from './context.ts';
 import { SettingsError } from './errors.ts';
-import type { ExecDeclaration } from './exec.ts';
+import type { ExecDeclaration, Executes } from './exec.ts';
 import type { Key } from './key.ts';
 import type { Kind } from './kind.ts';
 import { type AnyResult, parseFinalized, parseResult } from './parse-result.ts';
@@ -34,7 +34,7 @@ export interface Controller<
   Read extends Kind = never,
   E extends z.ZodObject = z.ZodObject,
   X = object,
-  D extends ExecDeclaration = never,
+  D extends Executes = undefined,
 > {
   /** Names queue, function, finalizer and field manager: lower case, digits, `-`; at most 40 characters. */
   readonly name: string;
@@ -94,7 +94,7 @@ export function defineController<S, T, C extends string>(
   Read extends Kind = never,
   E extends z.ZodObject = z.ZodObject,
   X = object,
-  D extends ExecDeclaration = never,
+  D extends Executes = undefined,
 >(
   controller: Controller<S, T, C, Own, Read, E, X, D>,
 ) => Controller<S, T, C, Own, Read, E, X, D> & Registered {
@@ -114,7 +114,7 @@ function declarationOf<
   Read extends Kind,
   E extends z.ZodObject,
   X,
-  D extends ExecDeclaration,
+  D extends Executes,
 >(resource: AnyResource, controller: Controller<S, T, C, Own, Read, E, X, D>): Declaration {
   const {
     owns = [],
@@ -140,16 +140,7 @@ function declarationOf<
   };
 }
 
-function run<
-  S,
-  T,
-  C extends string,
-  Own extends Kind,
-  Read extends Kind,
-  E extends z.ZodObject,
-  X,
-  D extends ExecDeclaration,
->(
+function run<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X, D extends Executes>(
   resource: Resource<S, T, C, never>,
   controller: Controller<S, T, C, Own, Read, E, X, D>,
   environment: Environment,
@@ -181,7 +172,7 @@ function makeClients<
   Read extends Kind,
   E extends z.ZodObject,
   X,
-  D extends ExecDeclaration,
+  D extends Executes,
 >({ name, settings, clients }: Controller<S, T, C, Own, Read, E, X, D>, environment: Environment): X {
   // CloudFormation cannot leave a variable out: one that is empty is one that is not set.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));

@@ -36,6 +36,9 @@ export type ExecDeclaration = {
   readonly commands: readonly AllowedCommand[];
 };
 
+/** What a controller may say about exec: what it runs, or nothing. */
+export type Executes = ExecDeclaration | undefined;
+
 /** One entry of a declaration, spelt out. */
 export type CommandRule = { readonly argv: readonly string[]; readonly changes: boolean };
 

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { Context, Executing, Log } from '../core/context.ts';
 import { typeContext } from '../core/context.ts';
 import type { Controller } from '../core/controller.ts';
-import type { Exec, ExecDeclaration } from '../core/exec.ts';
+import type { Exec, Executes } from '../core/exec.ts';
 import type { Kind } from '../core/kind.ts';
 import { createObjectMap } from './object-map.ts';
 
@@ -12,7 +12,7 @@ import { createObjectMap } from './object-map.ts';
 export type RecordedEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
 
 /** A Context, and what a test may look at and do besides. */
-export type TestContext<Own extends Kind, Read extends Kind, X, D extends ExecDeclaration = never> = Context<
+export type TestContext<Own extends Kind, Read extends Kind, X, D extends Executes = undefined> = Context<
   Own,
   Read,
   X
@@ -41,7 +41,7 @@ export function testContext<
   Read extends Kind,
   E extends z.ZodObject,
   X,
-  D extends ExecDeclaration,
+  D extends Executes = undefined,
 >(
   controller: Controller<S, T, C, Own, Read, E, X, D>,
   given: {
