@@ -13,7 +13,7 @@ export function isExec({ resource, name, subresource }: Route): boolean {
 }
 
 /** Returns what the client asks to be run. Throws StatusErrors; an answer is a refusal that is the kubelet's, and no Status. */
-export function readExec(world: World, route: Route, { method, query }: Exchange): Asked | Answer {
+function readExec(world: World, route: Route, { method, query }: Exchange): Asked | Answer {
   const { resource, namespace = '', name = '' } = route;
   if (method !== 'GET' && method !== 'POST') throw methodNotAllowed(collectionSubject(resource), method, false);
   const pod = findObject(world, { resource, namespace, name });
@@ -44,7 +44,7 @@ export function execOf(world: World, route: Route | undefined, exchange: Exchang
 }
 
 /** What a kubelet refuses, in its words: plain text, which kube-apiserver passes on. */
-export function kubeletRefusal(
+function kubeletRefusal(
   container: string,
   asked: { readonly running: boolean; readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean },
 ): Answer | undefined {
