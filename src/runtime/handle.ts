@@ -196,7 +196,8 @@ function account(
     tookMs: Math.round(tookMs),
     repaired,
   };
-  if (outcome.type === 'failed' || outcome.type === 'terminal') log.warn('reconciled', fields);
+  if (outcome.type === 'refused') log.error('message refused', fields);
+  else if (outcome.type === 'failed' || outcome.type === 'terminal') log.warn('reconciled', fields);
   else log.info('reconciled', fields);
 }
 
@@ -205,6 +206,7 @@ const outcomeNames = {
   nothing: 'Nothing',
   failed: 'Failed',
   terminal: 'Terminal',
+  refused: 'Refused',
   deferred: 'Deferred',
 } as const;
 

@@ -29,7 +29,7 @@ export function createMapKeys(
     );
     if (index < 0) {
       const error = new Error(`${name} watches no ${message.resource}.${message.group}`);
-      return { outcome: { type: 'terminal', error }, writes: 0 };
+      return { outcome: { type: 'refused', error }, writes: 0 };
     }
     const parts = { client, cluster: message.cluster, controller: name, log, now, signal };
     try {

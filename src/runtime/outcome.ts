@@ -12,6 +12,8 @@ export type Outcome =
   | { readonly type: 'failed'; readonly error: Error; readonly stalledBefore: boolean }
   /** Not to be tried again until the object changes. */
   | { readonly type: 'terminal'; readonly error: Error }
+  /** The message is about a kind that is none of the controller's. */
+  | { readonly type: 'refused'; readonly error: Error }
   | { readonly type: 'deferred'; readonly why: 'unreachable' | 'conflict'; readonly error: Error };
 
 /** What to do with the message. Whatever it is, the message is deleted only after it was done. */
@@ -37,6 +39,8 @@ export function decide(outcome: Outcome, message: Message, nowMs: number): Actio
     case 'nothing':
     case 'terminal':
       return { type: 'delete' };
+    case 'refused':
+      return { type: 'dead-letter', reason: outcome.error.message };
     case 'failed': {
       // The last attempt itself made it Stalled, perhaps before its function died: its dead letter may still be missing.
       if (outcome.stalledBefore && !isLastAttempt(message)) return { type: 'delete' };

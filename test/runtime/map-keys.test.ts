@@ -139,8 +139,8 @@ describe('a mapping function', () => {
     expect(outcome).toMatchObject({ type: 'failed', error: { message: 'gadget.fifo is away' } });
   });
 
-  it('that nobody declared for the kind is not tried again', async () => {
+  it('that nobody declared for the kind refuses the message', async () => {
     const { outcome } = await mapped(async () => [], changed({ resource: 'secrets' }));
-    expect(outcome).toMatchObject({ type: 'terminal' });
+    expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringContaining('secrets') } });
   });
 });

@@ -40,6 +40,10 @@ describe('what becomes of a message', () => {
     expect(decide(outcome, message, nowMs)).toEqual({ type: 'delete' });
   });
 
+  it('is a dead letter, with the reason, when it is about a kind that is none of the controller’s', () => {
+    expect(decide({ type: 'refused', error }, message, nowMs)).toEqual({ type: 'dead-letter', reason: 'no' });
+  });
+
   it('a requeue starts afresh and is due within half and one and a half of the delay', () => {
     const next = later({ type: 'done', requeueAfterSeconds: 30 }, { ...message, attempt: 4, deferrals: 2 });
     expect(next).toMatchObject({ lane: 'requeue', attempt: 0, deferrals: 0, name: 'north', namespace: 'default' });

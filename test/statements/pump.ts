@@ -17,7 +17,7 @@ import { wait } from '../../src/lambda/clock.ts';
 import { createDelete } from '../../src/queue/delete.ts';
 import { createDepth } from '../../src/queue/depth.ts';
 import { createSend } from '../../src/queue/send.ts';
-import type { Send } from '../../src/queue/sender.ts';
+import type { Entry, Send } from '../../src/queue/sender.ts';
 import { createBatch } from '../../src/runtime/batch.ts';
 import { createBreaker } from '../../src/runtime/breaker.ts';
 import type { QueueRecord } from '../../src/runtime/intake.ts';
@@ -43,6 +43,8 @@ export type Pump = {
   waiting(): readonly string[];
   /** Bodies in a controller's dead-letter queue; they are taken. */
   deadLetters(controller: string): Promise<readonly string[]>;
+  /** Everything that was put on a queue, with the queue's name, oldest first. */
+  readonly sent: readonly (Entry & { readonly queue: string })[];
   /** Everything that was logged, one line each; for whoever looks into a statement that failed. */
   readonly lines: readonly string[];
   /** One tick of the schedule: polls the world; what it finds is then in the timers. */
@@ -55,16 +57,21 @@ const limits = { reconcileMs: 15_000, graceMs: 500 };
 /** Ten hours between two visits would only make the clock's numbers larger. */
 const resyncPeriodSeconds = 600;
 
-/** Starts the delivery for controllers that run against one cluster, `test`. */
+/**
+ * Starts the delivery for controllers that run against one cluster, `test`.
+ * @param parts `clientOf`: as whom each controller comes, where that is not `client`
+ */
 export async function startPump({
   registry,
   environment,
   client,
+  clientOf = () => client,
   clock,
 }: {
   readonly registry: readonly Registered[];
   readonly environment: Readonly<Record<string, string>>;
   readonly client: KubeClient;
+  readonly clientOf?: (controller: string) => KubeClient;
   readonly clock: Clock;
 }): Promise<Pump> {
   const queues = await startTestQueues();
@@ -86,7 +93,9 @@ export async function startPump({
   };
   const sendReally = createSend(sqs, urlPrefix);
   const waiting = new Map<string, string>();
+  const everything: (Entry & { readonly queue: string })[] = [];
   const send: Send = async (queue, entries, options) => {
+    everything.push(...entries.map((entry) => ({ ...entry, queue })));
     if (queue !== timersQueue) return await sendReally(queue, entries, options);
     return entries.map(({ body }, index) => {
       const messageId = `${clock.ms}-${waiting.size}-${index}`;
@@ -104,7 +113,7 @@ export async function startPump({
     return createBatch({
       controller: name,
       reconcile: async (job) => await (isMapped(declares, job.message) ? mapKeys(job) : reconcile(job)),
-      findCluster,
+      findCluster: async () => ({ type: 'client', client: clientOf(name) }),
       breaker: createBreaker(() => clock.ms),
       send,
       deleteMessages: createDelete(sqs, urlPrefix, controllerQueue(controller.name)),
@@ -197,6 +206,7 @@ export async function startPump({
 
   return {
     send,
+    sent: everything,
     lines,
     deliver,
     atOnce: async (name, body, functions) => {

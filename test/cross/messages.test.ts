@@ -1,0 +1,7 @@
+// X1, X20, X21 on the API server of this repository.
+import { inMemory } from './in-memory.ts';
+import { messageCases, refusalCases, waitCases } from './message-cases.ts';
+
+messageCases(inMemory);
+refusalCases(inMemory);
+waitCases(inMemory);

@@ -1,0 +1,23 @@
+// Whether an object of ours is well: what it says is of its present spec, and nothing in it is amiss. For any kind, with one
+// controller or two.
+import * as z from 'zod';
+import type { KubeObject } from '../../src/kube/object.ts';
+
+const reported = z.object({
+  conditions: z
+    .array(z.object({ type: z.string(), status: z.string(), observedGeneration: z.number().optional() }))
+    .min(1),
+});
+
+/** There while something is wrong, whatever their status. */
+const troubles = ['Reconciling', 'Stalled', 'Finalized'];
+
+/** Tells whether every condition is True for the present generation. */
+export function isSettled({ metadata, status }: KubeObject): boolean {
+  const { data } = reported.safeParse(status);
+  if (data === undefined || metadata.deletionTimestamp !== undefined) return false;
+  return data.conditions.every(
+    ({ type, status: said, observedGeneration }) =>
+      said === 'True' && observedGeneration === metadata.generation && !troubles.includes(type),
+  );
+}

@@ -1,0 +1,70 @@
+// What makes workloads real, one step after the other instead of by watches: the stand-in's own functions, called until nothing
+// changes any more. So a test knows when they are done, on any API server that runs no kube-controller-manager.
+import type { KubeClient } from '../../src/kube/client.ts';
+import { isConflict, isNotFound } from '../../src/kube/errors.ts';
+import { createWorkloadCluster, type WorkloadCluster } from '../../src/local/workloads/cluster.ts';
+import { reconcileDeployment } from '../../src/local/workloads/deployment.ts';
+import { reconcileService } from '../../src/local/workloads/endpoint-slices.ts';
+import {
+  deployments,
+  endpointSlices,
+  pods,
+  replicaSets,
+  services,
+  statefulSets,
+  type WorkloadKind,
+  type WorkloadObject,
+} from '../../src/local/workloads/objects.ts';
+import { loopbackAddresses, startPod } from '../../src/local/workloads/pod.ts';
+import { reconcileReplicaSet } from '../../src/local/workloads/replica-set.ts';
+import { reconcileStatefulSet } from '../../src/local/workloads/stateful-set.ts';
+
+type Key = WorkloadObject['metadata'];
+
+/** A roll-out is a few rounds; one that never ends is a mistake. */
+const mostRounds = 50;
+
+/** Creates the turning of one namespace's workloads; a call resolves when they are at rest. */
+export function createWorkloadTurns(client: KubeClient, namespace: string, now: () => Date): () => Promise<void> {
+  const cluster = createWorkloadCluster(client, AbortSignal.timeout(300_000));
+  const addresses = loopbackAddresses(new Set());
+  const steps: readonly (readonly [WorkloadKind<WorkloadObject>, (key: Key) => Promise<void>])[] = [
+    [deployments, (key) => reconcileDeployment(cluster, key, now)],
+    [statefulSets, (key) => reconcileStatefulSet(cluster, key)],
+    [replicaSets, (key) => reconcileReplicaSet(cluster, key)],
+    [pods, (key) => startPod(cluster, key, { addresses, now })],
+    [services, (key) => reconcileService(cluster, key)],
+    [endpointSlices, async () => undefined],
+  ];
+  return async () => {
+    let before = '';
+    for (let round = 0; round < mostRounds; round += 1) {
+      const seen: string[] = [];
+      for (const [kind, step] of steps) {
+        for (const { metadata } of await inOrder(cluster, kind, namespace)) {
+          seen.push(`${metadata.uid} ${String(metadata.resourceVersion)}`);
+          await step(metadata).catch(unlessStale);
+        }
+      }
+      const now = seen.join();
+      if (now === before) return;
+      before = now;
+    }
+    throw new Error(`the workloads did not come to rest in ${mostRounds} rounds`);
+  };
+}
+
+/** As they were made, so that addresses are given out in the same order each time. */
+async function inOrder(
+  cluster: WorkloadCluster,
+  kind: WorkloadKind<WorkloadObject>,
+  namespace: string,
+): Promise<readonly WorkloadObject[]> {
+  const all = await cluster.list(kind, namespace);
+  return [...all].sort((a, b) => a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp));
+}
+
+/** The next round reads it anew. */
+function unlessStale(error: unknown): void {
+  if (!isConflict(error) && !isNotFound(error)) throw error;
+}
