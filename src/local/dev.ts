@@ -110,13 +110,14 @@ export async function startDev(
   const samples = (await Promise.all(apply.map(readManifests))).flat();
   const generated = await readManifests(path.join(root, 'infra/kubernetes/generated'));
 
-  const [templateText, cluster, queueServer, worlds] = await allOrNone(signal, (starting) => [
-    makeArtifacts(build, root, starting),
-    startCluster(parts, { folder, kubeconfig, context, apiPort, signal: starting }),
-    startQueueServer(parts, { queueEndpoint, queuePort, signal: starting }),
-    startWorlds(parts),
-  ]);
+  const worlds = await startWorlds(parts);
   breakWorlds(worlds, worldFaults);
+  const { execute } = worlds.bitcoin;
+  const [templateText, cluster, queueServer] = await allOrNone(signal, (starting) => [
+    makeArtifacts(build, root, starting),
+    startCluster(parts, { folder, kubeconfig, context, apiPort, execute, signal: starting }),
+    startQueueServer(parts, { queueEndpoint, queuePort, signal: starting }),
+  ]);
   say(`API server ${cluster.server.origin}, SQS ${queueServer.endpoint}`);
   say(`worlds outside the cluster: plant ${worlds.plant.url}, pantry ${worlds.pantry.url}`);
   say(

@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { Execute } from './api-server/exec/execute.ts';
 import { startApiServer } from './api-server/server.ts';
 import { type ClusterAccess, openCluster } from './cluster-access.ts';
 import { explainListening, explainQueueEndpoint } from './problem.ts';
@@ -14,18 +15,20 @@ export type ClusterStart = {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly apiPort: number;
+  /** Runs commands in the pods of the embedded API server. */
+  readonly execute: Execute;
   readonly signal: AbortSignal;
 };
 
 /** Starts the embedded API server, or opens the developer's cluster. What was started is put on `parts`. */
 export async function startCluster(
   parts: AsyncDisposableStack,
-  { folder, kubeconfig, context, apiPort, signal }: ClusterStart,
+  { folder, kubeconfig, context, apiPort, execute, signal }: ClusterStart,
 ): Promise<ClusterAccess> {
   let file = kubeconfig;
   if (file === undefined) {
     const server = await explainListening('--api-port', apiPort, () =>
-      startApiServer({ port: apiPort, host: '127.0.0.1' }),
+      startApiServer({ port: apiPort, host: '127.0.0.1', execute }),
     );
     parts.defer(() => server.close());
     file = path.join(folder, 'kubeconfig');

@@ -10,6 +10,7 @@ import { crudCases } from './crud.ts';
 import { definitionCases } from './definitions.ts';
 import { deletionCases } from './deletions.ts';
 import { discoveryCases } from './discovery.ts';
+import { execCases } from './exec.ts';
 import { garbageCases } from './garbage.ts';
 import { listCases } from './lists.ts';
 import { patchCases } from './patches.ts';
@@ -43,5 +44,6 @@ export function conformance(server: ConformanceServer): void {
   describe('definitions', () => definitionCases(suite));
   describe('kinds of the core', () => coreKindCases(suite));
   describe('workloads', () => workloadCases(suite));
+  describe('commands in pods', () => execCases(suite, server));
   describe('discovery', () => discoveryCases(suite));
 }

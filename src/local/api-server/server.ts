@@ -2,7 +2,9 @@
 // the API, over plain HTTP on loopback, with nothing stored anywhere. One conformance suite (test/conformance) holds it and a
 // real kube-apiserver to the same answers. It knows no kind of ours.
 import { createServer, type Server } from 'node:http';
+import type { Execute } from './exec/execute.ts';
 import { createHandler, type RequestRecord } from './http/handler.ts';
+import { createUpgrades } from './http/upgrades.ts';
 import { kubeconfigFor } from './kubeconfig.ts';
 import { createRegistry } from './registry/registry.ts';
 import { createBuiltinSchemas } from './schema/builtins.ts';
@@ -22,6 +24,8 @@ export interface ApiServerOptions {
   readonly bookmarkSeconds?: number;
   /** How many changes are remembered for watches and lists of the past. */
   readonly eventWindow?: number;
+  /** Runs commands in pods. Without it every command ends with 127, as one that is not there. */
+  readonly execute?: Execute;
 }
 
 /** A running server. */
@@ -41,6 +45,11 @@ export interface ApiServer {
 
 const FIRST_NAMESPACES = ['default', 'kube-system', 'kube-public'];
 const REMEMBERED_REQUESTS = 10_000;
+const NOTHING_RUNS: Execute = async ({ command }) => ({
+  exitCode: 127,
+  stdout: '',
+  stderr: `${command[0]}: not found\n`,
+});
 
 /** Starts a server and resolves when it listens. */
 export async function startApiServer({
@@ -49,6 +58,7 @@ export async function startApiServer({
   now = () => new Date(),
   bookmarkSeconds = 60,
   eventWindow = 10_000,
+  execute = NOTHING_RUNS,
 }: ApiServerOptions = {}): Promise<ApiServer> {
   const store = createStore({ eventWindow });
   const schemas = createBuiltinSchemas();
@@ -57,14 +67,13 @@ export async function startApiServer({
   createNamespaces(world);
   let requests: RequestRecord[] = [];
   const streams = new Set<() => void>();
-  const handle = createHandler(world, {
-    bookmarkSeconds,
-    onRequest(record) {
-      requests.push(record);
-      if (requests.length > REMEMBERED_REQUESTS * 1.5) requests = requests.slice(-REMEMBERED_REQUESTS);
-    },
-  });
-  const server = createServer((request, response) => {
+  const onRequest = (record: RequestRecord): void => {
+    requests.push(record);
+    if (requests.length > REMEMBERED_REQUESTS * 1.5) requests = requests.slice(-REMEMBERED_REQUESTS);
+  };
+  const handle = createHandler(world, { bookmarkSeconds, onRequest });
+  const upgrades = createUpgrades(world, execute, { onRequest });
+  const server = createServer({ shouldUpgradeCallback: upgrades.takes }, (request, response) => {
     if (/[?&]watch=(true|1)/.test(request.url ?? '')) {
       const cut = (): void => void response.destroy();
       streams.add(cut);
@@ -73,6 +82,7 @@ export async function startApiServer({
     // What fails here has nobody left to be told: the connection is gone.
     handle(request, response).catch(() => response.destroy());
   });
+  server.on('upgrade', (request, socket, head) => upgrades.open({ request, socket, head }));
   const url = await listen(server, port, host);
   return {
     url,
@@ -80,6 +90,7 @@ export async function startApiServer({
     async close() {
       stopCollecting();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      upgrades.close();
       server.closeAllConnections();
       await closed;
     },

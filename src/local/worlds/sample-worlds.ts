@@ -2,11 +2,17 @@
 // is: on one machine the worlds run here, on AWS their owners give the address.
 import type { KubeObject } from '../../kube/object.ts';
 import { DevProblem } from '../problem.ts';
+import { type BitcoinFault, type BitcoinNodes, bitcoinFaults, createBitcoinNodes } from './bitcoin.ts';
 import { type Pantry, type PantryFaults, startPantry } from './pantry.ts';
 import { type Plant, type PlantFaults, startPlant } from './plant.ts';
 
 /** The worlds that run. */
-export type SampleWorlds = { readonly plant: Plant; readonly pantry: Pantry };
+export type SampleWorlds = {
+  readonly plant: Plant;
+  readonly pantry: Pantry;
+  /** What runs in pods on the embedded API server; the pods of a cluster of one's own run there. */
+  readonly bitcoin: BitcoinNodes;
+};
 
 /** The template's parameter for each world's address. */
 export const worldParameters = { plant: 'PlantUrl', pantry: 'PantryUrl' } as const;
@@ -20,7 +26,7 @@ export async function startWorlds(parts: AsyncDisposableStack): Promise<SampleWo
   parts.defer(() => plant.close());
   const pantry = await startPantry();
   parts.defer(() => pantry.close());
-  return { plant, pantry };
+  return { plant, pantry, bitcoin: createBitcoinNodes() };
 }
 
 /** Pours water into the tanks whose objects say so. */
@@ -42,25 +48,34 @@ const plantFaults = [
 const itemFaults = ['error', 'hang', 'out-of-stock'] as const;
 
 /**
- * Breaks a world as `--world-fault` says it: `plant=down`, `plant=sensor-error`, `pantry=down`, `pantry=saffron:error`.
+ * Breaks a world as `--world-fault` says it: `plant=down`, `plant=sensor-error`, `pantry=down`, `pantry=saffron:error`,
+ * `bitcoin=hang`, `bitcoin=NAMESPACE/POD:warming-up` (the namespace may be left out: `default`).
  * Throws DevProblem, saying what there is, for anything else.
  */
-export function breakWorlds({ plant, pantry }: SampleWorlds, faults: readonly string[]): void {
+export function breakWorlds({ plant, pantry, bitcoin }: SampleWorlds, faults: readonly string[]): void {
+  const brokenNodes: (readonly [string, BitcoinFault])[] = [];
   const broken: { plant: PlantFaults; pantry: PantryFaults } = { plant: {}, pantry: {} };
   for (const fault of faults) {
     const [world = '', what = ''] = fault.split('=');
     const [item = '', how = ''] = what.split(':');
     const plantFault = plantFaults.find((one) => one === what);
     const itemFault = itemFaults.find((one) => one === how);
+    const nodeFault = bitcoinFaults.find((one) => one === (how === '' ? what : how));
     if (world === 'plant' && plantFault !== undefined) broken.plant = { '*': plantFault };
     else if (world === 'pantry' && what === 'down') broken.pantry = { ...broken.pantry, down: true };
     else if (world === 'pantry' && item !== '' && itemFault !== undefined) {
       broken.pantry = { ...broken.pantry, items: { ...broken.pantry.items, [item]: itemFault } };
+    } else if (world === 'bitcoin' && nodeFault !== undefined) {
+      brokenNodes.push([how === '' ? '*' : item, nodeFault]);
     } else {
-      const known = `${plantFaults.map((one) => `plant=${one}`).join(', ')}, pantry=down, pantry=ITEM:${itemFaults.join('|')}`;
+      const known = `${plantFaults.map((one) => `plant=${one}`).join(', ')}, pantry=down, pantry=ITEM:${itemFaults.join('|')}, bitcoin=[NAMESPACE/POD:]${bitcoinFaults.join('|')}`;
       throw new DevProblem(`--world-fault ${fault}: not known; there are ${known}`);
     }
   }
   plant.setFaults(broken.plant);
   pantry.setFaults(broken.pantry);
+  for (const [pod, fault] of brokenNodes) {
+    const [name = '', namespace = 'default'] = pod.split('/').toReversed();
+    bitcoin.fail(pod === '*' ? pod : { namespace, name }, fault);
+  }
 }

@@ -6,6 +6,7 @@ import { apiVersionOf, type Resource } from '../registry/resource.ts';
 // kube-apiserver lists the verbs of custom kinds in this order, and so do we for all.
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
+const CONNECT_VERBS = ['create', 'get'];
 const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
 /** What is served beside stored kinds: one that only answers. */
@@ -82,7 +83,7 @@ function resourceList(all: readonly Resource[], group: string, version: string):
 }
 
 function legacyEntries(resource: Resource): JsonObject[] {
-  const { plural, singular, namespaced, kind, shortNames, categories, status, scale } = resource;
+  const { plural, singular, namespaced, kind, shortNames, categories, status, scale, connects = [] } = resource;
   const entry = {
     name: plural,
     singularName: singular,
@@ -97,6 +98,7 @@ function legacyEntries(resource: Resource): JsonObject[] {
     entry,
     ...(status ? [{ ...below, name: `${plural}/status`, kind }] : []),
     ...(scale === undefined ? [] : [{ ...below, name: `${plural}/scale`, ...SCALE }]),
+    ...connects.map((one) => ({ ...below, name: `${plural}/${one.name}`, kind: one.kind, verbs: CONNECT_VERBS })),
   ];
 }
 
@@ -132,11 +134,16 @@ function aggregateEntries(all: readonly Resource[], group: string, version: stri
   }
   return all
     .filter((one) => one.group === group && one.version === version)
-    .map(({ plural, singular, kind, namespaced, shortNames, categories, status, scale }) => {
+    .map(({ plural, singular, kind, namespaced, shortNames, categories, status, scale, connects = [] }) => {
       const responseKind = { group, version, kind };
-      const subresources = [
+      const subresources: JsonObject[] = [
         ...(status ? [{ subresource: 'status', responseKind, verbs: SUBRESOURCE_VERBS }] : []),
         ...(scale === undefined ? [] : [{ subresource: 'scale', responseKind: SCALE, verbs: SUBRESOURCE_VERBS }]),
+        ...connects.map((one) => ({
+          subresource: one.name,
+          responseKind: { group, version, kind: one.kind },
+          verbs: CONNECT_VERBS,
+        })),
       ];
       return {
         resource: plural,

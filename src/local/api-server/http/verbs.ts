@@ -1,5 +1,6 @@
 // The verbs of the API on one route: from an exchange to an answer. Watches are the only ones that are not answered at once,
 // and live in watch-stream.ts.
+import { answerExec, isExec } from '../exec/exec-answer.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { listObjects } from '../read/list.ts';
 import { acceptedView } from '../read/media-type.ts';
@@ -36,6 +37,7 @@ export async function answer(world: World, route: Route, exchange: Exchange): Pr
   }
   if (subresource === 'scale' && resource.scale !== undefined)
     return answerScale(world, target, resource.scale, exchange);
+  if (isExec(route)) return answerExec(world, route, exchange);
   return PAGE_NOT_FOUND;
 }
 

@@ -74,6 +74,7 @@ const CORE: readonly Described[] = [
     shortNames: ['po'],
     categories: ['all'],
     status: true,
+    connects: [{ name: 'exec', kind: 'PodExecOptions' }],
     generation: 'spec',
     selectable: [
       'spec.nodeName',

@@ -46,6 +46,8 @@ export interface Resource {
   readonly schemaName?: string;
   readonly status: boolean;
   readonly scale?: ScalePaths;
+  /** Subresources that are a connection to something that runs. */
+  readonly connects?: readonly { readonly name: string; readonly kind: string }[];
   /** What raises metadata.generation: nothing, the spec, or everything outside metadata (and status, where it is a subresource). */
   readonly generation: 'none' | 'spec' | 'spec-and-annotations' | 'content';
   readonly columns: readonly Column[];
