@@ -46,7 +46,10 @@ export function devCommand(): Command {
     .option('--watchers <n>', 'how many watchers', wholeNumber, 1)
     .option('--no-resync', 'switch the schedule off')
     .addOption(
-      new Option('--world-fault <world=fault>', 'break a world: pantry=down, plant=sensor-error, bitcoin=hang; may be repeated')
+      new Option(
+        '--world-fault <world=fault>',
+        'break a world: pantry=down, plant=sensor-error, bitcoin=hang; may be repeated',
+      )
         .argParser(collect)
         .default([]),
     )
