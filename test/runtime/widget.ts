@@ -24,6 +24,7 @@ export const widgetDefinition = {
                 properties: {
                   size: { type: 'number' },
                   note: { type: 'string' },
+                  coat: { type: 'string' },
                   observedGeneration: { type: 'integer', format: 'int64' },
                   conditions: {
                     type: 'array',

@@ -1,9 +1,9 @@
-// A kind, a controller whose behaviour a test chooses, and an API server to run them against. A namespace of its own for each
+// A kind, its two controllers whose behaviour a test chooses, and an API server to run them against. A namespace of its own for each
 // test; what is in the cluster afterwards is what the cases look at.
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import * as z from 'zod';
 import type { Context, Log } from '../../src/core/context.ts';
-import { defineController } from '../../src/core/controller.ts';
+import { defineController, type Registered } from '../../src/core/controller.ts';
 import { existingKind } from '../../src/core/kind.ts';
 import { type Custom, defineResource } from '../../src/core/resource.ts';
 import type { Finalized, Result } from '../../src/core/result.ts';
@@ -36,16 +36,26 @@ export const widget = defineResource({
   version: 'v1',
   kind: 'Widget',
   spec: z.object({ size: z.number(), parts: z.array(z.string()).default([]) }),
-  status: z.object({ size: z.number().optional(), note: z.string().optional() }),
+  status: z.object({ size: z.number().optional(), note: z.string().optional(), coat: z.string().optional() }),
   conditions: ['Built'],
 });
 
 type Spec = { readonly size: number; readonly parts: readonly string[] };
-export type Status = { readonly size?: number | undefined; readonly note?: string | undefined };
+export type Status = {
+  readonly size?: number | undefined;
+  readonly note?: string | undefined;
+  readonly coat?: string | undefined;
+};
+type Paint = Pick<Status, 'coat'>;
 type Given = Context<typeof configMap, never, object>;
 type Behaviour = {
   reconcile(object: Custom<Spec, Status>, context: Given): Promise<Result<Status, 'Built'>>;
   finalize(object: Custom<Spec, Status>, context: Given): Promise<Finalized>;
+};
+
+type Painting = {
+  reconcile(object: Custom<Spec, Paint>): Promise<Result<Paint, 'Painted'>>;
+  finalize(object: Custom<Spec, Paint>): Promise<Finalized>;
 };
 
 export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -64,12 +74,18 @@ const ordinary: Behaviour = {
   finalize: async () => 'done',
 };
 
+export const painted = { status: 'True', reason: 'Painted' } as const;
+const painting: Painting = {
+  reconcile: async () => ({ status: { coat: 'red' }, conditions: { Painted: painted } }),
+  finalize: async () => 'done',
+};
+
 /** Installs the kind before all tests of a file, and gives what a test needs of it. */
 export function widgetsOn(connect: () => Connection) {
   const requests: string[] = [];
   let connected: KubeClient | undefined;
   let count = 0;
-  const now = { namespace: '', behaviour: ordinary };
+  const now = { namespace: '', behaviour: ordinary, painting };
   const client = () => {
     connected ??= createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
     return connected;
@@ -81,12 +97,15 @@ export function widgetsOn(connect: () => Connection) {
     reconcile: (object, context) => now.behaviour.reconcile(object, context),
     finalize: (object, context) => now.behaviour.finalize(object, context),
   });
-  const reconcileJob = createReconcile({
-    name: controller.name,
-    declares: controller.declares,
-    running: controller.start({}),
-    now: () => new Date(),
+  const painter = defineController(widget, { status: ['coat'], conditions: ['Painted'] })({
+    name: 'widget-painter',
+    reconcile: (object) => now.painting.reconcile(object),
+    finalize: (object) => now.painting.finalize(object),
   });
+  const jobOf = ({ name, declares, start }: Registered) =>
+    createReconcile({ name, declares, running: start({}), now: () => new Date() });
+  const reconcileJob = jobOf(controller);
+  const paintJob = jobOf(painter);
 
   beforeAll(async () => {
     await applyObject(client(), definitionKind, widgetDefinition, { fieldManager: 'test' });
@@ -97,6 +116,7 @@ export function widgetsOn(connect: () => Connection) {
     count += 1;
     now.namespace = `widgets-${process.pid}-${performance.now().toFixed(0)}-${count}`;
     now.behaviour = { ...ordinary };
+    now.painting = { ...painting };
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: now.namespace } };
     await applyObject(client(), namespaceKind, namespace, { fieldManager: 'test' });
   });
@@ -118,6 +138,7 @@ export function widgetsOn(connect: () => Connection) {
 
   return {
     requests,
+    registry: [controller, painter],
     reconcileJob,
     messageFor,
     get client() {
@@ -128,6 +149,9 @@ export function widgetsOn(connect: () => Connection) {
     },
     get behaviour() {
       return now.behaviour;
+    },
+    get painting() {
+      return now.painting;
     },
     apply: async (name: string, spec: object, metadata: object = {}) => {
       const own = { name, namespace: now.namespace, ...metadata };
@@ -143,6 +167,12 @@ export function widgetsOn(connect: () => Connection) {
       const signal = AbortSignal.timeout(15_000);
       const message = messageFor(name, more);
       return await reconcileJob({ client: client(), message, messageId: 'm', log: silent, signal });
+    },
+    /** A reconcile by the second controller, whose part is the coat of paint. */
+    paint: async (name: string, more: Partial<Message> = {}): Promise<Report> => {
+      const message = messageFor(name, { controller: painter.name, ...more });
+      const signal = AbortSignal.timeout(15_000);
+      return await paintJob({ client: client(), message, messageId: 'm', log: silent, signal });
     },
     condition: (object: KubeObject | undefined, type: string) => {
       const status = z.object({ conditions: z.array(z.looseObject({ type: z.string() })).default([]) });
