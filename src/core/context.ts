@@ -1,6 +1,15 @@
 // What a reconciler may do besides returning its result. The typed Context is the author's; BareContext is what the
 // runtime provides for any controller, without types.
 
+import {
+  type CommandRule,
+  type Exec,
+  type ExecDeclaration,
+  type ExecOptions,
+  type Executed,
+  type Executes,
+  ruleFor,
+} from './exec.ts';
 import type { Key } from './key.ts';
 import type { Child, Kind, ObjectOf } from './kind.ts';
 
@@ -50,6 +59,9 @@ export interface Context<Own extends Kind, Read extends Kind, X> extends Surroun
   ): Promise<readonly ObjectOf<K>[]>;
 }
 
+/** What a declaration of `exec` adds to a Context; without one there is nothing to call. */
+export type Executing<D extends Executes> = [D] extends [undefined] ? unknown : { readonly exec: Exec };
+
 /** A Context without types: objects go in and out as the API server has them. */
 export interface BareContext extends Surroundings {
   get(kind: Kind, key: Key): Promise<object | undefined>;
@@ -59,30 +71,38 @@ export interface BareContext extends Surroundings {
     desired: (existing: readonly object[]) => readonly object[],
     options?: ChildrenOptions,
   ): Promise<readonly object[]>;
+  /** `rule` is the declared entry that allows the command: the only part of it that is fit for a log. */
+  exec(
+    pod: Key,
+    container: string,
+    command: readonly string[],
+    options: ExecOptions & { readonly rule: CommandRule },
+  ): Promise<Executed>;
 }
 
-/** Whose context it is, and the kinds that its role will allow. */
-export type Allowance = {
+/** Whose context it is, and the kinds and commands that its role will allow. */
+export type Allowance<D extends Executes> = {
   readonly name: string;
   readonly owns?: readonly Kind[];
   readonly reads?: readonly Kind[];
+  readonly exec?: D;
 };
 
 /**
  * Gives a bare context the types of a controller's declared kinds, and refuses every other kind with a TypeError: the
  * compiler tells kinds apart by what their objects look like, the generated RBAC by name.
  */
-export function typeContext<Own extends Kind, Read extends Kind, X>(
+export function typeContext<Own extends Kind, Read extends Kind, X, D extends Executes = undefined>(
   bare: BareContext,
   clients: X,
-  { name, owns = [], reads = [] }: Allowance,
-): Context<Own, Read, X> {
+  { name, owns = [], reads = [], exec }: Allowance<D>,
+): Context<Own, Read, X> & Executing<D> {
   const hold = (kinds: readonly Kind[], verb: string, kind: Kind) => {
     if (kinds.some((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)) return;
     throw new TypeError(`${name} does not ${verb} ${kind.kind}, so it would be forbidden in a cluster`);
   };
   const declared = [...owns, ...reads];
-  return {
+  const context: Context<Own, Read, X> = {
     cluster: bare.cluster,
     signal: bare.signal,
     log: bare.log,
@@ -104,6 +124,16 @@ export function typeContext<Own extends Kind, Read extends Kind, X>(
       const bareGiven = (existing: readonly object[]) => given(existing.map((raw) => readAs(kind, raw)));
       return (await bare.children(kind, bareGiven, options)).map((raw) => readAs(kind, raw));
     },
+  };
+  // The compiler cannot see that `exec` is there exactly when D is a declaration.
+  return { ...context, ...(exec === undefined ? {} : { exec: execOf(bare, name, exec) }) } as typeof context &
+    Executing<D>;
+}
+
+function execOf(bare: BareContext, controller: string, declaration: ExecDeclaration): Exec {
+  return async (pod, container, command, options = {}) => {
+    const rule = ruleFor(declaration, { controller, container, command });
+    return await bare.exec(pod, container, command, { ...options, rule });
   };
 }
 

@@ -1,8 +1,9 @@
 // A controller: one kind, what it may read and own, and one function that makes it so. Authors see the typed side;
 // runtime, generate and registry see `Registered`, which is the same controller without its types.
 import type * as z from 'zod';
-import { type BareContext, type Context, typeContext } from './context.ts';
+import { type BareContext, type Context, type Executing, typeContext } from './context.ts';
 import { SettingsError } from './errors.ts';
+import type { ExecDeclaration, Executes } from './exec.ts';
 import type { Key } from './key.ts';
 import type { Kind } from './kind.ts';
 import { type AnyResult, parseFinalized, parseResult } from './parse-result.ts';
@@ -34,6 +35,7 @@ export interface Controller<
   Read extends Kind = never,
   E extends z.ZodObject = z.ZodObject,
   X = object,
+  D extends Executes = undefined,
 > {
   /** Names queue, function, finalizer and field manager: lower case, digits, `-`; at most 40 characters. */
   readonly name: string;
@@ -43,10 +45,12 @@ export interface Controller<
   /** Parsed from the environment once, at cold start; an error names the variable. */
   readonly settings?: E;
   clients?(settings: z.output<E>): X;
+  /** Which commands it may run in containers; without this there is no `exec` in its context. */
+  readonly exec?: D;
   /** How long until every object has been visited once more although nothing happened; 10 h when absent. */
   readonly resyncPeriodSeconds?: number;
-  reconcile(object: Custom<S, T>, context: Context<Own, Read, X>): Promise<Result<T, C>>;
-  finalize?(object: Custom<S, T>, context: Context<Own, Read, X>): Promise<Finalized>;
+  reconcile(object: Custom<S, T>, context: Context<Own, Read, X> & Executing<D>): Promise<Result<T, C>>;
+  finalize?(object: Custom<S, T>, context: Context<Own, Read, X> & Executing<D>): Promise<Finalized>;
 }
 
 /** What a controller is, without its types and without its code. */
@@ -58,6 +62,7 @@ export type Declaration = {
   readonly reads: readonly Kind[];
   readonly watches: readonly { readonly kind: Kind; readonly label?: string; readonly names?: Kind }[];
   readonly settings?: z.ZodObject;
+  readonly exec?: ExecDeclaration;
   readonly finalizes: boolean;
   readonly resyncPeriodSeconds: number;
 };
@@ -87,9 +92,10 @@ type Define<S, T, C extends string> = <
   Read extends Kind = never,
   E extends z.ZodObject = z.ZodObject,
   X = object,
+  D extends Executes = undefined,
 >(
-  controller: Controller<S, T, C, Own, Read, E, X>,
-) => Controller<S, T, C, Own, Read, E, X> & Registered;
+  controller: Controller<S, T, C, Own, Read, E, X, D>,
+) => Controller<S, T, C, Own, Read, E, X, D> & Registered;
 
 /**
  * Declares the controller of a kind. Curried: in one call TypeScript would widen the literals of a status to strings.
@@ -125,15 +131,22 @@ function define<S, T, C extends string>(resource: AnyResource, side: Side<S, T>,
   });
 }
 
-function declarationOf<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X>(
-  resource: AnyResource,
-  controller: Controller<S, T, C, Own, Read, E, X>,
-): Declaration {
+function declarationOf<
+  S,
+  T,
+  C extends string,
+  Own extends Kind,
+  Read extends Kind,
+  E extends z.ZodObject,
+  X,
+  D extends Executes,
+>(resource: AnyResource, controller: Controller<S, T, C, Own, Read, E, X, D>): Declaration {
   const {
     owns = [],
     reads = [],
     watches = [],
     settings,
+    exec,
     resyncPeriodSeconds = defaultResyncPeriodSeconds,
   } = controller;
   return {
@@ -148,12 +161,13 @@ function declarationOf<S, T, C extends string, Own extends Kind, Read extends Ki
     finalizes: controller.finalize !== undefined,
     resyncPeriodSeconds,
     ...(settings === undefined ? {} : { settings }),
+    ...(exec === undefined ? {} : { exec }),
   };
 }
 
-function run<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X>(
+function run<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X, D extends Executes>(
   side: Side<S, T>,
-  controller: Controller<S, T, C, Own, Read, E, X>,
+  controller: Controller<S, T, C, Own, Read, E, X, D>,
   environment: Environment,
 ): Running {
   const clients = makeClients(controller, environment);
@@ -175,10 +189,16 @@ function run<S, T, C extends string, Own extends Kind, Read extends Kind, E exte
   };
 }
 
-function makeClients<S, T, C extends string, Own extends Kind, Read extends Kind, E extends z.ZodObject, X>(
-  { name, settings, clients }: Controller<S, T, C, Own, Read, E, X>,
-  environment: Environment,
-): X {
+function makeClients<
+  S,
+  T,
+  C extends string,
+  Own extends Kind,
+  Read extends Kind,
+  E extends z.ZodObject,
+  X,
+  D extends Executes,
+>({ name, settings, clients }: Controller<S, T, C, Own, Read, E, X, D>, environment: Environment): X {
   // CloudFormation cannot leave a variable out: one that is empty is one that is not set.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = settings?.safeParse(given);

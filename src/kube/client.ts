@@ -5,14 +5,17 @@ import { decode, errorBody, readAll, retryAfter, warnings } from './answer.ts';
 import type { Connection } from './connection.ts';
 import { ApiError, ConnectError } from './errors.ts';
 import { connectError, createTransport, deadline } from './transport.ts';
+import { listen } from './web-socket.ts';
+
+/** Query parameters; those that are undefined are left out, a list is one parameter for each of its values. */
+type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** One call. */
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path from path.ts: already encoded. */
   readonly path: string;
-  /** Query parameters; those that are undefined are left out. */
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  readonly query?: Query | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Default application/json. */
@@ -21,6 +24,21 @@ export interface KubeRequest {
   readonly accept?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Deadline of this call (of a stream: until its headers), when not the client's. */
+  readonly timeoutSeconds?: number | undefined;
+}
+
+/** A WebSocket to listen on. */
+export interface SocketRequest {
+  /** Path from path.ts: already encoded. */
+  readonly path: string;
+  readonly query?: Query | undefined;
+  /** The sub-protocol that the server must speak. */
+  readonly protocol: string;
+  readonly maxMessageBytes: number;
+  /** Handed every message, in order. Tells whether it has heard enough; what it throws ends the call. */
+  receive(message: Buffer): boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Deadline until enough is heard, when not the client's. */
   readonly timeoutSeconds?: number | undefined;
 }
 
@@ -42,7 +60,9 @@ export interface KubeStream extends AsyncIterable<Buffer> {
 export interface KubeClient {
   request(request: KubeRequest): Promise<KubeResponse>;
   stream(request: KubeRequest): Promise<KubeStream>;
-  /** Closes the connections. */
+  /** Opens a WebSocket and resolves when enough was heard. One that ends before that is an AnswerError. */
+  webSocket(request: SocketRequest): Promise<void>;
+  /** Closes the connections. A WebSocket ends by its own deadline. */
   close(): void;
 }
 
@@ -100,18 +120,29 @@ export function createClient(
         : { 'content-type': request.contentType ?? 'application/json', 'content-length': Buffer.byteLength(body) }),
     };
     const outgoing = { label, method: request.method, target: target(request), body, signal, connectSeconds };
+    const response = await ask(request.method, request.path, label, (credentials) =>
+      transport.send({ ...outgoing, headers: { ...headers, ...credentials } }),
+    );
+    if (response.statusCode !== undefined && response.statusCode >= 200 && response.statusCode < 300) return response;
+    throw await refusal(response, label);
+  }
+
+  /** Asks, and once more with fresh credentials when the first ones are not accepted. */
+  async function ask(
+    method: string,
+    path: string,
+    label: string,
+    send: (credentials: Record<string, string>) => Promise<IncomingMessage>,
+  ): Promise<IncomingMessage> {
     const attempt = async () => {
       const started = performance.now();
       let status = 0;
       try {
-        const response = await transport.send({
-          ...outgoing,
-          headers: { ...headers, ...(await authorization(label)) },
-        });
+        const response = await send(await authorization(label));
         status = response.statusCode ?? 0;
         return response;
       } finally {
-        onRequest?.(request.method, request.path, status, (performance.now() - started) / 1000);
+        onRequest?.(method, path, status, (performance.now() - started) / 1000);
       }
     };
     let response = await attempt();
@@ -121,8 +152,7 @@ export function createClient(
       response = await attempt();
     }
     for (const text of warnings(response.headers)) onWarning?.(text);
-    if (response.statusCode !== undefined && response.statusCode >= 200 && response.statusCode < 300) return response;
-    throw new ApiError(label, response.statusCode ?? 0, await errorBody(response), retryAfter(response.headers));
+    return response;
   }
 
   return {
@@ -155,13 +185,35 @@ export function createClient(
         limit.clear();
       }
     },
+    async webSocket(request) {
+      const { path, signal, protocol, maxMessageBytes, receive } = request;
+      const label = `GET ${path}`;
+      const limit = deadline(label, request.timeoutSeconds ?? timeoutSeconds, signal);
+      const listening = { label, target: target(request), protocol, maxMessageBytes, receive, connectSeconds };
+      try {
+        const response = await ask('GET', path, label, (credentials) => {
+          const headers = { 'user-agent': userAgent, ...credentials };
+          return listen(connection, { ...listening, headers, signal: limit.signal });
+        });
+        if (response.statusCode !== 101) throw await refusal(response, label);
+      } finally {
+        limit.clear();
+      }
+    },
     close: () => transport.close(),
   };
 }
 
-function target({ path, query = {} }: KubeRequest): string {
+async function refusal(response: IncomingMessage, label: string): Promise<ApiError> {
+  return new ApiError(label, response.statusCode ?? 0, await errorBody(response), retryAfter(response.headers));
+}
+
+function target({ path, query = {} }: Pick<KubeRequest, 'path' | 'query'>): string {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, String(one));
+  }
   return parameters.size === 0 ? path : `${path}?${parameters}`;
 }
 

@@ -23,7 +23,7 @@ const apiStatus = z
 type ApiStatus = z.infer<typeof apiStatus>;
 
 /** Reads a Status from a body; undefined when it is something else (a proxy's page, say). */
-function parseStatus(body: unknown): ApiStatus | undefined {
+export function parseStatus(body: unknown): ApiStatus | undefined {
   return apiStatus.safeParse(body).data;
 }
 
@@ -62,7 +62,7 @@ export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/** An answer that cannot be used: larger than allowed, or not the JSON it claims to be. */
+/** An answer that cannot be used: larger than allowed, not the JSON it claims to be, or a WebSocket that broke off or speaks otherwise. */
 export class AnswerError extends Error {
   override readonly name = 'AnswerError';
 }

@@ -70,20 +70,12 @@ function exchange(
 ): Promise<http.IncomingMessage | 'stale connection'> {
   const { label, signal } = outgoing;
   return new Promise((resolve, reject) => {
-    let connecting: NodeJS.Timeout | undefined;
     const abort = () => request.destroy(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
     const settle = () => {
-      clearTimeout(connecting);
       // After the headers the reader of the body has to hear of the signal as well, so the listener stays until the end.
       request.once('close', () => signal.removeEventListener('abort', abort));
     };
-    request.once('socket', (socket) => {
-      if (!socket.connecting) return;
-      connecting = setTimeout(() => {
-        request.destroy(new ConnectError(`${label}: no connection within ${outgoing.connectSeconds} s`));
-      }, outgoing.connectSeconds * 1000);
-      socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
-    });
+    limitConnect(request, secure, outgoing.connectSeconds, label);
     request.once('response', (response) => {
       settle();
       resolve(response);
@@ -98,6 +90,19 @@ function exchange(
     signal.addEventListener('abort', abort);
     if (signal.aborted) abort();
     else request.end(outgoing.body);
+  });
+}
+
+/** Gives a request so long for its connection, TLS included; then it fails with a ConnectError. */
+export function limitConnect(request: http.ClientRequest, secure: boolean, seconds: number, label: string): void {
+  request.once('socket', (socket) => {
+    if (!socket.connecting) return;
+    const connecting = setTimeout(() => {
+      request.destroy(new ConnectError(`${label}: no connection within ${seconds} s`));
+    }, seconds * 1000);
+    const settle = () => clearTimeout(connecting);
+    socket.once(secure ? 'secureConnect' : 'connect', settle);
+    request.once('close', settle);
   });
 }
 
@@ -135,7 +140,17 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-function tlsOptions(connection: Connection): https.AgentOptions {
+/** Whom to trust and who we are, as Node takes it. */
+export type TlsOptions = {
+  readonly rejectUnauthorized: boolean;
+  readonly ca?: string;
+  readonly servername?: string;
+  readonly cert?: string;
+  readonly key?: string;
+};
+
+/** Makes Node's options of a connection. */
+export function tlsOptions(connection: Connection): TlsOptions {
   const { ca, serverName, clientCertificate } = connection;
   return {
     // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment cannot turn it off.

@@ -6,6 +6,7 @@ import type { Kind } from '../core/kind.ts';
 import type { DesiredChild } from '../kube/child-object.ts';
 import { applyChildren } from '../kube/children.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { exec } from '../kube/exec.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { getObject, listPages } from '../kube/read.ts';
 
@@ -16,7 +17,7 @@ export type Recorded = { readonly type: 'Normal' | 'Warning'; readonly reason: s
 export type Access = {
   readonly context: BareContext;
   recorded(): readonly Recorded[];
-  /** Writes to children so far. */
+  /** Writes to children so far, and commands that changed something. */
   writes(): number;
   /** Applies to children that changed nothing. */
   noops(): number;
@@ -85,6 +86,16 @@ export function createAccess(
       if (result.writes > 0) log.info('children written', { kind: kind.kind, writes: result.writes });
       if (result.noops > 0) log.warn('an apply changed nothing', { applyNoop: result.noops });
       return result.objects;
+    },
+    exec: async ({ name, namespace = owner.namespace }, container, command, { rule, ...options }) => {
+      const pod = { name, ...(namespace === undefined ? {} : { namespace }) };
+      const executed = await exec(client, pod, { container, command }, { ...options, signal });
+      const changed = rule.changes && executed.exitCode === 0;
+      if (changed) writes += 1;
+      // What follows the declared words may be nobody's business, and so may what was answered.
+      const fields = { pod: name, container, command: rule.argv, exitCode: executed.exitCode };
+      log[changed ? 'info' : 'debug']('command ended', fields);
+      return executed;
     },
   };
   return { context, recorded: () => [...recorded.values()], writes: () => writes, noops: () => noops };

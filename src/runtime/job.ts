@@ -8,7 +8,7 @@ import type { Outcome } from './outcome.ts';
 /** What a reconcile did, for logs and metrics. */
 export type Report = {
   readonly outcome: Outcome;
-  /** Writes to children and to the object's own status or finalizers. */
+  /** Writes to children and to the object's own status or finalizers, and commands that changed something. */
   readonly writes: number;
   /** Applies that changed nothing: a difference was seen where there is none. */
   readonly noops?: number;

@@ -17,6 +17,7 @@ export function observedClient(client: KubeClient, health: Pick<LoopHealth, 'att
       health.opened();
       return stream;
     },
+    webSocket: client.webSocket,
     close: client.close,
   };
 }

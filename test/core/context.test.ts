@@ -38,6 +38,7 @@ async function asked(act: 'get' | 'list' | 'children', kind: typeof configMap): 
     get: async (one) => void note(one),
     list: async (one) => note(one),
     children: async (one) => note(one),
+    exec: () => Promise.reject(new Error('no commands here')),
   };
   const controller = defineController(widget)({
     name: 'widget',

@@ -37,6 +37,7 @@ afterAll(async () => await queues.stop());
 const unreachable: KubeClient = {
   request: () => Promise.reject(new Error('nobody answers')),
   stream: () => Promise.reject(new Error('nobody answers')),
+  webSocket: () => Promise.reject(new Error('nobody answers')),
   close: () => undefined,
 };
 

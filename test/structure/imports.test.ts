@@ -98,7 +98,7 @@ describe('the sources', () => {
         .flatMap((file) => targetsOf(file))
         .filter((target) => !target.startsWith('.') && !target.startsWith('node:'));
     expect(new Set(packagesOf('src/core'))).toEqual(new Set(['zod']));
-    expect(new Set(packagesOf('src/kube'))).toEqual(new Set(['zod']));
+    expect(new Set(packagesOf('src/kube'))).toEqual(new Set(['ws', 'zod']));
     expect(new Set(packagesOf('src/queue'))).toEqual(new Set(['zod', '@aws-sdk/client-sqs']));
     expect(packagesOf('src/runtime').filter((name) => name !== 'zod')).toEqual([]);
   });

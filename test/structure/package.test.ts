@@ -23,7 +23,11 @@ const kind = defineResource({ group: 'a.example.com', version: 'v1', kind: 'A', 
 const controller = defineController(kind)({ name: 'a', reconcile: async () => ({ status: {}, conditions: { X: { status: 'True', reason: 'R' } } }) });
 const result = await controller.reconcile(kind.object('a', { n: 1 }), testContext(controller, { clients: {} }));
 if (result.conditions.X.status !== 'True') throw new Error('not so');
+const runner = defineController(kind)({ name: 'b', exec: { container: '-ctr', commands: [['cli']] }, reconcile: async (_, { exec }) => ({ status: {}, conditions: { X: { status: 'True', reason: (await exec({ name: 'p' }, 'a-ctr', ['cli'])).stdout } } }) });
+await runner.reconcile(kind.object('a', { n: 1 }), testContext(runner, { clients: {}, exec: async () => ({ exitCode: 0, stdout: 'R', stderr: '' }) }));
 console.log(typeof createReconcileHandler(controller));
+// @ts-expect-error: nobody answers exec
+export const mute = () => testContext(runner, { clients: {} });
 // @ts-expect-error: a number is not a text
 export const wrong = () => kind.object('a', { n: 'x' });
 `;

@@ -18,47 +18,49 @@ const callSeconds = 5;
 const budgetSeconds = 15;
 
 /** The controller. */
-export const bitcoinPeers = defineController(bitcoinNetworkKind, { status: ['nodes'], conditions: ['PeersConnected'] })({
-  name: 'bitcoin-peers',
-  reads: [statefulSetKind, podKind],
-  watches: [{ kind: podKind, label: networkLabel }],
-  exec: {
-    container: containerSuffix,
-    commands: [[...bitcoinCli, 'getaddednodeinfo'], { argv: [...bitcoinCli, 'addnode'], changes: true }],
+export const bitcoinPeers = defineController(bitcoinNetworkKind, { status: ['nodes'], conditions: ['PeersConnected'] })(
+  {
+    name: 'bitcoin-peers',
+    reads: [statefulSetKind, podKind],
+    watches: [{ kind: podKind, label: networkLabel }],
+    exec: {
+      container: containerSuffix,
+      commands: [[...bitcoinCli, 'getaddednodeinfo'], { argv: [...bitcoinCli, 'addnode'], changes: true }],
+    },
+    // No event tells of a node that has lost its list and is ready all the same.
+    resyncPeriodSeconds: 600,
+
+    async reconcile({ metadata: { name, uid }, spec }, { exec, get, list, now }) {
+      const set = await get(statefulSetKind, { name: statefulSetName(name) });
+      const nodes = nodesOf({ name, uid, nodes: spec.nodes }, set, await list(podKind, { [networkLabel]: name }));
+      const peers = nodes.filter(isPeer);
+
+      const endsAt = now().getTime() + budgetSeconds * 1000;
+      const failed = new Map<string, Error>();
+      await each(peers, atATime, async ({ nodeName, ip }) => {
+        const cli = async (...args: readonly string[]) => {
+          if (now().getTime() > endsAt) throw new RpcError(`not done within ${budgetSeconds} s`);
+          const container = `${name}${containerSuffix}`;
+          return await exec({ name: nodeName }, container, [...bitcoinCli, ...args], { timeoutSeconds: callSeconds });
+        };
+        try {
+          await makeList(
+            cli,
+            ip,
+            peers.map((peer) => peer.ip),
+          );
+        } catch (thrown) {
+          failed.set(nodeName, toError(thrown));
+        }
+      });
+
+      const result = { status: { nodes }, conditions: { PeersConnected: connectedness(nodes, failed) } };
+      if (failed.size === 0) return result;
+      // The list of nodes need not change for it to be tried again.
+      return { ...result, retry: new Error(result.conditions.PeersConnected.message) };
+    },
   },
-  // No event tells of a node that has lost its list and is ready all the same.
-  resyncPeriodSeconds: 600,
-
-  async reconcile({ metadata: { name, uid }, spec }, { exec, get, list, now }) {
-    const set = await get(statefulSetKind, { name: statefulSetName(name) });
-    const nodes = nodesOf({ name, uid, nodes: spec.nodes }, set, await list(podKind, { [networkLabel]: name }));
-    const peers = nodes.filter(isPeer);
-
-    const endsAt = now().getTime() + budgetSeconds * 1000;
-    const failed = new Map<string, Error>();
-    await each(peers, atATime, async ({ nodeName, ip }) => {
-      const cli = async (...args: readonly string[]) => {
-        if (now().getTime() > endsAt) throw new RpcError(`not done within ${budgetSeconds} s`);
-        const container = `${name}${containerSuffix}`;
-        return await exec({ name: nodeName }, container, [...bitcoinCli, ...args], { timeoutSeconds: callSeconds });
-      };
-      try {
-        await makeList(
-          cli,
-          ip,
-          peers.map((peer) => peer.ip),
-        );
-      } catch (thrown) {
-        failed.set(nodeName, toError(thrown));
-      }
-    });
-
-    const result = { status: { nodes }, conditions: { PeersConnected: connectedness(nodes, failed) } };
-    if (failed.size === 0) return result;
-    // The list of nodes need not change for it to be tried again.
-    return { ...result, retry: new Error(result.conditions.PeersConnected.message) };
-  },
-});
+);
 
 /** Of the ready nodes, whether each has been told of all the others. Whether they are connected is known to them alone. */
 function connectedness(nodes: readonly NetworkNode[], failed: ReadonlyMap<string, Error>): Condition {

@@ -19,7 +19,7 @@ export function nodesOf(
   { name, uid, nodes }: Network,
   set: V1StatefulSet | undefined,
   pods: readonly V1Pod[],
-): readonly NetworkNode[] {
+): NetworkNode[] {
   const setUid = set?.metadata?.uid;
   if (setUid === undefined || controllerUid(set?.metadata) !== uid) return [];
   const ours = new Map(
