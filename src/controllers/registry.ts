@@ -1,6 +1,8 @@
 // Every controller of this service, and the kinds that have none. What `generate` writes, what resync lists and what one machine runs comes from here.
 import type { Registered } from '../core/controller.ts';
 import type { AnyResource } from '../core/resource.ts';
+import { bitcoinNetwork } from './bitcoin-network/bitcoin-network.ts';
+import { bitcoinPeers } from './bitcoin-network/bitcoin-peers.ts';
 import { bookKind } from './book.ts';
 import { dinner } from './dinner.ts';
 import { foo } from './foo.ts';
@@ -9,7 +11,15 @@ import { memcachedProxy } from './memcached-proxy/memcached-proxy.ts';
 import { waterTank } from './water-tank.ts';
 
 /** The controllers, in the order in which they are shown. */
-export const registry: readonly Registered[] = [waterTank, ingredient, dinner, foo, memcachedProxy];
+export const registry: readonly Registered[] = [
+  waterTank,
+  ingredient,
+  dinner,
+  foo,
+  memcachedProxy,
+  bitcoinNetwork,
+  bitcoinPeers,
+];
 
 /** Kinds that are only defined: validated and stored by the API server, and looked at by no controller. */
 export const kindsAlone: readonly AnyResource[] = [bookKind];

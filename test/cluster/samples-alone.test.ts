@@ -2,6 +2,8 @@
 // writes there, so a test can say what a Deployment's status is, and that nothing else has come of an object.
 import { afterAll } from 'vitest';
 import { startControlPlane } from '../control-plane/start.ts';
+import { bitcoinNetworkCases } from '../statements/bitcoin-network-cases.ts';
+import { bitcoinNetworkWakeCases } from '../statements/bitcoin-network-wake-cases.ts';
 import { bookCases } from '../statements/book-cases.ts';
 import { fooCases } from '../statements/foo-cases.ts';
 import { ownerCases } from '../statements/owner-cases.ts';
@@ -12,4 +14,6 @@ const connect = () => plane.connection();
 
 bookCases({ url: plane.url, ca: plane.ca, token: plane.adminToken });
 fooCases(connect);
+bitcoinNetworkCases(connect);
+bitcoinNetworkWakeCases(connect);
 ownerCases(connect);

@@ -1,0 +1,47 @@
+// What goes with a BitcoinNetwork (B19), as a case for any API server with a garbage collector: kube-controller-manager's, or
+// that of the in-memory server.
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { serviceKind as services, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
+import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import type { Connection } from '../../src/kube/connection.ts';
+import { objectPath } from '../../src/kube/path.ts';
+import { createBitcoin } from './bitcoin.ts';
+import { install, type System, startSystem } from './harness.ts';
+
+// The real collector learns of a new kind within 30 s.
+const collectedWithinMilliseconds = 60_000;
+const name = 'my-network';
+
+/** Declares the statements. */
+export function bitcoinNetworkCascadeCases(connect: () => Connection): void {
+  let system: System;
+  beforeAll(() => install(connect()));
+  beforeEach(async () => {
+    system = await startSystem(connect());
+  });
+  afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
+
+  describe('what a BitcoinNetwork owns', { timeout: 2 * collectedWithinMilliseconds }, () => {
+    it.each([
+      'Background',
+      'Foreground',
+    ])('B19: goes with it, when it is deleted in the %s', async (propagationPolicy) => {
+      await createBitcoin(system).network(name);
+      await system.reconcile(networks, name);
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy };
+      await system.client.request({
+        method: 'DELETE',
+        path: objectPath(networks, { name, namespace: system.namespace }),
+        body,
+      });
+      // B19a: a reconcile meanwhile makes nothing again.
+      await system.reconcile(networks, name);
+      const left = async () => [
+        ...(await system.list(sets)),
+        ...(await system.list(services)),
+        ...(await system.list(networks)),
+      ];
+      await expect.poll(left, { timeout: collectedWithinMilliseconds }).toEqual([]);
+    });
+  });
+}

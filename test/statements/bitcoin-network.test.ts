@@ -1,0 +1,9 @@
+// The statements of bitcoin-network-cases.ts on the in-memory API server. test/cluster/samples-alone.test.ts runs the same on the real one.
+import { afterAll } from 'vitest';
+import { startApiServer } from '../../src/local/api-server/server.ts';
+import { bitcoinNetworkCases } from './bitcoin-network-cases.ts';
+
+const server = await startApiServer();
+afterAll(() => server.close());
+
+bitcoinNetworkCases(() => ({ server: new URL(server.url) }));
