@@ -171,7 +171,7 @@ export async function openStage(
       const { labels, annotations } = sampled.object.metadata;
       const { spec } = sampled.object;
       const made = await user.apply(kind, name, Object(spec), { labels, annotations, ...metadata });
-      pour({ plant, pantry }, [made]);
+      pour({ plant }, [made]);
       return made;
     },
     subject: async () => await user.read(kind, name),

@@ -30,7 +30,7 @@ export async function startWorlds(parts: AsyncDisposableStack): Promise<SampleWo
 }
 
 /** Pours water into the tanks whose objects say so. */
-export function pour({ plant }: SampleWorlds, objects: readonly KubeObject[]): void {
+export function pour({ plant }: Pick<SampleWorlds, 'plant'>, objects: readonly KubeObject[]): void {
   for (const { metadata } of objects) {
     const level = Number(metadata.annotations?.[pourAnnotation]);
     if (metadata.uid !== undefined && Number.isFinite(level)) plant.disturb(metadata.uid, level);
