@@ -22,7 +22,7 @@ export function partWakeCases(connect: () => Connection): void {
     const clock = { ms: Date.now() };
     const running = await startPump({ registry: widgets.registry, environment: {}, client: widgets.client, clock });
     pump = running;
-    const watching = startWatch(widgets.client, widgets.namespace, running.send, widgets.registry);
+    const watching = startWatch(widgets.client, widgets.namespace, running.send, { controllers: widgets.registry });
     watch = watching;
     widgets.painting.reconcile = async ({ spec }) => ({
       status: { coat: `of ${spec.size}` },
