@@ -1,5 +1,6 @@
 // The applied objects that a controller answers for, as `--until-ready` counts them.
 import type { Registered } from '../core/controller.ts';
+import type { ResourceName } from '../kube/object.ts';
 import type { Applied } from './manifests.ts';
 import { type Row, readinessOf } from './readiness.ts';
 import type { View } from './view.ts';
@@ -9,8 +10,20 @@ export function hasController(controllers: readonly Registered[], { group, plura
   return controllers.some(({ declares: { resource } }) => resource.group === group && resource.plural === plural);
 }
 
+/** The conditions that further controllers of a kind have beside its first one's Ready. */
+export function partsOf(controllers: readonly Registered[], { group, plural }: ResourceName): readonly string[] {
+  const own = controllers.filter(
+    ({ declares: { resource } }) => resource.group === group && resource.plural === plural,
+  );
+  return own.flatMap(({ declares: { part } }) => part?.conditions ?? []);
+}
+
 /** How an applied object stands now. */
-export function rowOf({ resource, kind, object: { metadata } }: Applied, view: Pick<View, 'get'>): Row {
+export function rowOf(
+  controllers: readonly Registered[],
+  { resource, kind, object: { metadata } }: Applied,
+  view: Pick<View, 'get'>,
+): Row {
   const now = view.get(resource, metadata);
   const createdAt = now?.metadata.creationTimestamp ?? undefined;
   const { name, namespace } = metadata;
@@ -18,6 +31,6 @@ export function rowOf({ resource, kind, object: { metadata } }: Applied, view: P
     kind,
     object: namespace === undefined ? name : `${namespace}/${name}`,
     ...(createdAt === undefined ? {} : { createdAt }),
-    ...readinessOf(now),
+    ...readinessOf(now, partsOf(controllers, resource)),
   };
 }

@@ -148,7 +148,7 @@ export async function startDev(
   const view = createView(
     cluster.client,
     controllers.map(({ declares }) => declares.resource),
-    { signal: following.signal, onChange: (change) => linesOfChange(change).forEach(inOrder.line) },
+    { signal: following.signal, onChange: (change) => linesOfChange(change, controllers).forEach(inOrder.line) },
   );
 
   const kindOf = new Map(controllers.map(({ name, declares }) => [name, declares.resource.kind.toLowerCase()]));
@@ -210,7 +210,7 @@ export async function startDev(
   await state.settled();
 
   const watched = applied.filter(({ resource }) => hasController(controllers, resource));
-  const rowsOf = (from: Pick<View, 'get'>): readonly Row[] => watched.map((one) => rowOf(one, from));
+  const rowsOf = (from: Pick<View, 'get'>): readonly Row[] => watched.map((one) => rowOf(controllers, one, from));
   const whole = parts.move();
   return {
     client: cluster.client,

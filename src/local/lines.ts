@@ -1,8 +1,10 @@
 // What a person at the terminal reads: what changed, which function ran and why, what it did, and the status that came of
 // it. Each is one line; nothing here decides anything.
 import * as z from 'zod';
+import type { Registered } from '../core/controller.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { isRecord } from '../kube/record.ts';
+import { partsOf } from './applied-rows.ts';
 import { readinessOf } from './readiness.ts';
 import type { Change } from './view.ts';
 
@@ -41,8 +43,14 @@ const reconciled = z.looseObject({
   writes: z.number().optional(),
 });
 
-/** Tells of a change: of the spec, of the status, or of the object's coming and going. A change of neither is no line. */
-export function linesOfChange({ before, after }: Change): readonly Line[] {
+/**
+ * Tells of a change: of the spec, of the status, or of the object's coming and going. A change of neither is no line. Conditions
+ * that Ready does not sum up are told beside it: those of the kind's further controllers.
+ */
+export function linesOfChange(
+  { resource, before, after }: Change,
+  controllers: readonly Registered[] = [],
+): readonly Line[] {
   const object = after ?? before;
   if (object === undefined) return [];
   const named = nameOf(object);
@@ -60,9 +68,10 @@ export function linesOfChange({ before, after }: Change): readonly Line[] {
     lines.push({ who: 'changed', object: named, text: 'is to be deleted' });
   }
   // Only what was written to the status: that a new generation is not observed yet goes without saying.
-  const status = statusText(after);
+  const parts = partsOf(controllers, resource);
+  const status = statusText(after, parts);
   if (status !== undefined && JSON.stringify(before?.status) !== JSON.stringify(after.status)) {
-    if (before === undefined || status !== statusText(before))
+    if (before === undefined || status !== statusText(before, parts))
       lines.push({ who: 'status', object: named, text: status });
   }
   return lines;
@@ -114,14 +123,32 @@ function placed(name: string, namespace: string | undefined): string {
   return namespace === undefined || namespace === 'default' ? name : `${namespace}/${name}`;
 }
 
-function statusText(object: KubeObject): string | undefined {
+function statusText(object: KubeObject, parts: readonly string[]): string | undefined {
   if (!isRecord(object.status)) return undefined;
   const { conditions, observedGeneration: _, ...own } = object.status;
   if (conditions === undefined) return undefined;
+  const all = Array.isArray(conditions) ? conditions.filter(isRecord) : [];
+  const ofParts = parts.map((type) =>
+    conditionText(
+      type,
+      all.find((one) => one.type === type),
+    ),
+  );
+  return [summary(own), readyText(object), ...ofParts].filter((part) => part !== '').join(', ');
+}
+
+function readyText(object: KubeObject): string {
   const { ready, reason, message } = readinessOf(object);
   // A message of one word is the condition's name, which says no more than the reason.
   const why = message.includes(' ') ? `${reason}: ${message}` : reason;
-  return [summary(own), ready ? 'Ready' : `not Ready (${why})`].filter((part) => part !== '').join(', ');
+  return ready ? 'Ready' : `not Ready (${why})`;
+}
+
+function conditionText(type: string, condition: Readonly<Record<string, unknown>> | undefined): string {
+  if (condition === undefined) return '';
+  const { status, reason, message = '' } = condition;
+  if (status === 'True') return type;
+  return `not ${type} (${message === '' ? reason : `${reason}: ${message}`})`;
 }
 
 function differences(before: unknown, after: unknown): string {

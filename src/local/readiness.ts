@@ -17,19 +17,30 @@ const statusShape = z.looseObject({
   conditions: z.array(condition).optional(),
 });
 
-/** Ready is True, and says so of the generation that is wanted now. */
-export function readinessOf(object: KubeObject | undefined): Readiness {
+/**
+ * Ready is True, and says so of the generation that is wanted now; and so is each of the conditions that further controllers of
+ * the kind have, which Ready does not sum up.
+ */
+export function readinessOf(object: KubeObject | undefined, parts: readonly string[] = []): Readiness {
   if (object === undefined) return { ready: false, reason: 'NotFound', message: 'the object is not there' };
   const { generation } = object.metadata;
   const { observedGeneration, conditions = [] } = statusShape.safeParse(object.status ?? {}).data ?? {};
   const ready = conditions.find(({ type }) => type === 'Ready');
-  if (ready === undefined)
-    return { ready: false, reason: 'NotReconciled', message: 'nothing has written its status yet' };
+  if (ready === undefined) return { ready: false, reason: 'NotReconciled', message: 'its status does not say yet' };
   if (observedGeneration !== generation) {
     const message = `generation ${generation ?? '?'} is wanted, ${observedGeneration ?? 'none'} was observed`;
     return { ready: false, reason: 'NotObserved', message };
   }
-  return { ready: ready.status === 'True', reason: ready.reason ?? '', message: ready.message ?? '' };
+  const { reason = '', message = '' } = ready;
+  if (ready.status !== 'True') return { ready: false, reason, message };
+  for (const type of parts) {
+    const part = conditions.find((one) => one.type === type);
+    if (part === undefined || part.observedGeneration !== generation)
+      return { ready: false, reason: 'NotObserved', message: `${type}: nothing is said of what is wanted now` };
+    if (part.status !== 'True')
+      return { ready: false, reason: part.reason ?? '', message: `${type}: ${part.message ?? ''}` };
+  }
+  return { ready: true, reason, message };
 }
 
 /** One object in a table. */

@@ -33,7 +33,8 @@ export function createView(
   const tell = () => {
     for (const listener of [...listeners]) listener();
   };
-  for (const resource of resources) void follow(resource);
+  // A kind may have several controllers, and is followed once: each change is one.
+  for (const resource of new Map(resources.map((one) => [nameOf(one), one])).values()) void follow(resource);
 
   async function follow(resource: ResourceName): Promise<void> {
     const known = new Map<string, KubeObject>();

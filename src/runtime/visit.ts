@@ -15,6 +15,7 @@ import { type Access, createAccess } from './access.ts';
 import { failureOf } from './failure.ts';
 import type { Job, ReconcileParts } from './job.ts';
 import { isLastAttempt, type Outcome } from './outcome.ts';
+import { withoutRepeated } from './repeated.ts';
 import type { Basis, OwnedStatus, Prospect } from './status.ts';
 import { voiceOf } from './voice.ts';
 
@@ -60,7 +61,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
 
   async function write(status: OwnedStatus): Promise<void> {
     // As JSON has it: fields that are undefined are not there.
-    const wanted = toRecord(JSON.parse(JSON.stringify(status)));
+    const wanted = withoutRepeated(toRecord(JSON.parse(JSON.stringify(status))), object, fieldManager);
     if (sameOwned(wanted, ownedStatus(object, fieldManager))) return;
     const { resourceVersion = '', uid, name: objectName, namespace } = object.metadata;
     const key = { name: objectName, ...(namespace === undefined ? {} : { namespace }) };

@@ -54,6 +54,10 @@ export function createObjectMap(
   const isOwned = ({ metadata }: Stored) =>
     metadata.ownerReferences?.find((one) => one.controller === true)?.uid === ownerUid;
 
+  /** A child without our labels is one that a test made; another controller's of the same owner is none of ours. */
+  const isListed = (one: Stored) =>
+    isOwned(one) && (one.metadata.labels?.[controllerLabel] ?? controller) === controller;
+
   /** Makes one child so; undefined when its name is somebody else's. */
   function set(kind: Kind, desired: Stored): Stored | undefined {
     const at = place(kind, desired.metadata);
@@ -79,13 +83,13 @@ export function createObjectMap(
         .map((one) => structuredClone(one)),
     children: async (kind, desired, { prune = true } = {}) => {
       const existing = [...all.values()].filter(
-        (one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind && isOwned(one),
+        (one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind && isListed(one),
       );
       const wanted = desired(structuredClone(existing)).map((child) => asChild(kind, child));
       const results = wanted.map((child) => ({ child, live: set(kind, child) }));
       const names = new Set(wanted.map(({ metadata }) => place(kind, metadata)));
       for (const [at, one] of all) {
-        if (prune && one.apiVersion === kind.apiVersion && one.kind === kind.kind && isOwned(one) && !names.has(at)) {
+        if (prune && one.apiVersion === kind.apiVersion && one.kind === kind.kind && isListed(one) && !names.has(at)) {
           all.delete(at);
         }
       }

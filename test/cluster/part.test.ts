@@ -2,6 +2,9 @@
 import { inject } from 'vitest';
 import '../control-plane/global-setup.ts';
 import { partCases } from '../runtime/part-cases.ts';
+import { partWakeCases } from '../runtime/part-wake-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
-partCases(() => ({ server: new URL(url), ca, token: async () => adminToken }));
+const connect = () => ({ server: new URL(url), ca, token: async () => adminToken });
+partCases(connect);
+partWakeCases(connect);

@@ -1,5 +1,8 @@
 // Only what a person reads: changes, runs and statuses as lines, and the two ways they are written.
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { defineController } from '../../src/core/controller.ts';
+import { defineResource } from '../../src/core/resource.ts';
 import { linesOfChange, linesOfLog } from '../../src/local/lines.ts';
 import { createPrinter } from '../../src/local/printer.ts';
 
@@ -21,6 +24,7 @@ const status = {
   action: 'Filling',
   conditions: [{ type: 'Ready', status: 'False', reason: 'BelowTarget' }],
 };
+const ok = { status: 'True', reason: 'Ok' } as const;
 const texts = (change: Parameters<typeof linesOfChange>[0]) =>
   linesOfChange(change).map(({ who, text }) => `${who}: ${text}`);
 
@@ -48,6 +52,25 @@ describe('a change', () => {
   ])('%s', (_, change, expected) => {
     expect(texts({ resource, ...change })).toEqual(expected);
   });
+});
+
+it('the status of a kind with a second controller tells of its conditions beside Ready', () => {
+  const kind = defineResource({
+    ...{ group: resource.group, version: 'v1', kind: 'WaterTank', spec: z.object({}), conditions: [] },
+    status: z.object({}),
+  });
+  const second = defineController(kind, { status: [], conditions: ['Lit', 'Heard'] })({
+    name: 'second',
+    reconcile: async () => ({ status: {}, conditions: { Lit: ok, Heard: ok } }),
+  });
+  const conditions = [
+    { type: 'Ready', status: 'True', reason: 'Ready' },
+    { type: 'Lit', status: 'False', reason: 'Dark', message: 'no lamp' },
+    { type: 'Heard', status: 'True', reason: 'Ok' },
+  ];
+  const after = tank(1, 40, { observedGeneration: 1, conditions });
+  const told = linesOfChange({ resource, before: tank(1, 40), after }, [second]).map(({ text }) => text);
+  expect(told).toEqual(['Ready, not Lit (Dark: no lamp), Heard']);
 });
 
 describe('a log line', () => {

@@ -22,6 +22,23 @@ describe('an object', () => {
   });
 });
 
+describe('an object of a kind with a second controller', () => {
+  const whole = (...more: readonly object[]) =>
+    object({ observedGeneration: 2, conditions: [...ready('True'), ...more] });
+  const connected = (status: string, observedGeneration: number) => ({
+    ...{ type: 'Connected', status, observedGeneration, reason: 'NoRoute', message: 'n' },
+  });
+  it.each([
+    ['of which only the first has spoken', whole(), false, 'NotObserved'],
+    ['whose part is of an older generation', whole(connected('True', 1)), false, 'NotObserved'],
+    ['whose part says that something is wrong', whole(connected('False', 2)), false, 'NoRoute'],
+    ['of which both say that all is well', whole(connected('True', 2)), true, 'R'],
+    ['of which only the part has spoken', object({ conditions: [connected('True', 2)] }), false, 'NotReconciled'],
+  ])('%s', (_, given, expected, reason) => {
+    expect(readinessOf(given, ['Connected'])).toMatchObject({ ready: expected, reason });
+  });
+});
+
 describe('the table', () => {
   const rows = [
     {

@@ -214,6 +214,22 @@ describe('several subscribers', () => {
     expect(targets({ resourceVersion: '11', generation: 2 })).toEqual(['dish', 'photographer']);
   });
 
+  it('two controllers of one kind each get a key of one change, and each knows it by its own name', () => {
+    const of = watched(dish, primary(), { ...primary(), controller: 'dish-taster' });
+    const targets = forward(
+      { resource: of, cluster: 'c' },
+      key,
+      toSeen(of, head({}, of)),
+      changed(of, { generation: 2 }),
+    );
+    expect(targets.map(({ target }) => target)).toEqual(
+      ['dish', 'dish-taster'].map((controller) => ({
+        ...{ controller, cluster: 'c', group: 'kitchen.test', resource: 'dishs' },
+        ...key,
+      })),
+    );
+  });
+
   it('in bulk every key that an object concerns is sent, whatever the predicates say', () => {
     const of = watched(dish, primary(), owned({ controller: 'menu' }));
     const seen = toSeen(of, head(dishRef('soup'), of));

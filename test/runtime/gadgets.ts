@@ -10,7 +10,7 @@ const gadget = defineResource({
   version: 'v1',
   kind: 'Gadget',
   spec: z.object({ size: z.number() }),
-  status: z.object({}),
+  status: z.object({ shine: z.number().optional() }),
   conditions: [],
 });
 
@@ -20,6 +20,14 @@ export const gadgetController: Registered = defineController(gadget)({
   reconcile: async () => ({ status: {}, conditions: {} }),
   finalize: async () => 'done',
 });
+
+/** A second controller on gadgets, which does nothing either. */
+export const polisherController: Registered = defineController(gadget, { status: ['shine'], conditions: ['Polished'] })(
+  {
+    name: 'gadget-polisher',
+    reconcile: async () => ({ status: {}, conditions: { Polished: { status: 'True', reason: 'Polished' } } }),
+  },
+);
 
 /** An observed, untouched gadget `shop/<name>`. */
 export function aGadget(

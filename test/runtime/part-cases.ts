@@ -108,6 +108,24 @@ export function partCases(connect: () => Connection): void {
       for (const field of ['size', 'note']) expect(status).not.toHaveProperty(field);
     });
 
+    it('stays its own although the other controller hands on the whole status, and can be taken back', async () => {
+      await apply('a', { size: 3 });
+      widgets.behaviour.reconcile = async ({ status }) => ({
+        status: { ...status, size: 3 },
+        conditions: { Built: built },
+      });
+      await paint('a');
+      await reconcile('a');
+      expect(await reconcile('a')).toMatchObject({ writes: 0, noops: 0 });
+      expect(await owned('a', managers[0])).not.toHaveProperty('coat');
+      widgets.painting.reconcile = async () => ({ status: {}, conditions: { Painted: painted } });
+      await paint('a');
+      await reconcile('a');
+      const status = (await read('a'))?.status;
+      expect(status).toMatchObject({ size: 3 });
+      expect(status).not.toHaveProperty('coat');
+    });
+
     it('sees as its past what is its own, and nothing before that', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');

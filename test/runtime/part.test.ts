@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { startApiServer } from '../../src/local/api-server/server.ts';
 import { partCases } from './part-cases.ts';
+import { partWakeCases } from './part-wake-cases.ts';
 
 let server: Awaited<ReturnType<typeof startApiServer>>;
 beforeAll(async () => {
@@ -9,4 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-partCases(() => ({ server: new URL(server.url) }));
+const connect = () => ({ server: new URL(server.url) });
+partCases(connect);
+partWakeCases(connect);

@@ -62,6 +62,32 @@ describe('an object', () => {
   });
 });
 
+describe('an object, to a part’s controller', () => {
+  const part = { status: [], conditions: ['Painted', 'Dry'] };
+  const observed = (painted: number, dry: number) => ({
+    observedGeneration: 2,
+    conditions: [
+      { type: 'Painted', observedGeneration: painted },
+      { type: 'Dry', observedGeneration: dry },
+      { type: 'Ready', observedGeneration: 2 },
+    ],
+  });
+  it.each<[string, Finding, object, object?]>([
+    ['is regular when each of its conditions is of the generation', 'regular', observed(2, 2)],
+    ['is unobserved when one of its conditions is older', 'unobserved', observed(2, 1)],
+    ['is unobserved when only the first controller has spoken', 'unobserved', { observedGeneration: 2 }],
+    ['is left alone when it is being deleted and only the other’s finalizer is left', 'left-alone', {}, ours],
+  ])('%s', (_, finding, status, deleted) => {
+    const metadata = { ...behind, ...(deleted === undefined ? {} : { ...deleted, deletionTimestamp: hour('11:00') }) };
+    expect(judge(aGadget('one', { metadata, status }), { ...by, controller: 'painter', part })).toBe(finding);
+  });
+
+  it('is the first controller’s all the same', () => {
+    const status = { observedGeneration: 2, conditions: observed(1, 1).conditions };
+    expect(judge(aGadget('one', { metadata: behind, status }), by)).toBe('regular');
+  });
+});
+
 describe('an object’s turn', () => {
   it('always comes exactly once in a period, within the tick of its run', () => {
     const tickSeconds = fc.constantFrom(1, 10, 60, 600);

@@ -1,6 +1,7 @@
 // The resync from tick to queues: what is polled, what goes out when, what is counted, and what becomes of a message when the
 // list breaks off or goes on. Against an SQS server and an API server's wire; which object is what: resync-plan.test.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Registered } from '../../src/core/controller.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { createDepth } from '../../src/queue/depth.ts';
@@ -13,7 +14,7 @@ import type { QueueRecord } from '../../src/runtime/intake.ts';
 import { createResync } from '../../src/runtime/resync.ts';
 import { type Answer, sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
-import { aGadget, aMissedGadget, gadgetController, listing } from './gadgets.ts';
+import { aGadget, aMissedGadget, gadgetController, listing, polisherController } from './gadgets.ts';
 import { createWitness } from './witness.ts';
 
 const run = '2026-11-21T12:00:00Z';
@@ -50,6 +51,7 @@ function aResync({
   nowSeconds = runSeconds + 2,
   leftMs = 60_000,
   refuse = false,
+  more = [],
 }: {
   readonly clusters?: Readonly<Record<string, ClusterAnswer>>;
   readonly tickSeconds?: number;
@@ -58,11 +60,12 @@ function aResync({
   readonly nowSeconds?: number;
   readonly leftMs?: number;
   readonly refuse?: boolean;
+  readonly more?: readonly Registered[];
 }) {
   const { log, ...witness } = createWitness();
   const timed: Message[] = [];
   const resync = createResync({
-    registry: [gadgetController],
+    registry: [gadgetController, ...more],
     listClusters: async () => Object.keys(clusters),
     findCluster: async (name) => clusters[name] ?? { type: 'unknown' },
     send: async (queue, entries, options) => {
@@ -127,6 +130,17 @@ describe('a tick', () => {
 });
 
 describe('a poll', () => {
+  it('of a kind with a second controller sends on to each what that one has missed', async () => {
+    const polished = { type: 'Polished', observedGeneration: 1 };
+    const byBoth = aGadget('by-both', { status: { observedGeneration: 1, conditions: [polished] } });
+    const bySecond = aGadget('by-second', { status: { conditions: [polished] } });
+    const { alpha } = await serving(listing([aGadget('by-first'), byBoth, bySecond]));
+    const resync = aResync({ clusters: { alpha }, periodSeconds: 36_000_000, more: [polisherController] });
+    expect(await resync.run({}, { controller: polisherController.name })).toEqual([]);
+    const sent = resync.timed.map(({ controller, name }) => `${controller}: ${name}`);
+    expect(sent.sort()).toEqual(['gadget-polisher: by-first', 'gadget: by-second']);
+  });
+
   it('sends on at once what was missed, and counts it', async () => {
     const { alpha } = await serving(listing([aGadget('seen'), aMissedGadget('missed')]));
     const resync = aResync({ clusters: { alpha }, periodSeconds: 36_000_000 });

@@ -22,12 +22,15 @@ export type Watch = {
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Starts to watch one namespace, for all controllers unless others are given; everything that is there is forwarded first. */
+/**
+ * Starts to watch one namespace; everything that is there is forwarded first.
+ * @param options `controllers`: for whom it watches, when not for the samples
+ */
 export function startWatch(
   client: KubeClient,
   namespace: string,
   send: Send,
-  controllers: readonly Registered[] = registry,
+  { controllers = registry }: { readonly controllers?: readonly Registered[] } = {},
 ): Watch {
   const ending = new AbortController();
   const forwarded: string[] = [];

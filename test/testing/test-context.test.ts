@@ -87,6 +87,19 @@ describe('testContext', () => {
     expect((await context.list(configMap)).map(({ metadata }) => metadata.name)).toEqual(['a']);
   });
 
+  it('leaves alone what another controller of the same kind has made for the same owner', async () => {
+    const metadata = {
+      ...{ name: 'theirs', namespace: 'default', labels: { 'outrigger.dev/controller': 'widget-peers' } },
+      ownerReferences: [{ uid: owner.metadata.uid, controller: true }],
+    };
+    const context = testContext(controller, { clients, owner, objects: [named('theirs', { metadata })] });
+    await context.children(configMap, (existing) => {
+      expect(existing).toEqual([]);
+      return [child('a')];
+    });
+    expect((await context.list(configMap)).map(({ metadata: { name } }) => name)).toEqual(['theirs', 'a']);
+  });
+
   it('keeps what somebody else wrote to a child', async () => {
     const context = testContext(controller, { clients, owner });
     await context.children(configMap, [child('a')]);
