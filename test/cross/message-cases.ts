@@ -19,7 +19,7 @@ export function messageCases(theatre: Theatre): void {
   const everyOne = it.each(theatre.registry);
   everyOne('X1: $name: in a whole life, no message carries more than a key and how it travels', async (controller) => {
     await using stage = await theatre.open(controller);
-    const watch = startWatch(stage.client, stage.namespace, stage.send, theatre.registry);
+    const watch = startWatch(stage.client, stage.namespace, stage.send, { controllers: theatre.registry });
     const seen: KubeObject[] = [];
     const look = async () => void seen.push(...(await stage.objects()));
     try {
