@@ -1,6 +1,7 @@
 // The watcher's loops in a statement's own process: what it forwards is on the queues, and can be waited for.
 import { registry } from '../../src/controllers/registry.ts';
 import type { Log } from '../../src/core/context.ts';
+import type { Registered } from '../../src/core/controller.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
 import { waitReally } from '../../src/kube/wait.ts';
@@ -21,8 +22,16 @@ export type Watch = {
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Starts to watch one namespace; everything that is there is forwarded first. */
-export function startWatch(client: KubeClient, namespace: string, send: Send): Watch {
+/**
+ * Starts to watch one namespace; everything that is there is forwarded first.
+ * @param options `controllers`: for whom it watches, when not for the samples
+ */
+export function startWatch(
+  client: KubeClient,
+  namespace: string,
+  send: Send,
+  { controllers = registry }: { readonly controllers?: readonly Registered[] } = {},
+): Watch {
   const ending = new AbortController();
   const forwarded: string[] = [];
   let noticed = 0;
@@ -42,7 +51,7 @@ export function startWatch(client: KubeClient, namespace: string, send: Send): W
     signal: ending.signal,
   });
   const health = createHealth(() => Date.now());
-  const running = watchListOf(registry).resources.map(async (resource) => {
+  const running = watchListOf(controllers).resources.map(async (resource) => {
     const parts = {
       ...surroundings,
       client,
