@@ -1,6 +1,6 @@
 // What is asked of MemcachedProxy as long as nothing is broken: its objects (M1 to M5), what a change behind the Services does
 // (M6 to M8), rules (M10, M11), what it leaves alone, and its own changes (M17). Broken worlds are
-// memcached-proxy-damage-cases.ts, its schema memcached-proxy-input-cases.ts.
+// memcached-proxy-damage-cases.ts, its schema bad-input-cases.ts.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   configMapKind as configMaps,
