@@ -74,7 +74,7 @@ export function validationCases({ wire, namespace }: Suite): void {
       { size: 1, ratio: 3_000_000 },
       'FieldValueInvalid',
       'spec.ratio',
-      'Invalid value: 3000000: spec.ratio in body should be less than or equal to 2.5e+06',
+      'Invalid value: 3000000: spec.ratio in body should be less than or equal to 2500000',
     ],
     [
       'a value outside the enum',

@@ -133,8 +133,14 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
 
 /** Whether every pool has servers that are ready now; those of a pool that has none are kept as they were. */
 function configReadiness(pools: readonly Pool[]): Condition {
+  const named = (some: readonly Pool[]) => some.map(({ name, port }) => `${name}:${port}`).join(', ');
+  const strange = pools.filter(({ strangers }) => strangers.length > 0);
+  if (strange.length > 0) {
+    const [first] = strange.flatMap(({ strangers }) => strangers);
+    const message = `an endpoint without an IP address is left out (${first}) behind ${named(strange)}`;
+    return { status: 'False', reason: 'AddressNotIP', message };
+  }
   const empty = pools.filter(({ ready }) => ready.length === 0);
   if (empty.length === 0) return { status: 'True', reason: 'Written' };
-  const message = `no endpoint is ready behind ${empty.map(({ name, port }) => `${name}:${port}`).join(', ')}`;
-  return { status: 'False', reason: 'NoEndpoints', message };
+  return { status: 'False', reason: 'NoEndpoints', message: `no endpoint is ready behind ${named(empty)}` };
 }

@@ -16,7 +16,7 @@ import type { Pool } from './references.ts';
 /** What the plan is made of. */
 export type Situation = {
   readonly proxy: { readonly metadata: Pick<Meta, 'name' | 'namespace'>; readonly spec: { readonly rules: Rule } };
-  readonly pools: readonly Pool[];
+  readonly pools: readonly Omit<Pool, 'strangers'>[];
   readonly deployment: Pick<Live<V1Deployment>, 'metadata' | 'spec' | 'status'> | undefined;
   /** As they were after the Deployment was read. */
   readonly replicaSets: readonly Pick<V1ReplicaSet, 'spec'>[];
