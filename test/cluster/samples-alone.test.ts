@@ -4,6 +4,7 @@ import { afterAll } from 'vitest';
 import { startControlPlane } from '../control-plane/start.ts';
 import { bookCases } from '../statements/book-cases.ts';
 import { fooCases } from '../statements/foo-cases.ts';
+import { hostileChildCases } from '../statements/hostile-child-cases.ts';
 import { ownerCases } from '../statements/owner-cases.ts';
 
 const plane = await startControlPlane();
@@ -12,4 +13,5 @@ const connect = () => plane.connection();
 
 bookCases({ url: plane.url, ca: plane.ca, token: plane.adminToken });
 fooCases(connect);
+hostileChildCases(connect);
 ownerCases(connect);
