@@ -5,10 +5,10 @@
 // A user writes spec. This controller alone writes status, and owns ConfigMaps, one Deployment and one Service; it reads the
 // Services that the rules name. How many replicas the Deployment has is not its business.
 import type { V1ConfigMap } from '@kubernetes/client-node';
+import { availabilityOf } from '../../core/availability.ts';
 import { defineController } from '../../core/controller.ts';
 import type { Condition } from '../../core/result.ts';
 import { type Subject, settleAndTell, warnOnce } from './announce.ts';
-import { availabilityOf } from './availability.ts';
 import {
   asItIs,
   configMapKind,
