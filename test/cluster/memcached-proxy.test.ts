@@ -2,11 +2,9 @@
 // Deployments, ReplicaSets, EndpointSlices and the garbage collector make of it.
 import { inject } from 'vitest';
 import '../control-plane/global-setup.ts';
-import { memcachedProxyInputCases } from '../statements/memcached-proxy-input-cases.ts';
 import { memcachedProxyWorkloadCases } from '../statements/memcached-proxy-workload-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
 const connect = () => ({ server: new URL(url), ca, token: async () => adminToken });
 
-memcachedProxyInputCases(connect);
 memcachedProxyWorkloadCases(connect);

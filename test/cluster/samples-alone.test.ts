@@ -6,6 +6,7 @@ import { bitcoinNetworkCases } from '../statements/bitcoin-network-cases.ts';
 import { bitcoinNetworkWakeCases } from '../statements/bitcoin-network-wake-cases.ts';
 import { bookCases } from '../statements/book-cases.ts';
 import { fooCases } from '../statements/foo-cases.ts';
+import { hostileChildCases } from '../statements/hostile-child-cases.ts';
 import { ownerCases } from '../statements/owner-cases.ts';
 
 const plane = await startControlPlane();
@@ -16,4 +17,5 @@ bookCases({ url: plane.url, ca: plane.ca, token: plane.adminToken });
 fooCases(connect);
 bitcoinNetworkCases(connect);
 bitcoinNetworkWakeCases(connect);
+hostileChildCases(connect);
 ownerCases(connect);

@@ -43,7 +43,7 @@ const specSchema = {
     finish: { type: 'string', default: 'matt' },
     code: { type: 'string', pattern: '^[a-z]+$', minLength: 2, maxLength: 5 },
     port: { 'x-kubernetes-int-or-string': true },
-    ratio: { type: 'number' },
+    ratio: { type: 'number', minimum: 0.000_01, maximum: 2_500_000 },
     loose: { type: 'boolean' },
     since: { type: 'string', format: 'date-time' },
     low: { type: 'integer' },

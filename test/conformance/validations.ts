@@ -56,6 +56,27 @@ export function validationCases({ wire, namespace }: Suite): void {
       'Invalid value: 101: spec.size in body should be less than or equal to 100',
     ],
     [
+      'a fraction that is too little',
+      { size: 1, ratio: 0.000_001_5 },
+      'FieldValueInvalid',
+      'spec.ratio',
+      'Invalid value: 1.5e-06: spec.ratio in body should be greater than or equal to 1e-05',
+    ],
+    [
+      'a fraction that is too much',
+      { size: 1, ratio: 3_000_000.5 },
+      'FieldValueInvalid',
+      'spec.ratio',
+      'Invalid value: 3.0000005e+06: spec.ratio in body should be less than or equal to 2.5e+06',
+    ],
+    [
+      'a whole number that is too much where fractions are allowed',
+      { size: 1, ratio: 3_000_000 },
+      'FieldValueInvalid',
+      'spec.ratio',
+      'Invalid value: 3000000: spec.ratio in body should be less than or equal to 2500000',
+    ],
+    [
       'a value outside the enum',
       { size: 1, color: 'pink' },
       'FieldValueNotSupported',

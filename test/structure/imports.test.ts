@@ -15,7 +15,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/queue': ['src/core'],
   'src/clusters': ['src/kube', 'src/core'],
   'src/runtime': ['src/kube', 'src/queue', 'src/core'],
-  'src/controllers': ['src/core'],
+  'src/controllers': ['src/core', 'src/outrigger.ts'],
+  'src/examples': ['src/outrigger.ts'],
   'src/generate': ['src/core'],
   'src/lambda': ['src/settings.ts', 'src/clusters', 'src/runtime', 'src/kube', 'src/queue', 'src/core'],
   'src/watcher': [

@@ -37,6 +37,11 @@ export function configMapOf(name: string, config: string) {
   return { metadata: { name }, immutable: true, data: { [configFile]: config } };
 }
 
+/** A ConfigMap that stays, said again: what is not repeated would be deleted. */
+export function asItIs({ metadata, data = {} }: Live<V1ConfigMap>) {
+  return { metadata: { name: metadata.name }, immutable: true, data };
+}
+
 /** The configuration in a ConfigMap. */
 export function configIn({ data }: Pick<V1ConfigMap, 'data'>): string | undefined {
   return data?.[configFile];

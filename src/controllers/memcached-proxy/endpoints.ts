@@ -1,6 +1,7 @@
 // From a Service and its EndpointSlices to the servers of a pool. Pure. Slices are matched by the name of the Service's port
 // and carry the resolved number, which may differ from slice to slice: a target port by name is each pod's own.
-import type { V1EndpointSlice, V1Service } from '@kubernetes/client-node';
+import { isIP } from 'node:net';
+import type { V1Endpoint, V1EndpointSlice, V1Service } from '@kubernetes/client-node';
 import type { PortReference } from './kind.ts';
 
 /** The label that names an EndpointSlice's Service (Kubernetes: "Well-Known Labels"). */
@@ -25,14 +26,14 @@ export function serversOf(
   const family = spec?.ipFamilies?.[0];
   const found = new Map<string, { readonly address: bigint; readonly port: number }>();
   for (const { addressType, endpoints, ports } of slices) {
-    if (addressType === 'FQDN' || (family !== undefined && addressType !== family)) continue;
+    if (family !== undefined && addressType !== family) continue;
     const numbers = (ports ?? []).flatMap((one) =>
       (one.name ?? '') === port.name && (one.protocol ?? 'TCP') === 'TCP' ? (one.port ?? []) : [],
     );
     for (const { addresses, conditions } of endpoints ?? []) {
       // The addresses of one endpoint are the same server. Without a condition it is to be taken as ready.
       const [address] = addresses;
-      if (address === undefined || conditions?.ready === false || conditions?.terminating === true) continue;
+      if (address === undefined || !isReady(conditions) || !isAddress(address, addressType)) continue;
       for (const number of numbers) {
         const host = addressType === 'IPv6' ? `[${address}]` : address;
         found.set(`${host}:${number}`, { address: addressNumber(address), port: number });
@@ -42,6 +43,24 @@ export function serversOf(
   return [...found]
     .sort(([, a], [, b]) => (a.address === b.address ? a.port - b.port : a.address < b.address ? -1 : 1))
     .map(([server]) => server);
+}
+
+/** Lists what the ready endpoints of slices have for addresses and is none: a server is never looked up by name. */
+export function strangersIn(slices: readonly V1EndpointSlice[]): readonly string[] {
+  const found = slices.flatMap(({ addressType, endpoints }) =>
+    (endpoints ?? [])
+      .filter(({ conditions }) => isReady(conditions))
+      .flatMap(({ addresses }) => addresses.slice(0, 1).filter((address) => !isAddress(address, addressType))),
+  );
+  return [...new Set(found)].sort();
+}
+
+function isReady(conditions: V1Endpoint['conditions']): boolean {
+  return conditions?.ready !== false && conditions?.terminating !== true;
+}
+
+function isAddress(address: string, addressType: string): boolean {
+  return addressType === `IPv${isIP(address)}`;
 }
 
 /** An address as a number, so that 10.0.0.9 comes before 10.0.0.10. */

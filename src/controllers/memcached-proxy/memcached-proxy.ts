@@ -4,16 +4,20 @@
 //
 // A user writes spec. This controller alone writes status, and owns ConfigMaps, one Deployment and one Service; it reads the
 // Services that the rules name. How many replicas the Deployment has is not its business.
+import type { V1ConfigMap } from '@kubernetes/client-node';
+import { availabilityOf } from '../../core/availability.ts';
 import { defineController } from '../../core/controller.ts';
 import type { Condition } from '../../core/result.ts';
 import { type Subject, settleAndTell, warnOnce } from './announce.ts';
-import { availabilityOf } from './availability.ts';
 import {
+  asItIs,
   configMapKind,
   deploymentKind,
   deploymentName,
   deploymentOf,
   endpointSliceKind,
+  type Live,
+  mountedBy,
   podLabels,
   proxyLabel,
   replicaSetKind,
@@ -23,7 +27,7 @@ import {
 import { serviceNameLabel } from './endpoints.ts';
 import { memcachedProxyKind } from './kind.ts';
 import { namingKind, type Pool, proxiesNaming, resolve } from './references.ts';
-import { type Plan, planRollOut } from './roll-out.ts';
+import { droppedBy, type Plan, planRollOut } from './roll-out.ts';
 
 /** The controller. */
 export const memcachedProxy = defineController(memcachedProxyKind)({
@@ -61,21 +65,26 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
         },
       };
     }
-    // In this order: a ReplicaSet that is made after the list belongs to a template that was read before.
-    const deployment = await get(deploymentKind, { name: deploymentName(name) });
-    const replicaSets = await list(replicaSetKind, podLabels(metadata));
+    // What is mounted matters only where a pool has nobody ready: else the Deployment is read once, when it is made so.
+    const isShort = resolved.pools.some(({ ready }) => ready.length === 0);
+    const running = isShort ? await get(deploymentKind, { name: deploymentName(name) }) : undefined;
+    const mounted = running === undefined ? undefined : mountedBy(running);
 
     // Act. First the configuration, then who mounts it: whoever dies between leaves nothing that points nowhere.
-    const chosen: { plan?: Plan } = {};
+    const chosen: { plan?: Plan; before: readonly Live<V1ConfigMap>[] } = { before: [] };
     const configMaps = await settleAndTell(subject, configMapKind, 'ConfigReady', (seen) =>
-      children(configMapKind, (existing) => {
-        seen(existing);
-        const { pools } = resolved;
-        chosen.plan = planRollOut({ proxy, pools, deployment, replicaSets }, existing);
-        return chosen.plan.configMaps;
-      }),
+      children(
+        configMapKind,
+        (existing) => {
+          chosen.before = existing;
+          chosen.plan = planRollOut({ proxy, pools: resolved.pools, mounted }, existing);
+          seen(existing.filter((one) => one.metadata.name === chosen.plan?.name));
+          return [chosen.plan.configMap];
+        },
+        { prune: false },
+      ),
     );
-    const { plan } = chosen;
+    const { plan, before } = chosen;
     if (plan?.taken !== undefined) {
       record(
         'Warning',
@@ -93,6 +102,18 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
               return [deploymentOf(proxy, plan.name)];
             }),
           );
+    const [live] = deployments.live ?? [];
+    const isMounted = live !== undefined && deployments.problem === undefined;
+    const dropped = isMounted ? droppedBy(live, await list(replicaSetKind, podLabels(metadata)), before) : [];
+    const pruned =
+      dropped.length === 0
+        ? {}
+        : await settleAndTell(subject, configMapKind, 'ConfigReady', (seen) =>
+            children(configMapKind, (existing) => {
+              seen(existing);
+              return existing.filter((one) => !dropped.includes(one.metadata.name)).map(asItIs);
+            }),
+          );
     const services = await settleAndTell(subject, serviceKind, 'ServiceReady', (seen) =>
       children(
         serviceKind,
@@ -105,8 +126,8 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
     );
 
     // Report.
-    const [live] = deployments.live ?? [];
-    const problem = configMaps.problem ?? deployments.problem ?? services.problem;
+    const configProblem = configMaps.problem ?? pruned.problem;
+    const problem = configProblem ?? deployments.problem ?? services.problem;
     const result = {
       status: {
         ...(plan === undefined ? {} : { configMapName: plan.name }),
@@ -120,7 +141,7 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
       },
       conditions: {
         ResolvedRefs: { status: 'True', reason: 'Resolved' },
-        ConfigReady: configMaps.problem?.condition ?? configReadiness(resolved.pools),
+        ConfigReady: configProblem?.condition ?? configReadiness(resolved.pools),
         DeploymentAvailable:
           deployments.problem?.condition ??
           (live === undefined ? { status: 'Unknown', reason: 'ConfigNotReady' } : availabilityOf(live)),
@@ -133,8 +154,14 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
 
 /** Whether every pool has servers that are ready now; those of a pool that has none are kept as they were. */
 function configReadiness(pools: readonly Pool[]): Condition {
+  const named = (some: readonly Pool[]) => some.map(({ name, port }) => `${name}:${port}`).join(', ');
+  const strange = pools.filter(({ strangers }) => strangers.length > 0);
+  if (strange.length > 0) {
+    const [first] = strange.flatMap(({ strangers }) => strangers);
+    const message = `an endpoint without an IP address is left out (${first}) behind ${named(strange)}`;
+    return { status: 'False', reason: 'AddressNotIP', message };
+  }
   const empty = pools.filter(({ ready }) => ready.length === 0);
   if (empty.length === 0) return { status: 'True', reason: 'Written' };
-  const message = `no endpoint is ready behind ${empty.map(({ name, port }) => `${name}:${port}`).join(', ')}`;
-  return { status: 'False', reason: 'NoEndpoints', message };
+  return { status: 'False', reason: 'NoEndpoints', message: `no endpoint is ready behind ${named(empty)}` };
 }

@@ -7,11 +7,11 @@ import { formatKey, type Key } from '../../core/key.ts';
 import { existingKind, type Meta } from '../../core/kind.ts';
 import type { Condition } from '../../core/result.ts';
 import { type PoolReference, poolsOf } from './config.ts';
-import { findPort, serversOf } from './endpoints.ts';
+import { findPort, serversOf, strangersIn } from './endpoints.ts';
 import { memcachedProxyKind, type Rule } from './kind.ts';
 
-/** A pool, and the servers that are ready for it now. */
-export type Pool = PoolReference & { readonly ready: readonly string[] };
+/** A pool, the servers that are ready for it now, and what calls itself one without having an address. */
+export type Pool = PoolReference & { readonly ready: readonly string[]; readonly strangers: readonly string[] };
 
 /** What the references resolve to. */
 export type Resolved =
@@ -47,7 +47,8 @@ export async function resolve(rules: Rule, home: string, reads: Reads): Promise<
     if (port === undefined) {
       return unresolved('PortNotFound', `there is no TCP port ${reference.port} on Service`, [reference]);
     }
-    pools.push({ ...reference, ready: serversOf(service, port, slices.get(reference.name) ?? []) });
+    const behind = slices.get(reference.name) ?? [];
+    pools.push({ ...reference, ready: serversOf(service, port, behind), strangers: strangersIn(behind) });
   }
   return { pools };
 }

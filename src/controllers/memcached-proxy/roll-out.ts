@@ -16,25 +16,22 @@ import type { Pool } from './references.ts';
 /** What the plan is made of. */
 export type Situation = {
   readonly proxy: { readonly metadata: Pick<Meta, 'name' | 'namespace'>; readonly spec: { readonly rules: Rule } };
-  readonly pools: readonly Pool[];
-  readonly deployment: Pick<Live<V1Deployment>, 'metadata' | 'spec' | 'status'> | undefined;
-  /** As they were after the Deployment was read. */
-  readonly replicaSets: readonly Pick<V1ReplicaSet, 'spec'>[];
+  readonly pools: readonly Omit<Pool, 'strangers'>[];
+  /** The ConfigMap that runs now, whose servers are kept for pools that have none ready. */
+  readonly mounted: string | undefined;
 };
 
-/** The configuration to roll out, and all that there should be. */
+/** The configuration to roll out. */
 export type Plan = {
   readonly name: string;
-  readonly configMaps: readonly Child<typeof configMapKind>[];
+  readonly configMap: Child<typeof configMapKind>;
   readonly servers: Servers;
   /** A name that five digits would have given, but which something else has. */
   readonly taken?: string;
 };
 
 /** Plans the roll-out over the ConfigMaps that there are. */
-export function planRollOut(situation: Situation, existing: readonly Live<V1ConfigMap>[]): Plan {
-  const { proxy, pools, deployment, replicaSets } = situation;
-  const mounted = deployment === undefined ? undefined : mountedBy(deployment);
+export function planRollOut({ proxy, pools, mounted }: Situation, existing: readonly Live<V1ConfigMap>[]): Plan {
   const last = serversIn(existing.find(({ metadata }) => metadata.name === mounted));
   // Nobody is helped by a proxy without servers: those that were there may be back sooner than a roll-out is through.
   const servers = new Map(
@@ -42,28 +39,27 @@ export function planRollOut(situation: Situation, existing: readonly Live<V1Conf
   );
   const config = formatConfig(proxy.spec.rules, proxy.metadata.namespace ?? '', servers);
   const { name, taken } = nameFor(proxy.metadata.name, config, existing);
-
-  const named = new Set([mounted, ...replicaSets.map(mountedBy)]);
-  const kept = existing.filter(
-    ({ metadata }) => metadata.name !== name && (!isSettled(deployment) || named.has(metadata.name)),
-  );
   return {
     name,
     servers,
-    configMaps: [
-      configMapOf(name, config),
-      ...kept.map(({ metadata, data = {} }) => ({ metadata: { name: metadata.name }, immutable: true, data })),
-    ],
+    configMap: configMapOf(name, config),
     ...(taken === undefined || existing.some(({ metadata }) => metadata.name === name) ? {} : { taken }),
   };
 }
 
 /**
- * Tells whether the ReplicaSets that were listed are all that a template of ours will get. Before the Deployment's controller
- * has seen the latest, it may still make one for a template that nothing names any more.
+ * Lists the ConfigMaps that nothing names any more: neither the Deployment nor a ReplicaSet of it.
+ * @param replicaSets as they were after the Deployment was read. Before its controller has seen the latest template, it may
+ *   still make a ReplicaSet for one that nothing names, so nothing is dropped until then.
  */
-function isSettled(deployment: Situation['deployment']): boolean {
-  return deployment === undefined || (deployment.status?.observedGeneration ?? 0) >= deployment.metadata.generation;
+export function droppedBy(
+  deployment: Pick<Live<V1Deployment>, 'metadata' | 'spec' | 'status'>,
+  replicaSets: readonly Pick<V1ReplicaSet, 'spec'>[],
+  existing: readonly Live<V1ConfigMap>[],
+): readonly string[] {
+  if ((deployment.status?.observedGeneration ?? 0) < deployment.metadata.generation) return [];
+  const named = new Set([deployment, ...replicaSets].map(mountedBy));
+  return existing.map(({ metadata }) => metadata.name).filter((name) => !named.has(name));
 }
 
 /** More digits, the more of its shorter names have other content. All of SHA-1 but its first byte is 38 digits. */

@@ -1,7 +1,7 @@
 // From Services and EndpointSlices, as values, to servers. Who made the slices is no matter; the real ones are in
 // test/cluster/memcached-proxy.test.ts.
 import { describe, expect, it } from 'vitest';
-import { findPort, serversOf } from '../../../src/controllers/memcached-proxy/endpoints.ts';
+import { findPort, serversOf, strangersIn } from '../../../src/controllers/memcached-proxy/endpoints.ts';
 
 type Endpoint = NonNullable<Parameters<typeof serversOf>[2][number]['endpoints']>[number];
 const ready = (...addresses: readonly string[]): Endpoint[] =>
@@ -83,6 +83,27 @@ describe('servers', () => {
     expect(serversOf({ spec: { ports: [{ port: 1 }] } }, unnamed, [])).toEqual([]);
     expect(serversOf(plain, unnamed, [slice(ready('db.example.com'), [{ port: 11_211 }], 'FQDN')])).toEqual([]);
     expect(serversOf(plain, unnamed, [{ addressType: 'IPv4', endpoints: [] }])).toEqual([]);
+  });
+
+  it.each([
+    ['a name', 'db.example.com', 'FQDN'],
+    ['an address that is called a name', '10.0.0.9', 'FQDN'],
+    ['a word', 'localhost', 'IPv4'],
+    ['an address with a leading zero, which some read as octal', '10.0.0.010', 'IPv4'],
+    ['a port with it', '10.0.0.9:80', 'IPv4'],
+    ['a quotation mark', '10.0.0.9"', 'IPv4'],
+    ['an address of the other family', 'fd00::1', 'IPv4'],
+    ['an IPv4 address among IPv6 ones', '10.0.0.9', 'IPv6'],
+    ['nothing at all', '', 'IPv4'],
+  ])('M3: %s is no server, and is named', (_, address, type) => {
+    const slices = [slice(ready(address), [{ port: 11_211 }], type), slice(ready('10.0.0.1'))];
+    expect(serversOf(plain, unnamed, slices)).toEqual(['10.0.0.1:11211']);
+    expect(strangersIn(slices)).toEqual([address]);
+  });
+
+  it('M3: who is not ready need not have an address', () => {
+    const waiting = [{ addresses: ['db.example.com'], conditions: { ready: false } }];
+    expect(strangersIn([slice(waiting, [{ port: 11_211 }], 'FQDN')])).toEqual([]);
   });
 });
 

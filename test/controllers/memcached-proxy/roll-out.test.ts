@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { configMapName, configMapOf } from '../../../src/controllers/memcached-proxy/children.ts';
 import { formatConfig } from '../../../src/controllers/memcached-proxy/config.ts';
-import { planRollOut, type Situation } from '../../../src/controllers/memcached-proxy/roll-out.ts';
+import { droppedBy, planRollOut, type Situation } from '../../../src/controllers/memcached-proxy/roll-out.ts';
 
 const rules = { type: 'sharded', service: { name: 'sharded-memcached', port: 11_211 } } as const;
 const proxy = { metadata: { name: 'p', namespace: 'default' }, spec: { rules } };
@@ -28,39 +28,42 @@ const deployment = (name: string, { generation = 2, observedGeneration = 2 } = {
 const [one, two, three] = [configOf('10.0.0.1:1'), configOf('10.0.0.2:1'), configOf('10.0.0.3:1')];
 const plan = (situation: Partial<Situation>, ...existing: readonly string[]) =>
   planRollOut(
-    { proxy, pools: [{ ...pool, ready: ['10.0.0.3:1'] }], deployment: undefined, replicaSets: [], ...situation },
+    { proxy, pools: [{ ...pool, ready: ['10.0.0.3:1'] }], mounted: undefined, ...situation },
     existing.map((config) => live(config)),
   );
-const names = ({ configMaps }: ReturnType<typeof plan>) => configMaps.map(({ metadata }) => metadata.name);
+const dropped = (by: Parameters<typeof droppedBy>[0], replicaSets: Parameters<typeof droppedBy>[1]) =>
+  droppedBy(
+    by,
+    replicaSets,
+    [one, two, three].map((config) => live(config)),
+  );
 
 describe('a roll-out', () => {
   it('M1: begins with one configuration, named after its content', () => {
     expect(plan({})).toMatchObject({
       name: nameOf(three),
-      configMaps: [{ metadata: { name: nameOf(three) }, immutable: true, data: { 'config.json': three } }],
+      configMap: { metadata: { name: nameOf(three) }, immutable: true, data: { 'config.json': three } },
     });
   });
 
-  it('M8: keeps what the Deployment and its ReplicaSets name, as it is, and nothing else', () => {
-    const named = { deployment: deployment(nameOf(two)), replicaSets: [mounting(nameOf(one)), mounting(nameOf(two))] };
-    expect(names(plan(named, one, two))).toEqual([three, one, two].map(nameOf));
-    expect(plan(named, one, two).configMaps[1]).toEqual(configMapOf(nameOf(one), one));
-    expect(names(plan({ ...named, replicaSets: [mounting(nameOf(two))] }, one, two))).toEqual([three, two].map(nameOf));
+  it('M8: drops what neither the Deployment nor a ReplicaSet names, and nothing else', () => {
+    const mountsTwo = deployment(nameOf(two));
+    expect(dropped(mountsTwo, [mounting(nameOf(one)), mounting(nameOf(two))])).toEqual([nameOf(three)]);
+    expect(dropped(mountsTwo, [mounting(nameOf(three))])).toEqual([nameOf(one)]);
+    expect(dropped(mountsTwo, [])).toEqual([nameOf(one), nameOf(three)]);
   });
 
-  it('M8: keeps everything until the Deployment has been seen as it is', () => {
-    const unseen = { deployment: deployment(nameOf(two), { generation: 3 }), replicaSets: [] };
-    expect(names(plan(unseen, one, two))).toEqual([three, one, two].map(nameOf));
+  it('M8: drops nothing until the Deployment has been seen as it is', () => {
+    expect(dropped(deployment(nameOf(two), { generation: 3 }), [])).toEqual([]);
     const { status: _, ...silent } = deployment(nameOf(two));
-    expect(names(plan({ deployment: { ...silent, status: {} } }, one, two))).toHaveLength(3);
+    expect(dropped({ ...silent, status: {} }, [])).toEqual([]);
   });
 
   it('M7: takes the configuration that is there, and a longer name only where other content has the short one', () => {
     expect(plan({}, three)).not.toHaveProperty('taken');
-    const other = planRollOut(
-      { proxy, pools: [{ ...pool, ready: ['10.0.0.3:1'] }], deployment: undefined, replicaSets: [] },
-      [live('{}', nameOf(three))],
-    );
+    const other = planRollOut({ proxy, pools: [{ ...pool, ready: ['10.0.0.3:1'] }], mounted: undefined }, [
+      live('{}', nameOf(three)),
+    ]);
     expect(other).toMatchObject({ name: configMapName('p', three, 10), taken: nameOf(three) });
   });
 
@@ -70,11 +73,7 @@ describe('a roll-out', () => {
       { ...pool, ready: [] },
       { name: 'b', namespace: 'default', port: 1, pool: 'bbbbb', ready: ['10.0.0.9:1'] },
     ];
-    const { servers } = plan(
-      { proxy: { ...proxy, spec: { rules: both } }, pools, deployment: deployment(nameOf(one)) },
-      one,
-      two,
-    );
+    const { servers } = plan({ proxy: { ...proxy, spec: { rules: both } }, pools, mounted: nameOf(one) }, one, two);
     expect([...servers]).toEqual([
       ['6db93', ['10.0.0.1:1']],
       ['bbbbb', ['10.0.0.9:1']],
@@ -83,9 +82,9 @@ describe('a roll-out', () => {
 
   it('M14: has none to keep when what is mounted is gone, or is no configuration', () => {
     const empty = { pools: [{ ...pool, ready: [] }] };
-    expect([...plan({ ...empty, deployment: deployment('gone') }, one).servers]).toEqual([['6db93', []]]);
+    expect([...plan({ ...empty, mounted: 'gone' }, one).servers]).toEqual([['6db93', []]]);
     for (const broken of ['{', '[]', '{"pools":1}']) {
-      expect([...plan({ ...empty, deployment: deployment(nameOf(broken)) }, broken).servers]).toEqual([['6db93', []]]);
+      expect([...plan({ ...empty, mounted: nameOf(broken) }, broken).servers]).toEqual([['6db93', []]]);
     }
   });
 });

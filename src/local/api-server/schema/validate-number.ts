@@ -11,8 +11,10 @@ const RANGES: Readonly<Record<string, readonly [number, number]>> = {
 export function validateNumber(value: number, schema: Schema, name: string, field: string): Cause[] {
   const { minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false, multipleOf, format } = schema;
   const causes: Cause[] = [];
+  // What came without a fraction is an integer to Go, and so are its bounds then.
+  const shown = (one: number): string => (Number.isSafeInteger(value) ? String(Math.trunc(one)) : asFloat(one));
   const wrong = (detail: string): void => {
-    causes.push(cause.invalid(field, String(value), `${name} in body should be ${detail}`));
+    causes.push(cause.invalid(field, shown(value), `${name} in body should be ${detail}`));
   };
   const range = format === undefined ? undefined : RANGES[format];
   if (range !== undefined && (!Number.isInteger(value) || value < range[0] || value > range[1])) {
@@ -24,14 +26,22 @@ export function validateNumber(value: number, schema: Schema, name: string, fiel
       ),
     );
   }
-  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) wrong(`a multiple of ${multipleOf}`);
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) wrong(`a multiple of ${shown(multipleOf)}`);
   if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
-    wrong(exclusiveMaximum ? `less than ${maximum}` : `less than or equal to ${maximum}`);
+    wrong(exclusiveMaximum ? `less than ${shown(maximum)}` : `less than or equal to ${shown(maximum)}`);
   }
   if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
-    wrong(exclusiveMinimum ? `greater than ${minimum}` : `greater than or equal to ${minimum}`);
+    wrong(exclusiveMinimum ? `greater than ${shown(minimum)}` : `greater than or equal to ${shown(minimum)}`);
   }
   return causes;
+}
+
+/** A float64 as Go prints it: the shortest digits, and an exponent of two digits from a million on or below a ten-thousandth. */
+function asFloat(value: number): string {
+  const [digits, power = '0'] = value.toExponential().split('e');
+  const exponent = Number(power);
+  if (exponent >= -4 && exponent < 6) return String(value);
+  return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }
 
 function isMultiple(value: number, of: number): boolean {

@@ -1,0 +1,97 @@
+// MemcachedProxy's bad input, row by row as the statements list it. A Service of another namespace is not among it: a controller
+// refuses that (RefNotPermitted), not the schema.
+import { memcachedProxyKind } from '../../../src/controllers/memcached-proxy/kind.ts';
+import { type BadInput, wholeObject } from './bad-input.ts';
+
+const service = { name: 'm', port: 11_211 };
+const rules = { service };
+const port = (value: unknown) => ({ rules: { service: { name: 'm', port: value } } });
+const named = (name: unknown) => ({ rules: { service: { name, port: 1 } } });
+const mcrouter = (options: object) => ({ rules, mcrouter: options });
+/** Rules over rules, so many levels deep. */
+const deep = (levels: number): object => (levels === 1 ? rules : { children: [deep(levels - 1)] });
+const types = ['spec.rules.type'];
+const ports = ['spec.rules.service.port'];
+const names = ['spec.rules.service.name'];
+const statsRoots = ['spec.mcrouter.statsRoot'];
+const eitherOr = 'exactly one of service and children must be given';
+const tooLong = 'a name begins with a letter and has at most 47';
+const privileged = { image: '', securityContext: { privileged: true } };
+
+export const memcachedProxyInput: BadInput = {
+  kind: memcachedProxyKind,
+  id: 'M',
+  good: { rules: { service: { ...service, namespace: 'other' } } },
+  refused: [
+    { what: 'rules missing', spec: {}, fields: ['spec.rules'], says: 'Required' },
+    { what: 'rules as a list', spec: { rules: [rules] }, fields: ['spec.rules'], says: 'must be of type object' },
+    { what: 'type "mirrored"', spec: { rules: { type: 'mirrored', service } }, fields: types, says: 'Unsupported' },
+    {
+      what: 'type "mirrored", below',
+      spec: { rules: { children: [{ type: 'mirrored', service }] } },
+      fields: ['spec.rules.children[0].type'],
+    },
+    { what: 'service and children both', spec: { rules: { service, children: [rules] } }, fields: ['spec.rules'] },
+    { what: 'service and children neither', spec: { rules: {} }, fields: ['spec.rules'], says: eitherOr },
+    {
+      what: 'service and children neither, below',
+      spec: { rules: { children: [{ children: [{}] }] } },
+      fields: ['spec.rules.children[0].children[0]'],
+      says: eitherOr,
+    },
+    { what: 'children []', spec: { rules: { children: [] } }, fields: ['spec.rules.children'] },
+    { what: 'port 0', spec: port(0), fields: ports },
+    { what: 'port 70000', spec: port(70_000), fields: ports },
+    { what: 'port ""', spec: port(''), fields: ports },
+    { what: 'port "UPPER"', spec: port('UPPER'), fields: ports },
+    { what: 'port 1.5', spec: port(1.5), fields: ports },
+    { what: 'port true', spec: port(true), fields: ports },
+    { what: 'port missing', spec: port(undefined), fields: ports, says: 'Required' },
+    { what: 'service.name ""', spec: named(''), fields: names },
+    { what: 'service.name "UPPER"', spec: named('UPPER'), fields: names, says: 'should match' },
+    { what: 'service.name missing', spec: named(undefined), fields: names, says: 'Required' },
+    {
+      what: 'tree deeper than supported',
+      spec: { rules: deep(5) },
+      fields: ['spec.rules.children[0].children[0].children[0].children'],
+      says: 'at most 4 levels',
+    },
+    { what: 'mcrouter.port 0', spec: mcrouter({ port: 0 }), fields: ['spec.mcrouter.port'] },
+    { what: 'mcrouter.port 70000', spec: mcrouter({ port: 70_000 }), fields: ['spec.mcrouter.port'] },
+    { what: 'statsRoot "relative"', spec: mcrouter({ statsRoot: 'relative' }), fields: statsRoots },
+    { what: 'statsRoot with ".."', spec: mcrouter({ statsRoot: '/a/../etc' }), fields: statsRoots },
+    { what: 'metadata.name with dots', name: 'a.b', spec: { rules }, fields: [wholeObject], says: tooLong },
+    { what: 'metadata.name with a leading digit', name: '1a', spec: { rules }, fields: [wholeObject], says: tooLong },
+    {
+      what: 'metadata.name of 48 letters',
+      name: 'a'.repeat(48),
+      spec: { rules },
+      fields: [wholeObject],
+      says: tooLong,
+    },
+  ],
+  taken: [
+    { what: 'metadata.name of 47 letters', name: 'a'.repeat(47), spec: { rules }, stored: { rules } },
+    { what: 'a tree of four levels', spec: { rules: deep(4) }, stored: { rules: deep(4) } },
+    {
+      id: 'M11',
+      what: 'no type, nor how mcrouter runs',
+      spec: { rules: { children: [{ children: [rules] }] } },
+      stored: {
+        rules: { type: 'sharded', children: [{ type: 'sharded', children: [{ type: 'sharded', service }] }] },
+        mcrouter: {
+          image: 'ianmlewis/mcrouter:v0.36.0-2',
+          port: 11_211,
+          statsRoot: '/var/mcrouter/stats',
+          securityContext: { runAsNonRoot: true, readOnlyRootFilesystem: true },
+        },
+      },
+    },
+    // Who may run that is for PodSecurity to say.
+    {
+      what: 'image "", privileged true',
+      spec: mcrouter(privileged),
+      stored: { mcrouter: privileged },
+    },
+  ],
+};
