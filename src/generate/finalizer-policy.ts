@@ -1,7 +1,8 @@
 // A controller with a finalizer needs patch on its objects, and RBAC cannot say "only the finalizers". An admission policy
-// does, for this controller's identity alone: nothing of the object may change but the one entry that is its own.
+// does: nothing of the object may change but the one entry that is its own.
 import type { Registered } from '../core/controller.ts';
-import { controllerIdentity, finalizerOf } from '../core/words.ts';
+import { finalizerOf } from '../core/words.ts';
+import { admissionPolicy } from './admission-policy.ts';
 import type { JsonObject } from './json.ts';
 
 /** Fields of metadata that a client may change (the rest is the API server's, or immutable). */
@@ -9,52 +10,26 @@ const mutable = ['labels', 'annotations', 'ownerReferences'] as const;
 
 /** Makes the policy and its binding. */
 export function finalizerPolicy({ name, declares: { resource } }: Registered): readonly JsonObject[] {
-  const policy = `outrigger-${name}-finalizers`;
-  const identity = controllerIdentity(name);
   const same = (field: string) => `object.?${field} == oldObject.?${field}`;
   const others = (object: string) =>
     `${object}.metadata.?finalizers.orValue([]).filter(one, one != '${finalizerOf(name)}')`;
-  return [
-    {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicy',
-      metadata: { name: policy },
-      spec: {
-        failurePolicy: 'Fail',
-        matchConstraints: {
-          resourceRules: [
-            {
-              apiGroups: [resource.group],
-              apiVersions: ['*'],
-              operations: ['CREATE', 'UPDATE'],
-              resources: [resource.plural],
-            },
-          ],
-        },
-        matchConditions: [
-          {
-            name: 'is-the-controller',
-            expression: `request.userInfo.username == '${identity}' || '${identity}' in request.userInfo.?groups.orValue([])`,
-          },
-        ],
-        validations: [
-          {
-            expression: [
-              `request.operation == 'UPDATE'`,
-              same('spec'),
-              ...mutable.map((field) => `object.metadata.?${field} == oldObject.metadata.?${field}`),
-              `${others('object')} == ${others('oldObject')}`,
-            ].join(' && '),
-            message: `${name} may change nothing but its own entry of metadata.finalizers`,
-          },
-        ],
+  return admissionPolicy(name, 'finalizers', {
+    target: {
+      apiGroups: [resource.group],
+      apiVersions: ['*'],
+      operations: ['CREATE', 'UPDATE'],
+      resources: [resource.plural],
+    },
+    validations: [
+      {
+        expression: [
+          `request.operation == 'UPDATE'`,
+          same('spec'),
+          ...mutable.map((field) => `object.metadata.?${field} == oldObject.metadata.?${field}`),
+          `${others('object')} == ${others('oldObject')}`,
+        ].join(' && '),
+        message: `${name} may change nothing but its own entry of metadata.finalizers`,
       },
-    },
-    {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata: { name: policy },
-      spec: { policyName: policy, validationActions: ['Deny'] },
-    },
-  ];
+    ],
+  });
 }

@@ -4,6 +4,7 @@ import type { Registered } from '../core/controller.ts';
 import type { AnyResource } from '../core/resource.ts';
 import type { WatchList } from '../core/watch-list.ts';
 import { controllerIdentity, cursorName, resyncIdentity, systemNamespace, watcherAccount } from '../core/words.ts';
+import { execPolicy } from './exec-policy.ts';
 import { finalizerPolicy } from './finalizer-policy.ts';
 import type { JsonObject } from './json.ts';
 
@@ -17,7 +18,7 @@ type Rule = {
 const rbac = 'rbac.authorization.k8s.io';
 const watcher = { kind: 'ServiceAccount', name: watcherAccount, namespace: systemNamespace };
 
-/** Makes the namespace, the cursor, roles and bindings, and for controllers with a finalizer the policies that narrow them. */
+/** Makes the namespace, the cursor, roles and bindings, and where RBAC gives too much the policies that narrow it. */
 export function rbacOf(registry: readonly Registered[], { resources }: WatchList): readonly JsonObject[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } },
@@ -48,6 +49,7 @@ export function rbacOf(registry: readonly Registered[], { resources }: WatchList
         subjects(controllerIdentity(controller.name)),
       ),
       ...(controller.declares.finalizes ? finalizerPolicy(controller) : []),
+      ...(controller.declares.exec === undefined ? [] : execPolicy(controller.name, controller.declares.exec)),
     ]),
   ];
 }
@@ -59,7 +61,7 @@ export function ownKinds(registry: readonly Registered[], kinds: readonly AnyRes
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource);
 }
 
-function controllerRules({ declares: { resource, owns, reads, finalizes } }: Registered): readonly Rule[] {
+function controllerRules({ declares: { resource, owns, reads, exec, finalizes } }: Registered): readonly Rule[] {
   const { group, plural } = resource;
   return [
     rule(group, plural, finalizes ? ['get', 'list', 'patch'] : ['get', 'list']),
@@ -68,6 +70,8 @@ function controllerRules({ declares: { resource, owns, reads, finalizes } }: Reg
     ...(owns.length === 0 ? [] : [rule(group, `${plural}/finalizers`, ['update'])]),
     ...owns.map((kind) => rule(kind.group, kind.plural, ['get', 'list', 'create', 'patch', 'delete'])),
     ...reads.map((kind) => rule(kind.group, kind.plural, ['get', 'list'])),
+    // A WebSocket is opened by a GET, and since 1.35 asks for create as well (KEP-4006).
+    ...(exec === undefined ? [] : [rule('', 'pods/exec', ['get', 'create'])]),
     // An Event that is there is read by an empty patch.
     rule('', 'events', ['create', 'patch']),
   ];

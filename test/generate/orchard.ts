@@ -1,6 +1,7 @@
 // A registry for tests: one kind with two controllers, children, reads, watches and settings of every sort.
 import * as z from 'zod';
 import { type Declaration, defineController, type Registered } from '../../src/core/controller.ts';
+import type { ExecDeclaration } from '../../src/core/exec.ts';
 import { existingKind, type Meta } from '../../src/core/kind.ts';
 import { defineResource } from '../../src/core/resource.ts';
 
@@ -46,6 +47,11 @@ const treePruner = defineController(treeKind, { status: ['pruned'], conditions: 
 });
 
 export const orchard: readonly Registered[] = [tree, treePruner];
+
+/** A registry of one controller that runs commands. */
+export function running(exec: ExecDeclaration): readonly Registered[] {
+  return [defineController(treeKind)({ name: 'tree', exec, reconcile: async () => ripe })];
+}
 
 /** A registry of one controller with a name and settings of one's choice. */
 export function only(name: string, settings: z.ZodObject = z.object({})): readonly Registered[] {

@@ -8,7 +8,7 @@ import { awsOf } from '../../src/generate/aws.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { only, orchard, orchardWith, otherTreeKind } from './orchard.ts';
+import { only, orchard, orchardWith, otherTreeKind, running } from './orchard.ts';
 
 describe('the watch list', () => {
   const { resources } = watchListOf(orchard);
@@ -91,6 +91,40 @@ describe('the roles', () => {
 
   it('let the resync list a kind of two controllers once', () => {
     expect(rulesOf('outrigger-resync')).toEqual(['trees: list']);
+  });
+});
+
+describe('a controller that runs commands', () => {
+  const documents = rbacOf(
+    running({ container: '-ctr', commands: [['pick', 'a \'b\' "c"'], { argv: ['plant'], changes: true }] }),
+    watchListOf([]),
+  );
+  const text = JSON.stringify(documents);
+
+  it('may open a WebSocket to any container, and a policy leaves of that what it declared', () => {
+    expect(text).toContain('"resources":["pods/exec"],"verbs":["get","create"]');
+    const policy = documents.find(({ kind }) => kind === 'ValidatingAdmissionPolicy');
+    expect(policy).toMatchObject({
+      metadata: { name: 'outrigger-tree-exec' },
+      spec: {
+        failurePolicy: 'Fail',
+        matchConstraints: { resourceRules: [{ operations: ['CONNECT'], resources: ['pods/exec'] }] },
+        validations: [
+          {
+            expression: [
+              `size(object.?command.orValue([])) >= 2 && object.command[0] == "pick" && object.command[1] == "a 'b' \\"c\\""`,
+              'size(object.?command.orValue([])) >= 1 && object.command[0] == "plant"',
+            ].join(' || '),
+          },
+          { expression: `object.?container.orValue('').endsWith("-ctr")` },
+          { expression: '!object.?stdin.orValue(false) && !object.?tty.orValue(false)' },
+        ],
+      },
+    });
+  });
+
+  it('is the only one that may: without a declaration there is no such right', () => {
+    expect(JSON.stringify(rbacOf(orchard, watchListOf(orchard)))).not.toContain('pods/exec');
   });
 });
 
@@ -253,6 +287,10 @@ describe('generating is refused', () => {
       orchardWith('grafter', { part: { status: ['grafted'], conditions: [] } }),
       'grafter: a part needs a condition',
     ],
+    ['exec in every container', running({ container: '', commands: [['ls']] }), 'controller tree.exec: container is'],
+    ['exec of nothing', running({ container: 'a', commands: [] }), 'controller tree.exec: commands has no command'],
+    ['exec of anything', running({ container: 'a', commands: [['ls'], []] }), 'a command begins with a program'],
+    ['exec of no Unicode', running({ container: 'a', commands: [['ls', '\ud800']] }), 'a text is not Unicode'],
   ])('for %s', (_, registry, message) => {
     expect(() => generatedFiles(registry)).toThrow(message);
   });

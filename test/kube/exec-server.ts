@@ -44,24 +44,34 @@ export function endOf(exitCode: number): object {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...rest };
 }
 
-/**
- * Starts a server on a free port of the loopback; it ends with the test.
- * @param refuse answers an upgrade instead of opening it; tells whether it did
- */
-export async function startExecServer(
+interface ExecServerOptions {
+  readonly tls?: boolean;
+  readonly protocol?: string | false;
+  /** Answers an upgrade instead of opening it; tells whether it did. */
+  readonly refuse?: (socket: Duplex, asked: Asked) => boolean;
+  readonly requestCert?: boolean;
+}
+
+/** Starts a server on a free port of the loopback; it ends with the test. */
+export async function startExecServer(script: Script, options: ExecServerOptions = {}): Promise<ExecServer> {
+  const { url, asked, close } = await openExecServer(script, options);
+  onTestFinished(close);
+  return {
+    url,
+    asked,
+    client(clientOptions, connection) {
+      const client = createClient({ server: url, ...connection }, clientOptions);
+      onTestFinished(() => client.close());
+      return client;
+    },
+  };
+}
+
+/** Starts a server on a free port of the loopback, for several tests. */
+export async function openExecServer(
   script: Script,
-  {
-    tls = false,
-    protocol = 'v4.channel.k8s.io',
-    refuse = () => false,
-    requestCert = false,
-  }: {
-    readonly tls?: boolean;
-    readonly protocol?: string | false;
-    readonly refuse?: (socket: Duplex, asked: Asked) => boolean;
-    readonly requestCert?: boolean;
-  } = {},
-): Promise<ExecServer> {
+  { tls = false, protocol = 'v4.channel.k8s.io', refuse = () => false, requestCert = false }: ExecServerOptions = {},
+): Promise<Pick<ExecServer, 'url' | 'asked'> & { close(): Promise<void> }> {
   const asked: Asked[] = [];
   const connections = new Set<Duplex>();
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => protocol });
@@ -88,21 +98,15 @@ export async function startExecServer(
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    for (const one of connections) one.destroy();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const url = new URL(`${tls ? 'https' : 'http'}://127.0.0.1:${port}`);
   return {
-    url,
+    url: new URL(`${tls ? 'https' : 'http'}://127.0.0.1:${port}`),
     asked,
-    client(options, connection) {
-      const client = createClient({ server: url, ...connection }, options);
-      onTestFinished(() => client.close());
-      return client;
+    close: async () => {
+      for (const one of connections) one.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
     },
   };
 }
