@@ -1,8 +1,11 @@
 // `outrigger build`: one bundle for each function and one for the watcher, in dist/.
+import { execFile } from 'node:child_process';
 import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { type BuildOptions, build as bundle } from 'esbuild';
+import * as z from 'zod';
 
 /** Makes the command. */
 export function buildCommand(): Command {
@@ -16,6 +19,9 @@ const beside = 'dist-new';
 
 /** What must not be in a function: it would more than triple its size, and its informer is not ours. */
 const notInFunctions = '@kubernetes/client-node';
+
+/** What only a function needs whose controller runs commands; in the others nothing ever asks for it. (The watcher's client-node has it at once.) */
+const forCommands = 'ws';
 
 const common = {
   bundle: true,
@@ -39,6 +45,7 @@ const common = {
 export async function build(root: string): Promise<void> {
   const functions = (await readdir(path.join(root, 'functions'))).filter((file) => file.endsWith('.ts'));
   await rm(path.join(root, beside), { recursive: true, force: true });
+  const executing = await executingControllers(root);
   // All of them end before this does, so that nothing is still being written when one has failed.
   const bundles = await Promise.allSettled([
     ...functions.map(async (file) => {
@@ -48,6 +55,7 @@ export async function build(root: string): Promise<void> {
         absWorkingDir: root,
         entryPoints: { index: path.join('functions', file) },
         outdir: path.join(beside, name),
+        external: executing === undefined || executing.has(name) ? [] : [forCommands],
         // What is seldom needed (a kubeconfig's parser) is a file of its own, loaded when it is.
         splitting: true,
         // A function's credentials are in its environment; the chain that looks elsewhere is a quarter of a bundle.
@@ -68,4 +76,23 @@ export async function build(root: string): Promise<void> {
   for (const made of bundles) if (made.status === 'rejected') throw made.reason;
   await rm(path.join(root, 'dist'), { recursive: true, force: true });
   await rename(path.join(root, beside), path.join(root, 'dist'));
+}
+
+const question = `
+  import { registry } from './src/controllers/registry.ts';
+  process.stdout.write(JSON.stringify(registry.filter(({ declares }) => declares.exec !== undefined).map(({ name }) => name)));
+`;
+
+/**
+ * Names the controllers that run commands; functions are named after them. Asks a process of its own, because the sources
+ * may have changed since this one began. Undefined where there is no answer: what is wrong with the sources, the bundler
+ * says better.
+ */
+async function executingControllers(root: string): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const asked = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', question], { cwd: root });
+    return new Set(z.array(z.string()).parse(JSON.parse(asked.stdout)));
+  } catch {
+    return undefined;
+  }
 }

@@ -71,6 +71,28 @@ describe('build', () => {
     expect(await call('tree')).toBe('old');
   });
 
+  it('gives a WebSocket, as a file of its own, to the functions whose controllers run commands, and to no other', async () => {
+    await mkdir(path.join(root, 'src/controllers'));
+    await write('src/open.ts', `export const open = async () => typeof (await import('ws')).WebSocket;`);
+    for (const name of ['tree', 'fruit', 'timers']) {
+      await write(`functions/${name}.ts`, `import { open } from '../src/open.ts'; export const handler = open;`);
+    }
+    const registry = `export const registry = [{ name: 'tree', declares: {} }, { name: 'fruit', declares: { exec: {} } }];`;
+    await write('src/controllers/registry.ts', registry);
+    await build(root);
+    const filesOf = async (name: string) => (await readdir(path.join(root, 'dist', name))).length;
+    expect(await filesOf('tree')).toBe(2);
+    expect(await filesOf('timers')).toBe(2);
+    expect(await filesOf('fruit')).toBeGreaterThan(2);
+    await rm(path.join(root, 'node_modules'));
+    expect(await call('fruit')).toBe('function');
+    // It goes by what the sources say now.
+    await symlink(path.join(source, 'node_modules'), path.join(root, 'node_modules'));
+    await write('src/controllers/registry.ts', registry.replace('declares: {} }', 'declares: { exec: {} } }'));
+    await build(root);
+    expect(await filesOf('tree')).toBeGreaterThan(2);
+  });
+
   it('fails with the place of what does not compile', async () => {
     await write('functions/tree.ts', 'export const handler = (;');
     await expect(build(root)).rejects.toThrow('functions/tree.ts:1');
