@@ -1,5 +1,5 @@
 // What cannot be is refused before anything is generated: names that end in those of queues, functions, roles and labels,
-// controllers of one kind that would write over each other, and commands that would be no limit.
+// controllers of one kind that would write over each other, and an exec that would be no limit.
 import type { Registered } from '../core/controller.ts';
 import { commandRules, type ExecDeclaration } from '../core/exec.ts';
 import { resyncQueue, timersQueue } from '../core/words.ts';
@@ -11,7 +11,10 @@ const legal = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
 /** What has a function or a folder in dist/ already. */
 const taken = [timersQueue, resyncQueue, 'watcher'];
 
-/** Refuses names that cannot be, two of one name, parts that overlap or stand alone, and an exec without limits. Throws SchemaError. */
+/**
+ * Refuses names that cannot be, two of one name, parts that overlap or stand alone, and an exec without limits. Throws
+ * SchemaError.
+ */
 export function checkRegistry(registry: readonly Registered[]): void {
   for (const [index, { name, declares }] of registry.entries()) {
     const refuse = (problem: string) => new SchemaError(`controller ${name}`, problem);

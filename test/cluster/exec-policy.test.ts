@@ -2,6 +2,7 @@
 // its context to the kubelet and back, and nothing beside it. The kubelet is the tests' own; it answers whatever it is asked.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { bitcoinPeers } from '../../src/controllers/bitcoin-network/bitcoin-peers.ts';
 import { defineController } from '../../src/core/controller.ts';
 import { existingKind } from '../../src/core/kind.ts';
 import { defineResource } from '../../src/core/resource.ts';
@@ -32,12 +33,13 @@ const brewer = defineController(pot)({
   reconcile: async () => ({ status: {}, conditions: {} }),
 });
 const drinker = defineController(pot)({ name: 'drinker', reconcile: async () => ({ status: {}, conditions: {} }) });
-const registry = [brewer, drinker];
+const registry = [brewer, drinker, bitcoinPeers];
 
 // One comes as a user, the other as a group, as an EKS access entry gives it.
 const asUser = controllerIdentity('brewer');
 const asGroup = 'arn:aws:iam::000000000000:role/brewer';
 const undeclared = controllerIdentity('drinker');
+const peers = controllerIdentity('bitcoin-peers');
 const stranger = 'somebody';
 
 // kubectl applies a list of one namespace at a time, and the generated objects have one.
@@ -69,6 +71,7 @@ beforeAll(async () => {
       { name: asUser },
       { name: asGroup, groups: [controllerIdentity('brewer')] },
       { name: undeclared },
+      { name: peers },
       { name: stranger },
     ],
   });
@@ -105,7 +108,7 @@ function whoeverMayExec(name: string): readonly object[] {
 }
 
 function nodeAndPod(): readonly object[] {
-  const containers = ['tea-pot', 'sidecar'].map((name) => ({ name, image: 'none' }));
+  const containers = ['tea-pot', 'sidecar', 'net-sts-ctr'].map((name) => ({ name, image: 'none' }));
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'tea', namespace } };
   return [
     { apiVersion: 'v1', kind: 'Node', metadata: { name: 'here' } },
@@ -191,10 +194,35 @@ describe('a controller that declares commands', () => {
   });
 });
 
+describe('bitcoin-peers', () => {
+  const cli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'];
+  const node = 'net-sts-ctr';
+
+  it.each<[string, readonly string[]]>([
+    ['reads the list of added nodes', ['getaddednodeinfo']],
+    ['adds a node', ['addnode', '10.0.0.1', 'add']],
+    ['removes a node', ['addnode', '10.0.0.1', 'remove']],
+  ])('%s', async (_, words) => {
+    expect(await asks(peers, { container: node, command: [...cli, ...words] })).toBe(101);
+  });
+
+  it.each<[string, Options]>([
+    ['stop the node', { container: node, command: [...cli, 'stop'] }],
+    ['use the wallet', { container: node, command: [...cli, 'sendtoaddress', 'a', '1'] }],
+    ['read another configuration', { container: node, command: [cli[0] ?? '', '-conf=/etc/passwd', 'addnode'] }],
+    ['run a shell', { container: node, command: ['/bin/sh', '-c', [...cli, 'getaddednodeinfo'].join(' ')] }],
+    ['run a shell with a declared command behind it', { container: node, command: ['/bin/sh', '-c', 'id', ...cli] }],
+    ['type', { container: node, command: [...cli, 'getaddednodeinfo'], stdin: true }],
+    ['speak to another container', { container: 'sidecar', command: [...cli, 'getaddednodeinfo'] }],
+  ])('may not %s', async (_, options) => {
+    expect(await asks(peers, options)).toBe(422);
+  });
+});
+
 describe('everybody else', () => {
   it('runs what RBAC lets them', async () => {
     expect(await asks(stranger, { container: 'sidecar', command: ['sh'], stdin: true, tty: true })).toBe(101);
-    // Past admission: the pod has two containers, and which is meant was not said.
+    // Past admission: the pod has several containers, and which is meant was not said.
     expect(await asks(stranger, { command: ['sh'] })).toBe(400);
   });
 

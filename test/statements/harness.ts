@@ -111,16 +111,23 @@ export async function startSystem(
   let fatal: ((request: KubeRequest) => boolean) | undefined;
   let forbidden: ((request: KubeRequest) => boolean) | undefined;
   let dead = false;
+  const check = (request: KubeRequest) => {
+    dead ||= fatal?.(request) === true;
+    if (dead) throw new Error('killed');
+    if (forbidden?.(request) === true) {
+      const status = { kind: 'Status', reason: 'Forbidden', message: 'you may not do that' };
+      throw new ApiError(`${request.method} ${request.path}`, 403, status);
+    }
+  };
   const mortal: KubeClient = {
     ...observed,
     request: async (request) => {
-      dead ||= fatal?.(request) === true;
-      if (dead) throw new Error('killed');
-      if (forbidden?.(request) === true) {
-        const status = { kind: 'Status', reason: 'Forbidden', message: 'you may not do that' };
-        throw new ApiError(`${request.method} ${request.path}`, 403, status);
-      }
+      check(request);
       return await observed.request(request);
+    },
+    webSocket: async (request) => {
+      check({ method: 'GET', path: request.path, query: request.query });
+      await observed.webSocket(request);
     },
   };
   // Others' namespaces on the same server are none of this statement's business.
