@@ -8,6 +8,7 @@ import type { KubeObject } from '../../src/kube/object.ts';
 import { startApiServer } from '../../src/local/api-server/server.ts';
 import { applyManifests, type Manifest, readManifests } from '../../src/local/manifests.ts';
 import { startWorkloads } from '../../src/local/workloads/workloads.ts';
+import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
 import { groupIdOf } from '../../src/queue/group-id.ts';
 import { hashOf, type Message, targetOf } from '../../src/queue/message.ts';
 import { install, type System, startSystem } from '../statements/harness.ts';
@@ -15,14 +16,14 @@ import { conditionOf } from '../statements/user.ts';
 import { startWatch } from '../statements/watch.ts';
 import type { Row } from './row.ts';
 
-const samples = ['infra/kubernetes/samples', 'infra/kubernetes/samples-workloads'];
+const samples = 'infra/kubernetes/samples';
 /** Long enough for every sample to get Ready on a slow machine. */
 const settleMilliseconds = 60_000;
 
 /** Counts the requests of a converged reconcile by each controller. */
 export async function f4(): Promise<readonly Row[]> {
   await using parts = new AsyncDisposableStack();
-  const server = await startApiServer();
+  const server = await startApiServer({ execute: createBitcoinNodes().execute });
   parts.defer(() => server.close());
   const connection = { server: new URL(server.url) };
   await install(connection);
@@ -30,7 +31,7 @@ export async function f4(): Promise<readonly Row[]> {
   parts.defer(() => system.end());
   const workloads = await startWorkloads(system.client);
   parts.defer(() => workloads.close());
-  const manifests = (await Promise.all(samples.map(readManifests))).flat().map(inNamespace(system.namespace));
+  const manifests = (await readManifests(samples)).map(inNamespace(system.namespace));
   await applyManifests(system.client, manifests, { signal: AbortSignal.timeout(settleMilliseconds) });
   await settle(system);
   const rows: Row[] = [];

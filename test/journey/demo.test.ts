@@ -80,7 +80,7 @@ describe('outrigger dev', { timeout: 90_000 }, () => {
     const { ended } = await dev('--apply', samples, '--until-ready');
     const { status, said } = await ended;
     expect(said).toMatch(/KIND +OBJECT +READY +REASON +AGE/);
-    for (const name of ['north', 'south', 'pond', 'risotto', 'salt']) {
+    for (const name of ['north', 'south', 'pond', 'risotto', 'salt', 'example', 'sharded-example', 'my-network']) {
       expect(said).toMatch(new RegExp(`default/${name} +True`));
     }
     expect(status).toBe(0);
