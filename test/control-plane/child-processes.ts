@@ -11,6 +11,8 @@ import { join } from 'node:path';
 export interface Program {
   readonly pid: number;
   readonly log: string;
+  /** Resolves with how it ended. */
+  readonly exited: Promise<string>;
   /** Says how it ended, or undefined while it runs. */
   ended(): string | undefined;
   /** Sends a signal; does nothing once it has ended. */
@@ -66,6 +68,7 @@ function createProgram(child: ChildProcess, pid: number, log: string): Program {
   return {
     pid,
     log,
+    exited: exited.then(() => ended() ?? ''),
     ended,
     signal: (signal) => {
       child.kill(signal);

@@ -80,7 +80,7 @@ export function execSessionCases({ server, script, runPod }: ExecStage): void {
     const before = script.requests().length;
     const going = new AbortController();
     const session = execOverWire(server, path, ['hang'], { signal: going.signal });
-    await expect.poll(() => script.requests().length).toBe(before + 1);
+    await expect.poll(() => script.requests().length, { timeout: 20_000 }).toBe(before + 1);
     going.abort();
     await script.abandoned();
     expect(await session).not.toHaveProperty('ending');

@@ -30,7 +30,7 @@ export async function startPod(
   const pod = await cluster.get(pods, key);
   if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || pod.status?.podIP !== undefined) return;
   if (pod.status?.phase !== undefined && pod.status.phase !== 'Pending') return;
-  await cluster.replaceStatus(pods, pod, running(pod, { ip: addresses(), ready: true, restarts: 0, now: now() }));
+  await cluster.replaceStatus(pods, pod, runningPod(pod, { ip: addresses(), ready: true, restarts: 0, now: now() }));
 }
 
 /** Makes a running pod ready, or not. Throws when there is no such pod. */
@@ -42,7 +42,7 @@ export async function setPodReady(
   const pod = await existing(cluster, key);
   if (pod.status?.podIP !== undefined && isReady(pod) === ready) return;
   const ip = pod.status?.podIP ?? addresses();
-  await cluster.replaceStatus(pods, pod, running(pod, { ip, ready, restarts: restartsOf(pod), now: now() }));
+  await cluster.replaceStatus(pods, pod, runningPod(pod, { ip, ready, restarts: restartsOf(pod), now: now() }));
 }
 
 /** Restarts a pod as after its node's reboot: the same pod, another address. Throws when there is no such pod. */
@@ -53,7 +53,7 @@ export async function restartPod(
 ): Promise<void> {
   const pod = await existing(cluster, key);
   const restarts = restartsOf(pod) + 1;
-  await cluster.replaceStatus(pods, pod, running(pod, { ip: addresses(), ready: true, restarts, now: now() }));
+  await cluster.replaceStatus(pods, pod, runningPod(pod, { ip: addresses(), ready: true, restarts, now: now() }));
 }
 
 async function existing(cluster: WorkloadCluster, key: ObjectKey): Promise<Pod> {
@@ -66,7 +66,8 @@ function restartsOf({ status }: Pod): number {
   return status?.containerStatuses?.[0]?.restartCount ?? 0;
 }
 
-function running(
+/** Returns a pod that runs, as its kubelet says it; conditions that hold as before keep their time. */
+export function runningPod(
   pod: Pod,
   { ip, ready, restarts, now }: { ip: string; ready: boolean; restarts: number; now: Date },
 ): object {

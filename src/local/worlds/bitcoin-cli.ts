@@ -13,7 +13,7 @@ export const freshNode: BitcoinNode = { added: [] };
 export type Turn = { readonly node: BitcoinNode; readonly executed: Executed };
 
 /** One entry of `getaddednodeinfo`. */
-type AddedNode = {
+export type AddedNode = {
   readonly addednode: string;
   readonly connected: boolean;
   readonly addresses: readonly { readonly address: string; readonly connected: 'outbound' | 'inbound' }[];
@@ -68,7 +68,7 @@ export function runBitcoinCli(node: BitcoinNode, args: readonly string[], reache
 }
 
 /** Takes what bitcoin-cli was given apart. */
-function bitcoinCall(args: readonly string[]): {
+export function bitcoinCall(args: readonly string[]): {
   readonly method: string | undefined;
   readonly parameters: readonly string[];
 } {
@@ -93,22 +93,22 @@ export function notRunning(): Executed {
 }
 
 /** What a command says when bitcoind answers with an error. */
-function rpcError(error: keyof typeof rpcErrors, message: string): Executed {
+export function rpcError(error: keyof typeof rpcErrors, message: string): Executed {
   const code = rpcErrors[error];
   // An exit status has eight bits; the codes that controllers look at are smaller.
   return failed(Math.abs(code) % 256, `error code: ${code}\nerror message:\n${message}`);
 }
 
 /** What a command prints that answers with a value. */
-function printed(value: unknown): Executed {
+export function printed(value: unknown): Executed {
   return { exitCode: 0, stdout: `${JSON.stringify(value, null, 2)}\n`, stderr: '' };
 }
 
 /** What a command prints that answers with null. */
-const silent: Executed = { exitCode: 0, stdout: '', stderr: '' };
+export const silent: Executed = { exitCode: 0, stdout: '', stderr: '' };
 
 /** What `getnetworkinfo` prints, as much of it as somebody may look at. */
-function networkInfo(connections: number): object {
+export function networkInfo(connections: number): object {
   return {
     ...{ version: 150000, subversion: '/Satoshi:0.15.0/', protocolversion: 70015, localrelay: true, timeoffset: 0 },
     ...{ networkactive: true, connections, networks: [], relayfee: 0.00001, localaddresses: [], warnings: '' },
@@ -116,8 +116,8 @@ function networkInfo(connections: number): object {
 }
 
 /** bitcoind's words for an address that is not in the list. */
-const notAddedMessage = 'Error: Node has not been added.';
-const addnodeHelp = 'addnode "node" "add|remove|onetry"';
+export const notAddedMessage = 'Error: Node has not been added.';
+export const addnodeHelp = 'addnode "node" "add|remove|onetry"';
 
 function failed(exitCode: number, said: string): Executed {
   return { exitCode, stdout: '', stderr: `${said}\n` };

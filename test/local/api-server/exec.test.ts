@@ -64,7 +64,7 @@ describe('a command in a pod', () => {
     await briefWire.mergePatch(`${path}/one/status`, { status: { phase: 'Running', podIP: '127.1.0.1' } });
     const before = script.requests().length;
     const session = execOverWire(brief, `${path}/one`, ['hang']);
-    await expect.poll(() => script.requests().length).toBe(before + 1);
+    await expect.poll(() => script.requests().length, { timeout: 20_000 }).toBe(before + 1);
     await brief.close();
     expect(await session).not.toHaveProperty('ending');
   });

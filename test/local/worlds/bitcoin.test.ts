@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExecRequest } from '../../../src/local/api-server/exec/execute.ts';
 import { createBitcoinNodes } from '../../../src/local/worlds/bitcoin.ts';
+import { bitcoinNodeCases } from '../../bitcoin-node/node-cases.ts';
 
 const cli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'];
 const pod = { namespace: 'n', name: 'net-sts-0' };
@@ -98,5 +99,19 @@ describe('faults', () => {
     gone.abort();
     await expect(hanging).rejects.toThrow('nobody waits');
     expect(nodes.added(pod)).toEqual([]);
+  });
+});
+
+describe('what a node says, as a real one does', () => {
+  bitcoinNodeCases({
+    async start() {
+      const nodes = createBitcoinNodes();
+      const peer = (name: string, ip: string) => ({
+        ip,
+        cli: (...args: readonly string[]) =>
+          nodes.execute(request([], { pod: name, ip, command: ['bitcoin-cli', ...args] })),
+      });
+      return [peer('one', '127.1.0.1'), peer('other', '127.1.0.2')];
+    },
   });
 });

@@ -44,7 +44,7 @@ export function execOf(world: World, route: Route | undefined, exchange: Exchang
 }
 
 /** What a kubelet refuses, in its words: plain text, which kube-apiserver passes on. */
-function kubeletRefusal(
+export function kubeletRefusal(
   container: string,
   asked: { readonly running: boolean; readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean },
 ): Answer | undefined {

@@ -1,0 +1,134 @@
+// Real Bitcoin nodes in pods of the real control plane: a btcd for each pod, reached by `pods/exec` alone. What a controller makes of
+// them is elsewhere.
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { bitcoinPrograms } from '../bitcoin-node/bitcoin-programs.ts';
+import { type BitcoinPeer, bitcoinNodeCases } from '../bitcoin-node/node-cases.ts';
+import type { Body } from '../conformance/body.ts';
+import { createWire } from '../conformance/wire.ts';
+import '../control-plane/global-setup.ts';
+import { createClient } from '../../src/kube/client.ts';
+import { startKubelet } from '../kubelet/kubelet.ts';
+import { openTheatre, statusOf, type Theatre } from '../local/workloads/stage.ts';
+import { execOverWire } from '../support/exec-wire.ts';
+
+const { url, ca, adminToken } = inject('controlPlane');
+const server = { url, ca, token: adminToken };
+const wire = createWire(server);
+const client = createClient({ server: new URL(url), ca, token: async () => adminToken });
+const programs = await bitcoinPrograms();
+const ours = new Set<string>();
+const kubelet = await startKubelet(client, {
+  nodeName: 'bitcoin-node-test',
+  takes: (namespace) => ours.has(namespace),
+  programs,
+});
+let closed = false;
+async function close(): Promise<void> {
+  if (closed) return;
+  closed = true;
+  await kubelet.close();
+  client.close();
+}
+afterAll(close);
+
+let at: Theatre;
+const namespaceOf = (theatre: Theatre): string => theatre.path('pods').split('/')[4] ?? '';
+beforeEach(async () => {
+  at = await openTheatre({ wire });
+  ours.add(namespaceOf(at));
+});
+// The nodes of a case that is over would only take the machine from the next one.
+afterEach(() => wire.remove(`/api/v1/namespaces/${namespaceOf(at)}`));
+
+const labels = { app: 'net' };
+const cli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'];
+const container = {
+  ...{ name: 'net-sts-ctr', image: 'christianb93/bitcoind:v1.0' },
+  readinessProbe: { exec: { command: [...cli, 'getnetworkinfo'] } },
+};
+const isReady = (pod: Body | undefined) =>
+  typeof pod?.status === 'object' &&
+  pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+const ipOf = (pod: Body | undefined): string => String(statusOf(pod).podIP);
+
+/** A StatefulSet of nodes, Ready. */
+async function network(replicas: number): Promise<readonly Body[]> {
+  const template = { metadata: { labels }, spec: { containers: [container] } };
+  const spec = { replicas, serviceName: 'net', selector: { matchLabels: labels }, template };
+  await at.make('statefulsets', { metadata: { name: 'net-sts' }, spec: { ...spec, podManagementPolicy: 'Parallel' } });
+  return at.until('pods', (all) => all.length === replicas && all.every(isReady));
+}
+
+function peer(pod: Body | undefined): BitcoinPeer {
+  const path = `${at.path('pods')}/${pod?.metadata?.name}`;
+  return {
+    ip: ipOf(pod),
+    async cli(...args) {
+      const { stdout, stderr, ending } = await execOverWire(server, path, ['/usr/local/bin/bitcoin-cli', ...args]);
+      expect(ending).toBeDefined();
+      const said = JSON.stringify(ending);
+      return { stdout, stderr, exitCode: Number(/"ExitCode","message":"(\d+)"/.exec(said)?.[1] ?? 0) };
+    },
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+const pidOf = (pod: Body | undefined): number => {
+  const pid = programs.pid(ipOf(pod));
+  if (pid === undefined) throw new Error(`no btcd at ${ipOf(pod)}`);
+  return pid;
+};
+
+describe('a real node', () => {
+  bitcoinNodeCases({
+    async start() {
+      const [one, other] = await network(2);
+      return [peer(one), peer(other)];
+    },
+  });
+
+  it('B13a: that dies comes back Ready at its address, and knows nobody', async () => {
+    const [one, other] = await network(2);
+    const [a, b] = [peer(one), peer(other)];
+    expect(await a.cli('addnode', b.ip, 'add')).toMatchObject({ exitCode: 0 });
+    const before = pidOf(one);
+    process.kill(before, 'SIGKILL');
+    const restarted = (pod: Body | undefined) => JSON.stringify(statusOf(pod)).includes('"restartCount":1');
+    const [after] = await at.until('pods', ([pod]) => restarted(pod) && isReady(pod));
+    expect(ipOf(after)).toBe(a.ip);
+    expect(pidOf(after)).not.toBe(before);
+    expect(await a.cli('getaddednodeinfo')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+  });
+
+  it('B12: that restarts elsewhere has another address, where it answers', async () => {
+    const [one] = await network(1);
+    const key = { namespace: namespaceOf(at), name: one?.metadata?.name ?? '' };
+    await kubelet.restart(key, { readdressed: true });
+    const [after] = await at.until('pods', ([pod]) => isReady(pod));
+    expect(ipOf(after)).not.toBe(ipOf(one));
+    expect(await peer(after).cli('getaddednodeinfo')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+    expect(programs.pid(ipOf(one))).toBeUndefined();
+  });
+
+  it('ends with its pod', async () => {
+    const [one] = await network(1);
+    const pid = pidOf(one);
+    await wire.remove(`${at.path('statefulsets')}/net-sts`);
+    await at.until('pods', (all) => all.length === 0);
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('ends with the kubelet', async () => {
+    const pids = (await network(2)).map(pidOf);
+    expect(pids.map(isAlive)).toEqual([true, true]);
+    await close();
+    expect(pids.map(isAlive)).toEqual([false, false]);
+  });
+});

@@ -1,0 +1,146 @@
+// Programs for tests from Go modules that a go.mod pins as its tools, built once per machine. The result lives outside the tree, under
+// a name that changes with every input, so that a fresh clone finds it and a new version never meets an old binary.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** What to build. */
+export interface GoTools {
+  /** Where go.mod and go.sum are. */
+  readonly module: string;
+  /** How the folder of the programs begins. */
+  readonly name: string;
+  /** What is built, and how long that takes. */
+  readonly announcement: string;
+  /** The programs' file names, which must be there in the end. */
+  readonly programs: readonly string[];
+  readonly flags: readonly string[];
+}
+
+const LOWEST_GO = { major: 1, minor: 26 };
+const INSTALL_GO = 'install Go 1.26 or newer: https://go.dev/doc/install';
+const PROGRESS_SECONDS = 10;
+
+/** Returns the folder of the programs, building them first where this machine has not done so. Reports progress to `print`. */
+export async function goTools(tools: GoTools, print: (line: string) => void = printLine): Promise<string> {
+  const folder = await cacheFolder(tools);
+  if (!(await exists(folder))) await build(tools, folder, print);
+  for (const program of tools.programs) {
+    const file = join(folder, program);
+    if (!(await exists(file))) throw new Error(`${file} is missing: remove ${folder} and run this again`);
+  }
+  return folder;
+}
+
+/** Builds, as a script's whole work, and prints where the programs are. */
+export async function buildFromCommandLine(built: Promise<object>): Promise<void> {
+  await built.then(
+    (programs) => process.stdout.write(`${Object.values(programs).join('\n')}\n`),
+    (error: unknown) => {
+      const causes = [];
+      for (let at = error; at instanceof Error; at = at.cause) causes.push(at.message);
+      process.stderr.write(`${causes.join('\n  ')}\n`);
+      process.exitCode = 1;
+    },
+  );
+}
+
+/** Builds next to the final folder and renames, so that a build that was interrupted leaves nothing that looks finished. */
+async function build(
+  { module, announcement, flags }: GoTools,
+  folder: string,
+  print: (line: string) => void,
+): Promise<void> {
+  await requireGo(module);
+  await mkdir(join(folder, '..'), { recursive: true });
+  const unfinished = await mkdtemp(`${folder}.unfinished-`);
+  try {
+    print(`Building ${announcement}.`);
+    await step('1/2 download modules', module, ['mod', 'download'], print);
+    await step('2/2 compile', module, ['build', '-v', ...flags, '-o', `${unfinished}/`, 'tool'], print);
+    await rename(unfinished, folder).catch(async (error: unknown) => {
+      if (!(await exists(folder))) throw error; // else another process finished the same build first: its result is as good
+    });
+    print(`Built into ${folder}`);
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+}
+
+async function step(
+  title: string,
+  module: string,
+  args: readonly string[],
+  print: (line: string) => void,
+): Promise<void> {
+  const started = Date.now();
+  const elapsed = (): string => `${Math.round((Date.now() - started) / 1000)} s`;
+  let packages = 0;
+  const counted = (): string => (packages > 0 ? `, ${packages} packages` : '');
+  print(`${title} ...`);
+  const ticker = setInterval(() => print(`${title}: ${elapsed()}${counted()} ...`), PROGRESS_SECONDS * 1000);
+  try {
+    await runGo(module, args, (lines) => {
+      packages += lines;
+    });
+    print(`${title}: done in ${elapsed()}`);
+  } finally {
+    clearInterval(ticker);
+  }
+}
+
+async function requireGo(module: string): Promise<void> {
+  const version = await runGo(module, ['env', 'GOVERSION']).catch((error: unknown) => {
+    throw new Error(`The cluster tests build real parts from source and need Go. ${INSTALL_GO}`, { cause: error });
+  });
+  const [, major = '0', minor = '0'] = /^go(\d+)\.(\d+)/.exec(version.trim()) ?? [];
+  const newEnough =
+    Number(major) === LOWEST_GO.major ? Number(minor) >= LOWEST_GO.minor : Number(major) > LOWEST_GO.major;
+  if (!newEnough) throw new Error(`Found Go ${version.trim()}, which is too old for the cluster tests. ${INSTALL_GO}`);
+}
+
+/** Runs `go` in the module's folder and returns its standard output; its standard error is the message when it fails. */
+function runGo(
+  module: string,
+  args: readonly string[],
+  onErrorLines: (count: number) => void = () => {},
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('go', args, { cwd: module, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    let errors = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      errors = (errors + chunk).slice(-4000);
+      onErrorLines(chunk.split('\n').length - 1);
+    });
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve(output);
+      else reject(new Error(`go ${args[0]} ended with ${code}: ${errors}`));
+    });
+  });
+}
+
+async function cacheFolder({ module, name, flags }: GoTools): Promise<string> {
+  const hash = createHash('sha256');
+  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(module, file)));
+  hash.update(JSON.stringify([flags, process.platform, process.arch]));
+  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  return join(cache, 'outrigger', `${name}-${hash.digest('hex').slice(0, 16)}`);
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function printLine(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
