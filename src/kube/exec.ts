@@ -6,6 +6,7 @@ import type { Key } from '../core/key.ts';
 import type { KubeClient } from './client.ts';
 import { AnswerError, ApiError, parseStatus } from './errors.ts';
 import { objectPath } from './path.ts';
+import { isRecord } from './record.ts';
 
 /** What can be chosen about a command. */
 export interface ExecOptions {
@@ -69,12 +70,14 @@ export async function exec(
 
 /** Reads how the command ended; undefined while the Status is not complete. Throws what is said instead of an exit code. */
 function exitCodeOf(text: string, label: string): number | undefined {
-  const body = parseJson(text);
+  const said = parseJson(text);
+  // The kubelet leaves out what kind it is [seen: k8s.io/kubelet's remotecommand marshals it bare].
+  const body = isRecord(said) ? { ...said, kind: 'Status' } : said;
   const status = parseStatus(body);
   if (status === undefined) return undefined;
   if (status.status === 'Success') return 0;
-  const said = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message ?? '';
-  if (status.reason === 'NonZeroExitCode' && /^\d{1,9}$/.test(said)) return Number(said);
+  const code = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message ?? '';
+  if (status.reason === 'NonZeroExitCode' && /^\d{1,9}$/.test(code)) return Number(code);
   // The container's runtime could not do it; as an answer to the upgrade this would have been a 500.
   throw new ApiError(label, status.code ?? 500, body);
 }

@@ -2,13 +2,16 @@
 // to the object itself is written here, guarded by the version in hand.
 import { reasons } from '../core/conditions.ts';
 import { toError } from '../core/errors.ts';
+import type { Key } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
 import { fieldManagerOf, finalizerOf } from '../core/words.ts';
 import { applyStatus } from '../kube/apply.ts';
+import { isConflict } from '../kube/errors.ts';
 import { recordEvent } from '../kube/events.ts';
 import { ensureFinalizer, removeFinalizer } from '../kube/finalizers.ts';
 import { ownedBy } from '../kube/managed-fields.ts';
 import type { KubeObject } from '../kube/object.ts';
+import { getObject } from '../kube/read.ts';
 import { isRecord } from '../kube/record.ts';
 import { sameOwned } from '../kube/same-owned.ts';
 import { type Access, createAccess } from './access.ts';
@@ -18,6 +21,9 @@ import { isLastAttempt, type Outcome } from './outcome.ts';
 import { withoutRepeated } from './repeated.ts';
 import type { Basis, OwnedStatus, Prospect } from './status.ts';
 import { voiceOf } from './voice.ts';
+
+/** Tries of one status against versions that others' writes make stale. */
+const writeTries = 3;
 
 /** A visit to one object. */
 export type Visit = {
@@ -59,16 +65,31 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     declared: voice.declared,
   });
 
+  /**
+   * Writes the status if it differs. A version that is stale only because somebody else wrote what is not ours (the kind's other
+   * controller, its own part) is read again: what the status was made from is as it was, so it need not be made again.
+   */
   async function write(status: OwnedStatus): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await writeOver(object, status);
+      } catch (error) {
+        if (!isConflict(error) || tries === writeTries) throw error;
+        const fresh = await getObject(client, resource, keyOf(object), { signal });
+        if (fresh === undefined || !saysTheSame(object, fresh, fieldManager)) throw error;
+        object = fresh;
+      }
+    }
+  }
+
+  async function writeOver(last: KubeObject, status: OwnedStatus): Promise<void> {
     // As JSON has it: fields that are undefined are not there.
-    const wanted = withoutRepeated(toRecord(JSON.parse(JSON.stringify(status))), object, fieldManager);
-    if (sameOwned(wanted, ownedStatus(object, fieldManager))) return;
-    const { resourceVersion = '', uid, name: objectName, namespace } = object.metadata;
-    const key = { name: objectName, ...(namespace === undefined ? {} : { namespace }) };
-    const target = { apiVersion: resource.apiVersion, kind: resource.kind, key, resourceVersion, uid };
-    const after = await applyStatus(client, resource, target, wanted, { fieldManager, signal });
-    object = after;
-    if (after.metadata.resourceVersion !== resourceVersion) ownWrites += 1;
+    const wanted = withoutRepeated(toRecord(JSON.parse(JSON.stringify(status))), last, fieldManager);
+    if (sameOwned(wanted, ownedStatus(last, fieldManager))) return;
+    const { resourceVersion = '', uid } = last.metadata;
+    const target = { apiVersion: resource.apiVersion, kind: resource.kind, key: keyOf(last), resourceVersion, uid };
+    object = await applyStatus(client, resource, target, wanted, { fieldManager, signal });
+    if (object.metadata.resourceVersion !== resourceVersion) ownWrites += 1;
     else {
       ownNoops += 1;
       log.warn('an apply changed nothing', { applyNoop: 1 });
@@ -155,6 +176,17 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
       }
     },
   };
+}
+
+/** Tells whether a reconcile of the fresh object would be handed what that of the last one was. */
+function saysTheSame(last: KubeObject, fresh: KubeObject, manager: string): boolean {
+  const [a, b] = [last.metadata, fresh.metadata];
+  const isSame = a.uid === b.uid && a.generation === b.generation && a.deletionTimestamp === b.deletionTimestamp;
+  return isSame && sameOwned({ ...ownedStatus(last, manager) }, ownedStatus(fresh, manager));
+}
+
+function keyOf({ metadata: { name, namespace } }: KubeObject): Key {
+  return namespace === undefined ? { name } : { namespace, name };
 }
 
 function generationOf(object: KubeObject): number {

@@ -1,9 +1,11 @@
-// Who wakes a BitcoinNetwork (B17, B18), and what the resync finds where no watcher saw it (B25), as cases for any API server
+// Who wakes a BitcoinNetwork (B8, B17, B18), and what the resync finds where no watcher saw it (B25), as cases for any API server
 // where the test alone says how a StatefulSet fares.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serviceKind as services, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import { type NetworkNode, bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import { podKind as pods } from '../../src/controllers/bitcoin-network/nodes.ts';
 import type { Connection } from '../../src/kube/connection.ts';
+import { parseMessage } from '../../src/queue/message.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { startWatch, type Watch } from './watch.ts';
@@ -11,6 +13,11 @@ import { startWatch, type Watch } from './watch.ts';
 const name = 'my-network';
 const service = 'my-network-svc';
 const set = 'my-network-sts';
+
+/** Tells whether there is one node, and it is so. */
+function isNode(nodes: readonly NetworkNode[] | undefined, like: Partial<NetworkNode>): boolean {
+  return nodes?.length === 1 && expect.objectContaining(like).asymmetricMatch(nodes[0]);
+}
 
 /** Declares the statements. */
 export function bitcoinNetworkWakeCases(connect: () => Connection): void {
@@ -66,12 +73,57 @@ export function bitcoinNetworkWakeCases(connect: () => Connection): void {
     });
   });
 
+  describe('the watcher and a network’s pods', () => {
+    it('B8, B11, B12: a pod that comes, turns ready, moves or goes is so in the status by that event alone', async () => {
+      await bitcoin.network(name);
+      await until(async () => (await system.get(sets, set)) !== undefined);
+      await bitcoin.pod(name, 0, { ready: false });
+      await until(async () => isNode(await bitcoin.nodes(name), { ready: false, ip: '' }));
+      await bitcoin.report(`${set}-0`, { ip: '10.1.0.1' });
+      await until(async () => isNode(await bitcoin.nodes(name), { ready: true, ip: '10.1.0.1' }));
+      await bitcoin.report(`${set}-0`, { ip: '10.1.0.2' });
+      await until(async () => isNode(await bitcoin.nodes(name), { ready: true, ip: '10.1.0.2' }));
+      await system.delete(pods, `${set}-0`);
+      await until(async () => (await bitcoin.nodes(name))?.length === 0);
+      expect((await system.read(networks, name)).metadata.generation).toBe(1);
+    });
+
+    it('B9: a pod that says it is of no network, or of another, wakes nobody here', async () => {
+      await bitcoin.network(name);
+      await bitcoin.network('other');
+      await until(async () => (await system.get(sets, 'other-sts')) !== undefined);
+      const from = watch?.forwarded.length ?? 0;
+      const spec = { containers: [{ name: 'c', image: 'i' }] };
+      await system.apply(pods, 'plain', spec, { labels: { app: name } });
+      await system.apply(pods, 'stranger', spec, { labels: { 'bitcoin.example.com/network': 'other' } });
+      const peers = () =>
+        (watch?.forwarded ?? [])
+          .slice(from)
+          .map((body) => parseMessage(body))
+          .filter(({ controller }) => controller === 'bitcoin-peers');
+      await until(async () => peers().length > 0);
+      expect(new Set(peers().map((message) => message.name))).toEqual(new Set(['other']));
+    });
+  });
+
   describe('the resync and BitcoinNetwork', () => {
     it('B25: a network that was made while no watcher ran has its workloads', async () => {
       await bitcoin.network(name);
       await resync();
       expect(await replicas()).toBe(3);
       expect(await system.get(services, service)).toBeDefined();
+    });
+
+    it('B25: a pod that turned ready while no watcher ran is so in the status', async () => {
+      await bitcoin.network(name);
+      await system.reconcile(networks, name);
+      await bitcoin.pod(name, 0, { ip: '10.1.0.1', ready: false });
+      await system.reconcile(networks, name);
+      await bitcoin.report(`${set}-0`, { ip: '10.1.0.1' });
+      await system.deliver();
+      expect(isNode(await bitcoin.nodes(name), { ready: false })).toBe(true);
+      await resync();
+      expect(isNode(await bitcoin.nodes(name), { ready: true })).toBe(true);
     });
 
     it('B25: a network that was scaled, or whose StatefulSet was deleted, while no watcher ran is put right', async () => {

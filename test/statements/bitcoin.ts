@@ -1,4 +1,5 @@
-// Bitcoin networks for statements: what a person makes, and what they look at.
+// Bitcoin networks for statements: what a person makes and looks at, and the pods, where the test plays StatefulSet's controller and
+// kubelet.
 import {
   serviceKind,
   serviceName,
@@ -6,7 +7,9 @@ import {
   statefulSetName,
 } from '../../src/controllers/bitcoin-network/children.ts';
 import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import { podKind } from '../../src/controllers/bitcoin-network/nodes.ts';
 import { existingKind } from '../../src/core/kind.ts';
+import type { KubeObject } from '../../src/kube/object.ts';
 import type { System } from './harness.ts';
 import { conditionOf } from './user.ts';
 
@@ -18,14 +21,42 @@ type Event = {
 };
 const eventKind = existingKind<Event>({ group: '', version: 'v1', kind: 'Event' });
 
+/** How a pod is to be. */
+type PodOptions = {
+  readonly ip?: string;
+  readonly ready?: boolean;
+  /** Who controls it; the network's StatefulSet when absent. */
+  readonly owner?: object;
+};
+
 /** Creates what a statement about networks needs. */
 export function createBitcoin(system: System) {
+  const set = async (name: string) => statefulSetKind.read(await system.read(statefulSetKind, statefulSetName(name)));
+  const report = async (pod: string, { ip, ready = true }: PodOptions): Promise<KubeObject> => {
+    const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }];
+    const address = ip === undefined ? {} : { podIP: ip, podIPs: [{ ip }] };
+    return await system.patch(podKind, pod, { status: { phase: 'Running', conditions, ...address } }, 'status');
+  };
   return {
+    set,
+    report,
     /** Makes a network, or changes it. */
     network: async (name: string, spec: object = { nodes: 3 }) => await system.apply(networks, name, spec),
     service: async (name: string) => serviceKind.read(await system.read(serviceKind, serviceName(name))),
-    set: async (name: string) => statefulSetKind.read(await system.read(statefulSetKind, statefulSetName(name))),
     condition: async (name: string, type: string) => conditionOf(await system.get(networks, name), type),
+    /** The nodes that its status lists. */
+    nodes: async (name: string) => networks.read(await system.read(networks, name)).status?.nodes,
+    /** Makes a pod of the network's StatefulSet, and says how it is. */
+    pod: async (network: string, ordinal: number, options: PodOptions = {}): Promise<KubeObject> => {
+      const { metadata, spec } = await set(network);
+      const { name = '', uid } = metadata ?? {};
+      const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true };
+      const labels = spec?.template.metadata?.labels ?? {};
+      const ownerReferences = [options.owner ?? owner];
+      const pod = `${name}-${ordinal}`;
+      await system.apply(podKind, pod, spec?.template.spec ?? {}, { labels, ownerReferences });
+      return await report(pod, options);
+    },
     /** The Events of a reason, or all, as `count x type reason: message`. */
     events: async (reason?: string) =>
       (await system.list(eventKind))

@@ -14,8 +14,11 @@ import { isPeer, nodesOf, podKind } from './nodes.ts';
 /** How many nodes are spoken to at a time. */
 const atATime = 8;
 const callSeconds = 5;
-/** After these no node is spoken to any more, so that the status is written before the function's time is over. */
-const budgetSeconds = 15;
+/**
+ * After these no node is spoken to any more, so that the status is written before the function's time is over: twice, should
+ * the first be refused because bitcoin-network wrote its own meanwhile.
+ */
+const budgetSeconds = 8;
 
 /** The controller. */
 export const bitcoinPeers = defineController(bitcoinNetworkKind, { status: ['nodes'], conditions: ['PeersConnected'] })(

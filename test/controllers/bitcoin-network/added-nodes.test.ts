@@ -1,0 +1,158 @@
+// What must be done to nodes' lists, and what the answers of bitcoin-cli mean. Which nodes there are is nodes.test.ts.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type BitcoinCli,
+  changesTo,
+  makeList,
+  RpcError,
+} from '../../../src/controllers/bitcoin-network/added-nodes.ts';
+import { freshNode, runBitcoinCli } from '../../../src/local/worlds/bitcoin-cli.ts';
+
+const [a, b, c] = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
+const nothing = { add: [], remove: [] };
+
+/** A node with a list; what it was told is noted. */
+function nodeWith(...added: readonly string[]) {
+  let node = { ...freshNode, added };
+  const told: string[] = [];
+  const cli: BitcoinCli = async (...args) => {
+    told.push(args.join(' '));
+    const turn = runBitcoinCli(node, args, () => true);
+    node = turn.node;
+    return turn.executed;
+  };
+  return { cli, told, added: () => node.added };
+}
+
+describe('changesTo', () => {
+  it.each<[string, readonly string[], string, readonly string[], object]>([
+    ['a node that was told nothing learns all others', [], a, [a, b, c], { add: [b, c], remove: [] }],
+    ['one that knows them all is left alone', [c, b], a, [a, b, c], nothing],
+    ['one that is gone is dropped, and the rest stays', [b, c], a, [a, b], { add: [], remove: [c] }],
+    [
+      'one that has moved is dropped under its old address and added under its new one',
+      [b],
+      a,
+      [a, c],
+      { add: [c], remove: [b] },
+    ],
+    ['itself is dropped', [a, b], a, [a, b], { add: [], remove: [a] }],
+    [
+      'what was added by hand is dropped, an address or not',
+      [b, 'seed.example.com', `${b}:18444`],
+      a,
+      [a, b],
+      { add: [], remove: ['seed.example.com', `${b}:18444`] },
+    ],
+    ['a single node needs nobody', [], a, [a], nothing],
+  ])('B10 to B13b: %s', (_, listed, own, peers, expected) => {
+    expect(changesTo(listed, own, peers)).toEqual(expected);
+  });
+});
+
+describe('makeList', () => {
+  const address = fc.integer({ min: 1, max: 12 }).map((last) => `10.0.0.${last}`);
+  const addresses = fc.uniqueArray(address);
+  /** Any world: ready nodes, each with any list, foreign entries included. */
+  const worlds = fc
+    .uniqueArray(address, { minLength: 1 })
+    .chain((ready) =>
+      fc.tuple(fc.constant(ready), fc.array(addresses, { minLength: ready.length, maxLength: ready.length })),
+    );
+
+  it('B10, B11, B12, B13b: afterwards each ready node lists exactly the other ready ones, and never itself', async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds, async ([ready, lists]) => {
+        for (const [index, own] of ready.entries()) {
+          const node = nodeWith(...(lists[index] ?? []));
+          await makeList(node.cli, own, ready);
+          expect([...node.added()].sort()).toEqual(ready.filter((ip) => ip !== own).sort());
+        }
+      }),
+    );
+  });
+
+  it('B5, B29: where the list is right there is one read, and no command', async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds, async ([ready]) => {
+        const [own = ''] = ready;
+        const node = nodeWith(...ready.slice(1));
+        await makeList(node.cli, own, ready);
+        expect(node.told).toEqual(['getaddednodeinfo']);
+      }),
+    );
+  });
+
+  it('B13: never sends more commands than there are differences', async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds, async ([ready, [listed = []]]) => {
+        const [own = ''] = ready;
+        const node = nodeWith(...listed);
+        const { add, remove } = changesTo(listed, own, ready);
+        await makeList(node.cli, own, ready);
+        expect(node.told).toHaveLength(1 + add.length + remove.length);
+      }),
+    );
+  });
+
+  it.each([
+    ['add', 23, []],
+    ['remove', 24, [{ addednode: b }]],
+  ])('B13: an %s that ends with %i was somebody else’s doing already', async (what, exitCode, listed) => {
+    const told: string[] = [];
+    const cli: BitcoinCli = async (...args) => {
+      told.push(args.join(' '));
+      return args.at(-1) === what
+        ? { exitCode, stdout: '', stderr: 'error code' }
+        : { exitCode: 0, stdout: JSON.stringify(listed), stderr: '' };
+    };
+    await makeList(cli, a, what === 'add' ? [a, b] : [a]);
+    expect(told).toEqual(['getaddednodeinfo', `addnode ${b} ${what}`]);
+  });
+
+  it.each([
+    [
+      'B13: credentials refused',
+      { exitCode: 1, stderr: 'error: Authorization failed: Incorrect rpcuser or rpcpassword' },
+      'AuthFailed',
+      'getaddednodeinfo: credentials refused',
+    ],
+    [
+      'B13: credentials refused, in the words of 0.15',
+      { exitCode: 1, stderr: 'error: incorrect rpcuser or rpcpassword (authorization failed)' },
+      'AuthFailed',
+      'getaddednodeinfo: credentials refused',
+    ],
+    [
+      'B13: still starting',
+      { exitCode: 28, stderr: 'error code: -28\nerror message:\nLoading block index...' },
+      'RPCFailed',
+      'getaddednodeinfo: exit status 28 (still starting)',
+    ],
+    ['B13: already added is no answer to a read', { exitCode: 23 }, 'RPCFailed', 'getaddednodeinfo: exit status 23'],
+    ['B13: no program of that name', { exitCode: 127 }, 'RPCFailed', 'getaddednodeinfo: exit status 127'],
+    ['B13: no JSON', { stdout: '<html>' }, 'RPCFailed', 'getaddednodeinfo: the answer cannot be read'],
+    ['B13: no list', { stdout: '{"addednode": "x"}' }, 'RPCFailed', 'getaddednodeinfo: the answer cannot be read'],
+    [
+      'B13: a list of something else',
+      { stdout: '[{"addednode": 5}]' },
+      'RPCFailed',
+      'getaddednodeinfo: the answer cannot be read',
+    ],
+  ])('%s', async (_, answer, reason, message) => {
+    const making = makeList(async () => ({ exitCode: 0, stdout: '', stderr: '', ...answer }), a, [a, b]);
+    const thrown: unknown = await making.catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(RpcError);
+    expect(thrown).toMatchObject({ reason, message });
+  });
+
+  it('B24: shows nothing that a command printed', async () => {
+    const said = { stdout: '[{"addednode": "user:hunter2"', stderr: 'rpcpassword=hunter2' };
+    for (const exitCode of [0, 1, 23, 28]) {
+      const thrown: unknown = await makeList(async () => ({ exitCode, ...said }), a, [a]).catch(String);
+      expect(thrown).toContain('getaddednodeinfo');
+      expect(thrown).not.toContain('hunter2');
+    }
+  });
+});
