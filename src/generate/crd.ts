@@ -25,8 +25,20 @@ const conditions: JsonObject = {
   },
 };
 
-/** Makes the CRD of a kind. Throws SchemaError, naming the field. */
-export function crdOf(resource: AnyResource): JsonObject {
+/** Columns about Ready: only for kinds that somebody says it of. */
+const readyColumns: readonly JsonObject[] = [
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+];
+
+/**
+ * Makes the CRD of a kind. Throws SchemaError, naming the field.
+ * @param options `controlled`: whether a controller of ours reports on it; true when absent
+ */
+export function crdOf(
+  resource: AnyResource,
+  { controlled = true }: { readonly controlled?: boolean } = {},
+): JsonObject {
   const { group, version, kind, plural, namespaced, definition } = resource;
   const { columns, scale, shortNames, nameRule } = definition;
   const drawn = structuralSchema(definition.spec, 'spec');
@@ -68,8 +80,7 @@ export function crdOf(resource: AnyResource): JsonObject {
               type: columnType({ spec, status }, jsonPath),
               jsonPath,
             })),
-            { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-            { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+            ...(controlled ? readyColumns : []),
             { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
           ],
           schema: {

@@ -126,5 +126,16 @@ describe('a CRD', () => {
     );
   });
   it('types its columns', () => expect(text).toContain('{"name":"Ripe","type":"boolean","jsonPath":".status.ripe"}'));
+  it('shows Ready, and what it is not ready for, where a controller says so, and nowhere else', () => {
+    const columns = /"additionalPrinterColumns":(\[.*?\]),"schema"/;
+    const names = (crd: object) => {
+      const [, list = '[]'] = columns.exec(JSON.stringify(crd)) ?? [];
+      return JSON.parse(list).map(
+        ({ name, priority = 0 }: { name: string; priority?: number }) => `${name} ${priority}`,
+      );
+    };
+    expect(names(crdOf(kind))).toEqual(['Count 0', 'Ripe 0', 'Ready 0', 'Reason 1', 'Age 0']);
+    expect(names(crdOf(kind, { controlled: false }))).toEqual(['Count 0', 'Ripe 0', 'Age 0']);
+  });
   it('checks the name', () => expect(text).toContain('size(self.metadata.name) <= 20'));
 });
