@@ -2,6 +2,7 @@
 import type { AnyResource } from '../core/resource.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { structuralSchema } from './schema.ts';
+import { SchemaError } from './schema-error.ts';
 
 const conditionTypeMaxLength = 316;
 
@@ -25,8 +26,20 @@ const conditions: JsonObject = {
   },
 };
 
-/** Makes the CRD of a kind. Throws SchemaError, naming the field. */
-export function crdOf(resource: AnyResource): JsonObject {
+/** Columns about Ready: only for kinds that somebody says it of. */
+const readyColumns: readonly JsonObject[] = [
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+];
+
+/**
+ * Makes the CRD of a kind. Throws SchemaError, naming the field.
+ * @param options `controlled`: whether a controller of ours reports on it; true when absent
+ */
+export function crdOf(
+  resource: AnyResource,
+  { controlled = true }: { readonly controlled?: boolean } = {},
+): JsonObject {
   const { group, version, kind, plural, namespaced, definition } = resource;
   const { columns, scale, shortNames, nameRule } = definition;
   const drawn = structuralSchema(definition.spec, 'spec');
@@ -35,7 +48,16 @@ export function crdOf(resource: AnyResource): JsonObject {
   const spec = isRequired ? drawn : { ...drawn, default: {} };
   // A first reconcile that throws must be able to say so, whatever a complete status requires.
   const { required: _, ...status } = structuralSchema(definition.status, 'status');
-  const fields = isJsonObject(status.properties) ? status.properties : {};
+  const fields: JsonObject = {
+    ...(isJsonObject(status.properties) ? status.properties : {}),
+    observedGeneration: {
+      type: 'integer',
+      format: 'int64',
+      description: 'The generation that this status was made from.',
+    },
+    conditions,
+  };
+  const whole = { spec, status: { ...status, properties: fields } };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -65,11 +87,10 @@ export function crdOf(resource: AnyResource): JsonObject {
           additionalPrinterColumns: [
             ...Object.entries(columns).map(([name, jsonPath]) => ({
               name,
-              type: columnType({ spec, status }, jsonPath),
+              type: columnType(whole, name, jsonPath),
               jsonPath,
             })),
-            { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-            { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+            ...(controlled ? readyColumns : []),
             { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
           ],
           schema: {
@@ -83,19 +104,7 @@ export function crdOf(resource: AnyResource): JsonObject {
                 apiVersion: { type: 'string' },
                 kind: { type: 'string' },
                 metadata: { type: 'object' },
-                spec,
-                status: {
-                  ...status,
-                  properties: {
-                    ...fields,
-                    observedGeneration: {
-                      type: 'integer',
-                      format: 'int64',
-                      description: 'The generation that this status was made from.',
-                    },
-                    conditions,
-                  },
-                },
+                ...whole,
               },
             },
           },
@@ -105,11 +114,19 @@ export function crdOf(resource: AnyResource): JsonObject {
   };
 }
 
-/** The type of a column, from the schema of the field that it shows; a string when the path is more than field names. */
-function columnType(root: JsonObject, jsonPath: string): string {
+/**
+ * The type of a column, from the schema of the field that it shows; a string when the path is more than field names, or leads out
+ * of what is known. Throws SchemaError for a field that is not there: its cells would be empty for ever, and nobody would say why.
+ */
+function columnType(root: JsonObject, column: string, jsonPath: string): string {
   const names = jsonPath.split('.').filter((name) => name !== '');
   const field = names.reduce<JsonObject | undefined>((schema, name) => {
-    const below = schema === root ? root[name] : isJsonObject(schema?.properties) ? schema.properties[name] : undefined;
+    const fields = schema === root ? root : schema?.properties;
+    if (!isJsonObject(fields)) return undefined;
+    const below = fields[name];
+    if (below === undefined && schema !== root && /^\w+$/.test(name)) {
+      throw new SchemaError(`columns.${column}`, `there is no field ${jsonPath}`);
+    }
     return isJsonObject(below) ? below : undefined;
   }, root);
   if (field?.format === 'date-time') return 'date';

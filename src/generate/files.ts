@@ -26,7 +26,7 @@ export function generatedFiles(
   const watchList = watchListOf(registry);
   const [kubernetes, aws] = generatedFolders;
   const manifests = [
-    ...ownKinds(registry, kinds).map((kind) => [`crd-${kind.plural}.${kind.group}.yaml`, yaml([crdOf(kind)])] as const),
+    ...definitionsOf(registry, kinds).map(([name, crd]) => [`crd-${name}.yaml`, yaml([crd])] as const),
     ['rbac.yaml', yaml(rbacOf(registry, watchList))] as const,
   ];
   return new Map([
@@ -34,6 +34,19 @@ export function generatedFiles(
     [`${kubernetes}/kustomization.yaml`, yaml([kustomizationOf(manifests.map(([name]) => name))])],
     [`${kubernetes}/watch-list.json`, `${JSON.stringify(watchList, undefined, 2)}\n`],
     [`${aws}/controllers.yml`, yaml([awsOf(registry)])],
+  ]);
+}
+
+/** Makes the CRD of every kind, by its name. */
+export function definitionsOf(
+  registry: readonly Registered[],
+  kinds: readonly AnyResource[] = [],
+): readonly (readonly [name: string, crd: JsonObject])[] {
+  const nameOf = ({ plural, group }: AnyResource) => `${plural}.${group}`;
+  const controlled = new Set(registry.map(({ declares }) => nameOf(declares.resource)));
+  return ownKinds(registry, kinds).map((kind) => [
+    nameOf(kind),
+    crdOf(kind, { controlled: controlled.has(nameOf(kind)) }),
   ]);
 }
 

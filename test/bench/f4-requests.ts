@@ -5,60 +5,18 @@ import type { Declaration, Registered } from '../../src/core/controller.ts';
 import type { Kind } from '../../src/core/kind.ts';
 import { controllerQueue } from '../../src/core/words.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
-import { startApiServer } from '../../src/local/api-server/server.ts';
-import { applyManifests, type Manifest, readManifests } from '../../src/local/manifests.ts';
-import { startWorkloads } from '../../src/local/workloads/workloads.ts';
-import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
 import { groupIdOf } from '../../src/queue/group-id.ts';
 import { hashOf, type Message, targetOf } from '../../src/queue/message.ts';
-import { install, type System, startSystem } from '../statements/harness.ts';
-import { conditionOf } from '../statements/user.ts';
-import { startWatch } from '../statements/watch.ts';
+import type { System } from '../statements/harness.ts';
+import { isReady, startSamples } from '../statements/samples.ts';
 import type { Row } from './row.ts';
-
-const samples = 'infra/kubernetes/samples';
-/** Long enough for every sample to get Ready on a slow machine. */
-const settleMilliseconds = 60_000;
 
 /** Counts the requests of a converged reconcile by each controller. */
 export async function f4(): Promise<readonly Row[]> {
-  await using parts = new AsyncDisposableStack();
-  const server = await startApiServer({ execute: createBitcoinNodes().execute });
-  parts.defer(() => server.close());
-  const connection = { server: new URL(server.url) };
-  await install(connection);
-  const system = await startSystem(connection);
-  parts.defer(() => system.end());
-  const workloads = await startWorkloads(system.client);
-  parts.defer(() => workloads.close());
-  const manifests = (await readManifests(samples)).map(inNamespace(system.namespace));
-  await applyManifests(system.client, manifests, { signal: AbortSignal.timeout(settleMilliseconds) });
-  await settle(system);
+  await using samples = await startSamples();
   const rows: Row[] = [];
-  for (const controller of registry) rows.push(await converged(system, controller));
+  for (const controller of registry) rows.push(await converged(samples.system, controller));
   return rows;
-}
-
-function inNamespace(namespace: string): (manifest: Manifest) => Manifest {
-  return ({ object, ...rest }) => ({ ...rest, object: { ...object, metadata: { ...object.metadata, namespace } } });
-}
-
-/** Lets the system run, five seconds of its time at a time, until every sample is Ready. */
-async function settle(system: System): Promise<void> {
-  const watch = startWatch(system.client, system.namespace, system.send);
-  try {
-    for (const giveUpAt = Date.now() + settleMilliseconds; Date.now() < giveUpAt; ) {
-      await system.pass(5);
-      const objects = await Promise.all(registry.map(({ declares }) => system.list(declares.resource)));
-      if (objects.flat().every(isReady)) return;
-    }
-  } finally {
-    await watch.stop();
-  }
-}
-
-function isReady(object: KubeObject): boolean {
-  return conditionOf(object, 'Ready')?.status === 'True';
 }
 
 async function converged(system: System, { name, declares }: Registered): Promise<Row> {
@@ -99,6 +57,6 @@ async function deliver(system: System, controller: string, kind: Kind, { metadat
   };
   const deduplicationId = hashOf(controller, name, performance.now());
   const entry = { body: JSON.stringify(message), groupId: groupIdOf(targetOf(message)), deduplicationId };
-  await system.send(controllerQueue(controller), [entry], { signal: AbortSignal.timeout(settleMilliseconds) });
+  await system.send(controllerQueue(controller), [entry], { signal: AbortSignal.timeout(15_000) });
   await system.deliver();
 }

@@ -1,4 +1,4 @@
-// The bench: every figure as one table. Nothing is asserted by the clock; what counts things (f4, f5) can be compared between
+// The bench: every figure as one table. Nothing is asserted by the clock; what counts things (f4, f5, loc) can be compared between
 // machines, times only within one run.
 import { parseArgs } from 'node:util';
 import { build } from '../../src/cli/build.ts';
@@ -6,6 +6,7 @@ import { f1 } from './f1-watcher-memory.ts';
 import { f4 } from './f4-requests.ts';
 import { f5 } from './f5-function-size.ts';
 import { latency } from './latency.ts';
+import { linesOfCode } from './lines-of-code.ts';
 import type { Row } from './row.ts';
 
 const figures: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
@@ -16,6 +17,7 @@ const figures: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
     return await f5();
   },
   lag: latency,
+  loc: linesOfCode,
 };
 
 const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });

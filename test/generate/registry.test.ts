@@ -48,6 +48,8 @@ describe('a kind without a controller', () => {
     const definition = 'infra/kubernetes/generated/crd-stones.orchard.example.com.yaml';
     const list = 'infra/kubernetes/generated/kustomization.yaml';
     expect(after.get(definition)).toContain('kind: Stone');
+    expect(after.get(definition)).not.toContain('name: Ready');
+    expect(before.get('infra/kubernetes/generated/crd-trees.orchard.example.com.yaml')).toContain('name: Ready');
     expect(after.get(list)).toContain('crd-stones.orchard.example.com.yaml');
     for (const file of [definition, list]) after.delete(file);
     expect([...after]).toEqual([...before].filter(([file]) => file !== list));

@@ -126,5 +126,29 @@ describe('a CRD', () => {
     );
   });
   it('types its columns', () => expect(text).toContain('{"name":"Ripe","type":"boolean","jsonPath":".status.ripe"}'));
+  it.each([
+    ['.spec.cuont', false],
+    ['.status.count.more', true],
+    ['.status.observedGeneration', true],
+    ['.status.conditions[?(@.type=="Ripe")].status', true],
+    ['.metadata.generation', true],
+  ] as const)('takes a column of %s: %s, because a field that is not there would be empty for ever', (path, isTaken) => {
+    const { spec, status } = kind.definition;
+    const names = { group: 'a.example.com', version: 'v1', kind: 'Berry' };
+    const drawn = () => crdOf(defineResource({ ...names, spec, status, conditions: ['Ripe'], columns: { Odd: path } }));
+    if (isTaken) expect(JSON.stringify(drawn())).toContain('"name":"Odd"');
+    else expect(drawn).toThrow(`columns.Odd: there is no field ${path}`);
+  });
+  it('shows Ready, and what it is not ready for, where a controller says so, and nowhere else', () => {
+    const columns = /"additionalPrinterColumns":(\[.*?\]),"schema"/;
+    const names = (crd: object) => {
+      const [, list = '[]'] = columns.exec(JSON.stringify(crd)) ?? [];
+      return JSON.parse(list).map(
+        ({ name, priority = 0 }: { name: string; priority?: number }) => `${name} ${priority}`,
+      );
+    };
+    expect(names(crdOf(kind))).toEqual(['Count 0', 'Ripe 0', 'Ready 0', 'Reason 1', 'Age 0']);
+    expect(names(crdOf(kind, { controlled: false }))).toEqual(['Count 0', 'Ripe 0', 'Age 0']);
+  });
   it('checks the name', () => expect(text).toContain('size(self.metadata.name) <= 20'));
 });

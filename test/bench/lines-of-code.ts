@@ -1,0 +1,85 @@
+// loc: what an author writes. Lines of code of the samples that others have written before, beside what those wrote in Go: without
+// blank lines, comments, tests and the schema, which in Go is the package of types. What an informer, a queue and a worker
+// need is in the Go programs' controllers, and here in the runtime; their `main` packages are left out.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Row } from './row.ts';
+
+/** A program that a sample was taken from, and its controller packages. */
+type Upstream = {
+  readonly sample: string;
+  readonly repository: string;
+  /** Lines of code by file, at a commit. Go modules were counted by program, the others by hand from their stored text. */
+  readonly files: readonly (readonly [file: string, commit: string, lines: number])[];
+};
+
+const upstreams: readonly Upstream[] = [
+  {
+    sample: 'foo',
+    repository: 'kubernetes/sample-controller',
+    files: [['controller.go', 'e8ab0c41', 252]],
+  },
+  {
+    sample: 'memcached-proxy',
+    repository: 'ianlewis/memcached-operator',
+    files: [
+      ['internal/controller/meta.go', 'cb52d334', 18],
+      ['internal/controller/names.go', 'cb52d334', 25],
+      ['internal/controller/operator.go', 'cb52d334', 57],
+      ['internal/controller/proxy/controller.go', '3124e356', 137],
+      ['internal/controller/proxyconfigmap/config.go', 'cb52d334', 183],
+      ['internal/controller/proxyconfigmap/controller.go', '42b24e34', 329],
+      ['internal/controller/proxyconfigmap/endpoints.go', 'cb52d334', 102],
+      ['internal/controller/proxyconfigmap/event.go', 'cb52d334', 38],
+      ['internal/controller/proxydeployment/controller.go', '3124e356', 310],
+      ['internal/controller/proxydeployment/event.go', 'd84025e1', 8],
+      ['internal/controller/proxyservice/controller.go', '3124e356', 202],
+      ['internal/controller/proxyservice/event.go', 'cb52d334', 38],
+      ['internal/util/ownerref/ownerref.go', 'cb52d334', 25],
+    ],
+  },
+  {
+    sample: 'bitcoin-network',
+    repository: 'christianb93/bitcoin-controller',
+    files: [
+      ['internal/bitcoinclient/bitcoinclient.go', '0d505c69', 155],
+      ['internal/controller/controller.go', '00eb99e1', 406],
+      ['internal/secrets/secrets.go', '00eb99e1', 36],
+    ],
+  },
+];
+
+/** Counts the samples that there are. */
+export async function linesOfCode(folder = 'src/controllers'): Promise<readonly Row[]> {
+  return upstreams.flatMap(({ sample, repository, files }) => {
+    const sources = [join(folder, `${sample}.ts`), join(folder, sample)].filter((path) => existsSync(path));
+    if (sources.length === 0) return [];
+    const ours = sources.flatMap(filesAt).reduce((sum, file) => sum + linesIn(readFileSync(file, 'utf8')), 0);
+    const theirs = files.reduce((sum, [, , lines]) => sum + lines, 0);
+    return [
+      {
+        figure: 'loc',
+        what: `lines of code of ${sample}, without schema; beside ${repository}`,
+        ours: String(ours),
+        peer: String(theirs),
+        ratio: (ours / theirs).toFixed(2),
+        goal: '<= 0.33 of it',
+      },
+    ];
+  });
+}
+
+function filesAt(path: string): readonly string[] {
+  if (statSync(path).isFile()) return [path];
+  return readdirSync(path).map((file) => join(path, file));
+}
+
+/** Counts a file's lines of code. One that defines a kind and no controller is schema from end to end. */
+function linesIn(text: string): number {
+  if (text.includes('= defineResource(') && !text.includes('= defineController(')) return 0;
+  const code = text
+    .replaceAll(/^export const \w+ = defineResource\([\s\S]*?^\}\);$/gm, '')
+    .replaceAll(/^\s*\/\*[\s\S]*?\*\/$/gm, '')
+    .replaceAll(/^\s*\/\/.*$/gm, '');
+  return code.split('\n').filter((line) => line.trim() !== '').length;
+}
