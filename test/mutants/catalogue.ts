@@ -43,6 +43,7 @@ const given: Readonly<Record<string, Given>> = {
     own: fooMutants,
     suites: [
       'test/statements/foo.test.ts',
+      'test/statements/foo-aggregation.test.ts',
       'test/statements/owner.test.ts',
       'test/statements/cascade.test.ts',
       input,
