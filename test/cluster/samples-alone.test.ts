@@ -5,6 +5,7 @@ import { startControlPlane } from '../control-plane/start.ts';
 import { bitcoinNetworkCases } from '../statements/bitcoin-network-cases.ts';
 import { bitcoinNetworkWakeCases } from '../statements/bitcoin-network-wake-cases.ts';
 import { bookCases } from '../statements/book-cases.ts';
+import { fooAggregationCases } from '../statements/foo-aggregation-cases.ts';
 import { fooCases } from '../statements/foo-cases.ts';
 import { hostileChildCases } from '../statements/hostile-child-cases.ts';
 import { ownerCases } from '../statements/owner-cases.ts';
@@ -15,6 +16,7 @@ const connect = () => plane.connection();
 
 bookCases({ url: plane.url, ca: plane.ca, token: plane.adminToken });
 fooCases(connect);
+fooAggregationCases(connect);
 bitcoinNetworkCases(connect);
 bitcoinNetworkWakeCases(connect);
 hostileChildCases(connect);

@@ -20,7 +20,7 @@ const reported = (name: string, status: 'True' | 'False', reason: string, observ
   status: { observedGeneration, conditions: [{ type: 'Ready', status, reason, observedGeneration }] },
 });
 
-it('makes one ingredient for each line, and waits for them', async () => {
+it('I6, V6: makes one ingredient for each line, and waits for them', async () => {
   const kitchen = context();
   const result = await dinner.reconcile(soup, kitchen);
   expect(result.status).toEqual({ ingredientsTotal: 2, ingredientsReady: 0 });
@@ -32,7 +32,7 @@ it('makes one ingredient for each line, and waits for them', async () => {
   ]);
 });
 
-it('counts what its children say, and says what the worst of them says', async () => {
+it('I7, V2: counts what its children say, and says what the worst of them says', async () => {
   const kitchen = context();
   await dinner.reconcile(soup, kitchen);
   kitchen.put(reported('soup-salt', 'True', 'Ready'));
@@ -46,7 +46,7 @@ it('counts what its children say, and says what the worst of them says', async (
   expect(ready).not.toHaveProperty('requeueAfterSeconds');
 });
 
-it('does not believe what a child said of an older generation', async () => {
+it('V4: does not believe what a child said of an older generation', async () => {
   const kitchen = context();
   await dinner.reconcile(soup, kitchen);
   kitchen.put(reported('soup-salt', 'True', 'Ready'));
@@ -56,7 +56,7 @@ it('does not believe what a child said of an older generation', async () => {
   expect(conditions.IngredientsReady).toMatchObject({ status: 'Unknown', reason: 'OutOfDate' });
 });
 
-it('drops the child that it no longer lists', async () => {
+it('I10: drops the child that it no longer lists', async () => {
   const kitchen = context();
   await dinner.reconcile(soup, kitchen);
   const [salt] = soup.spec.ingredients;
@@ -64,7 +64,7 @@ it('drops the child that it no longer lists', async () => {
   expect((await kitchen.list(ingredientKind)).map(({ metadata }) => metadata.name)).toEqual(['soup-salt']);
 });
 
-it('leaves alone what is not its own, says so, and makes the others all the same', async () => {
+it('V7: leaves alone what is not its own, says so, and makes the others all the same', async () => {
   const stranger = { ...reported('soup-leek', 'True', 'Ready'), spec: { item: 'tulip', amount: 3, unit: 'piece' } };
   const kitchen = context([stranger]);
   const result = await dinner.reconcile(soup, kitchen);

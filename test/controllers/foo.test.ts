@@ -23,7 +23,7 @@ const after = (DeploymentAvailable: Condition, observedGeneration = 1) => ({
   conditions: [{ type: 'DeploymentAvailable', ...DeploymentAvailable, observedGeneration }],
 });
 
-it('makes the Deployment that it names, and waits for what that says', async () => {
+it('F1, V6: makes the Deployment that it names, and waits for what that says', async () => {
   const cluster = context();
   const { status, conditions } = await foo.reconcile(a, cluster);
   expect(status).toEqual({});
@@ -32,13 +32,13 @@ it('makes the Deployment that it names, and waits for what that says', async () 
   expect(made?.spec).toMatchObject({ replicas: 2, selector: { matchLabels: { app: 'nginx', controller: 'a' } } });
 });
 
-it('says nothing of replicas where none are wanted', async () => {
+it('F10: says nothing of replicas where none are wanted', async () => {
   const cluster = context();
   await foo.reconcile(fooKind.object('a', { deploymentName: 'web' }), cluster);
   expect((await cluster.get(deploymentKind, { name: 'web' }))?.spec).not.toHaveProperty('replicas');
 });
 
-it('takes the available replicas of a Deployment that speaks of its present spec, and of no other', async () => {
+it('F4, V4: takes the available replicas of a Deployment that speaks of its present spec, and of no other', async () => {
   const cluster = context();
   await foo.reconcile(a, cluster);
   cluster.put(reported(2));
@@ -51,7 +51,7 @@ it('takes the available replicas of a Deployment that speaks of its present spec
   expect(stale.conditions.DeploymentAvailable).toMatchObject({ status: 'Unknown', reason: 'OutOfDate' });
 });
 
-it('says Synced once for each generation', async () => {
+it('F11: says Synced once for each generation', async () => {
   const cluster = context();
   const { conditions } = await foo.reconcile(a, cluster);
   await foo.reconcile(after(conditions.DeploymentAvailable), cluster);
@@ -60,7 +60,7 @@ it('says Synced once for each generation', async () => {
   expect(cluster.events.map(({ reason }) => reason)).toEqual(['Synced', 'Synced']);
 });
 
-it('leaves a stranger alone, says so once, keeps its status, and tries again', async () => {
+it('F7, V7: leaves a stranger alone, says so once, keeps its status, and tries again', async () => {
   const cluster = context([{ ...web, spec: { replicas: 9 } }]);
   const result = await foo.reconcile({ ...a, status: { availableReplicas: 2 } }, cluster);
   expect(result).toMatchObject({ status: { availableReplicas: 2 }, retry: expect.any(Error) });

@@ -1,7 +1,7 @@
 // The ingredient's reconciler, called by hand against a pantry that answers over HTTP. Statuses in the cluster, finalizers
 // and retries are the statements' business.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPantry } from '../../src/controllers/clients/pantry.ts';
+import { createPantry, type Holding } from '../../src/controllers/clients/pantry.ts';
 import { ingredient, ingredientKind } from '../../src/controllers/ingredient.ts';
 import { type Pantry, startPantry } from '../../src/local/worlds/pantry.ts';
 import { testContext } from '../../src/testing/test-context.ts';
@@ -18,7 +18,7 @@ afterEach(() => pantry.close());
 const context = () => testContext(ingredient, { clients: createPantry(pantry.url) });
 
 describe('the reconcile of an ingredient', () => {
-  it('lays the portion out once, however often it runs and whatever became of the status', async () => {
+  it('I1, I2: lays the portion out once, however often it runs and whatever became of the status', async () => {
     const first = await ingredient.reconcile(salt, context());
     expect(first.status).toEqual({ location: 'Counter', measured: { amount: 1, unit: 'tbsp' } });
     expect(await ingredient.reconcile({ ...salt, status: first.status }, context())).toEqual(first);
@@ -27,7 +27,7 @@ describe('the reconcile of an ingredient', () => {
     expect(pantry.stock('salt', 'tbsp')).toBe(9);
   });
 
-  it('goes on where a run died between reserving and measuring', async () => {
+  it('I2: goes on where a run died between reserving and measuring', async () => {
     const clients = createPantry(pantry.url);
     const dies = { ...clients, measure: async () => Promise.reject(new Error('killed')) };
     await expect(ingredient.reconcile(salt, testContext(ingredient, { clients: dies }))).rejects.toThrow('killed');
@@ -35,14 +35,14 @@ describe('the reconcile of an ingredient', () => {
     expect(pantry.stock('salt', 'tbsp')).toBe(9);
   });
 
-  it('measures again for another amount, and the old portion goes back', async () => {
+  it('I3: measures again for another amount, and the old portion goes back', async () => {
     const { status } = await ingredient.reconcile(salt, context());
     const result = await ingredient.reconcile({ ...moreSalt, status }, context());
     expect(result.status.measured).toEqual({ amount: 2, unit: 'tbsp' });
     expect(pantry.stock('salt', 'tbsp')).toBe(8);
   });
 
-  it('claims what is laid out, not what is wanted, when there is not enough', async () => {
+  it('I3: claims what is laid out, not what is wanted, when there is not enough', async () => {
     const { status } = await ingredient.reconcile(salt, context());
     const tooMuch = { metadata: moreSalt.metadata, spec: { ...salt.spec, amount: 11 }, status };
     const result = await ingredient.reconcile(tooMuch, context());
@@ -51,7 +51,15 @@ describe('the reconcile of an ingredient', () => {
     expect(result).toHaveProperty('retry', expect.any(Error));
   });
 
-  it('says that the portion was taken away before it replaces it', async () => {
+  it('I1: says what the pantry has measured, not what was asked for', async () => {
+    const clients = createPantry(pantry.url);
+    const nearly: Holding = { location: 'Counter', measured: { amount: 0.9, unit: 'tbsp' } };
+    const imprecise = { ...clients, measure: async () => nearly };
+    const { status } = await ingredient.reconcile(salt, testContext(ingredient, { clients: imprecise }));
+    expect(status).toEqual(nearly);
+  });
+
+  it('I5: says that the portion was taken away before it replaces it', async () => {
     const { status } = await ingredient.reconcile(salt, context());
     pantry.takeAway(holder);
     const shown = context();
@@ -65,18 +73,18 @@ describe('the reconcile of an ingredient', () => {
     expect(pantry.stock('salt', 'tbsp')).toBe(8);
   });
 
-  it('throws, and so keeps the status, while the pantry cannot be reached', async () => {
+  it('I14: throws, and so keeps the status, while the pantry cannot be reached', async () => {
     pantry.setFaults({ down: true });
     await expect(ingredient.reconcile(salt, context())).rejects.toThrow('GET /holders/');
   });
 
-  it('asks for nothing later when the portion is laid out: a steady world costs nothing', async () => {
+  it('I2: asks for nothing later when the portion is laid out: a steady world costs nothing', async () => {
     expect(await ingredient.reconcile(salt, context())).not.toHaveProperty('requeueAfterSeconds');
   });
 });
 
 describe('the finalizing of an ingredient', () => {
-  it('moves goods once, even if it runs twice at the same time', async () => {
+  it('I11: moves goods once, even if it runs twice at the same time', async () => {
     await ingredient.reconcile(salt, context());
     const { moves } = pantry.calls();
     const both = await Promise.all([ingredient.finalize?.(salt, context()), ingredient.finalize?.(salt, context())]);

@@ -27,7 +27,7 @@ describe('the reconcile of a water tank', () => {
     { level: 45, action: 'Holding', inlet: false, outlet: false, atLevel: 'True' },
     { level: 45.1, action: 'Draining', inlet: false, outlet: true, atLevel: 'False' },
     { level: 110, action: 'Draining', inlet: false, outlet: true, atLevel: 'False' },
-  ])('at $level of 40 ± 5 it is $action', async ({ level, action, inlet, outlet, atLevel }) => {
+  ])('W1, W2, W3: at $level of 40 ± 5 it is $action', async ({ level, action, inlet, outlet, atLevel }) => {
     plant.disturb(id, level);
     const result = await waterTank.reconcile(tank, context());
     expect(result.status).toEqual({ action, observedLevel: level, lastChangedTime: epoch.toISOString() });
@@ -35,7 +35,7 @@ describe('the reconcile of a water tank', () => {
     expect(valves()).toEqual({ inlet, outlet });
   });
 
-  it('looks again sooner while water moves than while it stands', async () => {
+  it('W4: looks again sooner while water moves than while it stands', async () => {
     const moving = await waterTank.reconcile(tank, context());
     plant.disturb(id, 40);
     const standing = await waterTank.reconcile(tank, context());
@@ -44,7 +44,7 @@ describe('the reconcile of a water tank', () => {
     expect(seconds(moving)).toBeLessThan(seconds(standing));
   });
 
-  it('records no move within the band, and every move out of it', async () => {
+  it('W3: records no move within the band, and every move out of it', async () => {
     const before = { action: 'Holding', observedLevel: 41, lastChangedTime: '2025-01-01T00:00:00Z' } as const;
     plant.disturb(id, 38);
     expect((await waterTank.reconcile({ ...tank, status: before }, context())).status).toEqual(before);
@@ -56,19 +56,21 @@ describe('the reconcile of a water tank', () => {
     });
   });
 
-  it('keeps lastChangedTime while a valve is stuck and the level stays what it was', async () => {
+  it('W3: keeps lastChangedTime while a valve is stuck and the level stays what it was', async () => {
     const before = { action: 'Filling', observedLevel: 20, lastChangedTime: '2025-01-01T00:00:00Z' } as const;
     plant.disturb(id, 20);
     expect((await waterTank.reconcile({ ...tank, status: before }, context())).status).toEqual(before);
   });
 
-  it('closes a valve that stands open before it opens the other', async () => {
-    plant.disturb(id, 90);
+  it.each([
+    { from: 90, to: 10, commands: ['outlet open', 'outlet closed', 'inlet open'] },
+    { from: 10, to: 90, commands: ['inlet open', 'inlet closed', 'outlet open'] },
+  ])('W1, W2: from $from to $to it closes the valve that stands open before it opens the other', async (moved) => {
+    plant.disturb(id, moved.from);
     await waterTank.reconcile(tank, context());
-    plant.disturb(id, 10);
+    plant.disturb(id, moved.to);
     await waterTank.reconcile(tank, context());
-    expect(valves()).toEqual({ inlet: true, outlet: false });
-    expect(plant.tank(id).commands).toBe(3);
+    expect(plant.heard(id)).toEqual(moved.commands);
   });
 
   it.each([
@@ -76,7 +78,7 @@ describe('the reconcile of a water tank', () => {
     'sensor-text',
     'sensor-out-of-range',
     'sensor-hang',
-  ] as const)('with %s it closes both valves and asks for a retry, whatever it observed before', async (fault) => {
+  ] as const)('W7: with %s it closes both valves and asks for a retry, whatever it observed before', async (fault) => {
     await waterTank.reconcile(tank, context());
     expect(valves()).toEqual({ inlet: true, outlet: false });
     plant.setFaults({ [id]: fault });
@@ -91,7 +93,7 @@ describe('the reconcile of a water tank', () => {
     expect(result).toHaveProperty('retry', expect.any(Error));
   });
 
-  it('says that the valves could not be closed either when the plant is down', async () => {
+  it('W7: says that the valves could not be closed either when the plant is down', async () => {
     plant.setFaults({ '*': 'down' });
     const { conditions } = await waterTank.reconcile(tank, context());
     expect(conditions.SensorReachable.message).toContain('valves:');
@@ -104,14 +106,14 @@ describe('the reconcile of a water tank', () => {
 });
 
 describe('the finalizing of a water tank', () => {
-  it('is done once both valves are closed, twice as well as once', async () => {
+  it('W8: is done once both valves are closed, twice as well as once', async () => {
     await waterTank.reconcile(tank, context());
     expect(await waterTank.finalize?.(tank, context())).toBe('done');
     expect(await waterTank.finalize?.(tank, context())).toBe('done');
     expect(valves()).toEqual({ inlet: false, outlet: false });
   });
 
-  it('throws while the plant cannot be reached', async () => {
+  it('W8: throws while the plant cannot be reached', async () => {
     plant.setFaults({ '*': 'down' });
     await expect(waterTank.finalize?.(tank, context())).rejects.toThrow(Error);
   });

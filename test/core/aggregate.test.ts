@@ -1,4 +1,4 @@
-// From readiness of children to one condition: the rules V1 to V7, as tables. That a status is then written is the
+// From readiness of children to one condition: the rules V1 to V8, as tables. That a status is then written is the
 // business of the statements and of the runtime's own tests.
 import { describe, expect, it } from 'vitest';
 import { aggregate, type Dependent, readinessOf, settleChildren } from '../../src/core/aggregate.ts';

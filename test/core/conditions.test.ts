@@ -14,14 +14,14 @@ const standing: StandingCondition = {
 };
 
 describe('merged conditions', () => {
-  it('keep their transition time while their status is the same, whatever else is said', () => {
+  it('V1: keep their transition time while their status is the same, whatever else is said', () => {
     const said = { AtLevel: { status: 'True', reason: 'Other', message: 'm' } } as const;
     expect(mergeConditions([standing], said, { generation: 2, now })).toEqual([
       { ...standing, reason: 'Other', message: 'm', observedGeneration: 2 },
     ]);
   });
 
-  it('have the time of now, in whole seconds, when their status changed or they are new', () => {
+  it('V1: have the time of now, in whole seconds, when their status changed or they are new', () => {
     const said = { AtLevel: { status: 'False', reason: 'Low' }, Ready: { status: 'False', reason: 'Low' } } as const;
     const times = mergeConditions([standing], said, { generation: 2, now }).map((one) => one.lastTransitionTime);
     expect(times).toEqual(['2026-01-02T03:04:05Z', '2026-01-02T03:04:05Z']);

@@ -1,4 +1,4 @@
-// What is asked of Dinner (I6, I7, I10, and V2 to V12 of the aggregation), as cases for any API server. I8, who wakes whom, is
+// What is asked of Dinner (I6, I7, I10, and V1 to V13 of the aggregation), as cases for any API server. I8, who wakes whom, is
 // where the watcher is: wake-cases.ts. What its schema refuses is bad-input-cases.ts.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dinnerKind as dinners } from '../../src/controllers/dinner.ts';
@@ -21,6 +21,7 @@ export function dinnerCases(connect: () => Connection): void {
 
   const names = async () => (await system.list(ingredients)).map(({ metadata }) => metadata.name).sort();
   const soup = async () => await system.read(dinners, 'soup');
+  const isStatusOfSoup = ({ path }: { readonly path: string }) => path.endsWith('/dinners/soup/status');
   /** A dinner with everything laid out. */
   async function served(...list: readonly string[]): Promise<void> {
     await system.apply(dinners, 'soup', menu(...list));
@@ -60,7 +61,7 @@ export function dinnerCases(connect: () => Connection): void {
       expect(await names()).toContain('stray');
     });
 
-    it('I7: a reconcile asks the pantry nothing, reads no other kind, and writes nothing when it has converged', async () => {
+    it('I7, V9, V11: a reconcile asks the pantry nothing, reads no other kind, and writes nothing when it has converged', async () => {
       await served('leek', 'salt');
       const calls = system.pantry.calls();
       const before = await soup();
@@ -83,6 +84,35 @@ export function dinnerCases(connect: () => Connection): void {
       await system.reconcile(ingredients, 'soup-leek');
       await system.reconcile(dinners, 'soup');
       expect(conditionOf(await soup(), 'Ready')?.status).toBe('True');
+    });
+
+    it('V1: Ready since when it became so, however often its list is put in another order', async () => {
+      await served('leek', 'salt');
+      const since = conditionOf(await soup(), 'Ready')?.lastTransitionTime;
+      system.clock.ms += 60_000;
+      await system.apply(dinners, 'soup', menu('salt', 'leek'));
+      await system.reconcile(dinners, 'soup');
+      const ready = conditionOf(await soup(), 'Ready');
+      expect(ready).toMatchObject({ status: 'True', observedGeneration: 2, lastTransitionTime: since });
+      await system.replaceStatus(ingredients, 'soup-salt', {});
+      await system.reconcile(dinners, 'soup');
+      expect(conditionOf(await soup(), 'Ready')).toMatchObject({ status: 'Unknown' });
+      expect(conditionOf(await soup(), 'Ready')?.lastTransitionTime).not.toBe(since);
+    });
+
+    it('V3, V5: an ingredient that says nothing leaves the dinner Unknown, whatever the others say', async () => {
+      await served('leek', 'salt');
+      await system.replaceStatus(ingredients, 'soup-leek', {});
+      await system.reconcile(dinners, 'soup');
+      expect((await soup()).status).toMatchObject({ ingredientsTotal: 2, ingredientsReady: 1 });
+      const expected = { status: 'Unknown', reason: 'NotReported' };
+      expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject(expected);
+    });
+
+    it('V6: a dinner whose ingredients have just been made is Unknown', async () => {
+      await system.apply(dinners, 'soup', menu('leek'));
+      await system.reconcile(dinners, 'soup');
+      expect(conditionOf(await soup(), 'Ready')).toMatchObject({ status: 'Unknown', observedGeneration: 1 });
     });
 
     it('V2: an ingredient that cannot be had makes the dinner False, with its reason', async () => {
@@ -118,6 +148,38 @@ export function dinnerCases(connect: () => Connection): void {
       await system.pass(60);
       expect(await names()).toEqual(['soup-leek', 'soup-salt']);
       expect(conditionOf(await soup(), 'Reconciling')).toBeUndefined();
+    });
+
+    it('V10: a status that was worked out while others wrote is worked out anew, never written over theirs', async () => {
+      await system.apply(dinners, 'soup', menu('leek'));
+      await system.reconcile(dinners, 'soup');
+      await system.reconcile(ingredients, 'soup-leek');
+      system.meanwhile(isStatusOfSoup, async () => {
+        await system.patch(dinners, 'soup', { metadata: { labels: { table: '7' } } });
+        await system.replaceStatus(ingredients, 'soup-leek', {});
+      });
+      system.requests.length = 0;
+      await system.reconcile(dinners, 'soup');
+      expect((await soup()).metadata.labels).toEqual({ table: '7' });
+      expect((await soup()).status).toMatchObject({ ingredientsTotal: 1, ingredientsReady: 0 });
+      expect(conditionOf(await soup(), 'Ready')?.status).toBe('Unknown');
+      expect(system.requests.filter((request) => request.endsWith('/dinners/soup'))).toHaveLength(2);
+    });
+
+    it.each([
+      'GET /ingredients',
+      'PATCH /ingredients/soup-leek',
+      'PATCH /dinners/soup/status',
+    ])('V13: a list that changes before %s is not said to be observed before it is', async (line) => {
+      await system.apply(dinners, 'soup', menu('leek'));
+      system.meanwhile(
+        ({ method, path }) => `${method} ${path.split(system.namespace)[1]}` === line,
+        () => system.apply(dinners, 'soup', menu('leek', 'salt')),
+      );
+      await system.reconcile(dinners, 'soup');
+      expect((await soup()).metadata.generation).toBe(2);
+      expect((await soup()).status).toMatchObject({ observedGeneration: 2, ingredientsTotal: 2 });
+      expect(await names()).toEqual(['soup-leek', 'soup-salt']);
     });
 
     it('V12: a dinner that is being deleted makes no child', async () => {

@@ -86,7 +86,7 @@ export function fooCases(connect: () => Connection): void {
       expect((await deployment()).spec).toMatchObject({ replicas: 2 });
     });
 
-    it('F4: the available replicas are those that the Deployment reports', async () => {
+    it('F4, V1, V6: the available replicas are those that the Deployment reports', async () => {
       await made({ ...one, replicas: 2 });
       expect(conditionOf(await system.read(foos, 'a'), 'Ready')).toMatchObject({ status: 'Unknown' });
       await report(2);
@@ -104,7 +104,7 @@ export function fooCases(connect: () => Connection): void {
       expect((await deployment()).metadata.uid).not.toBe(uid);
     });
 
-    it('F7: a Deployment of that name that is not its own is left alone, and said so once', async () => {
+    it('F7, V7: a Deployment of that name that is not its own is left alone, and said so once', async () => {
       await made();
       await report(1);
       await system.reconcile(foos, 'a');
@@ -142,7 +142,7 @@ export function fooCases(connect: () => Connection): void {
       expect((await deployment()).metadata.ownerReferences).toMatchObject([{ kind: 'Foo', name: 'a' }]);
     });
 
-    it('F8: of two that name one Deployment the first has it, the other says so, and neither takes it again', async () => {
+    it('F8, V7: of two that name one Deployment the first has it, the other says so, and neither takes it again', async () => {
       await made();
       await system.apply(foos, 'b', { ...one, replicas: 7 });
       await system.reconcile(foos, 'b');
@@ -178,7 +178,7 @@ export function fooCases(connect: () => Connection): void {
       expect((await deployment()).spec).toMatchObject({ replicas: 5 });
     });
 
-    it('F11: when there is nothing to do, nothing is written and nothing is said', async () => {
+    it('F11, V9, V11: when there is nothing to do, nothing is written and nothing is said', async () => {
       await made();
       await report(1);
       await system.reconcile(foos, 'a');
@@ -192,7 +192,7 @@ export function fooCases(connect: () => Connection): void {
       expect([await system.read(foos, 'a'), await deployment(), ...(await system.list(events))]).toEqual(before);
     });
 
-    it('F12: what may not be made is tried again ever later, holds up nobody, and no more once it is made', async () => {
+    it('F12, V8: what may not be made is tried again ever later, holds up nobody, and no more once it is made', async () => {
       system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/deployments/bad'));
       await system.apply(foos, 'bad', { deploymentName: 'bad' });
       await system.apply(foos, 'good', { deploymentName: 'good' });
@@ -207,7 +207,9 @@ export function fooCases(connect: () => Connection): void {
         system.clock.ms = Math.ceil(dueAt * 1000);
         expect(await system.deliver()).toBe(1);
       }
-      expect(conditionOf(await system.read(foos, 'bad'), 'Ready')).toMatchObject({ reason: 'ChildRefused' });
+      const refused = conditionOf(await system.read(foos, 'bad'), 'DeploymentAvailable');
+      expect(refused).toMatchObject({ status: 'False', reason: 'ChildRefused' });
+      expect(refused?.message).toContain('you may not do that');
       system.revive();
       await system.pass(300);
       expect(await names()).toEqual(['bad', 'good']);

@@ -42,7 +42,9 @@ export type System = Pump &
     dieAt(fits: (request: KubeRequest) => boolean): void;
     /** From now on what fits is answered with 403, as for a controller whose RBAC falls short. */
     forbid(fits: (request: KubeRequest) => boolean): void;
-    /** Undoes both: the next function lives, and may do everything. */
+    /** Before the next request that fits, somebody does something else: what was read until then has changed. */
+    meanwhile(fits: (request: KubeRequest) => boolean, act: () => Promise<unknown>): void;
+    /** Undoes it all: the next function lives, and may do everything. */
     revive(): void;
     /** Stops everything. `failed`: also writes what was logged. */
     end(options?: { readonly failed: boolean }): Promise<void>;
@@ -110,6 +112,9 @@ export async function startSystem(
   const observed = createClient(controllers, { onRequest: (method, path) => requests.push(`${method} ${path}`) });
   let fatal: ((request: KubeRequest) => boolean) | undefined;
   let forbidden: ((request: KubeRequest) => boolean) | undefined;
+  let interruption:
+    | { readonly fits: (request: KubeRequest) => boolean; readonly act: () => Promise<unknown> }
+    | undefined;
   let dead = false;
   const check = (request: KubeRequest) => {
     dead ||= fatal?.(request) === true;
@@ -123,6 +128,11 @@ export async function startSystem(
     ...observed,
     request: async (request) => {
       check(request);
+      if (interruption?.fits(request) === true) {
+        const { act } = interruption;
+        interruption = undefined;
+        await act();
+      }
       return await observed.request(request);
     },
     webSocket: async (request) => {
@@ -193,9 +203,13 @@ export async function startSystem(
     forbid: (fits) => {
       forbidden = fits;
     },
+    meanwhile: (fits, act) => {
+      interruption = { fits, act };
+    },
     revive: () => {
       fatal = undefined;
       forbidden = undefined;
+      interruption = undefined;
       dead = false;
     },
     end: async ({ failed } = { failed: false }) => {

@@ -58,7 +58,9 @@ export function ingredientCases(connect: () => Connection): void {
     it('I2: a duplicate neither moves goods nor writes, and a lost status is rebuilt without measuring twice', async () => {
       await laidOut();
       const before = await read();
+      system.requests.length = 0;
       await system.reconcile(ingredients, 'salt', 'salt');
+      expect(system.requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
       expect((await read()).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
       await system.replaceStatus(ingredients, 'salt', {});
       expect((await read()).status).toEqual({});
@@ -230,6 +232,8 @@ export function ingredientCases(connect: () => Connection): void {
         expect(conditionOf(await system.read(ingredients, item), 'Ready')?.status).toBe('True');
       }
       const saffron = await system.read(ingredients, 'saffron');
+      // That it cannot be opened does not say that there is none.
+      expect(conditionOf(saffron, 'Located')?.reason).not.toBe('OutOfStock');
       expect(conditionOf(saffron, 'Ready')?.status).not.toBe('True');
       expect(conditionOf(saffron, 'Reconciling')?.message).toContain('the saffron jar cannot be opened');
       system.pantry.setFaults({});

@@ -113,7 +113,7 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
       expect(await children()).toHaveLength(2);
     });
 
-    it('service.namespace other than ns: is RefNotPermitted, and its endpoints are not read', async () => {
+    it('M: service.namespace other than ns is RefNotPermitted, and its endpoints are not read', async () => {
       await memcached.proxy(name, { service: { name: 'sharded-memcached', namespace: 'kube-system', port: 11_211 } });
       system.requests.length = 0;
       await reconcile();

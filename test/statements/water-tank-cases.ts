@@ -165,7 +165,7 @@ export function waterTankCases(connect: () => Connection): void {
       expect(Math.abs(system.plant.tank(id).level - 40)).toBeLessThanOrEqual(5);
     });
 
-    it('labels and annotations send no valve command and cause no write', async () => {
+    it('W: labels and annotations send no valve command and cause no write', async () => {
       const id = await tankAt(40);
       await system.reconcile(tanks, 'north');
       const { commands } = system.plant.tank(id);

@@ -39,6 +39,8 @@ export type Plant = {
   readonly url: string;
   tanks(): readonly PlantTank[];
   tank(id: string): PlantTank;
+  /** The valve commands of a tank in their order, as `inlet open`. */
+  heard(id: string): readonly string[];
   /** Somebody takes or brings water. */
   disturb(id: string, level: number): void;
   setFaults(faults: PlantFaults): void;
@@ -55,7 +57,7 @@ export type PlantOptions = Listen & {
   readonly nowMilliseconds?: () => number;
 };
 
-type State = { level: number; at: number; inlet: boolean; outlet: boolean; commands: number; readings: number };
+type State = { level: number; at: number; inlet: boolean; outlet: boolean; commands: string[]; readings: number };
 
 /** Starts a plant. Throws the listen error, for example EADDRINUSE. */
 export async function startPlant({
@@ -75,7 +77,7 @@ export async function startPlant({
       at: now,
       inlet: false,
       outlet: false,
-      commands: 0,
+      commands: [],
       readings: 0,
     };
     const flow = (state.inlet ? 1 : 0) - (state.outlet ? 1 : 0);
@@ -90,7 +92,7 @@ export async function startPlant({
     const { open } = valveCommand.parse(body);
     if (faultOf(id) === 'valve-error') return refuse(500, `the ${which} valve does not move`);
     const state = look(id);
-    state.commands += 1;
+    state.commands.push(`${which} ${open ? 'open' : 'closed'}`);
     state[which] = open;
     return json(show(id, state));
   }
@@ -130,6 +132,7 @@ export async function startPlant({
     url: server.url,
     tanks: () => [...states.keys()].map((id) => show(id, look(id))),
     tank: (id) => show(id, look(id)),
+    heard: (id) => [...look(id).commands],
     disturb: (id, level) => {
       disturb(id, level);
     },
@@ -141,7 +144,14 @@ export async function startPlant({
 }
 
 function show(id: string, { level, inlet, outlet, commands, readings }: State): PlantTank {
-  return { id, level: round(level), inlet: { open: inlet }, outlet: { open: outlet }, commands, readings };
+  return {
+    id,
+    level: round(level),
+    inlet: { open: inlet },
+    outlet: { open: outlet },
+    commands: commands.length,
+    readings,
+  };
 }
 
 /** A sensor has no more than three digits to tell. */

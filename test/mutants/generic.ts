@@ -1,0 +1,104 @@
+// The mutants that every controller has: the ways in which any reconciler may go wrong. They are made in the machinery, where
+// one line serves all controllers, and only for the controller that is named.
+import type { Registered } from '../../src/core/controller.ts';
+import { firstSpec } from './first-spec.ts';
+import type { Edit, Mutant } from './mutant.ts';
+
+const visit = 'src/runtime/visit.ts';
+const children = 'src/kube/children.ts';
+const controller = 'src/core/controller.ts';
+
+/** Makes a controller's generic mutants. Those of finalizing and of children are for controllers that do. */
+export function genericMutants({ name, declares }: Registered): readonly Mutant[] {
+  const is = (variable: string) => `${variable} === '${name}'`;
+  const isNot = (variable: string) => `${variable} !== '${name}'`;
+  const readSpec = 'await controller.reconcile(resource.read(raw), typeContext';
+  const withSpec = (spec: string): Edit => ({
+    file: controller,
+    find: readSpec,
+    replace: `await controller.reconcile(resource.read(${is('controller.name')} ? { ...raw, spec: ${spec} } : raw), typeContext`,
+  });
+  const run = 'object.metadata.deletionTimestamp === undefined ? await reconcile() : await finalize()';
+  const written = 'await write(statusAfterResult(result, basis()));';
+
+  return [
+    {
+      name: 'does nothing',
+      edits: [{ file: visit, find: run, replace: `${is('name')} ? { type: 'done' } : ${run}` }],
+    },
+    {
+      name: 'ignores the spec: works with that of the sample',
+      edits: [withSpec(JSON.stringify(firstSpec(declares.resource)))],
+    },
+    {
+      name: 'ignores changes of the spec: works with the one that it saw first',
+      edits: [
+        {
+          file: controller,
+          find: 'const clients = makeClients(controller, environment);',
+          replace: 'const clients = makeClients(controller, environment); const firstSpecs = new Map();',
+        },
+        withSpec('firstSpecs.get(raw.metadata.uid) ?? (firstSpecs.set(raw.metadata.uid, raw.spec), raw.spec)'),
+      ],
+    },
+    {
+      name: 'writes its status whether it differs or not',
+      edits: [
+        {
+          file: visit,
+          find: 'if (sameOwned(wanted, ownedStatus(object, fieldManager))) return;',
+          replace: `if (${isNot('name')} && sameOwned(wanted, ownedStatus(object, fieldManager))) return;`,
+        },
+      ],
+    },
+    {
+      name: 'says that it observed the generation that is there when it writes',
+      edits: [
+        {
+          file: visit,
+          find: written,
+          replace: `if (${is('name')}) object = (await (await import('../kube/read.ts')).getObject(client, resource, message, { signal })) ?? object; ${written}`,
+        },
+      ],
+    },
+    {
+      name: 'goes on while its object is being deleted',
+      edits: [{ file: visit, find: run, replace: `${is('name')} || ${run}` }],
+    },
+    ...(declares.finalizes ? [finalizesNothing(is('name'))] : []),
+    ...(declares.owns.length > 0 ? childrenMutants(isNot) : []),
+  ];
+}
+
+function finalizesNothing(isIt: string): Mutant {
+  const finalized = 'await running.finalize(object, openAccess())';
+  return {
+    name: 'skips finalize: lets go without it',
+    edits: [{ file: visit, find: finalized, replace: `${isIt} ? 'done' : ${finalized}` }],
+  };
+}
+
+function childrenMutants(isNot: (variable: string) => string): readonly Mutant[] {
+  const foreign = 'if (live !== undefined && !isOwned(owner, live)';
+  const same = 'if (live !== undefined && strays.length === 0 && sameOwned';
+  const prune = 'if (request.prune && request.deleteAllowed)';
+  const retry = 'if (result.retry !== undefined)';
+  return [
+    {
+      name: 'adopts what is foreign',
+      edits: [{ file: children, find: foreign, replace: `${foreign} && ${isNot('controllerName')}` }],
+    },
+    {
+      name: 'writes its children whether they differ or not',
+      edits: [{ file: children, find: same, replace: same.replace('(', `(${isNot('controllerName')} && `) }],
+    },
+    {
+      name: 'deletes none of the children that it no longer wants',
+      edits: [{ file: children, find: prune, replace: prune.replace('(', `(${isNot('request.controllerName')} && `) }],
+    },
+    {
+      name: 'forgets to come back when a child could not be made',
+      edits: [{ file: visit, find: retry, replace: retry.replace('(', `(${isNot('name')} && `) }],
+    },
+  ];
+}

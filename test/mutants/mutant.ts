@@ -1,0 +1,44 @@
+// A mutant: the product with one likely bug in it, so that the statements can show that they would notice. It is text that is
+// replaced in a source file while that is loaded; the sources themselves never hold one.
+
+/** One replacement. */
+export type Edit = {
+  /** From the root of the repository. */
+  readonly file: string;
+  /** As it stands in the file, exactly once. */
+  readonly find: string;
+  readonly replace: string;
+};
+
+/** One likely bug. */
+export type Mutant = {
+  /** What the mutant does wrong; unique within its subject. */
+  readonly name: string;
+  readonly edits: readonly Edit[];
+};
+
+/** What mutants are made of: a controller, or a kind without one. */
+export type Subject = {
+  /** The controller's name, or the kind's. */
+  readonly name: string;
+  /** The files whose tests are to catch its mutants; nothing else is run. */
+  readonly suites: readonly string[];
+  /** Made alike for every controller. */
+  readonly generic: readonly Mutant[];
+  /** Chosen for this one: what somebody might well get wrong in it. */
+  readonly own: readonly Mutant[];
+};
+
+/** Returns a file's code as a mutant has it. Throws for an edit whose text is not there exactly once: the mutant is stale. */
+export function mutate(code: string, file: string, { name, edits }: Mutant): string {
+  let mutated = code;
+  for (const { find, replace } of edits.filter((edit) => edit.file === file)) {
+    const [before, after, ...more] = mutated.split(find);
+    if (before === undefined || after === undefined || more.length > 0) {
+      const times = after === undefined ? 'nowhere' : 'more than once';
+      throw new Error(`the mutant "${name}" is stale: ${times} in ${file} is ${JSON.stringify(find)}`);
+    }
+    mutated = `${before}${replace}${after}`;
+  }
+  return mutated;
+}

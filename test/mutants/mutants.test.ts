@@ -1,0 +1,40 @@
+// Only whether the mutants are fit to be run: `npm run mutate` runs them. Each has to be in a source once, and everything that has
+// to be looked after has some.
+import { existsSync, readFileSync } from 'node:fs';
+import { transformSync } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { kindsAlone, registry } from '../../src/controllers/registry.ts';
+import { subjects } from './catalogue.ts';
+import { mutate } from './mutant.ts';
+
+describe('the mutants', () => {
+  const all = subjects.flatMap((subject) =>
+    [...subject.generic, ...subject.own].map((mutant) => ({ id: `${subject.name}: ${mutant.name}`, mutant })),
+  );
+
+  it('there are some of every controller, and of every kind without one', () => {
+    const names = [...registry.map(({ name }) => name), ...kindsAlone.map(({ kind }) => kind)];
+    expect(subjects.map(({ name }) => name)).toEqual(names);
+    expect(subjects.filter(({ own }) => own.length < 2).map(({ name }) => name)).toEqual([]);
+    expect(subjects.filter(({ suites }) => suites.length === 0).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('none is there twice', () => {
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+  });
+
+  it('every file that is to catch them is there', () => {
+    expect(subjects.flatMap(({ suites }) => suites.filter((file) => !existsSync(file)))).toEqual([]);
+  });
+
+  it.each(all)('$id: is in the sources, once, and can be loaded', ({ mutant }) => {
+    const files = new Set(mutant.edits.map(({ file }) => file));
+    expect(files.size).toBeGreaterThan(0);
+    for (const file of files) {
+      const code = readFileSync(file, 'utf8');
+      const mutated = mutate(code, file, mutant);
+      expect(mutated).not.toBe(code);
+      transformSync(mutated, { loader: 'ts' });
+    }
+  });
+});

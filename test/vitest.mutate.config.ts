@@ -1,0 +1,19 @@
+// The proof of the proof: the memory suites with one mutant in the sources. test/mutants/main.ts says which one, and which files.
+import { defineConfig } from 'vitest/config';
+import { mutantPlugin, mutantVariable } from './mutants/plugin.ts';
+
+export default defineConfig({
+  plugins: [mutantPlugin(process.env[mutantVariable], process.cwd())],
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/cluster/**', 'test/bench/**'],
+    // A mutant may well wait for what never comes.
+    testTimeout: 10_000,
+    hookTimeout: 20_000,
+    // The modules of a mutant are the same in all its files; only loading them takes a while.
+    isolate: false,
+    maxWorkers: 1,
+    // Not among those of the other suites: nothing of a mutant is to be found there.
+    fsModuleCachePath: 'node_modules/.vitest-mutants',
+  },
+});
