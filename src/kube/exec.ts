@@ -71,10 +71,10 @@ export async function exec(
 /** Reads how the command ended; undefined while the Status is not complete. Throws what is said instead of an exit code. */
 function exitCodeOf(text: string, label: string): number | undefined {
   const said = parseJson(text);
-  // The kubelet leaves out what kind it is [seen: k8s.io/kubelet's remotecommand marshals it bare].
-  const body = isRecord(said) ? { ...said, kind: 'Status' } : said;
+  // The kubelet writes it without its kind (k8s.io's remotecommand marshals the bare struct).
+  const body = isRecord(said) ? { kind: 'Status', ...said } : undefined;
   const status = parseStatus(body);
-  if (status === undefined) return undefined;
+  if (status?.status === undefined) return undefined;
   if (status.status === 'Success') return 0;
   const code = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message ?? '';
   if (status.reason === 'NonZeroExitCode' && /^\d{1,9}$/.test(code)) return Number(code);

@@ -35,13 +35,13 @@ export interface ExecServer {
   client(options?: ClientOptions, connection?: Partial<Connection>): KubeClient;
 }
 
-/** The Status of a command that ended by itself. */
+/** The Status of a command that ended by itself, as the kubelet writes it: without kind and version. */
 export function endOf(exitCode: number): object {
-  if (exitCode === 0) return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
+  if (exitCode === 0) return { metadata: {}, status: 'Success' };
   const details = { causes: [{ reason: 'ExitCode', message: String(exitCode) }] };
   const message = `command terminated with non-zero exit code: exit status ${exitCode}`;
   const rest = { message, reason: 'NonZeroExitCode', details };
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...rest };
+  return { metadata: {}, status: 'Failure', ...rest };
 }
 
 interface ExecServerOptions {

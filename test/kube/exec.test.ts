@@ -147,7 +147,7 @@ describe('a command that does not end', () => {
   });
 
   it('because its container’s runtime fails is an ApiError with that Status', async () => {
-    const status = statusOf(500, 'InternalError', { status: 'Failure' });
+    const status = { metadata: {}, status: 'Failure', message: 'no such file', reason: 'InternalError', code: 500 };
     const server = await startExecServer(({ say }) => say(3, JSON.stringify(status)));
     const error = await failure(run(server.client()));
     expect(error).toBeInstanceOf(ApiError);
