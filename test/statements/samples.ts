@@ -1,5 +1,7 @@
 // The samples as they are shipped, on the in-memory API server, with pods from the stand-in, until every one that has a controller
 // is Ready: for whoever looks at objects that have settled.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { registry } from '../../src/controllers/registry.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { startApiServer } from '../../src/local/api-server/server.ts';
@@ -12,7 +14,7 @@ import { startWatch } from './watch.ts';
 /** The samples, applied, and the system that has settled them. */
 export type Samples = AsyncDisposable & { readonly url: string; readonly system: System };
 
-const folders = ['infra/kubernetes/samples', 'infra/kubernetes/samples-workloads'];
+const folder = 'infra/kubernetes';
 /** Long enough for every sample to get Ready on a slow machine. */
 const settleMilliseconds = 60_000;
 
@@ -27,7 +29,9 @@ export async function startSamples(): Promise<Samples> {
   parts.defer(() => system.end());
   const workloads = await startWorkloads(system.client);
   parts.defer(() => workloads.close());
-  const manifests = (await Promise.all(folders.map(readManifests))).flat().map(inNamespace(system.namespace));
+  const folders = readdirSync(folder).filter((name) => name.startsWith('samples'));
+  const read = await Promise.all(folders.map(async (name) => await readManifests(join(folder, name))));
+  const manifests = read.flat().map(inNamespace(system.namespace));
   await applyManifests(system.client, manifests, { signal: AbortSignal.timeout(settleMilliseconds) });
   await settle(system);
   return { url: server.url, system, [Symbol.asyncDispose]: () => parts.disposeAsync() };
