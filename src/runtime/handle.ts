@@ -4,11 +4,12 @@ import { toError } from '../core/errors.ts';
 import type { Meter } from '../core/meter.ts';
 import { redact } from '../core/redact.ts';
 import { controllerDeadLetters, timersQueue } from '../core/words.ts';
+import type { FoundCluster } from '../kube/found-cluster.ts';
 import { hashOf } from '../queue/message.ts';
 import type { Entry, Send, Sent } from '../queue/sender.ts';
 import { timerEntry } from '../queue/timer.ts';
 import type { Breaker } from './breaker.ts';
-import type { ClusterAnswer, FindCluster } from './clusters.ts';
+import type { FindCluster } from './clusters.ts';
 import type { Group, QueueRecord } from './intake.ts';
 import type { Job, Report } from './job.ts';
 import { type Action, decide, type Outcome } from './outcome.ts';
@@ -75,7 +76,7 @@ async function visit(
   });
   if (!parts.breaker.mayTry(message.cluster)) return unreachable(new Error('not tried: unreachable of late'));
   const messageId = records[0]?.messageId ?? '';
-  let found: ClusterAnswer;
+  let found: FoundCluster;
   try {
     found = await unlessAborted(parts.findCluster(message.cluster, { signal }), signal);
   } catch (thrown) {

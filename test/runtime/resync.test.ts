@@ -3,13 +3,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Registered } from '../../src/core/controller.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
+import type { FoundCluster } from '../../src/kube/found-cluster.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { createDepth } from '../../src/queue/depth.ts';
 import { type Message, parseMessage } from '../../src/queue/message.ts';
 import { formatResyncMessage, parseResyncMessage, type ResyncMessage } from '../../src/queue/resync-message.ts';
 import { createSend } from '../../src/queue/send.ts';
 import type { Send } from '../../src/queue/sender.ts';
-import type { ClusterAnswer } from '../../src/runtime/clusters.ts';
 import type { QueueRecord } from '../../src/runtime/intake.ts';
 import { createResync } from '../../src/runtime/resync.ts';
 import { type Answer, sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
@@ -53,7 +53,7 @@ function aResync({
   refuse = false,
   more = [],
 }: {
-  readonly clusters?: Readonly<Record<string, ClusterAnswer>>;
+  readonly clusters?: Readonly<Record<string, FoundCluster>>;
   readonly tickSeconds?: number;
   readonly periodSeconds?: number;
   readonly perSecond?: number;
