@@ -3,6 +3,7 @@ import type { Log } from '../core/context.ts';
 import { toError } from '../core/errors.ts';
 import type { Meter } from '../core/meter.ts';
 import { redact } from '../core/redact.ts';
+import { unlessAborted } from '../core/unless-aborted.ts';
 import { controllerDeadLetters, timersQueue } from '../core/words.ts';
 import type { FoundCluster } from '../kube/found-cluster.ts';
 import { hashOf } from '../queue/message.ts';
@@ -91,21 +92,6 @@ async function visit(
   if (outcome.type === 'deferred' && outcome.why === 'unreachable') parts.breaker.unreachable(message.cluster);
   else parts.breaker.reached(message.cluster);
   return report;
-}
-
-/** Waits for a promise, but not for one that outlives the signal: then rejects with the signal's reason. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
 
 /** Does what must be done before the messages are given up. Tells whether it was. */
