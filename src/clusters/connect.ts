@@ -2,18 +2,13 @@
 // function keeps its connections.
 import { type ClientOptions, createClient, type KubeClient } from '../kube/client.ts';
 import type { Connection } from '../kube/connection.ts';
+import type { FoundCluster } from '../kube/found-cluster.ts';
 import { isLoopback } from '../kube/loopback.ts';
 import { checkAuthorities, checkClientCertificate, decodeBase64 } from './certificates.ts';
 import { ConnectionProblem } from './connection-problem.ts';
 import type { ClusterEntry } from './entry.ts';
 import { parseServer } from './server-url.ts';
 import type { ClusterTable } from './table.ts';
-
-/** A cluster to work on, one that is being left, or none of that name. */
-export type FoundCluster =
-  | { readonly type: 'client'; readonly client: KubeClient }
-  | { readonly type: 'leaving' }
-  | { readonly type: 'unknown' };
 
 /** Finds clusters by name. */
 export interface Clusters {

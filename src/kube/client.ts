@@ -1,6 +1,7 @@
 // The one door to an API server: deadlines, cancellation, TLS, bounded answers and errors as values for every call made by
 // the watcher and the functions. It knows HTTP and the API's Status, and no kind.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { unlessAborted } from '../core/unless-aborted.ts';
 import { decode, errorBody, readAll, retryAfter, warnings } from './answer.ts';
 import type { Connection } from './connection.ts';
 import { ApiError, ConnectError } from './errors.ts';
@@ -41,6 +42,9 @@ export interface SocketRequest {
   /** Deadline until enough is heard, when not the client's. */
   readonly timeoutSeconds?: number | undefined;
 }
+
+/** What is asked, before anybody is there to ask. */
+type Question = Pick<KubeRequest, 'method' | 'path'> & { readonly label: string; readonly signal: AbortSignal };
 
 /** A 2xx answer. The body is parsed JSON, or text when it is not JSON. */
 export interface KubeResponse {
@@ -101,11 +105,13 @@ export function createClient(
 ): KubeClient {
   const transport = createTransport(connection);
 
-  async function authorization(label: string): Promise<Record<string, string>> {
+  async function authorization(label: string, signal: AbortSignal): Promise<Record<string, string>> {
     if (connection.token === undefined) return {};
     try {
-      return { authorization: `Bearer ${await connection.token()}` };
+      // It may have to ask a service of its own, which knows nothing of this call's deadline.
+      return { authorization: `Bearer ${await unlessAborted(connection.token(), signal)}` };
     } catch (error) {
+      if (signal.aborted) throw signal.reason;
       throw new ConnectError(`${label}: no credentials`, { cause: error });
     }
   }
@@ -120,7 +126,7 @@ export function createClient(
         : { 'content-type': request.contentType ?? 'application/json', 'content-length': Buffer.byteLength(body) }),
     };
     const outgoing = { label, method: request.method, target: target(request), body, signal, connectSeconds };
-    const response = await ask(request.method, request.path, label, (credentials) =>
+    const response = await ask({ ...request, label, signal }, (credentials) =>
       transport.send({ ...outgoing, headers: { ...headers, ...credentials } }),
     );
     if (response.statusCode !== undefined && response.statusCode >= 200 && response.statusCode < 300) return response;
@@ -129,16 +135,14 @@ export function createClient(
 
   /** Asks, and once more with fresh credentials when the first ones are not accepted. */
   async function ask(
-    method: string,
-    path: string,
-    label: string,
+    { method, path, label, signal }: Question,
     send: (credentials: Record<string, string>) => Promise<IncomingMessage>,
   ): Promise<IncomingMessage> {
     const attempt = async () => {
       const started = performance.now();
       let status = 0;
       try {
-        const response = await send(await authorization(label));
+        const response = await send(await authorization(label, signal));
         status = response.statusCode ?? 0;
         return response;
       } finally {
@@ -177,6 +181,7 @@ export function createClient(
       const whole = new AbortController();
       const forward = () => whole.abort(limit.signal.reason);
       limit.signal.addEventListener('abort', forward);
+      if (limit.signal.aborted) forward();
       try {
         const response = await send(request, label, whole.signal);
         return stream(response, label, request.signal);
@@ -191,7 +196,7 @@ export function createClient(
       const limit = deadline(label, request.timeoutSeconds ?? timeoutSeconds, signal);
       const listening = { label, target: target(request), protocol, maxMessageBytes, receive, connectSeconds };
       try {
-        const response = await ask('GET', path, label, (credentials) => {
+        const response = await ask({ method: 'GET', path, label, signal: limit.signal }, (credentials) => {
           const headers = { 'user-agent': userAgent, ...credentials };
           return listen(connection, { ...listening, headers, signal: limit.signal });
         });

@@ -1,6 +1,6 @@
 // The Lambda handler of a controller: settings, clients and telemetry are made once, at the first invocation, and a batch
 // is handled each time. Everything that decides is in runtime/.
-import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { Registered } from '../core/controller.ts';
 import { redact } from '../core/redact.ts';
 import { controllerQueue } from '../core/words.ts';
@@ -16,22 +16,17 @@ import { createSqsClock, usableMs, wait } from './clock.ts';
 import { openClusters } from './open-clusters.ts';
 import { createTelemetry } from './powertools.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
+import { type Handler, startOnce } from './start-once.ts';
 
 /** How long a reconcile may go on after its signal. */
 const graceMs = 1_000;
 
 /** Creates the handler of a controller's queue. Throws at its first call, by name, for settings that are missing. */
-export function createReconcileHandler(
-  controller: Registered,
-): (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse> {
-  let invoke: ReturnType<typeof start> | undefined;
-  return async (event, context) => {
-    invoke ??= start(controller);
-    return await invoke(event, context);
-  };
+export function createReconcileHandler(controller: Registered): Handler<SQSEvent, SQSBatchResponse> {
+  return startOnce(() => start(controller));
 }
 
-function start(controller: Registered): (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse> {
+function start(controller: Registered): Handler<SQSEvent, SQSBatchResponse> {
   const settings = readReconcileSettings();
   const running = controller.start(environment());
   const telemetry = createTelemetry(controller.name, {

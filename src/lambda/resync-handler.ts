@@ -1,6 +1,6 @@
 // The Lambda handler of the resync: the schedule's tick asks for polls, the resync queue brings them. Everything that decides
 // is in runtime/resync.ts.
-import type { EventBridgeEvent, Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { Registered } from '../core/controller.ts';
 import { resyncQueue } from '../core/words.ts';
 import { createDepth } from '../queue/depth.ts';
@@ -12,24 +12,17 @@ import { deadlineOf } from './clock.ts';
 import { openClusters } from './open-clusters.ts';
 import { createTelemetry } from './powertools.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
+import { type Handler, startOnce } from './start-once.ts';
 
 /** What the resync function is called with. */
 export type ResyncEvent = SQSEvent | Pick<EventBridgeEvent<string, unknown>, 'time'>;
 
 /** Creates the handler of the resync. Throws at its first call, by name, for settings that are missing. */
-export function createResyncHandler(
-  registry: readonly Registered[],
-): (event: ResyncEvent, context: LambdaContext) => Promise<SQSBatchResponse> {
-  let invoke: ReturnType<typeof start> | undefined;
-  return async (event, context) => {
-    invoke ??= start(registry);
-    return await invoke(event, context);
-  };
+export function createResyncHandler(registry: readonly Registered[]): Handler<ResyncEvent, SQSBatchResponse> {
+  return startOnce(() => start(registry));
 }
 
-function start(
-  registry: readonly Registered[],
-): (event: ResyncEvent, context: LambdaContext) => Promise<SQSBatchResponse> {
+function start(registry: readonly Registered[]): Handler<ResyncEvent, SQSBatchResponse> {
   const settings = readResyncSettings();
   const telemetry = createTelemetry(resyncQueue, { level: settings.LOG_LEVEL, namespace: settings.METRICS_NAMESPACE });
   const sqs = createSqsClient();

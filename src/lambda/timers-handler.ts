@@ -1,5 +1,5 @@
 // The Lambda handler of the timers queue. Everything that decides is in runtime/timers.ts.
-import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { timersQueue } from '../core/words.ts';
 import { createSend } from '../queue/send.ts';
 import { createSqsClient } from '../queue/sqs-client.ts';
@@ -8,17 +8,14 @@ import { readTimersSettings } from '../settings.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
 import { createTelemetry } from './powertools.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
+import { type Handler, startOnce } from './start-once.ts';
 
 /** Creates the handler of the timers queue. Throws at its first call, by name, for settings that are missing. */
-export function createTimersHandler(): (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse> {
-  let invoke: ReturnType<typeof start> | undefined;
-  return async (event, context) => {
-    invoke ??= start();
-    return await invoke(event, context);
-  };
+export function createTimersHandler(): Handler<SQSEvent, SQSBatchResponse> {
+  return startOnce(start);
 }
 
-function start(): (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse> {
+function start(): Handler<SQSEvent, SQSBatchResponse> {
   const settings = readTimersSettings();
   const telemetry = createTelemetry(timersQueue, { level: settings.LOG_LEVEL, namespace: settings.METRICS_NAMESPACE });
   const clock = createSqsClock();

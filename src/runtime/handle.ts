@@ -3,12 +3,14 @@ import type { Log } from '../core/context.ts';
 import { toError } from '../core/errors.ts';
 import type { Meter } from '../core/meter.ts';
 import { redact } from '../core/redact.ts';
+import { unlessAborted } from '../core/unless-aborted.ts';
 import { controllerDeadLetters, timersQueue } from '../core/words.ts';
+import type { FoundCluster } from '../kube/found-cluster.ts';
 import { hashOf } from '../queue/message.ts';
 import type { Entry, Send, Sent } from '../queue/sender.ts';
 import { timerEntry } from '../queue/timer.ts';
 import type { Breaker } from './breaker.ts';
-import type { ClusterAnswer, FindCluster } from './clusters.ts';
+import type { FindCluster } from './clusters.ts';
 import type { Group, QueueRecord } from './intake.ts';
 import type { Job, Report } from './job.ts';
 import { type Action, decide, type Outcome } from './outcome.ts';
@@ -75,7 +77,7 @@ async function visit(
   });
   if (!parts.breaker.mayTry(message.cluster)) return unreachable(new Error('not tried: unreachable of late'));
   const messageId = records[0]?.messageId ?? '';
-  let found: ClusterAnswer;
+  let found: FoundCluster;
   try {
     found = await unlessAborted(parts.findCluster(message.cluster, { signal }), signal);
   } catch (thrown) {
@@ -90,21 +92,6 @@ async function visit(
   if (outcome.type === 'deferred' && outcome.why === 'unreachable') parts.breaker.unreachable(message.cluster);
   else parts.breaker.reached(message.cluster);
   return report;
-}
-
-/** Waits for a promise, but not for one that outlives the signal: then rejects with the signal's reason. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
 
 /** Does what must be done before the messages are given up. Tells whether it was. */

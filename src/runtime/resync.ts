@@ -4,6 +4,7 @@
 import type { Registered } from '../core/controller.ts';
 import { toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
+import { unlessAborted } from '../core/unless-aborted.ts';
 import { resyncDeadLetters, resyncQueue } from '../core/words.ts';
 import { MessageError } from '../queue/body.ts';
 import { formatResyncMessage, parseResyncMessage, type ResyncMessage } from '../queue/resync-message.ts';
@@ -34,7 +35,7 @@ export type Resync = {
 export function createResync(parts: ResyncParts): Resync {
   return {
     tick: async (time, { signal }) => {
-      const clusters = await parts.listClusters();
+      const clusters = await unlessAborted(parts.listClusters(), signal);
       const entries = clusters.flatMap((cluster) =>
         parts.registry.map(({ name }) => {
           const message: ResyncMessage = { v: 1, kind: 'resync', run: time, cluster, controller: name };
@@ -61,7 +62,7 @@ async function settle(parts: ResyncParts, record: QueueRecord, time: PollTime): 
   const { run, cluster } = message;
   const log = parts.log({ run, cluster, controller: controller.name });
   try {
-    const found = await parts.findCluster(cluster, { signal: time.signal });
+    const found = await unlessAborted(parts.findCluster(cluster, time), time.signal);
     if (found.type === 'client') await poll(parts, { message, controller, client: found.client }, time);
     // It has left the table since the tick: nothing is lost with this message.
     else log.info('poll dropped', { why: found.type });

@@ -70,6 +70,17 @@ describe('bounds', () => {
     expect(await failure(server.client({ timeoutSeconds: 0.05 }).request(get))).toBeInstanceOf(DeadlineError);
   });
 
+  it('credentials that do not come end at the deadline, and at the signal, and nothing is sent', async () => {
+    const server = await startWireServer((_, response) => sendJson(response, 200, {}));
+    const client = server.client({ timeoutSeconds: 0.05 }, { token: () => new Promise<never>(() => undefined) });
+    expect(await failure(client.request(get))).toBeInstanceOf(DeadlineError);
+    const reason = new Error('enough');
+    const signal = AbortSignal.abort(reason);
+    expect(await failure(client.request({ ...get, timeoutSeconds: 60, signal }))).toBe(reason);
+    expect(await failure(client.stream({ ...get, timeoutSeconds: 60, signal }))).toBe(reason);
+    expect(server.arrived).toEqual([]);
+  });
+
   it('an answer that trickles ends at the deadline too', async () => {
     const server = await startWireServer((_, response) => void response.writeHead(200).write('x'));
     expect(await failure(server.client().request({ ...get, timeoutSeconds: 0.05 }))).toBeInstanceOf(DeadlineError);

@@ -1,10 +1,10 @@
 // A batch with a clock that stands still until told, queues that are arrays and reconciles that are given.
 import { createClient } from '../../src/kube/client.ts';
+import type { FoundCluster } from '../../src/kube/found-cluster.ts';
 import { formatMessage, type Message } from '../../src/queue/message.ts';
 import type { Entry, Send } from '../../src/queue/sender.ts';
 import { createBatch } from '../../src/runtime/batch.ts';
 import { createBreaker } from '../../src/runtime/breaker.ts';
-import type { ClusterAnswer } from '../../src/runtime/clusters.ts';
 import type { QueueRecord } from '../../src/runtime/intake.ts';
 import type { Job, Report } from '../../src/runtime/job.ts';
 import { createWitness } from './witness.ts';
@@ -39,7 +39,7 @@ export const record = (name: string, more: Partial<Message> = {}, receiveCount =
   firstReceivedAt: startMs,
 });
 
-const findNothing = async (answer: ClusterAnswer | Error | 'never'): Promise<ClusterAnswer> => {
+const findNothing = async (answer: FoundCluster | Error | 'never'): Promise<FoundCluster> => {
   if (answer instanceof Error) throw answer;
   return answer === 'never' ? await new Promise(() => {}) : answer;
 };
@@ -51,7 +51,7 @@ export function setUp(reconcile: (job: Job) => Promise<Report>) {
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
   const { log, meter, lines, counts } = createWitness();
   const seen = {
-    clusterAnswer: undefined as ClusterAnswer | Error | 'never' | undefined,
+    clusterAnswer: undefined as FoundCluster | Error | 'never' | undefined,
     sending: true,
     deleting: true,
     died: '',

@@ -1,0 +1,128 @@
+// What the tests of a resync stand on: an SQS server, a resync whose timers queue is looked at instead of waited for, and messages.
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import type { Registered } from '../../src/core/controller.ts';
+import type { FoundCluster } from '../../src/kube/found-cluster.ts';
+import type { KubeObject } from '../../src/kube/object.ts';
+import { createDepth } from '../../src/queue/depth.ts';
+import { type Message, parseMessage } from '../../src/queue/message.ts';
+import { formatResyncMessage, type ResyncMessage } from '../../src/queue/resync-message.ts';
+import { createSend } from '../../src/queue/send.ts';
+import type { Send } from '../../src/queue/sender.ts';
+import type { QueueRecord } from '../../src/runtime/intake.ts';
+import { createResync } from '../../src/runtime/resync.ts';
+import { type Answer, startWireServer } from '../kube/wire-server.ts';
+import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
+import { gadgetController } from './gadgets.ts';
+import { createWitness } from './witness.ts';
+
+/** The tick that all of them belong to. */
+export const run = '2026-11-21T12:00:00Z';
+/** The same, in seconds since 1970. */
+export const runSeconds = Date.parse(run) / 1000;
+
+/** How a resync differs from the usual one. */
+type Differently = {
+  readonly clusters?: Readonly<Record<string, FoundCluster>>;
+  readonly tickSeconds?: number;
+  readonly periodSeconds?: number;
+  readonly perSecond?: number;
+  readonly nowSeconds?: number;
+  readonly leftMs?: number;
+  readonly refuse?: boolean;
+  /** The table never answers. */
+  readonly silent?: boolean;
+  readonly more?: readonly Registered[];
+  readonly signal?: AbortSignal;
+};
+
+/** Starts the queues for all tests of a file. */
+export function resyncAround() {
+  let queues: TestQueues;
+  let send: Send;
+  beforeAll(async () => {
+    queues = await startTestQueues();
+    await queues.create('gadget.fifo', 'timers', 'resync', 'resync-dlq');
+    send = createSend(queues.sqs, queues.urlPrefix);
+  });
+  afterEach(async () => {
+    for (const queue of ['gadget.fifo', 'resync', 'resync-dlq']) await queues.drain(queue);
+  });
+  afterAll(async () => await queues.stop());
+
+  function aResync({
+    clusters = {},
+    tickSeconds = 600,
+    periodSeconds = 600,
+    perSecond = 100,
+    nowSeconds = runSeconds + 2,
+    leftMs = 60_000,
+    refuse = false,
+    silent = false,
+    more = [],
+    signal = new AbortController().signal,
+  }: Differently) {
+    const { log, ...witness } = createWitness();
+    const timed: Message[] = [];
+    const never = new Promise<never>(() => undefined);
+    const resync = createResync({
+      registry: [gadgetController, ...more],
+      listClusters: async () => (silent ? await never : Object.keys(clusters)),
+      findCluster: async (name) => (silent ? await never : (clusters[name] ?? { type: 'unknown' })),
+      send: async (queue, entries, options) => {
+        if (refuse) return entries.map(() => ({ accepted: false, reason: 'throttled' }));
+        if (queue === 'timers') timed.push(...entries.map(({ body }) => parseMessage(body)));
+        return await send(queue, entries, options);
+      },
+      depth: createDepth(queues.sqs, queues.urlPrefix),
+      now: () => nowSeconds * 1000,
+      log: () => log,
+      meter: witness.meter,
+      pace: { tickSeconds, graceSeconds: 240, perSecond },
+      periodSeconds,
+    });
+    return {
+      ...witness,
+      timed,
+      tick: () => resync.tick(run, { signal }),
+      run: (...messages: readonly (Partial<ResyncMessage> | string)[]) =>
+        resync.run(messages.map(aRecord), { signal, leftMs: () => leftMs }),
+    };
+  }
+  return {
+    aResync,
+    /** Sends as everybody else does. */
+    send: async (...given: Parameters<Send>) => await send(...given),
+    /** Takes what is on a queue. */
+    drain: async (queue: string) => await queues.drain(queue),
+  };
+}
+
+function aRecord(message: Partial<ResyncMessage> | string, index: number): QueueRecord {
+  const whole: ResyncMessage = {
+    v: 1,
+    kind: 'resync',
+    run,
+    cluster: 'alpha',
+    controller: 'gadget',
+    ...Object(message),
+  };
+  const body = typeof message === 'string' ? message : formatResyncMessage(whole);
+  const messageId = `m${index}`;
+  return { messageId, body, receiptHandle: messageId, groupId: undefined, receiveCount: 1, firstReceivedAt: 0 };
+}
+
+/** A cluster `alpha` whose API server answers so. */
+export async function serving(answer: Answer) {
+  const server = await startWireServer(answer);
+  return { alpha: { type: 'client', client: server.client() }, server } as const;
+}
+
+/** Whose messages they are. */
+export function names(messages: readonly Message[]): readonly string[] {
+  return messages.map(({ name }) => name);
+}
+
+/** So many objects, `g0` to the last. */
+export function many(count: number, make: (name: string) => KubeObject): readonly KubeObject[] {
+  return Array.from({ length: count }, (_, number) => make(`g${number}`));
+}
