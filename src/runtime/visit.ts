@@ -4,7 +4,7 @@ import { reasons } from '../core/conditions.ts';
 import { toError } from '../core/errors.ts';
 import type { Key } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
-import { fieldManagerOf, finalizerOf } from '../core/words.ts';
+import { fieldManagerOf, finalizerOf, pausedAnnotation } from '../core/words.ts';
 import { applyStatus } from '../kube/apply.ts';
 import { isConflict } from '../kube/errors.ts';
 import { recordEvent } from '../kube/events.ts';
@@ -70,9 +70,12 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
    * controller, its own part) is read again: what the status was made from is as it was, so it need not be made again.
    */
   async function write(status: OwnedStatus): Promise<void> {
+    // As JSON has it: fields that are undefined are not there. What is only repeated is so of the object that it was read from:
+    // compared with a fresh one it might look like a change, and set back what its own writer has written since.
+    const wanted = withoutRepeated(toRecord(JSON.parse(JSON.stringify(status))), object, fieldManager);
     for (let tries = 1; ; tries += 1) {
       try {
-        return await writeOver(object, status);
+        return await writeOver(object, wanted);
       } catch (error) {
         if (!isConflict(error) || tries === writeTries) throw error;
         const fresh = await getObject(client, resource, keyOf(object), { signal });
@@ -82,9 +85,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     }
   }
 
-  async function writeOver(last: KubeObject, status: OwnedStatus): Promise<void> {
-    // As JSON has it: fields that are undefined are not there.
-    const wanted = withoutRepeated(toRecord(JSON.parse(JSON.stringify(status))), last, fieldManager);
+  async function writeOver(last: KubeObject, wanted: Readonly<Record<string, unknown>>): Promise<void> {
     if (sameOwned(wanted, ownedStatus(last, fieldManager))) return;
     const { resourceVersion = '', uid } = last.metadata;
     const target = { apiVersion: resource.apiVersion, kind: resource.kind, key: keyOf(last), resourceVersion, uid };
@@ -182,7 +183,8 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
 function saysTheSame(last: KubeObject, fresh: KubeObject, manager: string): boolean {
   const [a, b] = [last.metadata, fresh.metadata];
   const isSame = a.uid === b.uid && a.generation === b.generation && a.deletionTimestamp === b.deletionTimestamp;
-  return isSame && sameOwned({ ...ownedStatus(last, manager) }, ownedStatus(fresh, manager));
+  const isPaused = b.annotations?.[pausedAnnotation] === 'true';
+  return isSame && !isPaused && sameOwned({ ...ownedStatus(last, manager) }, ownedStatus(fresh, manager));
 }
 
 function keyOf({ metadata: { name, namespace } }: KubeObject): Key {

@@ -126,6 +126,21 @@ export function partCases(connect: () => Connection): void {
       expect(status).not.toHaveProperty('coat');
     });
 
+    it('changed meanwhile is not set back by the other controller, which hands on what it was', async () => {
+      await apply('a', { size: 3 });
+      await paint('a');
+      let builds = 0;
+      widgets.behaviour.reconcile = async ({ status }) => {
+        builds += 1;
+        widgets.painting.reconcile = async () => ({ status: { coat: 'blue' }, conditions: { Painted: painted } });
+        if (builds === 1) await paint('a');
+        return { status: { ...status, size: 3 }, conditions: { Built: built } };
+      };
+      await reconcile('a');
+      expect((await read('a'))?.status).toMatchObject({ size: 3, coat: 'blue' });
+      expect(await owned('a', managers[0])).not.toHaveProperty('coat');
+    });
+
     it('sees as its past what is its own, and nothing before that', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
