@@ -5,6 +5,7 @@ import type { Kind } from '../../src/core/kind.ts';
 import { fieldManagerOf } from '../../src/core/words.ts';
 import { ownedBy } from '../../src/kube/managed-fields.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
+import { isRecord } from '../../src/kube/record.ts';
 
 /** `Kind/name` → what the controllers own of it. */
 export type EndState = Readonly<Record<string, object>>;
@@ -35,7 +36,7 @@ export function isOf({ declares: { resource } }: Registered, { group, plural }: 
 export function endStateOf(registry: readonly Registered[], objects: readonly KubeObject[]): EndState {
   const names = objects.map(({ kind, metadata: { uid = 'none', name } }) => [uid, `uid of ${kind}/${name}`] as const);
   const stands = objects.flatMap((object) => {
-    const { name, finalizers = [], deletionTimestamp, generation } = object.metadata;
+    const { name, namespace, finalizers = [], deletionTimestamp, generation } = object.metadata;
     const owned = registry.flatMap(({ name: controller }) => {
       const manager = fieldManagerOf(controller);
       const [whole, status] = [ownedBy(object, manager), ownedBy(object, manager, 'status')];
@@ -45,9 +46,23 @@ export function endStateOf(registry: readonly Registered[], objects: readonly Ku
     const about = { finalizers, deleting: deletionTimestamp !== undefined, ...Object.fromEntries(owned) };
     const text = JSON.stringify(about)
       .replaceAll(`"observedGeneration":${generation}`, '"observedGeneration":"present"')
+      .replaceAll(`"${namespace}/`, '"namespace/')
       .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"a time"');
     const named: unknown = JSON.parse(names.reduce((said, [uid, one]) => said.replaceAll(uid, one), text));
     return [[`${object.kind}/${name}`, Object(named)] as const];
   });
   return Object.fromEntries(stands.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What two runs in different namespaces must agree on: names may be made of the namespace, and what was measured depends on when. */
+export function alike(state: EndState): readonly string[] {
+  return Object.entries(state)
+    .map((entry) =>
+      JSON.stringify(entry, (field, value: unknown) => {
+        if (field !== 'status' || !isRecord(value)) return value;
+        const { conditions } = value;
+        return Array.isArray(conditions) ? conditions.map(({ type, status, reason }) => [type, status, reason]) : [];
+      }).replace(/\b[0-9a-f]{5}\b/g, 'hash'),
+    )
+    .sort();
 }
