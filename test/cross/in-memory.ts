@@ -1,5 +1,5 @@
 // The API server of this repository, one for each stage: it starts in milliseconds, and each run of a stage is like every other.
-import { kindsAlone, registry } from '../../src/controllers/registry.ts';
+import { registry } from '../../src/controllers/registry.ts';
 import type { Registered } from '../../src/core/controller.ts';
 import { existingKind } from '../../src/core/kind.ts';
 import { crdOf } from '../../src/generate/crd.ts';
@@ -23,17 +23,17 @@ const namespaceKind = existingKind<object>({ group: '', version: 'v1', kind: 'Na
 const beginning = Date.parse('2026-01-01T00:00:00Z');
 
 /** The controllers on servers of their own. */
-export const inMemory: Theatre = createTheatre(registry, () => startPlatform(registry));
+export const inMemory: Theatre = createTheatre(registry, startPlatform);
 
 /** Starts a server with the kinds of a registry. */
-export async function startPlatform(controllers: readonly Registered[]): Promise<Platform> {
+async function startPlatform(controllers: readonly Registered[]): Promise<Platform> {
   const clock = { ms: beginning };
   const server = await startApiServer({ now: () => new Date(clock.ms) });
   const connection = { server: new URL(server.url) };
   const client = createClient(connection);
   const options = { fieldManager: 'cross' };
   await Promise.all(
-    ownKinds(controllers, kindsAlone).map(async (kind) => {
+    ownKinds(controllers).map(async (kind) => {
       const definition = parseObject(crdOf(kind));
       await applyObject(client, definitionKind, definition, options);
       await established(client, definition.metadata.name);

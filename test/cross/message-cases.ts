@@ -19,7 +19,7 @@ export function messageCases(theatre: Theatre): void {
   const everyOne = it.each(theatre.registry);
   everyOne('X1: $name: in a whole life, no message carries more than a key and how it travels', async (controller) => {
     await using stage = await theatre.open(controller);
-    const watch = startWatch(stage.client, stage.namespace, stage.send, { controllers: theatre.registry });
+    const watch = startWatch(stage.client, stage.namespace, stage.send, { controllers: stage.registry });
     const seen: KubeObject[] = [];
     const look = async () => void seen.push(...(await stage.objects()));
     try {
@@ -54,7 +54,7 @@ export function messageCases(theatre: Theatre): void {
       expect(attributes).toBeUndefined();
       if (queue === resyncQueue) {
         const { kind, v, run, cluster, controller: of, ...more } = parseResyncMessage(body);
-        expect(theatre.registry.map(({ name }) => name)).toContain(of);
+        expect(stage.registry.map(({ name }) => name)).toContain(of);
         expect(Object.keys(more).filter((field) => !['quiet', 'pacedTo'].includes(field))).toEqual([]);
         continue;
       }

@@ -1,31 +1,49 @@
 // Where the cases take place: on which API server, and with which controllers. The cases ask for stages and know neither.
+import { vi } from 'vitest';
 import type { Registered } from '../../src/core/controller.ts';
 import { isInvalid } from '../../src/kube/errors.ts';
+import { concernedBy, type EndState } from './end-state.ts';
 import { isSettled } from './readiness.ts';
 import { readSamples, sampleOf } from './sample.ts';
 import { openStage, type Platform, type Stage } from './stage.ts';
 import { variantsOf } from './variants.ts';
 
+type StageOptions = { readonly platform?: Platform; readonly more?: readonly Registered[] };
+
 /** Opens stages. */
 export type Theatre = {
   readonly registry: readonly Registered[];
-  /** An empty stage for a controller: its sample is not applied yet. `platform`: where it is to be, when that is known. */
-  open(controller: Registered, platform?: Platform): Promise<Stage>;
+  /**
+   * An empty stage for a controller: its sample is not applied yet.
+   * @param options `platform`: where it is to be, when that is known; `more`: controllers that are not in the registry
+   */
+  open(controller: Registered, options?: StageOptions): Promise<Stage>;
   /** A stage whose subject has settled. */
   settled(controller: Registered): Promise<Stage>;
   /** Changes a number of the subject's spec, to one with which it gets Ready again. */
   change(stage: Stage): Promise<void>;
+  /** How the sample ends, created and then changed, when nothing goes wrong. */
+  calm(controller: Registered): Promise<{ readonly created: EndState; readonly changed: EndState }>;
 };
 
+/** Whole lives on a machine that has other things to do. */
+const testTimeout = 120_000;
+
+/** Opens a platform where at least these controllers' kinds are installed. */
+type OpenPlatform = (controllers: readonly Registered[]) => Promise<Platform>;
+
 /** Creates a theatre for a registry. */
-export function createTheatre(registry: readonly Registered[], openPlatform: () => Promise<Platform>): Theatre {
+export function createTheatre(registry: readonly Registered[], openPlatform: OpenPlatform): Theatre {
   const samples = readSamples();
   const changes = new Map<string, Promise<object>>();
+  const calms = new Map<string, ReturnType<Theatre['calm']>>();
+  vi.setConfig({ testTimeout });
 
-  async function open(controller: Registered, platform?: Platform): Promise<Stage> {
+  async function open(controller: Registered, { platform, more = [] }: StageOptions = {}): Promise<Stage> {
     const sample = sampleOf(controller, await samples);
-    const controllers = registry.map((one) => (one.name === controller.name ? controller : one));
-    return await openStage(platform ?? (await openPlatform()), controllers, controller, sample);
+    const others = registry.filter(({ name }) => name !== controller.name);
+    const controllers = [...concernedBy(others, controller), ...more];
+    return await openStage(platform ?? (await openPlatform(controllers)), controllers, controller, sample);
   }
   async function settled(controller: Registered): Promise<Stage> {
     const stage = await open(controller);
@@ -49,14 +67,28 @@ export function createTheatre(registry: readonly Registered[], openPlatform: () 
     throw new Error(`controller ${controller.name}: its sample has no number that can be one more or one less`);
   }
 
+  async function change({ controller, kind, name, patch }: Stage): Promise<void> {
+    const found = changes.get(controller.name) ?? findChange(controller);
+    changes.set(controller.name, found);
+    await patch(kind, name, await found);
+  }
+  async function live(controller: Registered): ReturnType<Theatre['calm']> {
+    await using stage = await settled(controller);
+    const created = await stage.endState();
+    await change(stage);
+    await stage.settle();
+    return { created, changed: await stage.endState() };
+  }
+
   return {
     registry,
     open,
     settled,
-    change: async ({ controller, kind, name, patch }) => {
-      const found = changes.get(controller.name) ?? findChange(controller);
-      changes.set(controller.name, found);
-      await patch(kind, name, await found);
+    change,
+    calm: async (controller) => {
+      const calm = calms.get(controller.name) ?? live(controller);
+      calms.set(controller.name, calm);
+      return await calm;
     },
   };
 }

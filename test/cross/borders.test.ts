@@ -1,0 +1,9 @@
+// X17, X19, X22 on the API server of this repository.
+import { namespaceCases, twinCases, watchedNamespaceCases } from './border-cases.ts';
+import { eventCases } from './events-cases.ts';
+import { inMemory } from './in-memory.ts';
+
+namespaceCases(inMemory);
+watchedNamespaceCases(inMemory);
+twinCases(inMemory);
+eventCases(inMemory);
