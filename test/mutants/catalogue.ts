@@ -1,12 +1,15 @@
 // Every subject with its mutants, and the files that are to catch them. A controller that is new has no entry yet, and
 // mutants.test.ts says so.
 import { kindsAlone, registry } from '../../src/controllers/registry.ts';
+import { bitcoinNetworkMutants, bitcoinPeersMutants } from './bitcoin-network.ts';
 import { bookMutants } from './book.ts';
 import { dinnerMutants } from './dinner.ts';
 import { fooMutants } from './foo.ts';
 import { genericMutants } from './generic.ts';
 import { ingredientMutants } from './ingredient.ts';
+import { deliveryMutants, wakingMutants } from './machinery.ts';
 import { memcachedProxyMutants } from './memcached-proxy.ts';
+import { memcachedProxyWorkloadMutants } from './memcached-proxy-workloads.ts';
 import type { Mutant, Subject } from './mutant.ts';
 import { waterTankMutants } from './water-tank.ts';
 
@@ -14,6 +17,7 @@ type Given = Pick<Subject, 'own' | 'suites'>;
 
 const aggregation = ['test/core/aggregate.test.ts', 'test/core/availability.test.ts', 'test/core/conditions.test.ts'];
 const input = 'test/statements/bad-input.test.ts';
+const hostile = 'test/statements/hostile-child.test.ts';
 
 const given: Readonly<Record<string, Given>> = {
   'water-tank': {
@@ -33,6 +37,7 @@ const given: Readonly<Record<string, Given>> = {
     own: dinnerMutants,
     suites: [
       'test/statements/dinner.test.ts',
+      hostile,
       'test/statements/wake.test.ts',
       input,
       'test/controllers/dinner.test.ts',
@@ -43,6 +48,7 @@ const given: Readonly<Record<string, Given>> = {
     own: fooMutants,
     suites: [
       'test/statements/foo.test.ts',
+      hostile,
       'test/statements/foo-aggregation.test.ts',
       'test/statements/owner.test.ts',
       'test/statements/cascade.test.ts',
@@ -52,11 +58,12 @@ const given: Readonly<Record<string, Given>> = {
     ],
   },
   'memcached-proxy': {
-    own: memcachedProxyMutants,
+    own: [...memcachedProxyMutants, ...memcachedProxyWorkloadMutants],
     suites: [
       'test/statements/memcached-proxy.test.ts',
       'test/statements/memcached-proxy-damage.test.ts',
-      'test/statements/memcached-proxy-input.test.ts',
+      hostile,
+      input,
       'test/statements/memcached-proxy-wake.test.ts',
       'test/controllers/memcached-proxy/config.test.ts',
       'test/controllers/memcached-proxy/endpoints.test.ts',
@@ -65,7 +72,21 @@ const given: Readonly<Record<string, Given>> = {
       'test/controllers/memcached-proxy/roll-out.test.ts',
     ],
   },
-  Book: { own: bookMutants, suites: ['test/statements/book.test.ts'] },
+  'bitcoin-network': {
+    own: bitcoinNetworkMutants,
+    suites: [
+      'test/statements/bitcoin-network.test.ts',
+      'test/statements/bitcoin-network-cascade.test.ts',
+      'test/statements/bitcoin-network-wake.test.ts',
+      input,
+      'test/controllers/bitcoin-network/bitcoin-network.test.ts',
+    ],
+  },
+  'bitcoin-peers': {
+    own: bitcoinPeersMutants,
+    suites: [],
+  },
+  Book: { own: bookMutants, suites: ['test/statements/book.test.ts', input] },
 };
 
 const named = (name: string, generic: readonly Mutant[]): Subject => ({
@@ -74,8 +95,25 @@ const named = (name: string, generic: readonly Mutant[]): Subject => ({
   ...(given[name] ?? { own: [], suites: [] }),
 });
 
-/** Every controller and every kind without one. */
+/** Every controller, every kind without one, and what all of them share. */
 export const subjects: readonly Subject[] = [
   ...registry.map((controller) => named(controller.name, genericMutants(controller))),
   ...kindsAlone.map(({ kind }) => named(kind, [])),
+  {
+    name: 'waking',
+    generic: [],
+    own: wakingMutants,
+    suites: ['test/statements/owner.test.ts', 'test/statements/wake.test.ts'],
+  },
+  {
+    name: 'delivery',
+    generic: [],
+    own: deliveryMutants,
+    suites: [
+      'test/statements/foo.test.ts',
+      'test/statements/water-tank.test.ts',
+      'test/statements/ingredient.test.ts',
+      'test/statements/bitcoin-network.test.ts',
+    ],
+  },
 ];

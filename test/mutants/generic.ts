@@ -12,14 +12,14 @@ const controller = 'src/core/controller.ts';
 export function genericMutants({ name, declares }: Registered): readonly Mutant[] {
   const is = (variable: string) => `${variable} === '${name}'`;
   const isNot = (variable: string) => `${variable} !== '${name}'`;
-  const readSpec = 'await controller.reconcile(resource.read(raw), typeContext';
+  const readSpec = 'await controller.reconcile(side.read(raw), typeContext';
   const withSpec = (spec: string): Edit => ({
     file: controller,
     find: readSpec,
-    replace: `await controller.reconcile(resource.read(${is('controller.name')} ? { ...raw, spec: ${spec} } : raw), typeContext`,
+    replace: `await controller.reconcile(side.read(${is('controller.name')} ? { ...raw, spec: ${spec} } : raw), typeContext`,
   });
   const run = 'object.metadata.deletionTimestamp === undefined ? await reconcile() : await finalize()';
-  const written = 'await write(statusAfterResult(result, basis()));';
+  const written = 'await write(voice.afterResult(result, basis()));';
 
   return [
     {
@@ -62,11 +62,21 @@ export function genericMutants({ name, declares }: Registered): readonly Mutant[
       ],
     },
     {
+      name: 'writes its status over what others have written meanwhile',
+      edits: [
+        {
+          file: visit,
+          find: 'kind: resource.kind, key, resourceVersion, uid };',
+          replace: `kind: resource.kind, key, ...(${is('name')} ? {} : { resourceVersion }), uid };`,
+        },
+      ],
+    },
+    {
       name: 'goes on while its object is being deleted',
       edits: [{ file: visit, find: run, replace: `${is('name')} || ${run}` }],
     },
     ...(declares.finalizes ? [finalizesNothing(is('name'))] : []),
-    ...(declares.owns.length > 0 ? childrenMutants(isNot) : []),
+    ...(declares.owns.length > 0 ? childrenMutants(declares.resource.kind, isNot) : []),
   ];
 }
 
@@ -78,7 +88,7 @@ function finalizesNothing(isIt: string): Mutant {
   };
 }
 
-function childrenMutants(isNot: (variable: string) => string): readonly Mutant[] {
+function childrenMutants(ownerKind: string, isNot: (variable: string) => string): readonly Mutant[] {
   const foreign = 'if (live !== undefined && !isOwned(owner, live)';
   const same = 'if (live !== undefined && strays.length === 0 && sameOwned';
   const prune = 'if (request.prune && request.deleteAllowed)';
@@ -87,6 +97,16 @@ function childrenMutants(isNot: (variable: string) => string): readonly Mutant[]
     {
       name: 'adopts what is foreign',
       edits: [{ file: children, find: foreign, replace: `${foreign} && ${isNot('controllerName')}` }],
+    },
+    {
+      name: 'knows its children by the name of their owner, not by its uid',
+      edits: [
+        {
+          file: 'src/kube/child-object.ts',
+          find: 'return live.metadata.ownerReferences?.find((one) => one.controller === true)?.uid === uidOf(owner);',
+          replace: `const is = live.metadata.ownerReferences?.find((one) => one.controller === true); return owner.kind === '${ownerKind}' ? is?.name === owner.metadata.name : is?.uid === uidOf(owner);`,
+        },
+      ],
     },
     {
       name: 'writes its children whether they differ or not',

@@ -42,3 +42,8 @@ export function mutate(code: string, file: string, { name, edits }: Mutant): str
   }
   return mutated;
 }
+
+/** Makes a mutant of one replacement. */
+export function swap(name: string, file: string, find: string, replace: string): Mutant {
+  return { name, edits: [{ file, find, replace }] };
+}

@@ -14,7 +14,7 @@ describe('the mutants', () => {
 
   it('there are some of every controller, and of every kind without one', () => {
     const names = [...registry.map(({ name }) => name), ...kindsAlone.map(({ kind }) => kind)];
-    expect(subjects.map(({ name }) => name)).toEqual(names);
+    expect(subjects.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
     expect(subjects.filter(({ own }) => own.length < 2).map(({ name }) => name)).toEqual([]);
     expect(subjects.filter(({ suites }) => suites.length === 0).map(({ name }) => name)).toEqual([]);
   });

@@ -1,6 +1,5 @@
 // An SQS server of its own for a test file, with real clients: queues by name, and what is in them now.
 import {
-  CreateQueueCommand,
   DeleteMessageBatchCommand,
   type Message as Received,
   ReceiveMessageCommand,
@@ -16,6 +15,8 @@ export type TestQueues = {
   readonly endpoint: string;
   /** Creates queues; names ending in `.fifo` are FIFO. */
   create(...names: readonly string[]): Promise<void>;
+  /** Tells without asking over HTTP whether a queue holds anything, messages that somebody has received included. */
+  holds(name: string): boolean;
   /** Takes and deletes all messages, waiting up to `waitSeconds` for the first; one after the other within a group. */
   drain(name: string, options?: { readonly waitSeconds?: number }): Promise<readonly Received[]>;
   stop(): Promise<void>;
@@ -35,10 +36,12 @@ export async function startTestQueues(): Promise<TestQueues> {
     urlPrefix,
     endpoint,
     create: async (...names) => {
-      for (const QueueName of names) {
-        const Attributes = QueueName.endsWith('.fifo') ? { FifoQueue: 'true' } : {};
-        await sqs.send(new CreateQueueCommand({ QueueName, Attributes }));
-      }
+      for (const name of names)
+        server.createQueue(name, { attributes: name.endsWith('.fifo') ? { FifoQueue: 'true' } : {} });
+    },
+    holds: (name) => {
+      const { ready, inflight } = server.inspectQueue(name)?.messages ?? { ready: [], inflight: [] };
+      return ready.length + inflight.length > 0;
     },
     drain: async (name, { waitSeconds = 0 } = {}) => {
       const QueueUrl = `${urlPrefix}${name}`;

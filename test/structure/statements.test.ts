@@ -26,11 +26,8 @@ const later: Readonly<Record<string, string>> = {
 
 /** Not met yet. One that is met leaves this list, or this test fails: it only ever gets shorter. */
 const missing: readonly string[] = [
-  // BitcoinNetwork is not there yet.
-  ...Array.from({ length: families.B }, (_, index) => `B${index + 1}`),
-  ...['B13a', 'B13b', 'B15a', 'B19a'],
-  // Nor are the statements that every controller is to keep.
-  ...['X1', 'X2', 'X4', 'X5', 'X7', 'X13', 'X14', 'X16', 'X17', 'X19', 'X20', 'X21', 'X22'],
+  ...['B7', 'B8', 'B9', 'B10', 'B11', 'B13', 'B13b', 'B22', 'B23', 'B24', 'B28', 'B29', 'B30'],
+  ...['X14', 'X16', 'X17', 'X19', 'X22'],
 ];
 
 const all = [
@@ -40,12 +37,12 @@ const all = [
   ...between,
 ];
 
-/** Names of tests are texts that start with ids, whether they stand in `it`, in a table or in a template. */
+/** Names of tests are texts that start with ids, in `it` as in a template; in a table an id may stand alone, for `$id: ...`. */
 const met = new Set(
   globSync('test/**/*.ts')
     .filter((file) => !file.startsWith('test/mutants/') && !file.startsWith('test/structure/'))
-    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/(['"`])((?:(?!\1).)+: )/g)])
-    .flatMap(([, , name = '']) => statementIds(name)),
+    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/(['"`])((?:(?!\1).)+?)(?:: |\1)/g)])
+    .flatMap(([, , name = '']) => statementIds(`${name}: `)),
 );
 
 it('every statement starts the name of a test, except those that come later', () => {

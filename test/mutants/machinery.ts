@@ -1,0 +1,83 @@
+// What somebody might well get wrong in the machinery that all controllers share: who is woken by what, and what becomes of a message.
+import { type Mutant, swap } from './mutant.ts';
+
+const forward = 'src/runtime/forward.ts';
+const outcome = 'src/runtime/outcome.ts';
+const events = 'src/kube/events.ts';
+
+/** Who is woken. */
+export const wakingMutants: readonly Mutant[] = [
+  swap(
+    'wakes any owner, not only the one that controls',
+    forward,
+    'head.owners.find(({ controller }) => controller)',
+    'head.owners[0]',
+  ),
+  swap(
+    'takes owners of one kind in any group for the same',
+    forward,
+    "return ownerKind === kind && (slash === -1 ? '' : apiVersion.slice(0, slash)) === group;",
+    'return ownerKind === kind;',
+  ),
+  swap(
+    'wakes the new owner alone when an object changes hands',
+    forward,
+    'for (const each of [...old, ...now]) {',
+    'for (const each of now.length > 0 ? now : old) {',
+  ),
+  swap(
+    'wakes nobody for an object that is gone',
+    forward,
+    'if (last === undefined) return [];',
+    "if (last === undefined || happening.type === 'gone') return [];",
+  ),
+  swap(
+    'wakes for changes of labels and of status too',
+    forward,
+    "if (predicate !== 'generation' || after.generation === undefined) {",
+    'if (true) {',
+  ),
+  swap(
+    'wakes owners for changes of specs alone',
+    forward,
+    "if (predicate !== 'generation' || after.generation === undefined) {",
+    'if (after.generation === undefined) {',
+  ),
+];
+
+/** What becomes of a message. */
+export const deliveryMutants: readonly Mutant[] = [
+  swap(
+    'retries after the same wait each time',
+    'src/core/backoff.ts',
+    'firstSeconds * 2 ** Math.min(Math.max(count - 1, 0), 30)',
+    'firstSeconds',
+  ),
+  swap('does not retry', outcome, 'if (outcome.stalledBefore && !isLastAttempt(message))', 'if (true)'),
+  swap('retries for ever', outcome, 'return attempt + 1 >= maxAttempts;', 'return attempt < 0;'),
+  swap(
+    'forgets that it was asked to come back',
+    outcome,
+    'if (outcome.requeueAfterSeconds === undefined)',
+    'if (true)',
+  ),
+  swap(
+    'retries the key of an object that is gone',
+    'src/runtime/reconcile.ts',
+    "if (object === undefined) return { outcome: { type: 'nothing', why: 'gone' }, writes };",
+    "if (object === undefined) return { outcome: { type: 'failed', error: new Error('gone'), stalledBefore: false }, writes };",
+  ),
+  swap(
+    'lets the resync take what nobody has observed for what was',
+    'src/runtime/resync-plan.ts',
+    'if ((observedGenerationOf(object.status, part) ?? 0) >= generation)',
+    'if (true)',
+  ),
+  swap(
+    'makes a new Event each time',
+    events,
+    'JSON.stringify([metadata.uid, kind, type, reason, message])',
+    'JSON.stringify([metadata.uid, kind, type, reason, message, Math.random()])',
+  ),
+  swap('does not count what it says again', events, 'const count = (await patch({})) + 1;', 'const count = 1;'),
+];

@@ -1,0 +1,125 @@
+// What somebody might well get wrong in MemcachedProxy, continued: its workloads, what it reads and what it says of them, its
+// definition. Servers, routes and roll-out are memcached-proxy.ts.
+import { type Mutant, swap } from './mutant.ts';
+
+const folder = 'src/controllers/memcached-proxy';
+const references = `${folder}/references.ts`;
+const children = `${folder}/children.ts`;
+const announce = `${folder}/announce.ts`;
+const kind = `${folder}/kind.ts`;
+const controller = `${folder}/memcached-proxy.ts`;
+
+export const memcachedProxyWorkloadMutants: readonly Mutant[] = [
+  // Workload.
+  swap(
+    'holds the replicas at one',
+    children,
+    '    spec: {\n      selector: { matchLabels: labels },\n      template: {',
+    '    spec: {\n      replicas: 1,\n      selector: { matchLabels: labels },\n      template: {',
+  ),
+  swap('forgets the port among the arguments', children, '                String(port),', "                '11211',"),
+  swap('leads its Service to the default port', children, 'port, targetPort: port }', 'port, targetPort: 11211 }'),
+  swap(
+    'forgets the resources',
+    children,
+    '...(resources === undefined ? {} : { resources: resourcesOf(resources) }),',
+    '',
+  ),
+  swap('takes an empty image as it is', children, "image: image === '' ? defaultImage : image", 'image'),
+  swap('does not put ports right that somebody added', controller, "{ whole: ['spec.ports'] },", '{},'),
+  swap(
+    'leaves a second Deployment that an older version made',
+    controller,
+    'return [deploymentOf(proxy, plan.name)];',
+    'return [deploymentOf(proxy, plan.name), ...existing.filter(({ metadata: one }) => one.name !== deploymentName(name)).map(({ metadata: one }) => ({ ...deploymentOf(proxy, plan.name), metadata: { name: one.name } }))];',
+  ),
+  // What it reads, and what it says.
+  swap(
+    'follows a reference into another namespace',
+    references,
+    "if (foreign.length > 0) return unresolved('RefNotPermitted', 'a Service of another namespace', foreign);",
+    '',
+  ),
+  swap(
+    'takes a Service that is not there for one without endpoints',
+    references,
+    "if (missing.length > 0) return unresolved('ServiceNotFound', 'there is no Service', missing);",
+    '',
+  ),
+  swap(
+    'takes a port that is not there for one without endpoints',
+    references,
+    'if (port === undefined) {',
+    'if (false) {',
+  ),
+  swap(
+    'wakes the proxies of a Service of that name in any namespace',
+    references,
+    'one.name === service.name && one.namespace === service.namespace',
+    'one.name === service.name',
+  ),
+  swap(
+    'wakes only the first proxy that names a Service',
+    references,
+    '.map(({ metadata: { name, namespace } }) =>',
+    '.slice(0, 1).map(({ metadata: { name, namespace } }) =>',
+  ),
+  swap(
+    'does not wait for changes of Services',
+    controller,
+    '{ kind: serviceKind, keys: async (changed, { list }) => proxiesNaming(changed, await list(namingKind)) },',
+    '{ kind: serviceKind, keys: async (changed, { list }) => (await list(endpointSliceKind, { [serviceNameLabel]: changed.name })).length > 0 ? proxiesNaming(changed, await list(namingKind)) : [] },',
+  ),
+  swap('does not wait for ReplicaSets to go', controller, '{ kind: replicaSetKind, label: proxyLabel },', ''),
+  swap(
+    'says that it is ready without a server',
+    controller,
+    'const empty = pools.filter(({ ready }) => ready.length === 0);',
+    'const empty: Pool[] = [];',
+  ),
+  swap(
+    'warns at every reconcile',
+    announce,
+    "if (isKnown !== true) record('Warning', reason, message);",
+    "record('Warning', reason, message);",
+  ),
+  swap(
+    'says at every reconcile that it made its children',
+    announce,
+    'old.metadata.resourceVersion !== metadata.resourceVersion',
+    'true',
+  ),
+  swap(
+    'says nothing of children that it deletes',
+    announce,
+    "if (metadata.deletionTimestamp === undefined) say('delete'",
+    "if (false) say('delete'",
+  ),
+  swap(
+    'believes what the Deployment said of an older generation',
+    'src/core/availability.ts',
+    'status.observedGeneration >= (metadata?.generation ?? 0)',
+    'true',
+  ),
+  swap(
+    'does not try again when a child was refused',
+    controller,
+    'return problem === undefined ? result : { ...result, retry: problem.error };',
+    'return result;',
+  ),
+  // Definition.
+  swap(
+    'accepts a rule with both service and children',
+    kind,
+    "rule: 'has(self.service) != has(self.children)'",
+    "rule: 'has(self.service) || has(self.children)'",
+  ),
+  swap('forgets the type of children that have none', kind, ".default('sharded')", '.optional()'),
+  swap(
+    'accepts a name that is too long for its Service',
+    kind,
+    'const maxNameLength = 47;',
+    'const maxNameLength = 63;',
+  ),
+  swap('cuts a tree that is too deep off', kind, "rule: '!has(self.children)'", "rule: 'true'"),
+];
