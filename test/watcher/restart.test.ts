@@ -181,12 +181,12 @@ type Step =
   | { readonly do: 'write' | 'kill' | 'start'; readonly which: number }
   | { readonly do: 'pass'; readonly turns: number };
 
-const which = fc.nat(2);
+const which = fc.nat(1);
 const watcherIndex = fc.nat(1);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('pot', 'no pot', 'no lid'), which }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('lid'), which, owner: which }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('accept', 'stall', 'refuse', 'forget', 'cut') }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('accept', 'stall', 'refuse', 'forget', 'forget', 'cut') }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('write', 'kill', 'start', 'start'), which: watcherIndex }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('pass'), turns: fc.nat(40) }) },
 );
@@ -241,7 +241,14 @@ it('whatever happens in whatever order, every change is accepted in the end', { 
     fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
       const kitchen = await openKitchen();
       try {
-        // A cursor there is: of what came and went before the first there is no trace.
+        // There is a cursor: of what came and went before the first there is no trace.
+        for (const [lid, pot] of [
+          ['lid-0', 'pot-0'],
+          ['lid-1', 'pot-1'],
+        ] as const) {
+          await kitchen.putPot(pot);
+          await kitchen.putLid(lid, pot);
+        }
         const first = kitchen.start();
         await kitchen.caughtUp(first);
         await first.writeCursor();
@@ -255,6 +262,6 @@ it('whatever happens in whatever order, every change is accepted in the end', { 
         await kitchen.close();
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 40 },
   );
 });
