@@ -162,7 +162,7 @@ describe('a poll', () => {
         run,
       },
     ]);
-    expect(Object.fromEntries(resync.counts)).toEqual({ ResyncPages: 1, ResyncObjects: 2, Unobserved: 1 });
+    expect(Object.fromEntries(resync.counts)).toMatchObject({ ResyncPages: 1, ResyncObjects: 2, Unobserved: 1 });
   });
 
   it('visits the rest once in a period, spread over the ticks', async () => {
@@ -236,6 +236,14 @@ describe('a poll', () => {
     expect(await resync.run({ cluster: 'dead' }, { cluster: 'alpha' })).toEqual(['m0']);
     expect(names(resync.timed)).toEqual(['missed']);
     expect(resync.counts.get('ResyncFailures')).toBe(1);
+  });
+
+  it('says whether anybody watches its cluster, unless it only goes on with a list', async () => {
+    const { alpha } = await serving(listing(many(600, aGadget)));
+    const [first, next] = [aResync({ clusters: { alpha } }), aResync({ clusters: { alpha } })];
+    await first.run({});
+    await next.run({ continue: '500' });
+    expect([first.counts.get('WatchersSilent'), next.counts.get('WatchersSilent')]).toEqual([1, undefined]);
   });
 
   it('is given up, without a call, when the next tick has come', async () => {
