@@ -10,7 +10,7 @@ import type { ObjectHead } from '../kube/metadata.ts';
 import { compareVersions } from '../kube/resource-version.ts';
 import type { Wait } from '../kube/wait.ts';
 import { type WatchEvent, watchHeads } from '../kube/watch.ts';
-import { backoffSeconds, type ListMode } from '../kube/watch-state.ts';
+import type { ListMode } from '../kube/watch-state.ts';
 import { isCursorObject } from '../runtime/cursor-object.ts';
 import { allTargets, forward, type Happening, toSeen, wantedOf } from '../runtime/forward.ts';
 import type { Forwarder } from '../runtime/forwarder.ts';
@@ -19,6 +19,7 @@ import { type Cursor, noCursor } from './cursor.ts';
 import { entryNameOf } from './entry-name.ts';
 import type { LoopHealth } from './health.ts';
 import { observedClient } from './observed-client.ts';
+import { readStart } from './read-start.ts';
 import { createStore } from './store.ts';
 import { createSweeps, type Sweeps } from './sweeps.ts';
 
@@ -212,27 +213,13 @@ export function createWatchLoop(
     for await (const event of watchHeads(client, target, options)) handle(event, start);
   }
 
-  /** Where to go on. Nothing is watched before that is known: everything would be forwarded. */
-  async function readStart(signal: AbortSignal): Promise<string | undefined> {
-    for (let failures = 1; ; failures += 1) {
-      try {
-        return await cursor.start(name, { signal });
-      } catch (error) {
-        signal.throwIfAborted();
-        const retryInSeconds = backoffSeconds(failures, error, parts.random());
-        complain({ type: 'trouble', error, retryInSeconds });
-        await parts.wait(retryInSeconds, signal);
-      }
-    }
-  }
-
   return {
     run: async (signal) => {
       let start: string | undefined;
       let asked = false;
       while (!signal.aborted) {
         try {
-          if (!asked) start = await readStart(signal);
+          if (!asked) start = await readStart({ ...parts, cursor, onTrouble: complain }, name, signal);
           asked = true;
           await follow(start, signal);
         } catch (thrown) {

@@ -39,7 +39,7 @@ const watchList: WatchList = {
 };
 
 /** What SQS does with what it is sent. */
-export type Mood = 'accept' | 'stall' | 'refuse';
+type Mood = 'accept' | 'stall' | 'refuse';
 
 /** Something happened to a pot or its lid, so that the pot's key must be accepted after `order`. */
 type Change = { readonly pot: string; readonly order: number };
