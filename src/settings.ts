@@ -54,6 +54,10 @@ const watcherSettings = z.object({
   /** Only this namespace; absent: all. */
   WATCH_NAMESPACE: z.string().optional(),
   RESYNC_PER_SECOND: z.coerce.number().int().min(1).default(100),
+  /** How often the cursor is written while messages are accepted; half as often otherwise. */
+  CURSOR_SECONDS: z.coerce.number().min(0.1).default(30),
+  /** Tells queues that have begun empty from those that were at the same URL before: a cursor speaks for one of them. */
+  QUEUES_ID: z.string().default(''),
 });
 
 const credentials = z.object({

@@ -19,6 +19,8 @@ export interface Kind<O extends object = object> {
   readonly plural: string;
   readonly namespaced: boolean;
   readonly apiVersion: string;
+  /** Served by an API server of its own, by way of Kubernetes' aggregation layer. */
+  readonly aggregated?: boolean;
   /** Reads an object as the API server sent it. Throws when it cannot be read. */
   read(raw: object): O;
 }
@@ -42,6 +44,8 @@ export type KindNames = {
   readonly plural?: string;
   /** `Namespaced` when absent. */
   readonly scope?: 'Namespaced' | 'Cluster';
+  /** True for a kind of an aggregated API (an APIService with a service): its resource versions may be anything. */
+  readonly aggregated?: boolean;
 };
 
 /**
@@ -54,7 +58,7 @@ export function existingKind<O extends object>(names: KindNames): Kind<O> {
 }
 
 /** Fills in what a kind's names imply. */
-export function describeKind({ group, version, kind, plural, scope }: KindNames): Omit<Kind, 'read'> {
+export function describeKind({ group, version, kind, plural, scope, aggregated }: KindNames): Omit<Kind, 'read'> {
   return {
     group,
     version,
@@ -62,6 +66,7 @@ export function describeKind({ group, version, kind, plural, scope }: KindNames)
     plural: plural ?? pluralOf(kind.toLowerCase()),
     namespaced: (scope ?? 'Namespaced') === 'Namespaced',
     apiVersion: group === '' ? version : `${group}/${version}`,
+    ...(aggregated === undefined ? {} : { aggregated }),
   };
 }
 

@@ -29,6 +29,8 @@ const watchList = z.object({
   resources: z.array(
     z.object({
       ...collection,
+      /** Served by an API server of its own: its versions mean nothing to anybody else. */
+      aggregated: z.boolean().optional(),
       /** Only objects with these labels; absent: all. */
       labelSelector: z.string().optional(),
       subscribers: z.array(subscriber).min(1),

@@ -18,10 +18,14 @@ const withoutGeneration = new Set([
 export function watchListOf(registry: readonly Registered[]): WatchList {
   const resources = new Map<string, WatchedResource>();
   const add = (kind: Kind, subscriber: Subscriber) => {
-    const { group, version, plural, namespaced } = kind;
+    const { group, version, plural, namespaced, aggregated } = kind;
     const name = `${group}/${version}/${plural}`;
     const before = resources.get(name)?.subscribers ?? [];
-    resources.set(name, { group, version, plural, kind: kind.kind, namespaced, subscribers: [...before, subscriber] });
+    resources.set(name, {
+      ...{ group, version, plural, kind: kind.kind, namespaced },
+      ...(aggregated === true ? { aggregated } : {}),
+      subscribers: [...before, subscriber],
+    });
   };
   for (const { name: controller, declares } of registry) {
     const { resource, owns, watches } = declares;

@@ -7,12 +7,12 @@
  */
 export function compareVersions(a: string, b: string): number | undefined {
   if (a === b) return 0;
-  if (!isInteger(a) || !isInteger(b)) return undefined;
+  if (!isComparable(a) || !isComparable(b)) return undefined;
   if (a.length !== b.length) return a.length - b.length;
   return a < b ? -1 : 1;
 }
 
-/** KEP-5504's well-formed version: decimal digits without a leading zero, so that comparing lengths compares sizes. */
-function isInteger(version: string): boolean {
+/** Tells KEP-5504's well-formed version: decimal digits without a leading zero, so that comparing lengths compares sizes. */
+export function isComparable(version: string): boolean {
   return /^[1-9]\d*$/.test(version);
 }

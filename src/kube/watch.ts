@@ -40,6 +40,8 @@ export interface WatchOptions {
   readonly wait: Wait;
   /** A number in [0, 1), for jitter. */
   readonly random: () => number;
+  /** Whether versions may be compared (resource-version.ts); those of aggregated APIs may not. Default true. */
+  readonly comparable?: boolean;
   /** Silence after which a stream is given up: bookmarks come every 60 s. */
   readonly idleSeconds?: number;
   readonly pageSize?: number;
@@ -53,14 +55,15 @@ const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 export async function* watchHeads(
   client: KubeClient,
   target: WatchTarget,
-  { start, signal, wait, random, idleSeconds = 70, pageSize = 500, listSeconds = 30 }: WatchOptions,
+  { start, signal, wait, random, comparable = true, idleSeconds = 70, pageSize = 500, listSeconds = 30 }: WatchOptions,
 ): AsyncGenerator<WatchEvent> {
   let state = firstState(start);
   while (!signal.aborted) {
     let error: unknown;
     try {
       if (state.step === 'probe') {
-        state = nextState(state, { type: 'probed', version: await probe(client, target, signal) });
+        const version = await probe(client, target, signal);
+        state = nextState(state, { type: 'probed', version: comparable ? version : state.version });
       } else if (state.step === 'list') {
         const version = yield* list(client, target, state, { signal, pageSize, listSeconds });
         state = nextState(state, { type: 'listed', version });

@@ -177,7 +177,7 @@ export async function startDev(
   const watchers = startWatchers(
     {
       file: watcherFile,
-      environment: watcherEnvironment(cluster, queueServer.endpoint, queues, prefix),
+      environment: watcherEnvironment(cluster, queueServer.endpoint, queues, prefix, queueServer.id),
       onEvent: (event) => {
         watcherLines(event).forEach(onLine);
         if (event.type !== 'line') writeState();

@@ -45,18 +45,27 @@ export function namePrefix({ queues }: Stack): string {
   return timers === undefined ? '' : timers.name.slice(0, -timersQueue.length);
 }
 
-/** The whole environment of a watcher (settings.ts says what each is). */
+/** The cursor is written as often, so that a watcher that is killed goes on close to where it was. */
+const cursorSeconds = 5;
+
+/**
+ * The whole environment of a watcher (settings.ts says what each is).
+ * @param queuesId of queues that began empty: what others accepted, they never saw
+ */
 export function watcherEnvironment(
   cluster: ClusterAccess,
   queueEndpoint: string,
   queues: readonly LocalQueue[],
   prefix: string,
+  queuesId: string,
 ): Readonly<Record<string, string>> {
   const timers = queues.find(({ name }) => name === `${prefix}${timersQueue}`);
   return {
     CLUSTER: localCluster,
     KUBECONFIG: cluster.watcherKubeconfigFile,
     QUEUE_URL_PREFIX: timers === undefined ? '' : timers.url.slice(0, -timersQueue.length),
+    QUEUES_ID: queuesId,
+    CURSOR_SECONDS: String(cursorSeconds),
     HOST: '127.0.0.1',
     PORT: '0',
     AWS_REGION: localRegion,

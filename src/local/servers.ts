@@ -1,5 +1,6 @@
 // The two parts that can be swapped for real ones: the API server and SQS. Embedded unless the developer names others; either
 // way the rest of the system sees an address and a client.
+import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
@@ -39,12 +40,16 @@ export async function startCluster(
   return cluster;
 }
 
+/** An SQS server. `id` tells one that began empty from all others; a developer's own is told by its address. */
+export type QueueServer = { readonly endpoint: string; readonly client: SQSClient; readonly id: string };
+
 /** Starts the embedded SQS server, or makes sure that the developer's answers. What was started is put on `parts`. */
 export async function startQueueServer(
   parts: AsyncDisposableStack,
   options: { readonly queueEndpoint: string | undefined; readonly queuePort: number; readonly signal: AbortSignal },
-): Promise<{ readonly endpoint: string; readonly client: SQSClient }> {
+): Promise<QueueServer> {
   let endpoint = options.queueEndpoint;
+  const id = endpoint === undefined ? randomUUID() : '';
   if (endpoint === undefined) {
     const server = await explainListening('--queue-port', options.queuePort, () =>
       startSqs({ port: options.queuePort }),
@@ -55,5 +60,5 @@ export async function startQueueServer(
   await explainQueueEndpoint(endpoint, options.signal);
   const client = createLocalSqsClient(endpoint);
   parts.defer(() => client.destroy());
-  return { endpoint, client };
+  return { endpoint, client, id };
 }

@@ -14,6 +14,7 @@ import { formatResyncMessage, type ResyncMessage } from '../queue/resync-message
 import type { Entry, Send } from '../queue/sender.ts';
 import { timerEntry } from '../queue/timer.ts';
 import { createPacer, judge, type Pacer, type ResyncPace, turnOf } from './resync-plan.ts';
+import { countSilence } from './watchers-silent.ts';
 
 /** A page of so many full objects stays far below a function's memory. */
 const pageSize = 500;
@@ -48,13 +49,16 @@ export type Poll = {
   readonly message: ResyncMessage;
   readonly controller: Registered;
   readonly client: KubeClient;
+  /** Whether it also finds out if anybody watches the cluster. */
+  readonly asksWatchers?: boolean;
 };
 
 /**
  * Polls. Rejects, after sending what it saw, when the list broke off or the queue refused something: the message is then
  * to be tried again. Resolves without doing anything when the next tick has come meanwhile: it polls anew.
  */
-export async function poll(parts: PollParts, { message, controller, client }: Poll, time: PollTime): Promise<void> {
+export async function poll(parts: PollParts, asked: Poll, time: PollTime): Promise<void> {
+  const { message, controller, client, asksWatchers = false } = asked;
   const log = parts.log({ controller: controller.name, cluster: message.cluster, run: message.run });
   const { tickSeconds } = parts.pace;
   const runSeconds = Date.parse(message.run) / 1000;
@@ -64,6 +68,7 @@ export async function poll(parts: PollParts, { message, controller, client }: Po
     parts.meter.count('ResyncGivenUp');
     return;
   }
+  if (asksWatchers && message.continue === undefined) await countSilence(client, { ...parts, log }, time);
   const quiet = message.quiet ?? (await isQuiet(parts, controller.name, time.signal));
   const pacer = createPacer(parts.pace.perSecond, Math.max(Math.floor(nowSeconds), message.pacedTo ?? 0));
   const seen = { objects: 0, pages: 0, unobserved: 0, sent: 0 };

@@ -63,7 +63,11 @@ async function settle(parts: ResyncParts, record: QueueRecord, time: PollTime): 
   const log = parts.log({ run, cluster, controller: controller.name });
   try {
     const found = await unlessAborted(parts.findCluster(cluster, time), time.signal);
-    if (found.type === 'client') await poll(parts, { message, controller, client: found.client }, time);
+    if (found.type === 'client') {
+      // The watchers are asked for once a tick and cluster, by one controller's poll.
+      const asksWatchers = controller === parts.registry[0];
+      await poll(parts, { message, controller, client: found.client, asksWatchers }, time);
+    }
     // It has left the table since the tick: nothing is lost with this message.
     else log.info('poll dropped', { why: found.type });
     return true;

@@ -51,6 +51,8 @@ export type Health = {
   report(): readonly KindReport[];
   /** Every served kind had a frame of late, and there is one. */
   ready(): boolean;
+  /** Up to when every served kind had a frame, in milliseconds; undefined while one has had none, or none is served. */
+  framesAt(): number | undefined;
   /** No loop is dead. */
   alive(): boolean;
 };
@@ -83,6 +85,14 @@ export function createHealth(now: () => number): Health {
       interruptions,
       restarts,
     }));
+
+  /** The oldest of every asked kind's last; minus infinity while there is none. */
+  const framesAt = (): number => {
+    const never = Number.NEGATIVE_INFINITY;
+    const asked = [...kinds.values()].filter(({ served }) => served !== false);
+    if (asked.length === 0) return never;
+    return Math.min(...asked.map(({ frameAt = never, openedAt = never }) => Math.max(frameAt, openedAt)));
+  };
 
   return {
     loop: (kind) => {
@@ -131,14 +141,8 @@ export function createHealth(now: () => number): Health {
       };
     },
     report,
-    ready: () => {
-      const asked = [...kinds.values()].filter(({ served }) => served !== false);
-      const never = Number.NEGATIVE_INFINITY;
-      return (
-        asked.length > 0 &&
-        asked.every(({ frameAt = never, openedAt = never }) => since(Math.max(frameAt, openedAt)) <= frameSeconds)
-      );
-    },
+    ready: () => since(framesAt()) <= frameSeconds,
+    framesAt: () => (Number.isFinite(framesAt()) ? framesAt() : undefined),
     alive: () => report().every(({ attemptAgeSeconds }) => attemptAgeSeconds <= attemptSeconds),
   };
 }

@@ -7,11 +7,13 @@ import { SettingsError, toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import { parseWatchList } from '../core/watch-list.ts';
 import { createClient } from '../kube/client.ts';
+import { waitReally } from '../kube/wait.ts';
 import { createSend } from '../queue/send.ts';
 import { createSqsClient } from '../queue/sqs-client.ts';
 import { readWatcherSettings } from '../settings.ts';
 import { checkApiServer, checkQueues } from './check-start.ts';
-import { noCursor } from './cursor.ts';
+import { steadyNow } from './clock.ts';
+import { createCursor } from './cursor.ts';
 import { createLog } from './log.ts';
 import { startWatcher, type Watcher } from './start.ts';
 
@@ -52,12 +54,16 @@ async function start(): Promise<Watcher> {
       watchList: parseWatchList(watchList),
       client,
       send: createSend(sqs, settings.QUEUE_URL_PREFIX),
-      cursor: noCursor,
+      cursor: createCursor(
+        { client, log, now: steadyNow, wait: waitReally },
+        { writeSeconds: settings.CURSOR_SECONDS },
+      ),
       log,
     },
     {
       cluster: settings.CLUSTER,
       namespace: settings.WATCH_NAMESPACE,
+      queues: [settings.QUEUE_URL_PREFIX, settings.QUEUES_ID].join(' '),
       bulkPerSecond: settings.RESYNC_PER_SECOND,
       host: settings.HOST,
       port: settings.PORT,

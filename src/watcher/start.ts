@@ -1,16 +1,17 @@
 // The watcher, put together: one loop for each collection of the watch list, one forwarder for all, probes beside them.
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../core/context.ts';
-import type { WatchedResource, WatchList } from '../core/watch-list.ts';
+import type { WatchList } from '../core/watch-list.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { waitReally } from '../kube/wait.ts';
 import type { Send } from '../queue/sender.ts';
 import { createForwarder } from '../runtime/forwarder.ts';
+import { steadyNow } from './clock.ts';
 import type { Cursor } from './cursor.ts';
 import { createHealth, type Health } from './health.ts';
 import { type ProbeServer, serveProbes } from './http.ts';
+import { createLoops, kindOf } from './loops.ts';
 import { createMetrics } from './metrics.ts';
-import { createWatchLoop, type WatchLoop } from './watch-loop.ts';
 
 /** What a watcher is made of. */
 export type WatcherParts = {
@@ -26,6 +27,8 @@ export type WatcherOptions = {
   /** This cluster's name in the clusters table. */
   readonly cluster: string;
   readonly namespace?: string | undefined;
+  /** Tells its queues from others, for the cursor. */
+  readonly queues?: string | undefined;
   readonly bulkPerSecond: number;
   readonly host: string;
   readonly port: number;
@@ -45,50 +48,39 @@ const readySeconds = 0.1;
 /** Starts a watcher. Rejects when its port cannot be had. */
 export async function startWatcher(parts: WatcherParts, options: WatcherOptions): Promise<Watcher> {
   const { watchList, client, send, cursor, log } = parts;
-  const { cluster, namespace, bulkPerSecond } = options;
-  // Time since 1970 that nobody sets back while we run: a key must not wait for an hour to pass twice.
-  const now = () => Math.round(performance.timeOrigin + performance.now());
+  const { cluster, namespace, queues, bulkPerSecond } = options;
+  const now = steadyNow;
   const watching = new AbortController();
   const sending = new AbortController();
   const random = Math.random;
   const wait = waitReally;
   const metrics = createMetrics();
   const health = createHealth(now);
-  const { meter } = metrics;
-  const forwarder = createForwarder({ send, log, meter, now, wait, random, bulkPerSecond, signal: sending.signal });
-  const loops = new Map<WatchedResource, WatchLoop>();
-  for (const resource of watchList.resources) {
-    const kind = kindOf(resource);
-    const loop = createWatchLoop(
-      {
-        client,
-        forwarder,
-        cursor,
-        health: health.loop(kind),
-        log: withFields(log, { kind }),
-        now,
-        wait,
-        random,
-        nonce: randomUUID,
-        sweep: (controllers, held, sinceMs) => {
-          for (const [each, primaries] of loops) {
-            for (const { as, controller } of each.subscribers) {
-              if (as === 'primary' && controllers.includes(controller)) primaries.sweep(controller, held, sinceMs);
-            }
-          }
-        },
+  const forwarder = createForwarder({
+    ...{ send, log, now, wait, random, bulkPerSecond, signal: sending.signal },
+    meter: {
+      ...metrics.meter,
+      accepted: (...message) => {
+        metrics.meter.accepted(...message);
+        cursor.sent();
       },
-      { resource, cluster, namespace },
-    );
-    loops.set(resource, loop);
-  }
+    },
+  });
+  const loops = createLoops(
+    { client, forwarder, cursor, health, log, now, wait, random, nonce: randomUUID },
+    watchList,
+    { cluster, namespace, queues },
+  );
   metrics.observe({
     health,
     waiting: forwarder.waiting,
     objects: () => [...loops].map(([resource, loop]) => [kindOf(resource), loop.objects()] as const),
   });
   const server = await serveProbes({ health, metrics }, options);
-  const running = [...loops.values()].map((loop) => loop.run(watching.signal));
+  const running = [
+    ...[...loops.values()].map((loop) => loop.run(watching.signal)),
+    cursor.run({ framesAt: health.framesAt, signal: watching.signal }),
+  ];
   void announce(server, health, log, watching.signal);
 
   return {
@@ -114,14 +106,4 @@ async function announce({ port }: ProbeServer, health: Health, log: Log, signal:
     await waitReally(readySeconds, signal).catch(() => undefined);
   }
   log.info('watching', { port, kinds: health.report().filter(({ served }) => served === true).length });
-}
-
-/** `watertanks.plant.example.com`, as the API server calls the CRD. */
-function kindOf({ group, plural }: WatchedResource): string {
-  return group === '' ? plural : `${plural}.${group}`;
-}
-
-function withFields({ debug, info, warn, error }: Log, fields: object): Log {
-  const add = (line: Log['info']) => (message: string, more?: object) => line(message, { ...fields, ...more });
-  return { debug: add(debug), info: add(info), warn: add(warn), error: add(error) };
 }

@@ -11,12 +11,15 @@ import { compareVersions } from '../kube/resource-version.ts';
 import type { Wait } from '../kube/wait.ts';
 import { type WatchEvent, watchHeads } from '../kube/watch.ts';
 import type { ListMode } from '../kube/watch-state.ts';
+import { isCursorObject } from '../runtime/cursor-object.ts';
 import { allTargets, forward, type Happening, toSeen, wantedOf } from '../runtime/forward.ts';
 import type { Forwarder } from '../runtime/forwarder.ts';
 import { createProgress, type Progress } from '../runtime/progress.ts';
-import { type Cursor, cursorName } from './cursor.ts';
+import { type Cursor, noCursor } from './cursor.ts';
+import { entryNameOf } from './entry-name.ts';
 import type { LoopHealth } from './health.ts';
 import { observedClient } from './observed-client.ts';
+import { readStart } from './read-start.ts';
 import { createStore } from './store.ts';
 import { createSweeps, type Sweeps } from './sweeps.ts';
 
@@ -60,11 +63,20 @@ export function createWatchLoop(
     resource,
     cluster,
     namespace: only,
-  }: { resource: WatchedResource; cluster: string; namespace?: string | undefined },
+    queues,
+  }: {
+    readonly resource: WatchedResource;
+    readonly cluster: string;
+    readonly namespace?: string | undefined;
+    /** Whose queues the keys go to, as the cursor's entries tell them apart. */
+    readonly queues?: string | undefined;
+  },
 ): WatchLoop {
-  const { forwarder, cursor, health, log, now } = parts;
+  const { forwarder, health, log, now } = parts;
+  // The versions of an aggregated API may be anything, and are never compared.
+  const cursor = resource.aggregated === true ? noCursor : parts.cursor;
   const namespace = resource.namespaced ? only : undefined;
-  const name = cursorName(resource, { namespace });
+  const name = entryNameOf(resource, { namespace, queues });
   const store = createStore();
   const createOurs = () => createProgress((version) => cursor.accepted(name, version));
   let progress = createOurs();
@@ -127,6 +139,7 @@ export function createWatchLoop(
     health.listing();
     run = `watcher-${parts.nonce()}`;
     if (mode === 'restored') {
+      log.warn('the server is older than what is known of it: restored from a backup; everything is forwarded');
       store.clear();
       // Another one: keys that have waited since before the restore hold nothing back, those marked from here on do.
       progress.reset();
@@ -146,7 +159,7 @@ export function createWatchLoop(
         forwarder.mark({ target, source, seenAt: now(), progress });
       }
     }
-    if (mode === 'expired' || mode === 'initial') {
+    if (mode !== 'exact' && mode !== 'relist') {
       const children = resource.subscribers.filter(({ as }) => as !== 'primary').map(({ controller }) => controller);
       parts.sweep([...new Set(children)], progress, listing.sinceMs);
     }
@@ -173,17 +186,17 @@ export function createWatchLoop(
         begin(event.mode);
         break;
       case 'page':
-        for (const head of event.items) find(head, event.mode, start);
+        for (const head of event.items) if (!isCursorObject(resource, head)) find(head, event.mode, start);
         break;
       case 'listed':
         finish(event.mode, event.resourceVersion);
         break;
       case 'changed':
-        see(event.head);
+        if (!isCursorObject(resource, event.head)) see(event.head);
         progress.heard(event.head.resourceVersion);
         break;
       case 'deleted':
-        lose(event.head);
+        if (!isCursorObject(resource, event.head)) lose(event.head);
         progress.heard(event.head.resourceVersion);
         break;
       case 'bookmark':
@@ -194,9 +207,10 @@ export function createWatchLoop(
 
   async function follow(start: string | undefined, signal: AbortSignal): Promise<void> {
     const { wait, random } = parts;
-    const { labelSelector } = resource;
+    const { labelSelector, aggregated = false } = resource;
     const target = { resource, namespace, labelSelector, wanted: wantedOf(resource) };
-    for await (const event of watchHeads(client, target, { start, signal, wait, random })) handle(event, start);
+    const options = { start, signal, wait, random, comparable: !aggregated };
+    for await (const event of watchHeads(client, target, options)) handle(event, start);
   }
 
   return {
@@ -205,10 +219,11 @@ export function createWatchLoop(
       let asked = false;
       while (!signal.aborted) {
         try {
-          if (!asked) start = await cursor.start(name);
+          if (!asked) start = await readStart({ ...parts, cursor, onTrouble: complain }, name, signal);
           asked = true;
           await follow(start, signal);
         } catch (thrown) {
+          if (signal.aborted) return;
           // The store still says what was forwarded, so nothing is lost by beginning anew.
           log.error('watch loop broke, beginning anew', { error: redact(toError(thrown).message) });
           health.restarted();

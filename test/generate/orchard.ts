@@ -9,6 +9,7 @@ type Any = { readonly metadata: Meta };
 const service = existingKind<Any>({ group: '', version: 'v1', kind: 'Service' });
 const secret = existingKind<Any>({ group: '', version: 'v1', kind: 'Secret' });
 const pod = existingKind<Any>({ group: '', version: 'v1', kind: 'Pod' });
+const weather = existingKind<Any>({ group: 'sky.example.com', version: 'v1', kind: 'Weather', aggregated: true });
 const slice = existingKind<Any>({ group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice' });
 
 const treeKind = defineResource({
@@ -29,6 +30,7 @@ const tree = defineController(treeKind)({
     { kind: slice, label: 'kubernetes.io/service-name' },
     { kind: secret, keys: async () => [] },
     { kind: pod, label: 'secret', names: secret },
+    { kind: weather, keys: async () => [] },
   ],
   settings: z.object({
     ORCHARD_URL: z.url(),

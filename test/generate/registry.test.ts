@@ -15,7 +15,14 @@ describe('the watch list', () => {
   const of = (plural: string) => resources.find((resource) => resource.plural === plural)?.subscribers ?? [];
 
   it('has every primary, owned and watched kind once, and no kind that is only read', () => {
-    expect(resources.map(({ plural }) => plural)).toEqual(['pods', 'secrets', 'services', 'endpointslices', 'trees']);
+    expect(resources.map(({ plural }) => plural)).toEqual([
+      'pods',
+      'secrets',
+      'services',
+      'endpointslices',
+      'trees',
+      'weathers',
+    ]);
     expect(of('secrets').map(({ as }) => as)).toEqual(['watched']);
   });
 
@@ -30,6 +37,10 @@ describe('the watch list', () => {
     expect(of('services')).toMatchObject([{ as: 'owned', predicate: 'any', primary: { plural: 'trees' } }]);
     expect(of('endpointslices')).toMatchObject([{ as: 'watched', label: 'kubernetes.io/service-name' }]);
     expect(of('secrets')[0]).not.toHaveProperty('label');
+  });
+
+  it('marks the kinds of aggregated APIs, whose versions mean nothing, and no others', () => {
+    expect(resources.filter(({ aggregated }) => aggregated === true).map(({ plural }) => plural)).toEqual(['weathers']);
   });
 
   it('says of which kind the object is that a label names, where that is not the primary', () => {

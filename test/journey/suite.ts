@@ -19,6 +19,8 @@ import { type Dev, type DevOptions, startDev } from '../../src/local/dev.ts';
 import type { Line } from '../../src/local/lines.ts';
 import { readinessOf } from '../../src/local/readiness.ts';
 import { formatMessage } from '../../src/queue/message.ts';
+import { parseCursor } from '../../src/runtime/cursor-document.ts';
+import { readCursorObject } from '../../src/runtime/cursor-object.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const startSeconds = 90;
@@ -201,6 +203,19 @@ export function describeJourneys(title: string, options: () => DevOptions): void
       }, limit());
       expect(dev.watchers.pids()).not.toContain(pid);
       expect(dev.watchers.pids()).toHaveLength(1);
+    });
+
+    it('a watcher that ends leaves its cursor in the cluster', async () => {
+      const [pid = 0] = dev.watchers.pids();
+      const before = (await readCursorObject(dev.client))?.text;
+      process.kill(pid, 'SIGTERM');
+      const entries = async () => {
+        const object = await readCursorObject(dev.client);
+        const reading = parseCursor(object?.text);
+        return object?.text !== before && reading.type === 'read' ? [...reading.document.entries.keys()] : [];
+      };
+      const kind = expect.stringContaining('_ingredients_');
+      await expect.poll(entries, { timeout: 60_000 }).toEqual(expect.arrayContaining([kind]));
     });
   });
 }

@@ -21,6 +21,19 @@ describe('a watch that', () => {
     expect(time.backoffs).toEqual([]);
   });
 
+  it('of versions that mean nothing goes on from its last, whatever the server’s is', async () => {
+    const { server, sequence } = await startScript({
+      watch: (_, response, count) => {
+        openWatch(response, frame('MODIFIED', tank('a', count === 1 ? '900' : '7')));
+        if (count === 1) response.end();
+      },
+      probe: (response) => sendJson(response, 200, listOf('6')),
+    });
+    const events = await follow(server.client(), createTime(), { comparable: false }).take(5);
+    expect(brief(events.slice(3))).toEqual(['changed a@900', 'changed a@7']);
+    expect(sequence()).toEqual(['list', 'watch', 'probe', 'watch']);
+  });
+
   it('is reset within a frame goes on from the last whole one', async () => {
     const whole = frame('MODIFIED', tank('a', '101'));
     const { server } = await startScript({

@@ -50,12 +50,16 @@ export function aMissedGadget(name: string): KubeObject {
   return aGadget(name, { metadata: { generation: 2 } });
 }
 
-/** Answers lists of gadgets in pages of `limit`; the token is the next index. `failAt` answers an error at that index. */
+/**
+ * Answers lists of gadgets in pages of `limit`; the token is the next index. `failAt` answers an error at that index. There is
+ * nothing else.
+ */
 export function listing(
   objects: readonly KubeObject[],
   { failAt, status = 503, reason = 'ServiceUnavailable' }: { failAt?: number; status?: number; reason?: string } = {},
 ): Answer {
-  return ({ query }, response) => {
+  return ({ path, query }, response) => {
+    if (!path.endsWith('/gadgets')) return sendJson(response, 404, statusOf(404, 'NotFound'));
     const start = Number(query.continue ?? 0);
     if (start === failAt) return sendJson(response, status, statusOf(status, reason));
     const end = start + Number(query.limit);

@@ -61,7 +61,7 @@ describe('a poll', () => {
         run,
       },
     ]);
-    expect(Object.fromEntries(resync.counts)).toEqual({ ResyncPages: 1, ResyncObjects: 2, Unobserved: 1 });
+    expect(Object.fromEntries(resync.counts)).toMatchObject({ ResyncPages: 1, ResyncObjects: 2, Unobserved: 1 });
   });
 
   it('visits the rest once in a period, spread over the ticks', async () => {
@@ -112,5 +112,13 @@ describe('a poll', () => {
       half.map(({ name, run }) => `${name} ${run}`).sort(),
     );
     expect(first).toEqual(second);
+  });
+
+  it('says whether anybody watches its cluster, unless it only goes on with a list', async () => {
+    const { alpha } = await serving(listing(many(600, aGadget)));
+    const [first, next] = [aResync({ clusters: { alpha } }), aResync({ clusters: { alpha } })];
+    await first.run({});
+    await next.run({ continue: '500' });
+    expect([first.counts.get('WatchersSilent'), next.counts.get('WatchersSilent')]).toEqual([1, undefined]);
   });
 });

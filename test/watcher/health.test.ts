@@ -82,6 +82,21 @@ describe('alive', () => {
   });
 });
 
+it('frames are counted from the kind that has heard nothing for the longest, and not from one that is not served', () => {
+  const { loops, at, health } = create('a', 'b', 'c');
+  expect(health.framesAt()).toBeUndefined();
+  at(10);
+  loops[0]?.heard();
+  loops[2]?.trouble(notFound);
+  expect(health.framesAt()).toBeUndefined();
+  at(30);
+  loops[1]?.heard();
+  expect(health.framesAt()).toBe(10_000);
+  at(50);
+  loops[0]?.heard();
+  expect(health.framesAt()).toBe(30_000);
+});
+
 it('a problem is new once, until something was heard', () => {
   const { loops, health } = create('a');
   const [loop] = loops;

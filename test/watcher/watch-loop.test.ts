@@ -323,6 +323,15 @@ describe('from a cursor', () => {
   });
 });
 
+it('a kind of an aggregated API has no cursor, and its versions are never compared', async () => {
+  await put('one');
+  const at = follow({ ...pots, aggregated: true }, { start: '999999999' });
+  await at.until(() => at.on('timers').length === 1 && at.lists().length === 1);
+  expect(at.lists()).toMatchObject([{ mode: 'initial' }]);
+  await at.caughtUpWith(await versionNow());
+  expect([at.accepted, at.dropped]).toEqual([[], []]);
+});
+
 it('a loop that breaks begins anew from its cursor, and is counted', async () => {
   await put('one');
   const at = follow(pots, { start: await versionNow(), breakOnce: true });

@@ -1,0 +1,58 @@
+// Whether anybody watches a cluster, asked from outside: a watcher may only send keys, and one that is silent sends none. What it
+// last heard is in its cursor, which the resync may read.
+import type { Log } from '../core/context.ts';
+import { toError } from '../core/errors.ts';
+import type { Meter } from '../core/meter.ts';
+import { redact } from '../core/redact.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isForbidden } from '../kube/errors.ts';
+import { parseCursor } from './cursor-document.ts';
+import { readCursorObject } from './cursor-object.ts';
+
+/**
+ * Frames come every 60 s, and the cursor says so every 60 s: a watcher that works looks two minutes old at times, and one that is
+ * started anew has its time.
+ */
+const silentSeconds = 300;
+
+/** What tells of silent watchers. */
+export type SilenceParts = {
+  readonly log: Log;
+  readonly meter: Meter;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+};
+
+/**
+ * Counts WatchersSilent for one cluster: 1 when its watchers have heard nothing of late or do not say, 0 when they have. Counts
+ * nothing when nobody answers; whatever else is asked of that cluster then says so. Never rejects.
+ */
+export async function countSilence(
+  client: KubeClient,
+  { log, meter, now }: SilenceParts,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<void> {
+  try {
+    const why = await silence(client, now(), signal);
+    if (why !== undefined) log.warn('the watchers are silent', { why: redact(why) });
+    meter.count('WatchersSilent', why === undefined ? 0 : 1);
+  } catch (thrown) {
+    log.warn('nobody can tell whether the watchers are silent', { error: redact(toError(thrown).message) });
+  }
+}
+
+/** Says why nobody seems to watch; undefined when somebody does. */
+async function silence(client: KubeClient, nowMs: number, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const object = await readCursorObject(client, { signal });
+    if (object === undefined) return 'there is no cursor; apply infra/kubernetes/generated';
+    const reading = parseCursor(object.text);
+    if (reading.type === 'corrupt') return `the cursor cannot be read: ${reading.reason}`;
+    if (reading.type === 'empty' || reading.document.framesAtMs === undefined) return 'they have never heard anything';
+    const seconds = Math.round((nowMs - reading.document.framesAtMs) / 1000);
+    return seconds > silentSeconds ? `they have heard nothing for ${seconds} s` : undefined;
+  } catch (error) {
+    if (isForbidden(error)) return `the cursor may not be read: ${error.message}`;
+    throw error;
+  }
+}

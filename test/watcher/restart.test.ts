@@ -1,0 +1,267 @@
+// Watchers that die and start anew, with their real cursor on an embedded API server: which keys are accepted because of what
+// happened while nobody watched. Real processes are restart-cases.ts; the cursor's object alone is cursor.test.ts.
+import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, it, onTestFinished } from 'vitest';
+import { parseCursor } from '../../src/runtime/cursor-document.ts';
+import { readCursorObject, writeCursorObject } from '../../src/runtime/cursor-object.ts';
+import { type Kitchen, openKitchen } from './kitchen.ts';
+import type { MortalWatcher } from './mortal-watcher.ts';
+
+/** A kitchen whose pots are all known, forwarded and behind the cursor; nobody watches. */
+async function aClosedKitchen(...pots: readonly string[]) {
+  const kitchen = await openKitchen();
+  onTestFinished(kitchen.close);
+  for (const pot of pots) {
+    await kitchen.putPot(pot);
+    await kitchen.putLid(`lid-of-${pot}`, pot);
+  }
+  const first = kitchen.start();
+  await kitchen.caughtUp(first);
+  await first.writeCursor();
+  kitchen.kill(first);
+  kitchen.accepted();
+  return kitchen;
+}
+
+const plant = async ({ client }: Kitchen, text: string) => {
+  const object = await readCursorObject(client);
+  await writeCursorObject(client, { text, resourceVersion: object?.resourceVersion ?? '' });
+};
+const modes = (lines: readonly object[]) => lines.map((line) => ('mode' in line ? line.mode : undefined));
+const warnings = ({ lines }: MortalWatcher) =>
+  lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+
+it('a restart over objects that did not change forwards nothing', async () => {
+  const names = Array.from({ length: 300 }, (_, number) => `pot-${number}`);
+  const kitchen = await aClosedKitchen(...names);
+  const watcher = kitchen.start();
+  expect(modes(await watcher.listed())).toEqual(['exact', 'exact']);
+  await kitchen.caughtUp(watcher);
+  expect(kitchen.accepted()).toEqual({ changes: [], bulk: [] });
+});
+
+it('what was created, changed and deleted while nobody watched is forwarded, children’s changes to their owners', async () => {
+  const kitchen = await aClosedKitchen(
+    'still',
+    'changed',
+    'gone',
+    'lost-its-lid',
+    'gave-its-lid',
+    'got-a-lid',
+    'new-lid',
+  );
+  await kitchen.putPot('created');
+  await kitchen.putPot('changed');
+  await kitchen.removePot('gone');
+  await kitchen.removeLid('lid-of-lost-its-lid');
+  await kitchen.putLid('lid-of-gave-its-lid', 'got-a-lid');
+  await kitchen.putLid('another', 'new-lid');
+  await kitchen.putPot('short-lived');
+  await kitchen.removePot('short-lived');
+  const watcher = kitchen.start();
+  await kitchen.caughtUp(watcher);
+  expect(kitchen.accepted()).toEqual({
+    changes: ['changed', 'created', 'gave-its-lid', 'gone', 'got-a-lid', 'lost-its-lid', 'new-lid', 'short-lived'],
+    bulk: [],
+  });
+});
+
+it('after a compaction what is newer is forwarded, and every owner in bulk for the children that may be gone', async () => {
+  const kitchen = await aClosedKitchen('still', 'changed', 'lost-its-lid', 'new-lid');
+  await kitchen.putPot('created');
+  await kitchen.putPot('changed');
+  await kitchen.removeLid('lid-of-lost-its-lid');
+  await kitchen.putLid('another', 'new-lid');
+  kitchen.server.expireWindow();
+  const watcher = kitchen.start();
+  expect(modes(await watcher.listed())).toEqual(['expired', 'expired']);
+  await kitchen.caughtUp(watcher);
+  expect(kitchen.accepted()).toEqual({
+    changes: ['changed', 'created', 'new-lid'],
+    bulk: ['changed', 'created', 'lost-its-lid', 'new-lid', 'still'],
+  });
+});
+
+it('keys that SQS has not accepted hold the cursor back, whatever came after them', async () => {
+  const kitchen = await aClosedKitchen('still');
+  const watcher = kitchen.start();
+  await watcher.listed();
+  kitchen.sqs('refuse');
+  await kitchen.putPot('waits');
+  for (let count = 0; count < 20; count += 1) await kitchen.putLid('busy', 'still');
+  await watcher.writeCursor();
+  kitchen.kill(watcher);
+  kitchen.sqs('accept');
+  const next = kitchen.start();
+  await kitchen.caughtUp(next);
+  expect(kitchen.accepted()).toEqual({ changes: ['still', 'waits'], bulk: [] });
+});
+
+it('a watcher that dies before it has sent the objects it found first sends all of them again', async () => {
+  const kitchen = await openKitchen();
+  onTestFinished(kitchen.close);
+  for (const pot of ['a', 'b']) await kitchen.putPot(pot);
+  kitchen.sqs('stall');
+  const first = kitchen.start();
+  await first.listed();
+  await first.writeCursor();
+  kitchen.kill(first);
+  kitchen.sqs('accept');
+  const next = kitchen.start();
+  await kitchen.caughtUp(next);
+  expect(kitchen.accepted().bulk).toEqual(['a', 'b']);
+});
+
+it.each<[string, (text: string) => string, string]>([
+  ['that is not JSON', () => 'garbage', 'the cursor is ignored, everything is forwarded'],
+  [
+    'of another cluster',
+    (text) => text.replace(/"cluster":"[^"]*"/, '"cluster":"elsewhere"'),
+    'the cursor is ignored, everything is forwarded',
+  ],
+  [
+    'from the future',
+    (text) => text.replaceAll(/"version":"(\d+)"/g, '"version":"9$1"'),
+    'the server is older than what is known of it: restored from a backup; everything is forwarded',
+  ],
+])('a cursor %s is ignored with a warning, everything is forwarded, and the next start has a good one', async (_, spoil, warning) => {
+  const kitchen = await aClosedKitchen('a', 'b');
+  const before = (await readCursorObject(kitchen.client))?.text ?? '';
+  await kitchen.putPot('c');
+  await plant(kitchen, spoil(before));
+  const watcher = kitchen.start();
+  await kitchen.caughtUp(watcher);
+  expect(kitchen.accepted().bulk).toEqual(['a', 'b', 'c']);
+  expect(warnings(watcher)).toContain(warning);
+  await watcher.writeCursor();
+  kitchen.kill(watcher);
+  const next = kitchen.start();
+  await kitchen.caughtUp(next);
+  expect(kitchen.accepted()).toEqual({ changes: [], bulk: [] });
+  expect(warnings(next)).toEqual([]);
+});
+
+it('a writer of the cursor is not woken by its own write, although it watches ConfigMaps', async () => {
+  const kitchen = await aClosedKitchen('a');
+  const watcher = kitchen.start();
+  await watcher.listed();
+  for (let count = 0; count < 3; count += 1) await watcher.writeCursor();
+  await kitchen.caughtUp(watcher);
+  expect(kitchen.accepted()).toEqual({ changes: [], bulk: [] });
+});
+
+it('two replicas leave a cursor that is good for both, whichever of them lagged', async () => {
+  const kitchen = await aClosedKitchen('a');
+  const [one, other] = [kitchen.start(), kitchen.start()];
+  await kitchen.caughtUp(one);
+  await kitchen.caughtUp(other);
+  const known = ['configmaps', 'secrets'].flatMap((plural) =>
+    [one, other].map((watcher) => ({ plural, version: Number(watcher.accepted().get(plural)) })),
+  );
+  await Promise.all([one.writeCursor(), other.writeCursor()]);
+  const reading = parseCursor((await readCursorObject(kitchen.client))?.text);
+  const entries = reading.type === 'read' ? [...reading.document.entries] : [];
+  for (const { plural, version } of known) {
+    const stored = entries.find(([name]) => name.includes(`_${plural}_`))?.[1].version;
+    expect(Number(stored)).toBeGreaterThanOrEqual(version);
+  }
+  kitchen.kill(one);
+  kitchen.kill(other);
+  kitchen.accepted();
+  const next = kitchen.start();
+  await kitchen.caughtUp(next);
+  expect(kitchen.accepted()).toEqual({ changes: [], bulk: [] });
+});
+
+type Step =
+  | { readonly do: 'pot' | 'no pot' | 'no lid'; readonly which: number }
+  | { readonly do: 'lid'; readonly which: number; readonly owner: number }
+  | { readonly do: 'accept' | 'stall' | 'refuse' | 'forget' | 'cut' }
+  | { readonly do: 'write' | 'kill' | 'start'; readonly which: number }
+  | { readonly do: 'pass'; readonly turns: number };
+
+const which = fc.nat(1);
+const watcherIndex = fc.nat(1);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('pot', 'no pot', 'no lid'), which }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('lid'), which, owner: which }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('accept', 'stall', 'refuse', 'forget', 'forget', 'cut') }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('write', 'kill', 'start', 'start'), which: watcherIndex }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('pass'), turns: fc.nat(40) }) },
+);
+
+async function play(kitchen: Kitchen, steps: readonly Step[]): Promise<void> {
+  const watchers = new Map<number, MortalWatcher>();
+  for (const one of steps) {
+    switch (one.do) {
+      case 'pot':
+        await kitchen.putPot(`pot-${one.which}`);
+        break;
+      case 'no pot':
+        await kitchen.removePot(`pot-${one.which}`);
+        break;
+      case 'lid':
+        await kitchen.putLid(`lid-${one.which}`, `pot-${one.owner}`);
+        break;
+      case 'no lid':
+        await kitchen.removeLid(`lid-${one.which}`);
+        break;
+      case 'forget':
+        kitchen.server.expireWindow();
+        break;
+      case 'cut':
+        kitchen.server.breakStreams();
+        break;
+      case 'write':
+        await watchers.get(one.which)?.writeCursor();
+        break;
+      case 'kill': {
+        const watcher = watchers.get(one.which);
+        if (watcher !== undefined) kitchen.kill(watcher);
+        watchers.delete(one.which);
+        break;
+      }
+      case 'start':
+        if (!watchers.has(one.which)) watchers.set(one.which, kitchen.start());
+        break;
+      case 'pass':
+        for (let turns = 0; turns < one.turns; turns += 1) await turn();
+        break;
+      default:
+        kitchen.sqs(one.do);
+    }
+  }
+  for (const watcher of watchers.values()) kitchen.kill(watcher);
+  kitchen.sqs('accept');
+}
+
+it('whatever happens in whatever order, every change is accepted in the end', { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
+      const kitchen = await openKitchen();
+      try {
+        // There is a cursor: of what came and went before the first there is no trace.
+        for (const [lid, pot] of [
+          ['lid-0', 'pot-0'],
+          ['lid-1', 'pot-1'],
+        ] as const) {
+          await kitchen.putPot(pot);
+          await kitchen.putLid(lid, pot);
+        }
+        const first = kitchen.start();
+        await kitchen.caughtUp(first);
+        await first.writeCursor();
+        kitchen.kill(first);
+        await play(kitchen, steps);
+        await kitchen.caughtUp(kitchen.start());
+        // A list cannot show what was deleted; nobody is left to reconcile it either.
+        const remembered = !steps.some((one) => one.do === 'forget');
+        expect(await kitchen.lost({ ofGone: remembered })).toEqual([]);
+      } finally {
+        await kitchen.close();
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
