@@ -45,7 +45,9 @@ export function watchedNamespaceCases(theatre: Theatre): void {
   )('X17: $name: a watcher of one namespace reads and forwards nothing of another', async (controller) => {
     await using stage = await theatre.open(controller);
     await using beside = await theatre.open(controller, { platform: await stage.platform.elsewhere() });
-    const watch = startWatch(stage.tap('watcher', stage.client), stage.namespace, stage.send, stage.registry);
+    const watch = startWatch(stage.tap('watcher', stage.client), stage.namespace, stage.send, {
+      controllers: stage.registry,
+    });
     try {
       await beside.create();
       await stage.create();
@@ -81,7 +83,7 @@ export function twinCases(theatre: Theatre): void {
   )('X19: $name: a kind of the same name in another group has keys, groups and queues of its own', async (controller) => {
     const twin = twinOf(controller);
     await using stage = await theatre.open(controller, { more: [twin] });
-    const watch = startWatch(stage.client, stage.namespace, stage.send, stage.registry);
+    const watch = startWatch(stage.client, stage.namespace, stage.send, { controllers: stage.registry });
     const { spec, metadata } = await stage.create();
     await stage.apply(twin.declares.resource, stage.name, Object(spec));
     const about = (one: Registered) =>

@@ -11,7 +11,7 @@ import type { Theatre } from './theatre.ts';
 import { type Call, isEvent, isGuarded, isOwnApply, isWrite, lineOf } from './wire.ts';
 
 /** Everything that a controller writes in a whole life of its sample, Events left out: nothing relies on their count. */
-export async function writesOfALife(
+async function writesOfALife(
   theatre: Theatre,
   controller: Registered,
 ): Promise<{ stage: Stage; writes: readonly Call[] }> {
