@@ -30,7 +30,7 @@ beforeAll(async () => {
   await kubectl.say(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
   await kubectl.close();
   await install(plane.connection());
-  system = await startSystem(plane.connection(), { controllers: plane.connection(user) });
+  system = await startSystem(plane.connection(), { controllers: () => plane.connection(user) });
 });
 afterAll(async () => {
   await system.end();

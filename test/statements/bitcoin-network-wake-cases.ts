@@ -83,7 +83,7 @@ export function bitcoinNetworkWakeCases(connect: () => Connection): void {
       await until(async () => isNode(await bitcoin.nodes(name), { ready: true, ip: '10.1.0.1' }));
       await bitcoin.report(`${set}-0`, { ip: '10.1.0.2' });
       await until(async () => isNode(await bitcoin.nodes(name), { ready: true, ip: '10.1.0.2' }));
-      await system.delete(pods, `${set}-0`);
+      await bitcoin.removePod(`${set}-0`);
       await until(async () => (await bitcoin.nodes(name))?.length === 0);
       expect((await system.read(networks, name)).metadata.generation).toBe(1);
     });

@@ -10,6 +10,7 @@ import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-ne
 import { podKind } from '../../src/controllers/bitcoin-network/nodes.ts';
 import { existingKind } from '../../src/core/kind.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
+import { objectPath } from '../../src/kube/path.ts';
 import type { System } from './harness.ts';
 import { conditionOf } from './user.ts';
 
@@ -29,8 +30,8 @@ type PodOptions = {
   readonly owner?: object;
 };
 
-/** Creates what a statement about networks needs. */
-export function createBitcoin(system: System) {
+/** Creates what a statement about networks needs. `nodeName`: the Node that pods are put on, where there is one. */
+export function createBitcoin(system: System, { nodeName }: { readonly nodeName?: string | undefined } = {}) {
   const set = async (name: string) => statefulSetKind.read(await system.read(statefulSetKind, statefulSetName(name)));
   const report = async (pod: string, { ip, ready = true }: PodOptions): Promise<KubeObject> => {
     const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }];
@@ -54,8 +55,15 @@ export function createBitcoin(system: System) {
       const labels = spec?.template.metadata?.labels ?? {};
       const ownerReferences = [options.owner ?? owner];
       const pod = `${name}-${ordinal}`;
-      await system.apply(podKind, pod, spec?.template.spec ?? {}, { labels, ownerReferences });
+      const on = nodeName === undefined ? {} : { nodeName };
+      await system.apply(podKind, pod, { ...spec?.template.spec, ...on }, { labels, ownerReferences });
       return await report(pod, options);
+    },
+    /** Takes a pod away at once, as its kubelet does when it has ended. */
+    removePod: async (name: string): Promise<void> => {
+      const path = objectPath(podKind, { name, namespace: system.namespace });
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
+      await system.client.request({ method: 'DELETE', path, body });
     },
     /** The Events of a reason, or all, as `count x type reason: message`. */
     events: async (reason?: string) =>

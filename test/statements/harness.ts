@@ -97,11 +97,11 @@ export async function startNamespace(client: KubeClient): Promise<string> {
 
 /**
  * Starts a system against an API server where the kinds are installed.
- * @param options `controllers`: as whom the controllers come, when they are not to be who everybody else is
+ * @param options `controllers`: as whom each controller comes, when they are not to be who everybody else is
  */
 export async function startSystem(
   connection: Connection,
-  { controllers = connection }: { readonly controllers?: Connection } = {},
+  { controllers = () => connection }: { readonly controllers?: (name: string) => Connection } = {},
 ): Promise<System> {
   const clock: Clock = { ms: Date.now() };
   const client = createClient(connection);
@@ -109,7 +109,6 @@ export async function startSystem(
   const plant = await startPlant({ nowMilliseconds: () => clock.ms });
   const pantry = await startPantry();
   const requests: string[] = [];
-  const observed = createClient(controllers, { onRequest: (method, path) => requests.push(`${method} ${path}`) });
   let fatal: ((request: KubeRequest) => boolean) | undefined;
   let forbidden: ((request: KubeRequest) => boolean) | undefined;
   let interruption:
@@ -124,26 +123,40 @@ export async function startSystem(
       throw new ApiError(`${request.method} ${request.path}`, 403, status);
     }
   };
-  const mortal: KubeClient = {
-    ...observed,
-    request: async (request) => {
-      check(request);
-      if (interruption?.fits(request) === true) {
-        const { act } = interruption;
-        interruption = undefined;
-        await act();
-      }
-      return await observed.request(request);
-    },
-    webSocket: async (request) => {
-      check({ method: 'GET', path: request.path, query: request.query });
-      await observed.webSocket(request);
-    },
+  const clients = new Map<Connection, KubeClient>();
+  const clientAs = (who: Connection): KubeClient => {
+    const known = clients.get(who);
+    if (known !== undefined) return known;
+    const observed = createClient(who, { onRequest: (method, path) => requests.push(`${method} ${path}`) });
+    const mortal: KubeClient = {
+      ...observed,
+      request: async (request) => {
+        check(request);
+        if (interruption?.fits(request) === true) {
+          const { act } = interruption;
+          interruption = undefined;
+          await act();
+        }
+        return await observed.request(request);
+      },
+      webSocket: async (request) => {
+        check({ method: 'GET', path: request.path, query: request.query });
+        await observed.webSocket(request);
+      },
+    };
+    // Others' namespaces on the same server are none of this statement's business.
+    const own = confine(mortal, namespace);
+    clients.set(who, own);
+    return own;
   };
-  // Others' namespaces on the same server are none of this statement's business.
-  const own = confine(mortal, namespace);
   const environment = { PLANT_URL: plant.url, PANTRY_URL: pantry.url };
-  const pump = await startPump({ registry, environment, client: own, clock });
+  const pump = await startPump({
+    registry,
+    environment,
+    client: clientAs(connection),
+    clientOf: (name) => clientAs(controllers(name)),
+    clock,
+  });
   let sent = 0;
 
   const messageFor = ({ name: controller, declares: { resource } }: Registered, name: string): Message => ({
@@ -215,7 +228,7 @@ export async function startSystem(
     end: async ({ failed } = { failed: false }) => {
       if (failed) process.stderr.write(`${pump.lines.join('\n')}\n`);
       await Promise.all([pump.stop(), plant.close(), pantry.close()]);
-      observed.close();
+      for (const one of clients.values()) one.close();
       client.close();
     },
   };

@@ -1,0 +1,49 @@
+// BitcoinNetwork's peers on a real kube-apiserver alone: the test makes the pods, and a kubelet that has none of its own leads commands
+// in them to nodes that are a list each, and can be made to fail. Real nodes are bitcoin-network-rights.test.ts.
+import { afterAll, expect, it } from 'vitest';
+import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import { createClient } from '../../src/kube/client.ts';
+import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
+import { startControlPlane } from '../control-plane/start.ts';
+import { serveExec } from '../kubelet/exec-server.ts';
+import { registerNode } from '../kubelet/node.ts';
+import { createBitcoin } from '../statements/bitcoin.ts';
+import { bitcoinPeersCases } from '../statements/bitcoin-peers-cases.ts';
+import { startSystem } from '../statements/harness.ts';
+
+const nodes = createBitcoinNodes();
+const plane = await startControlPlane();
+const connection = plane.connection();
+const admin = createClient(connection);
+// Which address a pod has is for the test to say; its node is known by its name.
+const kubelet = await serveExec(
+  () => ({ ip: '', image: 'christianb93/bitcoind:v1.0' }),
+  ({ ip: _, ...request }) => nodes.execute(request),
+);
+const nodeName = 'bitcoin-peers-node';
+const node = await registerNode(admin, nodeName, kubelet.port);
+afterAll(async () => {
+  await node.close();
+  await kubelet.close();
+  admin.close();
+  await plane.stop();
+});
+
+bitcoinPeersCases(() => connection, nodes, { nodeName });
+
+it.each([
+  'not an address',
+  '10.1.0.3:18444',
+  '-rpcconnect=203.0.113.1',
+  '010.1.0.3',
+])('pod.status.podIP %s: is refused by the API server already', async (ip) => {
+  const system = await startSystem(connection);
+  try {
+    const bitcoin = createBitcoin(system, { nodeName });
+    await bitcoin.network('my-network');
+    await system.reconcile(networks, 'my-network');
+    await expect(bitcoin.pod('my-network', 0, { ip })).rejects.toMatchObject({ status: 422 });
+  } finally {
+    await system.end();
+  }
+});

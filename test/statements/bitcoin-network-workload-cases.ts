@@ -1,0 +1,170 @@
+// BitcoinNetwork among running pods with a node in each (B7, B10 to B15a, B16, B19): whoever makes pods of a StatefulSet and runs them,
+// kube-controller-manager and a kubelet with real nodes, or the stand-ins. The watcher runs; nobody enqueues anything.
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  bitcoinCli,
+  serviceKind as services,
+  statefulSetKind as sets,
+} from '../../src/controllers/bitcoin-network/children.ts';
+import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import { podKind as pods } from '../../src/controllers/bitcoin-network/nodes.ts';
+import type { Connection } from '../../src/kube/connection.ts';
+import { exec } from '../../src/kube/exec.ts';
+import type { ObjectKey } from '../../src/kube/object.ts';
+import { createBitcoin } from './bitcoin.ts';
+import { install, type System, startSystem } from './harness.ts';
+import { startWatch, type Watch } from './watch.ts';
+
+/** Where pods run. */
+export type BitcoinStage = {
+  connect(): Connection;
+  /** As whom each controller comes, where not as everybody. */
+  readonly controllers?: (name: string) => Connection;
+  /** Told of each namespace before anything is in it. */
+  open?(namespace: string): void;
+  setReady(pod: ObjectKey, ready: boolean): Promise<void>;
+  /** Lets a pod's node die and come back at the same address, with an empty list. */
+  forget(pod: ObjectKey): Promise<void>;
+};
+
+const name = 'my-network';
+/** Real nodes need their seconds, and the machine may have other things to do. */
+const patience = { timeout: 90_000, interval: 100 };
+
+/** Declares the statements. */
+export function bitcoinNetworkWorkloadCases(stage: BitcoinStage): void {
+  let system: System;
+  let bitcoin: ReturnType<typeof createBitcoin>;
+  let watch: Watch;
+  beforeAll(() => install(stage.connect()));
+  beforeEach(async () => {
+    const { controllers } = stage;
+    system = await startSystem(stage.connect(), controllers === undefined ? {} : { controllers });
+    stage.open?.(system.namespace);
+    bitcoin = createBitcoin(system);
+    watch = startWatch(system.client, system.namespace, system.send);
+  });
+  afterEach(async ({ task }) => {
+    await system.delete(networks, name).catch(() => undefined);
+    await watch.stop();
+    await system.end({ failed: task.result?.state === 'fail' });
+    // B30: whoever the controllers are, they may do what they do.
+    expect(system.lines.filter((line) => /answered 403|forbidden/i.test(line))).toEqual([]);
+  });
+
+  const pod = (ordinal: number) => ({ namespace: system.namespace, name: `${name}-sts-${ordinal}` });
+  /** Waits while the system runs. */
+  async function until<T>(look: () => Promise<T>, wanted: unknown): Promise<void> {
+    const run = async () => {
+      system.clock.ms = Math.max(system.clock.ms, Date.now());
+      await system.deliver();
+      return await look();
+    };
+    await expect.poll(run, patience).toEqual(wanted);
+  }
+  /** What a node lists, by its own word. */
+  async function added(ordinal: number): Promise<readonly string[]> {
+    const command = [...bitcoinCli, 'getaddednodeinfo'];
+    const { exitCode, stdout } = await exec(system.client, pod(ordinal), { container: `${name}-sts-ctr`, command });
+    if (exitCode !== 0) return [`exit status ${exitCode}`];
+    const listed: readonly { readonly addednode: string }[] = JSON.parse(stdout);
+    return listed.map(({ addednode }) => addednode).sort();
+  }
+  const nodes = async () => (await bitcoin.nodes(name)) ?? [];
+  const addresses = async () => (await nodes()).map(({ ip }) => ip);
+  /** Waits until so many nodes are ready, and each lists exactly the others. Returns their addresses. */
+  async function meshed(count: number): Promise<readonly string[]> {
+    const look = async () => {
+      const there = await nodes();
+      const lists = await Promise.all(there.map(({ ordinal }) => added(ordinal)));
+      return {
+        ready: (await bitcoin.condition(name, 'Ready'))?.status,
+        connected: (await bitcoin.condition(name, 'PeersConnected'))?.status,
+        nodes: there.map(({ ready, ip }, index) => {
+          const others = there.filter((_, at) => at !== index).map((node) => node.ip);
+          return ready && ip !== '' && JSON.stringify(lists[index]) === JSON.stringify(others.sort());
+        }),
+      };
+    };
+    await until(look, { ready: 'True', connected: 'True', nodes: Array.from({ length: count }, () => true) });
+    return await addresses();
+  }
+
+  describe('BitcoinNetwork among pods that run', { timeout: 240_000 }, () => {
+    it('B7, B10: three nodes come up and know each other', async () => {
+      await bitcoin.network(name);
+      const ips = await meshed(3);
+      expect(await nodes()).toEqual(
+        ips.map((ip, ordinal) => ({
+          ordinal,
+          ready: true,
+          ip,
+          nodeName: `${name}-sts-${ordinal}`,
+          dnsName: `${name}-sts-${ordinal}.${name}-svc`,
+        })),
+      );
+      expect((await system.read(networks, name)).status).toMatchObject({ replicas: 3, readyNodes: 3 });
+      expect(await bitcoin.condition(name, 'PeersConnected')).toMatchObject({ reason: 'AllAdded' });
+    });
+
+    it('B14, B15, B15a: it is scaled up, down and to nothing, and the others follow', async () => {
+      await bitcoin.network(name);
+      await meshed(3);
+      await bitcoin.network(name, { nodes: 4 });
+      await meshed(4);
+      await bitcoin.network(name, { nodes: 3 });
+      await meshed(3);
+      expect(await bitcoin.events('Scaled')).toHaveLength(2);
+      await bitcoin.network(name, { nodes: 0 });
+      await until(async () => [...(await nodes()), ...(await system.list(pods))], []);
+      await until(async () => (await bitcoin.condition(name, 'Ready'))?.status, 'True');
+    });
+
+    it('B11, B16: a node that turns unready is dropped until it is ready again; a scaled StatefulSet is scaled back', async () => {
+      await bitcoin.network(name, { nodes: 2 });
+      const [first = '', second = ''] = await meshed(2);
+      await stage.setReady(pod(1), false);
+      await until(async () => await added(0), []);
+      expect(await nodes()).toMatchObject([{ ready: true }, { ready: false }]);
+      expect(await added(1)).toEqual([first]);
+      await stage.setReady(pod(1), true);
+      await until(async () => await added(0), [second]);
+      await system.patch(sets, `${name}-sts`, { spec: { replicas: 1 } });
+      await until(async () => (await bitcoin.set(name)).spec?.replicas, 2);
+      await meshed(2);
+    });
+
+    it('B12: a pod that is deleted comes back elsewhere, and the others follow', async () => {
+      await bitcoin.network(name);
+      const before = await meshed(3);
+      await system.delete(pods, pod(1).name);
+      await until(async () => new Set([...before, ...(await addresses()), '']).size, 5);
+      const after = await meshed(3);
+      expect(after.map((ip, ordinal) => ip === before[ordinal])).toEqual([true, false, true]);
+    });
+
+    it('B13a: a node that dies comes back with an empty list, and gets it again', async () => {
+      await bitcoin.network(name, { nodes: 2 });
+      const before = await meshed(2);
+      await stage.forget(pod(0));
+      // Should nothing have told of it, the next poll of the world does.
+      await system.tick();
+      await system.pass(600);
+      expect(await meshed(2)).toEqual(before);
+    });
+
+    it('B19: with it go its StatefulSet, its Service and its pods', async () => {
+      await bitcoin.network(name, { nodes: 2 });
+      await meshed(2);
+      await system.delete(networks, name);
+      const left = async () => [
+        ...(await system.list(sets)),
+        ...(await system.list(services)),
+        ...(await system.list(pods)),
+      ];
+      await until(left, []);
+      expect(await system.deadLetters('bitcoin-peers')).toEqual([]);
+      expect(await system.deadLetters('bitcoin-network')).toEqual([]);
+    });
+  });
+}

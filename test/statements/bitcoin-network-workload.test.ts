@@ -1,0 +1,25 @@
+// The statements of bitcoin-network-workload-cases.ts on the in-memory API server, with stand-ins for workloads and nodes.
+// test/cluster/bitcoin-network-rights.test.ts runs the same on the real ones.
+import { afterAll } from 'vitest';
+import { createClient } from '../../src/kube/client.ts';
+import { startApiServer } from '../../src/local/api-server/server.ts';
+import { startWorkloads } from '../../src/local/workloads/workloads.ts';
+import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
+import { bitcoinNetworkWorkloadCases } from './bitcoin-network-workload-cases.ts';
+
+const nodes = createBitcoinNodes();
+const server = await startApiServer({ execute: nodes.execute });
+const client = createClient({ server: new URL(server.url) });
+const workloads = await startWorkloads(client);
+afterAll(async () => {
+  await workloads.close();
+  client.close();
+  await server.close();
+});
+
+const connection = { server: new URL(server.url) };
+bitcoinNetworkWorkloadCases({
+  connect: () => connection,
+  setReady: workloads.setReady,
+  forget: async (pod) => nodes.restart(pod),
+});
