@@ -2,9 +2,10 @@
 // without a reason. Names given as arguments choose mutants; then nothing is said about statements.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { registry } from '../../src/controllers/registry.ts';
 import { subjects } from './catalogue.ts';
 import type { Mutant } from './mutant.ts';
-import { runSuites } from './run-suites.ts';
+import { runSuites, type Suites } from './run-suites.ts';
 import { uncaught } from './uncaught.ts';
 import { formatVerdict, idsOf, judge, type Verdict } from './verdict.ts';
 
@@ -20,16 +21,23 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const startedAt = performance.now();
 const secondsSince = (from: number) => `${((performance.now() - from) / 1000).toFixed(1)} s`;
 
-type Entry = { readonly name: string; readonly suites: readonly string[]; readonly mutant: Mutant };
+type Entry = { readonly name: string; readonly run: Suites; readonly mutant: Mutant };
+const controllers = registry.map(({ name }) => name);
 const entries: readonly Entry[] = subjects
-  .flatMap(({ name, suites, generic, own }) =>
-    [...generic, ...own].map((mutant) => ({ name: `${name}: ${mutant.name}`, suites, mutant })),
+  .flatMap(({ name, generic, own }) =>
+    [...generic, ...own].flatMap(({ suites, mutants }) =>
+      mutants.map((mutant) => ({
+        name: `${name}: ${mutant.name}`,
+        run: { files: suites, without: controllers.includes(name) ? controllers.filter((one) => one !== name) : [] },
+        mutant,
+      })),
+    ),
   )
   .filter(({ name }) => positionals.length === 0 || positionals.some((wanted) => name.includes(wanted)));
 
 // Without a mutant everything has to hold; otherwise a failure says nothing.
-const suites = [...new Set(entries.flatMap((entry) => entry.suites))];
-const baseline = await runSuites(suites, undefined, { limitSeconds: baselineSeconds, signal });
+const files = [...new Set(entries.flatMap(({ run }) => run.files))];
+const baseline = await runSuites({ files, without: [] }, undefined, { limitSeconds: baselineSeconds, signal });
 if (baseline.type !== 'ran' || baseline.tests.some(({ passed }) => !passed)) {
   say('Without any mutant the suites fail:');
   if (baseline.type === 'ran') for (const { name, passed } of baseline.tests) if (!passed) say(`  ${name}`);
@@ -45,7 +53,7 @@ const waiting = [...entries];
 async function work(): Promise<void> {
   for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
     const from = performance.now();
-    const verdict = judge(await runSuites(entry.suites, entry.mutant, { limitSeconds: mutantSeconds, signal }));
+    const verdict = judge(await runSuites(entry.run, entry.mutant, { limitSeconds: mutantSeconds, signal }));
     verdicts.set(entry.name, verdict);
     say(`${verdicts.size}/${entries.length} ${entry.name} | ${formatVerdict(verdict)} | ${secondsSince(from)}`);
   }

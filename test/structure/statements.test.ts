@@ -25,10 +25,7 @@ const later: Readonly<Record<string, string>> = {
 };
 
 /** Not met yet. One that is met leaves this list, or this test fails: it only ever gets shorter. */
-const missing: readonly string[] = [
-  ...['B7', 'B8', 'B9', 'B10', 'B11', 'B13', 'B13b', 'B22', 'B23', 'B24', 'B28', 'B29', 'B30'],
-  ...['X14', 'X16', 'X17', 'X19', 'X22'],
-];
+const missing: readonly string[] = ['B30', ...['X14', 'X16', 'X17', 'X19', 'X22']];
 
 const all = [
   ...Object.entries(families).flatMap(([family, last]) =>
