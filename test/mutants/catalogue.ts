@@ -16,7 +16,9 @@ import { waterTankDefinitionMutants, waterTankMutants } from './water-tank.ts';
 const statements = (...names: readonly string[]) => names.map((name) => `test/statements/${name}.test.ts`);
 const controllers = (...names: readonly string[]) => names.map((name) => `test/controllers/${name}.test.ts`);
 const core = (...names: readonly string[]) => names.map((name) => `test/core/${name}.test.ts`);
-const cross = ['crash', 'messages', 'repeated', 'steady', 'writes'].map((name) => `test/cross/${name}.test.ts`);
+const cross = ['borders', 'crash', 'deletion', 'messages', 'ownership', 'repeated', 'steady', 'writes'].map(
+  (name) => `test/cross/${name}.test.ts`,
+);
 const input = statements('bad-input');
 
 /** Of a controller or a kind: who is to catch what is wrong with any controller, and what is wrong with this one. */
