@@ -25,7 +25,7 @@ const later: Readonly<Record<string, string>> = {
 };
 
 /** Not met yet. One that is met leaves this list, or this test fails: it only ever gets shorter. */
-const missing: readonly string[] = ['B30', ...['X14', 'X16', 'X17', 'X19', 'X22']];
+const missing: readonly string[] = ['B30'];
 
 const all = [
   ...Object.entries(families).flatMap(([family, last]) =>
