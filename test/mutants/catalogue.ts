@@ -94,6 +94,9 @@ const given: Readonly<Record<string, Given>> = {
   Book: { generic: [], own: [{ mutants: bookMutants, suites: [...statements('book'), ...input] }] },
 };
 
+/** Tells whether a file has the same tests for every controller, each named `X1: <controller>: ...`. */
+export const isCross = (file: string): boolean => cross.includes(file);
+
 /** Every controller, every kind without one, and what all of them share. */
 export const subjects: readonly Subject[] = [
   ...registry.map((controller) => {
