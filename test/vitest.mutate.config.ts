@@ -8,11 +8,10 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/cluster/**', 'test/bench/**'],
     // A mutant may well wait for what never comes.
-    testTimeout: 10_000,
-    hookTimeout: 20_000,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
     // The modules of a mutant are the same in all its files; only loading them takes a while.
     isolate: false,
-    maxWorkers: 1,
     // Not among those of the other suites: nothing of a mutant is to be found there.
     fsModuleCachePath: 'node_modules/.vitest-mutants',
   },

@@ -81,6 +81,10 @@ export const bitcoinNetworkMutants: readonly Mutant[] = [
     'readyNodes: readyReplicas }',
     'readyNodes: set.spec?.replicas ?? 0 }',
   ),
+];
+
+/** In their definition. */
+export const bitcoinNetworkDefinitionMutants: readonly Mutant[] = [
   swap(
     'accepts fewer nodes than none',
     kind,

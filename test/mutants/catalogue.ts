@@ -1,119 +1,118 @@
 // Every subject with its mutants, and the files that are to catch them. A controller that is new has no entry yet, and
 // mutants.test.ts says so.
 import { kindsAlone, registry } from '../../src/controllers/registry.ts';
-import { bitcoinNetworkMutants, bitcoinPeersMutants } from './bitcoin-network.ts';
+import { bitcoinNetworkDefinitionMutants, bitcoinNetworkMutants, bitcoinPeersMutants } from './bitcoin-network.ts';
 import { bookMutants } from './book.ts';
-import { dinnerMutants } from './dinner.ts';
-import { fooMutants } from './foo.ts';
+import { aggregationMutants, dinnerDefinitionMutants, dinnerMutants } from './dinner.ts';
+import { fooDefinitionMutants, fooMutants } from './foo.ts';
 import { genericMutants } from './generic.ts';
-import { ingredientMutants } from './ingredient.ts';
+import { ingredientDefinitionMutants, ingredientMutants } from './ingredient.ts';
 import { deliveryMutants, wakingMutants } from './machinery.ts';
-import { memcachedProxyMutants } from './memcached-proxy.ts';
-import { memcachedProxyWorkloadMutants } from './memcached-proxy-workloads.ts';
-import type { Mutant, Subject } from './mutant.ts';
-import { waterTankMutants } from './water-tank.ts';
+import { configurationMutants, rollOutMutants } from './memcached-proxy.ts';
+import { memcachedProxyDefinitionMutants, reportMutants, workloadMutants } from './memcached-proxy-workloads.ts';
+import type { Group, Subject } from './mutant.ts';
+import { waterTankDefinitionMutants, waterTankMutants } from './water-tank.ts';
 
-type Given = Pick<Subject, 'own' | 'suites'>;
+const statements = (...names: readonly string[]) => names.map((name) => `test/statements/${name}.test.ts`);
+const controllers = (...names: readonly string[]) => names.map((name) => `test/controllers/${name}.test.ts`);
+const core = (...names: readonly string[]) => names.map((name) => `test/core/${name}.test.ts`);
+const cross = ['borders', 'crash', 'deletion', 'messages', 'ownership', 'repeated', 'steady', 'writes'].map(
+  (name) => `test/cross/${name}.test.ts`,
+);
+const input = statements('bad-input');
 
-const aggregation = ['test/core/aggregate.test.ts', 'test/core/availability.test.ts', 'test/core/conditions.test.ts'];
-const input = 'test/statements/bad-input.test.ts';
-const hostile = 'test/statements/hostile-child.test.ts';
+/** Of a controller or a kind: who is to catch what is wrong with any controller, and what is wrong with this one. */
+type Given = { readonly generic: readonly string[]; readonly own: readonly Group[] };
+
+const tank = [...statements('water-tank'), ...controllers('water-tank')];
+const ingredient = [...statements('ingredient', 'wake'), ...controllers('ingredient')];
+const dinner = [...statements('dinner', 'wake'), ...controllers('dinner')];
+const aggregation = core('aggregate', 'availability', 'conditions');
+const foo = [...statements('foo', 'foo-aggregation', 'owner', 'cascade'), ...controllers('foo')];
+const proxy = statements('memcached-proxy', 'memcached-proxy-damage', 'memcached-proxy-wake');
+const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
+const network = [
+  ...statements('bitcoin-network', 'bitcoin-network-cascade', 'bitcoin-network-wake'),
+  ...controllers('bitcoin-network/bitcoin-network'),
+];
+const peers = [
+  ...statements('bitcoin-peers'),
+  ...controllers('bitcoin-network/added-nodes', 'bitcoin-network/nodes', 'bitcoin-network/bitcoin-peers'),
+];
 
 const given: Readonly<Record<string, Given>> = {
   'water-tank': {
-    own: waterTankMutants,
-    suites: ['test/statements/water-tank.test.ts', input, 'test/controllers/water-tank.test.ts'],
+    generic: [...tank, ...cross],
+    own: [
+      { mutants: waterTankMutants, suites: tank },
+      { mutants: waterTankDefinitionMutants, suites: input },
+    ],
   },
   ingredient: {
-    own: ingredientMutants,
-    suites: [
-      'test/statements/ingredient.test.ts',
-      'test/statements/wake.test.ts',
-      input,
-      'test/controllers/ingredient.test.ts',
+    generic: ingredient,
+    own: [
+      { mutants: ingredientMutants, suites: ingredient },
+      { mutants: ingredientDefinitionMutants, suites: input },
     ],
   },
   dinner: {
-    own: dinnerMutants,
-    suites: [
-      'test/statements/dinner.test.ts',
-      hostile,
-      'test/statements/wake.test.ts',
-      input,
-      'test/controllers/dinner.test.ts',
-      ...aggregation,
+    generic: [...dinner, ...statements('hostile-child'), ...cross],
+    own: [
+      { mutants: dinnerMutants, suites: dinner },
+      { mutants: aggregationMutants, suites: [...statements('dinner'), ...aggregation] },
+      { mutants: dinnerDefinitionMutants, suites: input },
     ],
   },
   foo: {
-    own: fooMutants,
-    suites: [
-      'test/statements/foo.test.ts',
-      hostile,
-      'test/statements/foo-aggregation.test.ts',
-      'test/statements/owner.test.ts',
-      'test/statements/cascade.test.ts',
-      input,
-      'test/controllers/foo.test.ts',
-      ...aggregation,
+    generic: foo,
+    own: [
+      { mutants: fooMutants, suites: [...foo, ...aggregation] },
+      { mutants: fooDefinitionMutants, suites: input },
     ],
   },
   'memcached-proxy': {
-    own: [...memcachedProxyMutants, ...memcachedProxyWorkloadMutants],
-    suites: [
-      'test/statements/memcached-proxy.test.ts',
-      'test/statements/memcached-proxy-damage.test.ts',
-      hostile,
-      input,
-      'test/statements/memcached-proxy-wake.test.ts',
-      'test/controllers/memcached-proxy/config.test.ts',
-      'test/controllers/memcached-proxy/endpoints.test.ts',
-      'test/controllers/memcached-proxy/grammar.test.ts',
-      'test/controllers/memcached-proxy/memcached-proxy.test.ts',
-      'test/controllers/memcached-proxy/roll-out.test.ts',
+    generic: [...proxy, ...proxyParts('memcached-proxy')],
+    own: [
+      {
+        mutants: configurationMutants,
+        suites: [...statements('memcached-proxy'), ...proxyParts('config', 'endpoints', 'grammar')],
+      },
+      { mutants: rollOutMutants, suites: [...proxy, ...proxyParts('roll-out', 'memcached-proxy')] },
+      { mutants: workloadMutants, suites: [...proxy, ...proxyParts('memcached-proxy')] },
+      { mutants: reportMutants, suites: [...proxy, ...proxyParts('memcached-proxy'), ...core('availability')] },
+      { mutants: memcachedProxyDefinitionMutants, suites: [...input, ...proxyParts('grammar')] },
     ],
   },
   'bitcoin-network': {
-    own: bitcoinNetworkMutants,
-    suites: [
-      'test/statements/bitcoin-network.test.ts',
-      'test/statements/bitcoin-network-cascade.test.ts',
-      'test/statements/bitcoin-network-wake.test.ts',
-      input,
-      'test/controllers/bitcoin-network/bitcoin-network.test.ts',
+    generic: network,
+    own: [
+      { mutants: bitcoinNetworkMutants, suites: [...network, ...core('availability')] },
+      { mutants: bitcoinNetworkDefinitionMutants, suites: input },
     ],
   },
-  'bitcoin-peers': {
-    own: bitcoinPeersMutants,
-    suites: [],
-  },
-  Book: { own: bookMutants, suites: ['test/statements/book.test.ts', input] },
+  'bitcoin-peers': { generic: peers, own: [{ mutants: bitcoinPeersMutants, suites: peers }] },
+  Book: { generic: [], own: [{ mutants: bookMutants, suites: [...statements('book'), ...input] }] },
 };
 
-const named = (name: string, generic: readonly Mutant[]): Subject => ({
-  name,
-  generic,
-  ...(given[name] ?? { own: [], suites: [] }),
-});
+/** Tells whether a file has the same tests for every controller, each named `X1: <controller>: ...`. */
+export const isCross = (file: string): boolean => cross.includes(file);
 
 /** Every controller, every kind without one, and what all of them share. */
 export const subjects: readonly Subject[] = [
-  ...registry.map((controller) => named(controller.name, genericMutants(controller))),
-  ...kindsAlone.map(({ kind }) => named(kind, [])),
-  {
-    name: 'waking',
-    generic: [],
-    own: wakingMutants,
-    suites: ['test/statements/owner.test.ts', 'test/statements/wake.test.ts'],
-  },
+  ...registry.map((controller) => {
+    const { generic, own } = given[controller.name] ?? { generic: [], own: [] };
+    return { name: controller.name, generic: [{ mutants: genericMutants(controller), suites: generic }], own };
+  }),
+  ...kindsAlone.map(({ kind }) => ({ name: kind, generic: [], own: given[kind]?.own ?? [] })),
+  { name: 'waking', generic: [], own: [{ mutants: wakingMutants, suites: statements('owner', 'wake') }] },
   {
     name: 'delivery',
     generic: [],
-    own: deliveryMutants,
-    suites: [
-      'test/statements/foo.test.ts',
-      'test/statements/water-tank.test.ts',
-      'test/statements/ingredient.test.ts',
-      'test/statements/bitcoin-network.test.ts',
+    own: [
+      {
+        mutants: deliveryMutants,
+        suites: statements('foo', 'water-tank', 'ingredient', 'bitcoin-network'),
+      },
     ],
   },
 ];

@@ -37,6 +37,10 @@ export const dinnerMutants: readonly Mutant[] = [
     'children(ingredientKind, desired)',
     'children(ingredientKind, (existing) => desired.map((one) => existing.find(({ metadata: { name } }) => name === one.metadata.name) === undefined ? one : { metadata: one.metadata, spec: existing.find(({ metadata: { name } }) => name === one.metadata.name).spec }))',
   ),
+];
+
+/** In what its children come to. */
+export const aggregationMutants: readonly Mutant[] = [
   swap(
     'believes what a child said of an older generation',
     aggregation,
@@ -74,6 +78,10 @@ export const dinnerMutants: readonly Mutant[] = [
     'before?.status === condition.status ? before.lastTransitionTime : undefined',
     'undefined',
   ),
+];
+
+/** In its definition. */
+export const dinnerDefinitionMutants: readonly Mutant[] = [
   swap('accepts a list without ingredients', file, '.min(1)\n      .max(50)', '.max(50)'),
   swap(
     'accepts one name twice',

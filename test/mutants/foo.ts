@@ -75,6 +75,10 @@ export const fooMutants: readonly Mutant[] = [
     'const { availableReplicas = 0 } = deployment?.status ?? {};',
     'const availableReplicas = replicas ?? 1;',
   ),
+];
+
+/** In its definition. */
+export const fooDefinitionMutants: readonly Mutant[] = [
   swap('accepts no replicas at all', file, 'z.number().int().min(1).max(10)', 'z.number().int().min(0).max(10)'),
   swap('accepts an eleventh replica', file, 'z.number().int().min(1).max(10)', 'z.number().int().min(1).max(11)'),
 ];

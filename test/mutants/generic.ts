@@ -46,8 +46,8 @@ export function genericMutants({ name, declares }: Registered): readonly Mutant[
       edits: [
         {
           file: visit,
-          find: 'if (sameOwned(wanted, ownedStatus(object, fieldManager))) return;',
-          replace: `if (${isNot('name')} && sameOwned(wanted, ownedStatus(object, fieldManager))) return;`,
+          find: 'if (sameOwned(wanted, ownedStatus(last, fieldManager))) return;',
+          replace: `if (${isNot('name')} && sameOwned(wanted, ownedStatus(last, fieldManager))) return;`,
         },
       ],
     },
@@ -66,8 +66,18 @@ export function genericMutants({ name, declares }: Registered): readonly Mutant[
       edits: [
         {
           file: visit,
-          find: 'kind: resource.kind, key, resourceVersion, uid };',
-          replace: `kind: resource.kind, key, ...(${is('name')} ? {} : { resourceVersion }), uid };`,
+          find: 'key: keyOf(last), resourceVersion, uid };',
+          replace: `key: keyOf(last), ...(${is('name')} ? {} : { resourceVersion }), uid };`,
+        },
+      ],
+    },
+    {
+      name: 'writes a status again that was worked out from what has changed since',
+      edits: [
+        {
+          file: visit,
+          find: '!saysTheSame(object, fresh, fieldManager)',
+          replace: `(${isNot('name')} && !saysTheSame(object, fresh, fieldManager))`,
         },
       ],
     },

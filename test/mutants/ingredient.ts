@@ -85,6 +85,10 @@ export const ingredientMutants: readonly Mutant[] = [
     'if (declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {',
     "if (name !== 'ingredient' && declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {",
   ),
+];
+
+/** In its definition. */
+export const ingredientDefinitionMutants: readonly Mutant[] = [
   swap('accepts an amount of nothing', file, 'amount: z.number().positive()', 'amount: z.number().min(0)'),
   swap(
     'accepts any unit',

@@ -2,14 +2,15 @@
 // without a reason. Names given as arguments choose mutants; then nothing is said about statements.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { subjects } from './catalogue.ts';
+import { registry } from '../../src/controllers/registry.ts';
+import { isCross, subjects } from './catalogue.ts';
 import type { Mutant } from './mutant.ts';
-import { runSuites } from './run-suites.ts';
+import { runSuites, type Suites } from './run-suites.ts';
 import { uncaught } from './uncaught.ts';
 import { formatVerdict, idsOf, judge, type Verdict } from './verdict.ts';
 
-const baselineSeconds = 280;
-const mutantSeconds = 150;
+const baselineSeconds = 600;
+const mutantSeconds = 240;
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const ended = new AbortController();
@@ -20,20 +21,30 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const startedAt = performance.now();
 const secondsSince = (from: number) => `${((performance.now() - from) / 1000).toFixed(1)} s`;
 
-type Entry = { readonly name: string; readonly suites: readonly string[]; readonly mutant: Mutant };
+type Entry = { readonly name: string; readonly run: Suites; readonly mutant: Mutant };
+const controllers = registry.map(({ name }) => name);
+const others = (names: readonly string[]) => controllers.filter((one) => !names.includes(one));
 const entries: readonly Entry[] = subjects
-  .flatMap(({ name, suites, generic, own }) =>
-    [...generic, ...own].map((mutant) => ({ name: `${name}: ${mutant.name}`, suites, mutant })),
+  .flatMap(({ name, generic, own }) =>
+    [...generic, ...own].flatMap(({ suites, mutants }) => {
+      const without = suites.some(isCross) ? others([name]) : [];
+      return mutants.map((mutant) => ({ name: `${name}: ${mutant.name}`, run: { files: suites, without }, mutant }));
+    }),
   )
   .filter(({ name }) => positionals.length === 0 || positionals.some((wanted) => name.includes(wanted)));
 
 // Without a mutant everything has to hold; otherwise a failure says nothing.
-const suites = [...new Set(entries.flatMap((entry) => entry.suites))];
-const baseline = await runSuites(suites, undefined, { limitSeconds: baselineSeconds, signal });
+const files = [...new Set(entries.flatMap(({ run }) => run.files))];
+const shown = subjects.flatMap(({ name, generic }) =>
+  generic.some(({ suites }) => suites.some(isCross)) ? [name] : [],
+);
+const whole = { files, without: files.some(isCross) ? others(shown) : [], workers: availableParallelism() };
+const baseline = await runSuites(whole, undefined, { limitSeconds: baselineSeconds, signal });
 if (baseline.type !== 'ran' || baseline.tests.some(({ passed }) => !passed)) {
   say('Without any mutant the suites fail:');
   if (baseline.type === 'ran') for (const { name, passed } of baseline.tests) if (!passed) say(`  ${name}`);
   if (baseline.type === 'broken') say(baseline.why);
+  if (baseline.type === 'hung') say(`they do not end within ${baselineSeconds} s`);
   process.exit(1);
 }
 say(
@@ -45,7 +56,7 @@ const waiting = [...entries];
 async function work(): Promise<void> {
   for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
     const from = performance.now();
-    const verdict = judge(await runSuites(entry.suites, entry.mutant, { limitSeconds: mutantSeconds, signal }));
+    const verdict = judge(await runSuites(entry.run, entry.mutant, { limitSeconds: mutantSeconds, signal }));
     verdicts.set(entry.name, verdict);
     say(`${verdicts.size}/${entries.length} ${entry.name} | ${formatVerdict(verdict)} | ${secondsSince(from)}`);
   }

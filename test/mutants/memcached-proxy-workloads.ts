@@ -9,8 +9,8 @@ const announce = `${folder}/announce.ts`;
 const kind = `${folder}/kind.ts`;
 const controller = `${folder}/memcached-proxy.ts`;
 
-export const memcachedProxyWorkloadMutants: readonly Mutant[] = [
-  // Workload.
+/** Its workloads. */
+export const workloadMutants: readonly Mutant[] = [
   swap(
     'holds the replicas at one',
     children,
@@ -33,7 +33,10 @@ export const memcachedProxyWorkloadMutants: readonly Mutant[] = [
     'return [deploymentOf(proxy, plan.name)];',
     'return [deploymentOf(proxy, plan.name), ...existing.filter(({ metadata: one }) => one.name !== deploymentName(name)).map(({ metadata: one }) => ({ ...deploymentOf(proxy, plan.name), metadata: { name: one.name } }))];',
   ),
-  // What it reads, and what it says.
+];
+
+/** What it reads, who wakes it, and what it says. */
+export const reportMutants: readonly Mutant[] = [
   swap(
     'follows a reference into another namespace',
     references,
@@ -107,7 +110,10 @@ export const memcachedProxyWorkloadMutants: readonly Mutant[] = [
     'return problem === undefined ? result : { ...result, retry: problem.error };',
     'return result;',
   ),
-  // Definition.
+];
+
+/** In its definition. */
+export const memcachedProxyDefinitionMutants: readonly Mutant[] = [
   swap(
     'accepts a rule with both service and children',
     kind,

@@ -9,8 +9,8 @@ const rollOut = `${folder}/roll-out.ts`;
 const children = `${folder}/children.ts`;
 const controller = `${folder}/memcached-proxy.ts`;
 
-export const memcachedProxyMutants: readonly Mutant[] = [
-  // Servers.
+/** Which servers there are, and how they are reached. */
+export const configurationMutants: readonly Mutant[] = [
   swap(
     'leaves the servers in the order in which they come',
     endpoints,
@@ -114,7 +114,10 @@ export const memcachedProxyMutants: readonly Mutant[] = [
     'sort(([a], [b]) => (a < b ? -1 : 1))',
     'sort(() => 0)',
   ),
-  // Roll-out.
+];
+
+/** What is rolled out, and what goes. */
+export const rollOutMutants: readonly Mutant[] = [
   swap(
     'writes each new configuration over the one before',
     children,

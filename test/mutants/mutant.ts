@@ -17,16 +17,21 @@ export type Mutant = {
   readonly edits: readonly Edit[];
 };
 
-/** What mutants are made of: a controller, or a kind without one. */
+/** Mutants, and who is to catch them. */
+export type Group = {
+  readonly mutants: readonly Mutant[];
+  /** The files that are run; no others are. */
+  readonly suites: readonly string[];
+};
+
+/** What mutants are made of: a controller, a kind without one, or what all of them share. */
 export type Subject = {
   /** The controller's name, or the kind's. */
   readonly name: string;
-  /** The files whose tests are to catch its mutants; nothing else is run. */
-  readonly suites: readonly string[];
   /** Made alike for every controller. */
-  readonly generic: readonly Mutant[];
+  readonly generic: readonly Group[];
   /** Chosen for this one: what somebody might well get wrong in it. */
-  readonly own: readonly Mutant[];
+  readonly own: readonly Group[];
 };
 
 /** Returns a file's code as a mutant has it. Throws for an edit whose text is not there exactly once: the mutant is stale. */

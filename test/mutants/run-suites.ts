@@ -7,6 +7,15 @@ import * as z from 'zod';
 import type { Mutant } from './mutant.ts';
 import { mutantVariable } from './plugin.ts';
 
+/** What is run. */
+export type Suites = {
+  readonly files: readonly string[];
+  /** Controllers that are not concerned: the tests of every controller (`X1: name: ...`) leave them out. */
+  readonly without: readonly string[];
+  /** How many files at a time; 1 when absent. */
+  readonly workers?: number;
+};
+
 /** One test, and how it ended. */
 export type Test = {
   readonly name: string;
@@ -37,9 +46,9 @@ const report = z.object({
   ),
 });
 
-/** Runs files, without a mutant or with one. Gives up, and ends them, after so many seconds. */
+/** Runs suites, without a mutant or with one. Gives up, and ends them, after so many seconds. */
 export async function runSuites(
-  files: readonly string[],
+  { files, without, workers = 1 }: Suites,
   mutant: Mutant | undefined,
   { limitSeconds, signal }: { readonly limitSeconds: number; readonly signal: AbortSignal },
 ): Promise<SuitesRun> {
@@ -48,7 +57,13 @@ export async function runSuites(
   try {
     const limit = AbortSignal.timeout(limitSeconds * 1000);
     const said = await vitest(
-      ['--reporter=json', `--outputFile=${output}`, ...files],
+      [
+        '--reporter=json',
+        `--outputFile=${output}`,
+        `--maxWorkers=${workers}`,
+        ...(without.length === 0 ? [] : ['--testNamePattern', `^(?!.*: (?:${without.join('|')}): )`]),
+        ...files,
+      ],
       mutant === undefined ? {} : { [mutantVariable]: JSON.stringify(mutant) },
       AbortSignal.any([limit, signal]),
     );

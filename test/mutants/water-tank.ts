@@ -74,6 +74,10 @@ export const waterTankMutants: readonly Mutant[] = [
     "wanted.inlet === 'closed' ? inletFirst",
     "wanted.inlet !== 'closed' ? inletFirst",
   ),
+];
+
+/** In its definition. */
+export const waterTankDefinitionMutants: readonly Mutant[] = [
   swap(
     'accepts a target above the capacity',
     file,

@@ -150,27 +150,24 @@ export function dinnerCases(connect: () => Connection): void {
       expect(conditionOf(await soup(), 'Reconciling')).toBeUndefined();
     });
 
-    it('V10: a status that was worked out while others wrote is worked out anew, never written over theirs', async () => {
+    it('V10: a status that meets somebody else’s write is read for and written again, never over theirs', async () => {
       await system.apply(dinners, 'soup', menu('leek'));
       await system.reconcile(dinners, 'soup');
       await system.reconcile(ingredients, 'soup-leek');
-      system.meanwhile(isStatusOfSoup, async () => {
-        await system.patch(dinners, 'soup', { metadata: { labels: { table: '7' } } });
-        await system.replaceStatus(ingredients, 'soup-leek', {});
-      });
+      system.meanwhile(isStatusOfSoup, () => system.patch(dinners, 'soup', { metadata: { labels: { table: '7' } } }));
       system.requests.length = 0;
       await system.reconcile(dinners, 'soup');
       expect((await soup()).metadata.labels).toEqual({ table: '7' });
-      expect((await soup()).status).toMatchObject({ ingredientsTotal: 1, ingredientsReady: 0 });
-      expect(conditionOf(await soup(), 'Ready')?.status).toBe('Unknown');
-      expect(system.requests.filter((request) => request.endsWith('/dinners/soup'))).toHaveLength(2);
+      expect((await soup()).status).toMatchObject({ ingredientsTotal: 1, ingredientsReady: 1 });
+      const ofSoup = system.requests.flatMap((request) => /^\w+(?= .*\/dinners\/soup)/.exec(request) ?? []);
+      expect(ofSoup).toEqual(['GET', 'PATCH', 'GET', 'PATCH']);
     });
 
     it.each([
       'GET /ingredients',
       'PATCH /ingredients/soup-leek',
       'PATCH /dinners/soup/status',
-    ])('V13: a list that changes before %s is not said to be observed before it is', async (line) => {
+    ])('V10, V13: a list that changes before %s is not said to be observed before it is', async (line) => {
       await system.apply(dinners, 'soup', menu('leek'));
       system.meanwhile(
         ({ method, path }) => `${method} ${path.split(system.namespace)[1]}` === line,
