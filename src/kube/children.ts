@@ -8,13 +8,13 @@ import { controllerLabel, fieldManagerOf, ownerUidLabel } from '../core/words.ts
 import { applyObject } from './apply.ts';
 import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
 import type { KubeClient } from './client.ts';
-import { type ApiError, isConflict, isInvalidAt, isNotFound } from './errors.ts';
+import { type ApiError, isConflict, isInvalidAt, isInvalidInList, isNotFound } from './errors.ts';
 import { ownedBy } from './managed-fields.ts';
 import type { KubeObject, ResourceName } from './object.ts';
 import { objectPath } from './path.ts';
 import { getObject, listPages } from './read.ts';
 import { sameOwned } from './same-owned.ts';
-import { replaceLists, straysOf } from './whole-lists.ts';
+import { listsOf, replaceLists, straysOf } from './whole-lists.ts';
 
 /** Whose children, of which kind, and which. */
 export interface ChildrenRequest extends ChildKind {
@@ -91,8 +91,9 @@ async function place(
   child: KubeObject,
   listed: KubeObject | undefined,
 ): Promise<Placed | 'not ours'> {
-  const { owner, controllerName, resource, whole = [], signal } = request;
+  const { owner, controllerName, resource, signal } = request;
   const fieldManager = fieldManagerOf(controllerName);
+  let whole = request.whole ?? [];
   let live = listed;
   for (let attempt = 1; ; attempt += 1) {
     // Not among ours by label: it may be missing, ours with its labels gone, or somebody else's.
@@ -115,7 +116,11 @@ async function place(
       const unchanged = after.metadata.resourceVersion === live?.metadata.resourceVersion;
       return { live: after, write: unchanged ? 'noop' : 'changed' };
     } catch (error) {
-      if (attempt === TRIES || !isOtherObject(error)) throw error;
+      // What others put beside ours may be why ours is refused: a port of another number under our port's name, say.
+      const refusedIn = listsOf(child).filter((list) => !whole.includes(list) && isInvalidInList(error, list));
+      const isContested = live !== undefined && straysOf(live, child, refusedIn).length > 0;
+      if (attempt === TRIES || !(isContested || isOtherObject(error))) throw error;
+      if (isContested) whole = [...whole, ...refusedIn];
       live = undefined;
     }
   }

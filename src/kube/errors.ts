@@ -126,6 +126,11 @@ export function isInvalidAt(error: unknown, field: string): error is ApiError {
   return isInvalid(error) && (error.body?.details?.causes?.some((one) => one.field === field) ?? false);
 }
 
+/** 422 for something inside this list: `spec.ports` for `spec.ports[1].name`. */
+export function isInvalidInList(error: unknown, list: string): error is ApiError {
+  return isInvalid(error) && (error.body?.details?.causes?.some(({ field }) => field?.startsWith(`${list}[`)) ?? false);
+}
+
 /** Nobody answered. */
 export function isConnectFailure(error: unknown): error is ConnectError {
   return error instanceof ConnectError;

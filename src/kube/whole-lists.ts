@@ -16,6 +16,18 @@ export function straysOf(live: KubeObject, child: KubeObject, paths: readonly st
   });
 }
 
+/** Names every list that a child has, by dotted paths; those of its metadata are nobody's alone. */
+export function listsOf({ metadata: _, ...content }: KubeObject): readonly string[] {
+  return listsBelow(content);
+}
+
+function listsBelow(fields: Fields): readonly string[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    if (Array.isArray(value)) return [name];
+    return isRecord(value) ? listsBelow(value).map((path) => `${name}.${path}`) : [];
+  });
+}
+
 /** Replaces lists of the live object by the child's. isConflict when the object has changed since it was read. */
 export async function replaceLists(
   client: KubeClient,

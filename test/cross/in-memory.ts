@@ -8,6 +8,7 @@ import { applyObject } from '../../src/kube/apply.ts';
 import { createClient } from '../../src/kube/client.ts';
 import { parseObject } from '../../src/kube/object.ts';
 import { startApiServer } from '../../src/local/api-server/server.ts';
+import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
 import { established } from '../support/established.ts';
 import type { Platform } from './stage.ts';
 import { createTheatre, type Theatre } from './theatre.ts';
@@ -28,7 +29,7 @@ export const inMemory: Theatre = createTheatre(registry, startPlatform);
 /** Starts a server with the kinds of a registry. */
 async function startPlatform(controllers: readonly Registered[]): Promise<Platform> {
   const clock = { ms: beginning };
-  const server = await startApiServer({ now: () => new Date(clock.ms) });
+  const server = await startApiServer({ now: () => new Date(clock.ms), execute: createBitcoinNodes().execute });
   const connection = { server: new URL(server.url) };
   const client = createClient(connection);
   const options = { fieldManager: 'cross' };

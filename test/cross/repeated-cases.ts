@@ -28,6 +28,15 @@ export function repeatedCases(theatre: Theatre): void {
 
 /** Does with the subject's messages what no queue should. */
 async function disorder(stage: Stage): Promise<void> {
+  await stage.visit(2);
+  await stage.enqueue(...Array.from({ length: duplicates }, () => stage.message()));
+  await Promise.all([stage.visit(2), stage.deliver()]);
+  await stage.enqueue(...lateMessages(stage));
+  await Promise.all([stage.deliver(), stage.visit(2)]);
+}
+
+/** Messages of the subject from before now: of every lane that waits, in no order. */
+export function lateMessages(stage: Stage): readonly Message[] {
   const now = Math.floor(stage.clock.ms / 1000);
   const late: readonly Partial<Message>[] = [
     { lane: 'retry', attempt: 3, dueAt: now - 60, slot: '60/1' },
@@ -36,9 +45,5 @@ async function disorder(stage: Stage): Promise<void> {
     { lane: 'watch', seenAt: stage.clock.ms - 3_600_000 },
     { lane: 'retry', deferrals: 4, dueAt: now - 900, slot: '900/2' },
   ];
-  await stage.visit(2);
-  await stage.enqueue(...Array.from({ length: duplicates }, () => stage.message()));
-  await Promise.all([stage.visit(2), stage.deliver()]);
-  await stage.enqueue(...late.map(stage.message));
-  await Promise.all([stage.deliver(), stage.visit(2)]);
+  return late.map((fields) => stage.message(fields));
 }

@@ -40,6 +40,10 @@ export function createWire(): Wire {
         calls.push({ ...request, controller });
         return await client.stream(request);
       },
+      webSocket: async (request) => {
+        calls.push({ ...request, method: 'GET', controller });
+        await client.webSocket(request);
+      },
     }),
   };
 }
@@ -47,6 +51,11 @@ export function createWire(): Wire {
 /** Tells whether a request could change anything. */
 export function isWrite({ method }: KubeRequest): boolean {
   return method !== 'GET';
+}
+
+/** Tells whether a request runs a command in a pod: outside of what the cluster remembers. */
+export function isCommand({ path }: KubeRequest): boolean {
+  return path.endsWith('/exec');
 }
 
 /** Tells whether a request is about Events: said beside the state, and no part of it. */

@@ -113,6 +113,21 @@ export function childrenCases(connect: () => Connection): void {
       expect(await apply(90)).toMatchObject({ writes: 0, noops: 0 });
     });
 
+    it('are put right although what others put beside ours stands in the way, which alone makes it go', async () => {
+      const ports = [{ name: 'main', port: 80 }];
+      const apply = () =>
+        children([{ metadata: { name: 's' }, spec: { ports } }], {
+          ...{ resource: services, apiVersion: 'v1', kind: 'Service' },
+        });
+      const [made] = (await apply()).objects;
+      await patch(services, 's', { spec: { ports: [...ports, { name: 'guest', port: 82 }] } });
+      expect(await apply()).toMatchObject({ writes: 0 });
+      // Renumbered, under our name: an apply alone would be refused for the name that is there twice.
+      await patch(services, 's', { spec: { ports: [{ name: 'main', port: 81 }] } });
+      expect(await apply()).toMatchObject({ writes: 1, objects: [{ spec: made?.spec }] });
+      expect(await apply()).toMatchObject({ writes: 0, noops: 0 });
+    });
+
     it('never touch what is not ours, an orphan included, and say so after the others are done', async () => {
       const orphan = await put('orphan', { theirs: '1' });
       const other = await put('other', {});

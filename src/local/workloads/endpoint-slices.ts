@@ -42,7 +42,7 @@ export async function reconcileService(cluster: WorkloadCluster, key: ObjectKey)
   // A slice keeps its ports as long as it can; what then is left over takes the contents that have none.
   const homeless: Content[] = [];
   for (const content of contentsOf(service, picked)) {
-    const at = left.findIndex(({ ports }) => isDeepStrictEqual(ports ?? undefined, content.ports));
+    const at = left.findIndex(({ ports }) => isDeepStrictEqual(ports ?? [], content.ports ?? []));
     const [slice] = at === -1 ? [] : left.splice(at, 1);
     if (slice === undefined) homeless.push(content);
     else await fill(cluster, slice, labels, content);
@@ -65,7 +65,11 @@ function fill(
   labels: Readonly<Record<string, string>>,
   content: Content,
 ): Promise<EndpointSlice> {
-  const { endpoints: _, ports: __, ...rest } = slice;
+  const { endpoints, ports, ...rest } = slice;
+  // The API shows an empty list as none.
+  const same = (live: unknown, wanted: unknown) => isDeepStrictEqual(live ?? [], wanted ?? []);
+  const isFilled = same(endpoints, content.endpoints) && same(ports, content.ports);
+  if (isFilled && isDeepStrictEqual(slice.metadata.labels, labels)) return Promise.resolve(slice);
   return cluster.replace(endpointSlices, slice, { ...rest, metadata: { ...slice.metadata, labels }, ...content });
 }
 
