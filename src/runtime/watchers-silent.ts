@@ -34,25 +34,30 @@ export async function countSilence(
 ): Promise<void> {
   try {
     const why = await silence(client, now(), signal);
-    if (why !== undefined) log.warn('the watchers are silent', { why: redact(why) });
+    if (why !== undefined) log[why.level]('the watchers are silent', { why: redact(why.text) });
     meter.count('WatchersSilent', why === undefined ? 0 : 1);
   } catch (thrown) {
     log.warn('nobody can tell whether the watchers are silent', { error: redact(toError(thrown).message) });
   }
 }
 
+type Silence = { readonly text: string; readonly level: 'info' | 'warn' };
+
 /** Says why nobody seems to watch; undefined when somebody does. */
-async function silence(client: KubeClient, nowMs: number, signal: AbortSignal): Promise<string | undefined> {
+async function silence(client: KubeClient, nowMs: number, signal: AbortSignal): Promise<Silence | undefined> {
+  const warn = (text: string): Silence => ({ text, level: 'warn' });
   try {
     const object = await readCursorObject(client, { signal });
-    if (object === undefined) return 'there is no cursor; apply infra/kubernetes/generated';
+    if (object === undefined) return warn('there is no cursor; apply infra/kubernetes/generated');
     const reading = parseCursor(object.text);
-    if (reading.type === 'corrupt') return `the cursor cannot be read: ${reading.reason}`;
-    if (reading.type === 'empty' || reading.document.framesAtMs === undefined) return 'they have never heard anything';
+    if (reading.type === 'corrupt') return warn(`the cursor cannot be read: ${reading.reason}`);
+    // As it is shipped: the watchers are only about to come.
+    if (reading.type === 'empty') return { text: 'they have not come yet', level: 'info' };
+    if (reading.document.framesAtMs === undefined) return warn('they have never heard anything');
     const seconds = Math.round((nowMs - reading.document.framesAtMs) / 1000);
-    return seconds > silentSeconds ? `they have heard nothing for ${seconds} s` : undefined;
+    return seconds > silentSeconds ? warn(`they have heard nothing for ${seconds} s`) : undefined;
   } catch (error) {
-    if (isForbidden(error)) return `the cursor may not be read: ${error.message}`;
+    if (isForbidden(error)) return warn(`the cursor may not be read: ${error.message}`);
     throw error;
   }
 }

@@ -46,6 +46,8 @@ export type CursorParts = {
   readonly wait: Wait;
 };
 
+/** The first write does not wait for longer than everything takes to be heard: whoever looks shall not find a silent watcher. */
+const firstSeconds = 1;
 /** Of the last write, within what a pod is given to end. */
 const flushSeconds = 5;
 
@@ -125,14 +127,21 @@ export function createCursor(
     run: async (options) => {
       const { signal } = options;
       framesAt = options.framesAt;
-      let idle = 0;
+      let elapsed = 0;
+      let first = true;
+      const isDue = () => {
+        if (elapsed >= 2 * writeSeconds) return true;
+        return first ? framesAt() !== undefined : sent && moved;
+      };
       while (!signal.aborted) {
         // By the clock alone: a write makes a version, which comes back as a bookmark of every kind.
-        await wait(writeSeconds, signal).catch(() => undefined);
+        const seconds = first ? Math.min(firstSeconds, writeSeconds) : writeSeconds;
+        await wait(seconds, signal).catch(() => undefined);
         if (signal.aborted) return;
-        idle += 1;
-        if (idle < 2 && !(sent && moved)) continue;
-        idle = 0;
+        elapsed += seconds;
+        if (!isDue()) continue;
+        elapsed = 0;
+        first = false;
         await writeNext(signal);
       }
     },

@@ -12,8 +12,12 @@ import {
 } from '../../src/core/words.ts';
 import { createClient, type KubeClient } from '../../src/kube/client.ts';
 import { ApiError } from '../../src/kube/errors.ts';
+import { waitReally } from '../../src/kube/wait.ts';
+import { countSilence } from '../../src/runtime/watchers-silent.ts';
+import { createCursor } from '../../src/watcher/cursor.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { startControlPlane } from '../control-plane/start.ts';
+import { createWitness } from '../runtime/witness.ts';
 import { createKubectl } from './kubectl.ts';
 
 const watcher = `system:serviceaccount:${systemNamespace}:${watcherAccount}`;
@@ -110,6 +114,32 @@ describe('an identity', () => {
     ['dinner', dinners, { verb: 'update', group: kitchen, resource: 'ingredients', subresource: 'finalizers' }, false],
   ])('%s (%s): %o is %s', async (_, user, access, expected) => {
     expect(await may(user, access)).toBe(expected);
+  });
+});
+
+describe('the cursor', () => {
+  it('is written and read again by the watcher’s rights, and by the resync’s it is only read', async () => {
+    const [writer, reader] = [watcher, resyncIdentity].map((user) => createClient(plane.connection(user)));
+    if (writer === undefined || reader === undefined) throw new Error('no clients');
+    const { log, meter, counts, lines } = createWitness();
+    const parts = { client: writer, log, now: () => Date.now(), wait: waitReally };
+    const { signal } = new AbortController();
+    try {
+      const [first, second] = [createCursor(parts), createCursor(parts)];
+      expect(await first.start('tanks', { signal })).toBeUndefined();
+      first.accepted('tanks', '17');
+      await first.flush();
+      expect(await second.start('tanks', { signal })).toBe('17');
+      await countSilence(reader, { log, meter, now: () => Date.now() }, { signal });
+      // It may be read, and says that no watcher has heard anything yet.
+      expect(lines).toMatchObject([
+        { message: 'the watchers are silent', fields: { why: 'they have never heard anything' } },
+      ]);
+      expect(counts.get('WatchersSilent')).toBe(1);
+    } finally {
+      writer.close();
+      reader.close();
+    }
   });
 });
 

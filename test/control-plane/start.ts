@@ -1,7 +1,7 @@
 // Starts a real Kubernetes control plane for a test: etcd and kube-apiserver, with kube-controller-manager where garbage
 // collection and workloads matter. Ready in two to four seconds, on a free port, in a temporary folder that goes with it.
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,8 @@ async function start(
   await writeInputs(folder, users, options);
   const port = await freePort();
   const url = `https://127.0.0.1:${port}`;
-  children.start('etcd', binaries.etcd, etcdArguments(folder, options));
+  const startEtcd = () => children.start('etcd', binaries.etcd, etcdArguments(folder, options));
+  let etcd = startEtcd();
 
   let apiServer: Program;
   const startApiServer = async (): Promise<string> => {
@@ -67,6 +68,13 @@ async function start(
   const kubeconfig = (user = ADMIN): string => {
     tokenOf(user);
     return join(folder, `kubeconfig-${encodeURIComponent(user)}`);
+  };
+  const whileDown = async (act: () => Promise<void>): Promise<void> => {
+    await apiServer.stop('SIGKILL');
+    await etcd.stop();
+    await act();
+    etcd = startEtcd();
+    await startApiServer();
   };
   for (const [user, token] of users) await writeKubeconfig(kubeconfig(user), { url, ca, user, token });
   if (options.controllerManager) {
@@ -87,9 +95,16 @@ async function start(
       await apiServer.stop('SIGKILL');
       await startApiServer();
     },
+    backUp: () => whileDown(() => replace(join(folder, 'backup'), join(folder, 'etcd'))),
+    restore: () => whileDown(() => replace(join(folder, 'etcd'), join(folder, 'backup'))),
     pauseApiServer: () => apiServer.signal('SIGSTOP'),
     resumeApiServer: () => apiServer.signal('SIGCONT'),
   };
+}
+
+async function replace(target: string, source: string): Promise<void> {
+  await rm(target, { recursive: true, force: true });
+  await cp(source, target, { recursive: true });
 }
 
 async function writeInputs(

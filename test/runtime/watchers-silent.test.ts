@@ -36,10 +36,13 @@ it.each<[string, number, object, number]>([
 ])('when %s it is counted so, with a reason for every silence', async (_, status, body, silent) => {
   const { counts, lines, asked } = await ask(status, body);
   expect(counts).toEqual({ WatchersSilent: silent });
-  expect(lines.map(({ level, message }) => `${level} ${message}`)).toEqual(
-    silent === 1 ? ['warn the watchers are silent'] : [],
-  );
+  expect(lines.map(({ message }) => message)).toEqual(silent === 1 ? ['the watchers are silent'] : []);
   expect(asked).toEqual(['/api/v1/namespaces/outrigger-system/configmaps/outrigger-cursor']);
+});
+
+it('watchers that are only about to come are no warning', async () => {
+  expect((await ask(200, holding(undefined))).lines).toMatchObject([{ level: 'info' }]);
+  expect((await ask(200, holding(heardAt(undefined)))).lines).toMatchObject([{ level: 'warn' }]);
 });
 
 it('nothing is counted, and nothing fails, when the server has no answer', async () => {

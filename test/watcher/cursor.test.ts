@@ -58,7 +58,7 @@ function aCursor({ through = client }: { readonly through?: KubeClient } = {}) {
     ...cursor,
     rests,
     start: (name: string) => cursor.start(name, over),
-    run: (framesAt: () => number | undefined = () => undefined) => void cursor.run({ framesAt, signal: over.signal }),
+    run: (framesAt: () => number | undefined = () => nowMs) => void cursor.run({ framesAt, signal: over.signal }),
     /** Lets the time to the next look pass, and what follows happen. */
     rest: async () => {
       const next = rests.length === 0 ? resting.promise : Promise.resolve();
@@ -182,27 +182,45 @@ describe('writing', () => {
     const cursor = aCursor();
     cursor.run();
     await cursor.rest();
-    expect(writes()).toHaveLength(0);
+    expect(writes()).toHaveLength(1);
     await cursor.rest();
     expect(writes()).toHaveLength(1);
+    await cursor.rest();
+    expect(writes()).toHaveLength(2);
     cursor.sent();
     cursor.accepted('tanks', '17');
     await cursor.rest();
-    expect(writes()).toHaveLength(2);
+    expect(writes()).toHaveLength(3);
     cursor.accepted('tanks', '18');
     await cursor.rest();
-    expect(writes()).toHaveLength(2);
+    expect(writes()).toHaveLength(3);
     expect(await versions()).toEqual({ tanks: '17' });
     await cursor.rest();
     expect(await versions()).toEqual({ tanks: '18' });
     expect(cursor.rests.map(({ seconds }) => seconds)).toEqual([30]);
   });
 
+  it('happens first as soon as every kind was heard, and does not wait for that for ever', async () => {
+    const cursor = aCursor();
+    let heard: number | undefined;
+    cursor.run(() => heard);
+    for (let looks = 0; looks < 10; looks += 1) await cursor.rest();
+    expect(cursor.rests.map(({ seconds }) => seconds)).toEqual([1]);
+    expect(writes()).toHaveLength(0);
+    heard = nowMs;
+    await cursor.rest();
+    expect(writes()).toHaveLength(1);
+    const deaf = aCursor();
+    deaf.run(() => undefined);
+    for (let looks = 0; looks < 60; looks += 1) await deaf.rest();
+    expect(writes()).toHaveLength(2);
+  });
+
   it('says up to when frames came', async () => {
     const cursor = aCursor();
     let heard = nowMs - 9_000;
     cursor.run(() => heard);
-    for (let looks = 0; looks < 2; looks += 1) await cursor.rest();
+    await cursor.rest();
     expect((await stored()).framesAtMs).toBe(heard);
     heard += 5_000;
     for (let looks = 0; looks < 2; looks += 1) await cursor.rest();

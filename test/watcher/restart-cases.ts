@@ -1,150 +1,10 @@
 // The watcher's process killed and started anew, with its cursor in the cluster, as cases for any API server: which keys are on
 // the queues because of what happened meanwhile. The same with every interleaving, in one process, is restart.test.ts.
-import { readFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
-import { existingKind } from '../../src/core/kind.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import { createClient, type KubeClient } from '../../src/kube/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { type KubeObject, parseObject } from '../../src/kube/object.ts';
-import { objectPath } from '../../src/kube/path.ts';
-import { type Message, parseMessage } from '../../src/queue/message.ts';
-import { readCursorObject, writeCursorObject } from '../../src/runtime/cursor-object.ts';
-import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
-import { established } from '../support/established.ts';
-import { type MoodyProxy, startMoodyProxy } from './moody-proxy.ts';
-import { startWatcherProcess, type WatcherProcess } from './watcher-process.ts';
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../src/queue/message.ts';
+import { createStage, namesOf, queueNames, type RestartServer } from './restart-stage.ts';
+import type { WatcherProcess } from './watcher-process.ts';
 
-const tanks = existingKind<object>({ group: 'plant.example.com', version: 'v1', kind: 'WaterTank' });
-const ingredients = existingKind<object>({ group: 'kitchen.example.com', version: 'v1', kind: 'Ingredient' });
-const dinners = existingKind<object>({ group: 'kitchen.example.com', version: 'v1', kind: 'Dinner' });
-const namespaces = existingKind<object>({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
-const configMaps = existingKind<object>({ group: '', version: 'v1', kind: 'ConfigMap' });
-const definitions = existingKind<object>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  scope: 'Cluster',
-});
-const queueNames = ['water-tank.fifo', 'ingredient.fifo', 'dinner.fifo', 'timers'];
-const generated = (file: string) =>
-  readFile(new URL(`../../infra/kubernetes/generated/${file}`, import.meta.url), 'utf8');
-
-/** A server under test, which may be able to forget its past. */
-export type RestartServer = {
-  readonly connection: Connection;
-  readonly kubeconfig: string;
-  /** Makes the server forget all versions until now. */
-  readonly forget?: () => Promise<void>;
-};
-
-/** What cases are made of: one server, one namespace for each case, and queues. */
-function createStage(connect: () => RestartServer) {
-  let client: KubeClient;
-  let queues: TestQueues;
-  let proxy: MoodyProxy;
-  let namespace = '';
-  let count = 0;
-  const running: WatcherProcess[] = [];
-
-  beforeAll(async () => {
-    client = createClient(connect().connection);
-    queues = await startTestQueues();
-    proxy = await startMoodyProxy(queues.endpoint);
-    await queues.create(...queueNames);
-    for (const name of [tanks, ingredients, dinners].map(({ plural, group }) => `${plural}.${group}`)) {
-      const definition = parseObject(parse(await generated(`crd-${name}.yaml`)));
-      await applyObject(client, definitions, definition, { fieldManager: 'test' });
-      await established(client, name);
-    }
-    const shipped = parseAllDocuments(await generated('rbac.yaml')).map((document) => parseObject(document.toJS()));
-    for (const [kind, resource] of [
-      ['Namespace', namespaces],
-      ['ConfigMap', configMaps],
-    ] as const) {
-      for (const object of shipped.filter((one) => one.kind === kind)) {
-        await applyObject(client, resource, object, { fieldManager: 'test' });
-      }
-    }
-  });
-  afterAll(async () => {
-    client.close();
-    await proxy.stop();
-    await queues.stop();
-  });
-  beforeEach(async () => {
-    count += 1;
-    namespace = `restart-${process.pid}-${count}`;
-    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
-    await applyObject(client, namespaces, object, { fieldManager: 'test' });
-  });
-  afterEach(async () => {
-    proxy.refuse(false);
-    for (const watcher of running.splice(0)) {
-      watcher.kill('SIGKILL');
-      await watcher.ended;
-    }
-    for (const name of queueNames) await queues.drain(name);
-  });
-
-  const apply = async (kind: typeof tanks, metadata: { readonly name: string }, spec: object): Promise<KubeObject> => {
-    const object = { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { ...metadata, namespace }, spec };
-    return await applyObject(client, kind, object, { fieldManager: 'user' });
-  };
-  const take = async (queue: string, waitSeconds = 0): Promise<readonly Message[]> =>
-    (await queues.drain(queue, { waitSeconds })).map(({ Body = '' }) => parseMessage(Body));
-
-  return {
-    refuse: (now: boolean) => proxy.refuse(now),
-    tank: async (name: string, targetLevel = 1) => await apply(tanks, { name }, { targetLevel, capacity: 100 }),
-    dinner: async (name: string) =>
-      await apply(dinners, { name }, { ingredients: [{ name: 'rice', item: 'rice', amount: 1, unit: 'g' }] }),
-    /** A child that a dinner controls. */
-    ingredient: async (name: string, { metadata: { name: owner, uid = '' } }: KubeObject) => {
-      const reference = { apiVersion: dinners.apiVersion, kind: 'Dinner', name: owner, uid, controller: true };
-      const metadata = { name, ownerReferences: [reference] };
-      return await apply(ingredients, metadata, { item: 'rice', amount: 1, unit: 'g' });
-    },
-    remove: async (kind: 'tank' | 'ingredient', name: string) =>
-      await client.request({
-        method: 'DELETE',
-        path: objectPath(kind === 'tank' ? tanks : ingredients, { namespace, name }),
-      }),
-    /** Starts a watcher of this case's namespace and resolves when it watches everything. */
-    start: async () => {
-      const watcher = startWatcherProcess({
-        KUBECONFIG: connect().kubeconfig,
-        QUEUE_URL_PREFIX: queues.urlPrefix,
-        AWS_ENDPOINT_URL: proxy.endpoint,
-        WATCH_NAMESPACE: namespace,
-        CURSOR_SECONDS: '0.1',
-      });
-      running.push(watcher);
-      await watcher.said('watching');
-      return watcher;
-    },
-    /** Takes messages until each of these objects has had one, then whatever else is there. */
-    until: async (queue: string, ...names: readonly string[]): Promise<readonly Message[]> => {
-      const all: Message[] = [];
-      const missing = () => names.filter((name) => !all.some((message) => message.name === name));
-      for (let tries = 0; missing().length > 0; tries += 1) {
-        if (tries === 15) throw new Error(`never came: ${missing().join()}; came: ${namesOf(all).join()}`);
-        all.push(...(await take(queue, 2)));
-      }
-      return [...all, ...(await take(queue))];
-    },
-    take,
-    cursor: async () => await readCursorObject(client),
-    plant: async (text: string) => {
-      const resourceVersion = (await readCursorObject(client))?.resourceVersion ?? '';
-      await writeCursorObject(client, { text, resourceVersion });
-    },
-    forget: async () => await connect().forget?.(),
-  };
-}
-
-const namesOf = (messages: readonly Message[]) => [...new Set(messages.map(({ name }) => name))].sort();
 const stop = async (watcher: WatcherProcess, signal: 'SIGTERM' | 'SIGKILL') => {
   watcher.kill(signal);
   expect(await watcher.ended).toBe(signal === 'SIGTERM' ? 0 : signal);
@@ -294,6 +154,47 @@ export function forgottenCases(connect: () => RestartServer): void {
       expect(namesOf(await stage.until('timers', 'loses', 'keeps'))).toEqual(['keeps', 'loses']);
       expect(namesOf(await stage.until('water-tank.fifo', 'created'))).toEqual(['created']);
       expect(next.lines).toContainEqual(expect.objectContaining({ message: 'listed', mode: 'expired' }));
+    },
+  );
+}
+
+/** A server that can be put back to what it was. */
+export type RestorableServer = RestartServer & {
+  readonly backUp: () => Promise<void>;
+  readonly restore: () => Promise<void>;
+};
+
+/** Declares the case that needs a server with a backup. */
+export function restoredCases(connect: () => RestorableServer): void {
+  const stage = createStage(connect);
+  it(
+    'a cluster restored from a backup under a running watcher is forwarded as a whole, and its cursor begun anew',
+    { timeout: 180_000 },
+    async () => {
+      await stage.tank('kept');
+      const watcher = await stage.start();
+      await stage.until('timers', 'kept');
+      await connect().backUp();
+      // So many versions that the server cannot come up to them again by itself.
+      for (let level = 1; level <= 90; level += 1) await stage.tank('lost', level);
+      for (let level = 1; level <= 90; level += 1) await stage.tank('kept', level);
+      await stage.until('water-tank.fifo', 'lost', 'kept');
+      for (const queue of queueNames) await stage.take(queue);
+
+      await connect().restore();
+      expect(namesOf(await stage.until('timers', 'kept'))).toEqual(['kept']);
+      await watcher.said(
+        'the server is older than what is known of it: restored from a backup; everything is forwarded',
+      );
+      await stage.tank('kept', 7);
+      await stage.until('water-tank.fifo', 'kept');
+      await stop(watcher, 'SIGTERM');
+      for (const queue of queueNames) await stage.take(queue);
+
+      await stage.tank('new');
+      await stage.start();
+      expect(namesOf(await stage.until('water-tank.fifo', 'new'))).toEqual(['new']);
+      expect(await stage.take('timers')).toEqual([]);
     },
   );
 }
