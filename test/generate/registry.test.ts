@@ -203,6 +203,15 @@ describe('the AWS pieces', () => {
     });
   });
 
+  it('show what becomes of the reconciles of each controller, writes that changed nothing included', () => {
+    const shown = JSON.stringify(Resources.Dashboard).replaceAll('\\', '');
+    const outcomes = ['ReconcilesDone', 'ReconcilesFailed', 'ReconcilesDeferred', 'DeadLetters'];
+    for (const metric of [...outcomes, 'Repaired', 'ApplyNoops', 'LagMilliseconds']) {
+      for (const name of ['tree', 'tree-pruner'])
+        expect(shown).toContain(`["Outrigger","${metric}","service","${name}"]`);
+    }
+  });
+
   it('scope deduplication to the group, which is an object', () => {
     expect(Resources.TreeQueue?.Properties).toMatchObject({
       FifoQueue: true,
