@@ -25,6 +25,7 @@ export function dashboardOf(registry: readonly Registered[]): JsonObject {
         own('ReconcilesDeferred'),
         own('DeadLetters'),
         own('Repaired'),
+        own('ApplyNoops'),
       ]),
     ];
   });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, inject } from 'vitest';
 import { startApiServer } from '../../src/local/api-server/server.ts';
 import '../control-plane/global-setup.ts';
+import { kubectlBuiltinCases } from './kubectl-builtin-cases.ts';
 import { kubectlCases } from './kubectl-cases.ts';
 
 const { kubectlPath, kubeconfig } = inject('controlPlane');
@@ -19,5 +20,11 @@ afterAll(async () => {
 const embeddedKubeconfig = join(folder, 'kubeconfig');
 await writeFile(embeddedKubeconfig, server.kubeconfig());
 
-describe('kubectl and the real API server', () => kubectlCases({ kubectlPath, kubeconfig }));
-describe('kubectl and the in-memory API server', () => kubectlCases({ kubectlPath, kubeconfig: embeddedKubeconfig }));
+const targets = [
+  ['the real API server', { kubectlPath, kubeconfig }],
+  ['the in-memory API server', { kubectlPath, kubeconfig: embeddedKubeconfig }],
+] as const;
+for (const [server, target] of targets) {
+  describe(`kubectl and ${server}`, () => kubectlCases(target));
+  describe(`kubectl, kinds of Kubernetes' own and ${server}`, () => kubectlBuiltinCases(target));
+}

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { createWire } from '../conformance/wire.ts';
 import '../control-plane/global-setup.ts';
 import { deploymentCases } from '../local/workloads/deployment-cases.ts';
+import { deploymentRollingCases } from '../local/workloads/deployment-rolling-cases.ts';
 import { serviceCases } from '../local/workloads/service-cases.ts';
 import { statefulSetCases } from '../local/workloads/stateful-set-cases.ts';
 
@@ -14,5 +15,6 @@ afterAll(() => wire.remove(`/api/v1/nodes/${node}`));
 
 const stage = { wire, node };
 describe('Deployments', () => deploymentCases(stage));
+describe('Deployments that change', () => deploymentRollingCases(stage));
 describe('Services', () => serviceCases(stage));
 describe('StatefulSets', () => statefulSetCases(stage));

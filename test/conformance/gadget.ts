@@ -1,5 +1,6 @@
 // The kinds of the conformance suite: a CRD with everything the suite asks about, and one without the status subresource. They
 // belong to the suite alone, so that no server can know them beforehand.
+import { conditionsSchema } from '../support/conditions-schema.ts';
 
 export const GROUP = 'conformance.example.org';
 export const API_VERSION = `${GROUP}/v1`;
@@ -93,21 +94,7 @@ const statusSchema = {
     selector: { type: 'string' },
     phase: { type: 'string' },
     observedGeneration: { type: 'integer' },
-    conditions: {
-      type: 'array',
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['type'],
-      items: {
-        type: 'object',
-        required: ['type', 'status'],
-        properties: {
-          type: { type: 'string' },
-          status: { type: 'string' },
-          reason: { type: 'string' },
-          message: { type: 'string' },
-        },
-      },
-    },
+    conditions: conditionsSchema,
   },
 };
 

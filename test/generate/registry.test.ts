@@ -1,10 +1,8 @@
-// Only from a registry to documents, as values: the watch list, the roles, the AWS pieces, and the names that are refused. What a
-// real API server makes of them is in test/cluster; what osls makes of them in packaged.test.ts.
+// Only from a registry to documents, as values: the watch list, the roles, and the names that are refused. The AWS pieces are
+// aws.test.ts; what a real API server makes of the others is in test/cluster.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineResource } from '../../src/core/resource.ts';
-import { controllerDeadLetters, controllerQueue } from '../../src/core/words.ts';
-import { awsOf } from '../../src/generate/aws.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
@@ -138,111 +136,6 @@ describe('a controller that runs commands', () => {
 
   it('is the only one that may: without a declaration there is no such right', () => {
     expect(JSON.stringify(rbacOf(orchard, watchListOf(orchard)))).not.toContain('pods/exec');
-  });
-});
-
-const template = z.object({
-  functions: z.record(
-    z.string(),
-    z.looseObject({ timeout: z.number(), environment: z.record(z.string(), z.unknown()) }),
-  ),
-  stackParameters: z.array(z.object({ ParameterKey: z.string(), ParameterValue: z.string() })),
-  resources: z.object({
-    Parameters: z.record(
-      z.string(),
-      z.looseObject({ Default: z.string().optional(), AllowedPattern: z.string().optional() }),
-    ),
-    Resources: z.record(z.string(), z.looseObject({ Type: z.string(), Properties: z.looseObject({}) })),
-  }),
-});
-
-describe('the AWS pieces', () => {
-  const { functions, stackParameters, resources } = template.parse(awsOf(orchard));
-  const { Parameters, Resources } = resources;
-
-  it('give each controller a FIFO queue and dead letters of the names that core says', () => {
-    expect(Resources.TreePrunerQueue?.Properties.QueueName).toBe(
-      `\${self:custom.prefix}-${controllerQueue('tree-pruner')}`,
-    );
-    expect(Resources.TreePrunerDeadLetters?.Properties.QueueName).toBe(
-      `\${self:custom.prefix}-${controllerDeadLetters('tree-pruner')}`,
-    );
-  });
-
-  it('keep a message invisible for at least six times as long as its function may take', () => {
-    expect(Number(Resources.TreeQueue?.Properties.VisibilityTimeout)).toBeGreaterThanOrEqual(
-      6 * (functions.tree?.timeout ?? Infinity),
-    );
-  });
-
-  it('let a function consume its own queue alone, and send to three', () => {
-    const policy = JSON.stringify(Resources.TreeRole);
-    expect(policy.match(/"sqs:[^"]*"/g)).toEqual([
-      '"sqs:ReceiveMessage"',
-      '"sqs:DeleteMessage"',
-      '"sqs:GetQueueAttributes"',
-      '"sqs:SendMessage"',
-    ]);
-    expect(new Set(policy.match(/\["\w+","Arn"\]/g))).toEqual(
-      new Set(['["TreeQueue","Arn"]', '["TreeDeadLetters","Arn"]', '["TimersQueue","Arn"]']),
-    );
-  });
-
-  it('make a setting a parameter: needed where it is needed by one, else empty when it is not given', () => {
-    expect(Object.keys(Parameters)).toEqual(['OrchardUrl', 'WormLimit', 'Note']);
-    expect(Parameters.OrchardUrl).toMatchObject({ AllowedPattern: '.+' });
-    expect(Parameters.WormLimit).toMatchObject({ Default: '' });
-    // Optional to the one, needed by the other.
-    expect(Parameters.Note).toMatchObject({ AllowedPattern: '.+' });
-    expect(Parameters.Note).not.toHaveProperty('Default');
-  });
-
-  it('ask for a setting that one of two needs, in whatever order they come', () => {
-    expect(template.parse(awsOf(orchard.toReversed())).resources.Parameters.Note).toMatchObject({
-      AllowedPattern: '.+',
-    });
-  });
-
-  it('scope deduplication to the group, which is an object', () => {
-    expect(Resources.TreeQueue?.Properties).toMatchObject({
-      FifoQueue: true,
-      DeduplicationScope: 'messageGroup',
-      FifoThroughputLimit: 'perMessageGroupId',
-    });
-  });
-
-  it('hand each function its own settings', () => {
-    expect(functions.treePruner?.environment).toMatchObject({
-      ORCHARD_URL: { Ref: 'OrchardUrl' },
-      NOTE: { Ref: 'Note' },
-    });
-    expect(functions.treePruner?.environment).not.toHaveProperty('WORM_LIMIT');
-    expect(stackParameters.map(({ ParameterKey }) => ParameterKey)).toEqual(['OrchardUrl', 'WormLimit', 'Note']);
-  });
-});
-
-describe('a kind of several controllers', () => {
-  const three = orchardWith('grafter', { part: { status: ['grafted'], conditions: ['Grafted'] } });
-
-  it('has one definition, with every part in it, in whatever order its controllers come', () => {
-    const name = 'infra/kubernetes/generated/crd-trees.orchard.example.com.yaml';
-    const definitions = [...generatedFiles(three).keys()].filter((file) => file.includes('/crd-'));
-    expect(definitions).toEqual([name]);
-    expect(generatedFiles(three).get(name)).toBe(generatedFiles(three.toReversed()).get(name));
-    expect(generatedFiles(three).get(name)).toContain('pruned:');
-  });
-
-  it('has a queue with dead letters, a function, a role and alarms for each', () => {
-    const { functions: each, resources } = template.parse(awsOf(three));
-    expect(Object.keys(each)).toEqual(['tree', 'treePruner', 'grafter']);
-    for (const id of ['Tree', 'TreePruner', 'Grafter'])
-      expect(Object.keys(resources.Resources)).toEqual(
-        expect.arrayContaining(['Queue', 'DeadLetters', 'Role', 'LateAlarm', 'DeadLettersAlarm'].map((of) => id + of)),
-      );
-    expect(JSON.stringify(awsOf(three))).toContain('grafter: reconciles');
-    expect(rbacOf(three, watchListOf(three)).map(({ metadata }) => metadata)).toContainEqual({
-      name: 'outrigger-grafter',
-    });
   });
 });
 

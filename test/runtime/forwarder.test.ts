@@ -1,97 +1,13 @@
 // Keys on their way to queues that answer as a test says: batches, ids, what waits, what an outage costs, and the end. When a
 // single key may be taken is dirty-set.test.ts; a real queue is behind the process in test/watcher.
-import { expect, it, onTestFinished } from 'vitest';
-import type { TargetKey } from '../../src/core/key.ts';
-import type { Wait } from '../../src/kube/wait.ts';
+import { expect, it } from 'vitest';
 import { watchId } from '../../src/queue/deduplication.ts';
 import { groupIdOf } from '../../src/queue/group-id.ts';
 import { parseMessage } from '../../src/queue/message.ts';
-import type { Entry, Sent } from '../../src/queue/sender.ts';
-import { createForwarder } from '../../src/runtime/forwarder.ts';
-import { createWitness } from './witness.ts';
-
-type Call = {
-  readonly queue: string;
-  readonly entries: readonly Entry[];
-  readonly names: readonly string[];
-  answer(sent: 'accepted' | 'refused' | readonly boolean[]): void;
-};
-
-const target = (name: string, controller = 'dish'): TargetKey => ({
-  ...{ controller, cluster: 'c', group: 'g', resource: 'dishes', namespace: 'shop', name },
-});
-const source = (version: number) => ({ uid: 'u', resourceVersion: String(version) });
-
-function create() {
-  const calls: Call[] = [];
-  const witness = createWitness();
-  const over = new AbortController();
-  onTestFinished(() => over.abort());
-  let now = 1_000_000;
-  let pending: { readonly at: number; readonly end: () => void }[] = [];
-  const wait: Wait = (seconds, signal) =>
-    new Promise((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      if (signal.aborted) reject(signal.reason);
-      pending.push({ at: now + seconds * 1000, end: resolve });
-    });
-  const counts = { accepted: [] as string[], coalesced: 0, refused: 0 };
-  const forwarder = createForwarder({
-    send: (queue, entries) =>
-      new Promise((resolve) => {
-        const answer = (sent: 'accepted' | 'refused' | readonly boolean[]) =>
-          resolve(
-            entries.map((_, index): Sent => {
-              const ok = typeof sent === 'string' ? sent === 'accepted' : sent[index] === true;
-              return ok ? { accepted: true, messageId: 'm' } : { accepted: false, reason: `${queue}: no` };
-            }),
-          );
-        calls.push({ queue, entries, names: entries.map(({ body }) => parseMessage(body).name), answer });
-      }),
-    log: witness.log,
-    meter: {
-      accepted: (controller, lane, lagMs) => counts.accepted.push(`${controller} ${lane} ${lagMs}`),
-      coalesced: () => {
-        counts.coalesced += 1;
-      },
-      refused: (_, keys) => {
-        counts.refused += keys;
-      },
-    },
-    now: () => now,
-    wait,
-    random: () => 0,
-    bulkPerSecond: 2,
-    signal: over.signal,
-  });
-  /** Lets everything run that needs no time. */
-  const settle = async () => {
-    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
-  };
-  return {
-    ...{ forwarder, calls, counts, witness, settle },
-    mark: (name: string, version: number, controller?: string) =>
-      forwarder.mark({ target: target(name, controller), source: source(version), seenAt: now }),
-    pass: async (ms: number) => {
-      await settle();
-      now += ms;
-      const due = pending.filter(({ at }) => at <= now);
-      pending = pending.filter(({ at }) => at > now);
-      for (const { end } of due) end();
-      await settle();
-    },
-    /** The next call that nobody has looked at. */
-    call: async (): Promise<Call> => {
-      await settle();
-      const next = calls.shift();
-      if (next === undefined) throw new Error('nothing was sent');
-      return next;
-    },
-  };
-}
+import { forwarderAround, source, target } from './forwarder-around.ts';
 
 it('an idle forwarder sends at once, with group and deduplication id of the change', async () => {
-  const { mark, call } = create();
+  const { mark, call } = forwarderAround();
   mark('a', 7);
   const { queue, entries } = await call();
   expect(queue).toBe('dish.fifo');
@@ -107,7 +23,7 @@ it('an idle forwarder sends at once, with group and deduplication id of the chan
 });
 
 it('what is marked together is sent together, and while one call is under way the next one fills', async () => {
-  const { mark, call, calls, settle } = create();
+  const { mark, call, calls, settle } = forwarderAround();
   mark('a', 1);
   mark('b', 2);
   const first = await call();
@@ -120,7 +36,7 @@ it('what is marked together is sent together, and while one call is under way th
 });
 
 it('a key that is being sent is not sent beside itself, and goes again a second later', async () => {
-  const { mark, call, calls, pass, counts } = create();
+  const { mark, call, calls, pass, counts } = forwarderAround();
   mark('a', 1);
   const first = await call();
   mark('a', 2);
@@ -137,7 +53,7 @@ it('a key that is being sent is not sent beside itself, and goes again a second 
 });
 
 it('a thousand changes of one key during an outage are one message', async () => {
-  const { mark, call, calls, pass, forwarder, witness, counts } = create();
+  const { mark, call, calls, pass, forwarder, witness, counts } = forwarderAround();
   mark('a', 0);
   (await call()).answer('refused');
   await pass(0);
@@ -161,7 +77,7 @@ it('a thousand changes of one key during an outage are one message', async () =>
 });
 
 it('a queue that refuses everything is asked again after 0.25 s, then less often, but at least every 5 s', async () => {
-  const { mark, call, calls, pass } = create();
+  const { mark, call, calls, pass } = forwarderAround();
   mark('a', 1);
   for (const ms of [250, 500, 1000, 2000, 4000, 5000, 5000]) {
     (await call()).answer('refused');
@@ -173,7 +89,7 @@ it('a queue that refuses everything is asked again after 0.25 s, then less often
 });
 
 it('a queue that refuses everything is asked with one batch, and no mark hastens it', async () => {
-  const { mark, call, calls, pass, settle } = create();
+  const { mark, call, calls, pass, settle } = forwarderAround();
   for (let number = 0; number < 30; number += 1) mark(`a${number}`, number);
   (await call()).answer('refused');
   await settle();
@@ -189,7 +105,7 @@ it('a queue that refuses everything is asked with one batch, and no mark hastens
 });
 
 it('a key that is refused alone waits for itself and holds up no other', async () => {
-  const { mark, call, pass, forwarder } = create();
+  const { mark, call, pass, forwarder } = forwarderAround();
   mark('bad', 1);
   mark('good', 2);
   (await call()).answer([false, true]);
@@ -204,7 +120,7 @@ it('a key that is refused alone waits for itself and holds up no other', async (
 });
 
 it('a queue that refuses everything holds up no other', async () => {
-  const { mark, call, pass } = create();
+  const { mark, call, pass } = forwarderAround();
   mark('a', 1);
   (await call()).answer('refused');
   await pass(0);
@@ -213,7 +129,7 @@ it('a queue that refuses everything holds up no other', async () => {
 });
 
 it('bulk goes through timers, so many a second for each controller, and changes do not wait behind it', async () => {
-  const { forwarder, mark, call } = create();
+  const { forwarder, mark, call } = forwarderAround();
   for (let number = 0; number < 5; number += 1) {
     forwarder.markBulk({ target: target(`n${number}`), seenAt: 0, run: 'r' });
   }
@@ -233,7 +149,7 @@ it('bulk goes through timers, so many a second for each controller, and changes 
 });
 
 it('a key that can never be a message is said and dropped, and holds up nothing', async () => {
-  const { mark, call, forwarder, witness } = create();
+  const { mark, call, forwarder, witness } = forwarderAround();
   mark('a'.repeat(300), 1);
   mark('b', 2);
   const { names, answer } = await call();
@@ -244,7 +160,7 @@ it('a key that can never be a message is said and dropped, and holds up nothing'
 });
 
 it('draining sends what waits without waiting, and resolves when everything is accepted', async () => {
-  const { mark, call, pass, forwarder } = create();
+  const { mark, call, pass, forwarder } = forwarderAround();
   mark('a', 1);
   (await call()).answer('accepted');
   await pass(0);
@@ -257,7 +173,7 @@ it('draining sends what waits without waiting, and resolves when everything is a
 });
 
 it('draining gives up when its time is over, and says how many keys are left', async () => {
-  const { mark, call, forwarder } = create();
+  const { mark, call, forwarder } = forwarderAround();
   mark('a', 1);
   mark('b', 2);
   await call();
@@ -268,6 +184,6 @@ it('draining gives up when its time is over, and says how many keys are left', a
 });
 
 it('with nothing to send, draining is over at once', async () => {
-  const { forwarder } = create();
+  const { forwarder } = forwarderAround();
   expect(await forwarder.drain({ signal: new AbortController().signal })).toBe(0);
 });

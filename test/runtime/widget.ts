@@ -1,5 +1,7 @@
 // The CRD of the kind that the reconcile's cases use. Its spec takes anything, so that a reconciler can meet what its own
 // schema cannot read.
+import { conditionsSchema } from '../support/conditions-schema.ts';
+
 export const widgetDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -26,23 +28,7 @@ export const widgetDefinition = {
                   note: { type: 'string' },
                   coat: { type: 'string' },
                   observedGeneration: { type: 'integer', format: 'int64' },
-                  conditions: {
-                    type: 'array',
-                    'x-kubernetes-list-type': 'map',
-                    'x-kubernetes-list-map-keys': ['type'],
-                    items: {
-                      type: 'object',
-                      required: ['type', 'status'],
-                      properties: {
-                        type: { type: 'string' },
-                        status: { type: 'string' },
-                        reason: { type: 'string' },
-                        message: { type: 'string' },
-                        observedGeneration: { type: 'integer', format: 'int64' },
-                        lastTransitionTime: { type: 'string', format: 'date-time' },
-                      },
-                    },
-                  },
+                  conditions: conditionsSchema,
                 },
               },
             },

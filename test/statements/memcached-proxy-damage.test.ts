@@ -1,9 +1,13 @@
-// The statements of memcached-proxy-damage-cases.ts on the in-memory API server; the test plays Kubernetes' own controllers.
+// The statements of memcached-proxy-missing-cases.ts and memcached-proxy-damage-cases.ts on the in-memory API server; the test
+// plays Kubernetes' own controllers.
 import { afterAll } from 'vitest';
 import { startApiServer } from '../../src/local/api-server/server.ts';
 import { memcachedProxyDamageCases } from './memcached-proxy-damage-cases.ts';
+import { memcachedProxyMissingCases } from './memcached-proxy-missing-cases.ts';
 
 const server = await startApiServer();
 afterAll(() => server.close());
+const connect = () => ({ server: new URL(server.url) });
 
-memcachedProxyDamageCases(() => ({ server: new URL(server.url) }));
+memcachedProxyMissingCases(connect);
+memcachedProxyDamageCases(connect);

@@ -6,6 +6,7 @@ import { startApiServer } from '../../../src/local/api-server/server.ts';
 import { startWorkloads } from '../../../src/local/workloads/workloads.ts';
 import { createWire } from '../../conformance/wire.ts';
 import { deploymentCases } from './deployment-cases.ts';
+import { deploymentRollingCases } from './deployment-rolling-cases.ts';
 import { serviceCases } from './service-cases.ts';
 import { statefulSetCases } from './stateful-set-cases.ts';
 
@@ -25,5 +26,6 @@ afterAll(async () => {
 
 const stage = { wire: createWire({ url: server.url }) };
 describe('Deployments', () => deploymentCases(stage));
+describe('Deployments that change', () => deploymentRollingCases(stage));
 describe('Services', () => serviceCases(stage));
 describe('StatefulSets', () => statefulSetCases(stage));

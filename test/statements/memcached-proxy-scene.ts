@@ -1,0 +1,69 @@
+// Where the statements about one MemcachedProxy take place: a system for each, a Service with endpoints, the proxy before it, and what
+// one looks at.
+import { afterEach, beforeAll, beforeEach } from 'vitest';
+import { deploymentKind as deployments } from '../../src/controllers/memcached-proxy/children.ts';
+import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
+import type { Connection } from '../../src/kube/connection.ts';
+import { install, type System, startSystem } from './harness.ts';
+import { createMemcached } from './memcached.ts';
+import { conditionOf } from './user.ts';
+
+/** The endpoints that it begins with. */
+export const three = ['10.0.2.17', '10.0.2.18', '10.0.2.19'];
+/** The proxy. */
+export const name = 'sharded-example';
+/** Its Service. */
+export const service = 'sharded-example-memcached-043e0';
+/** Its Deployment. */
+export const mcrouter = `${name}-mcrouter`;
+
+/** Starts a system for each statement. What is `at` it is of the statement that runs. */
+export function proxyScene(connect: () => Connection) {
+  let system: System;
+  let memcached: ReturnType<typeof createMemcached>;
+  beforeAll(() => install(connect()));
+  beforeEach(async () => {
+    system = await startSystem(connect());
+    memcached = createMemcached(system);
+  });
+  afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
+
+  const at = {
+    get system() {
+      return system;
+    },
+    get memcached() {
+      return memcached;
+    },
+  };
+  const reconcile = async () => await system.reconcile(proxies, name);
+  return {
+    at,
+    reconcile,
+    proxy: async (of = name) => await system.read(proxies, of),
+    condition: async (type: string, of = name) => conditionOf(await system.read(proxies, of), type),
+    writes: () => system.requests.filter((request) => !request.startsWith('GET')),
+    /** The servers that mcrouter would have now. */
+    servers: async (of = name) => {
+      const config = JSON.stringify(await memcached.config(of));
+      return [...config.matchAll(/"([0-9.]+):11211"/g)].map(([, address]) => address);
+    },
+    /** Its ConfigMaps and Deployments by name. */
+    children: async () => [
+      ...(await memcached.configMaps(name)),
+      ...(await system.list(deployments)).map(({ metadata }) => metadata.name),
+    ],
+    /** Makes the Service, its endpoints and the proxy, and reconciles it. */
+    started: async (addresses: readonly string[] = three) => {
+      await memcached.service('sharded-memcached');
+      await memcached.endpoints('sharded-memcached', addresses);
+      await memcached.proxy(name);
+      await reconcile();
+    },
+    /** Changes the endpoints, and reconciles it. */
+    becomes: async (addresses: readonly string[]) => {
+      await memcached.endpoints('sharded-memcached', addresses);
+      await reconcile();
+    },
+  };
+}

@@ -1,0 +1,19 @@
+// The schema of `status.conditions` in definitions that tests write by hand: metav1.Condition with less required than by ours, and
+// a list-map by type, so that two managers can share it.
+export const conditionsSchema = {
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+  items: {
+    type: 'object',
+    required: ['type', 'status'],
+    properties: {
+      type: { type: 'string' },
+      status: { type: 'string' },
+      reason: { type: 'string' },
+      message: { type: 'string' },
+      observedGeneration: { type: 'integer', format: 'int64' },
+      lastTransitionTime: { type: 'string', format: 'date-time' },
+    },
+  },
+};
