@@ -56,7 +56,7 @@ describe('a queue', () => {
       { body: 'now', delaySeconds: 0 },
     ]);
     expect((await queues.drain('delayed')).map(({ Body }) => Body)).toEqual(['now']);
-    expect((await queues.drain('delayed', { waitSeconds: 5 })).map(({ Body }) => Body)).toEqual(['later']);
+    expect((await queues.drain('delayed', { waitSeconds: 3 })).map(({ Body }) => Body)).toEqual(['later']);
   });
 
   it('refuses a delay on a FIFO queue, and takes the other entries of the batch', async () => {

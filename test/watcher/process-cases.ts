@@ -29,6 +29,9 @@ const definitions = existingKind<object>({
 const crds = [tanks, ingredients, dinners].map(({ plural, group }) => `${plural}.${group}`);
 const queueNames = ['water-tank.fifo', 'ingredient.fifo', 'dinner.fifo', 'timers'];
 
+/** Each case starts processes, which take seconds where others run beside them. */
+const timeout = 60_000;
+
 /** Declares the cases for a server. */
 export function watcherCases(connect: () => { readonly connection: Connection; readonly kubeconfig: string }): void {
   let client: KubeClient;
@@ -99,15 +102,15 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
   const messagesUntil = async (queue: string, name: string): Promise<readonly Message[]> => {
     const all: Message[] = [];
     for (let tries = 0; !all.some((message) => message.name === name); tries += 1) {
-      if (tries === 4) throw new Error(`${name} never came: ${JSON.stringify(all)}`);
-      const received = await queues.drain(queue, { waitSeconds: 5 });
+      if (tries === 10) throw new Error(`${name} never came: ${JSON.stringify(all)}`);
+      const received = await queues.drain(queue, { waitSeconds: 2 });
       all.push(...received.map(({ Body = '' }) => parseMessage(Body)));
     }
     return all;
   };
   const namesOf = (messages: readonly Message[]) => messages.map(({ name }) => name);
 
-  describe('changes', () => {
+  describe('changes', { timeout }, () => {
     it('creating, changing and deleting an object each put its key on its controller’s queue, and a label does not', async () => {
       await start();
       await applyTank('north');
@@ -153,7 +156,7 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
     });
   });
 
-  describe('starts', () => {
+  describe('starts', { timeout }, () => {
     it('a start without a cursor sends every object through timers, not before the changes of the day', async () => {
       await applyTank('old');
       await start();
@@ -175,8 +178,8 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
       await start();
       const missing = () => names.filter((name) => !seen.has(name));
       // The list's order is not that of the names, and bulk comes paced: no message is known to be the last.
-      for (let tries = 0; tries < 4 && missing().length > 0; tries += 1) {
-        const bulk = await queues.drain('timers', { waitSeconds: 5 });
+      for (let tries = 0; tries < 10 && missing().length > 0; tries += 1) {
+        const bulk = await queues.drain('timers', { waitSeconds: 2 });
         for (const { Body = '' } of [...bulk, ...(await queues.drain('water-tank.fifo'))]) {
           seen.add(parseMessage(Body).name);
         }
@@ -185,7 +188,7 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
     });
   });
 
-  describe('ends', () => {
+  describe('ends', { timeout }, () => {
     it('SIGTERM sends what waits for SQS, then ends with 0', async () => {
       const { watcher } = await start();
       proxy.refuse(true);
@@ -212,7 +215,7 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
     });
   });
 
-  it('the probes say that every kind is watched, and how many objects are known', async () => {
+  it('the probes say that every kind is watched, and how many objects are known', { timeout }, async () => {
     await applyTank('north');
     const { url } = await start();
     const [live, ready] = await Promise.all([fetch(url('/healthz')), fetch(url('/readyz'))]);
