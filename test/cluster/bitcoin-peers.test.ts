@@ -9,6 +9,7 @@ import { serveExec } from '../kubelet/exec-server.ts';
 import { registerNode } from '../kubelet/node.ts';
 import { createBitcoin } from '../statements/bitcoin.ts';
 import { bitcoinPeersCases } from '../statements/bitcoin-peers-cases.ts';
+import { bitcoinPeersFailureCases } from '../statements/bitcoin-peers-failure-cases.ts';
 import { startSystem } from '../statements/harness.ts';
 
 const nodes = createBitcoinNodes();
@@ -29,7 +30,9 @@ afterAll(async () => {
   await plane.stop();
 });
 
-bitcoinPeersCases(() => connection, nodes, { nodeName });
+const stage = { connect: () => connection, nodes, nodeName };
+bitcoinPeersCases(stage);
+bitcoinPeersFailureCases(stage);
 
 it.each([
   'not an address',

@@ -3,6 +3,7 @@
 import { afterAll } from 'vitest';
 import { startControlPlane } from '../control-plane/start.ts';
 import { bitcoinNetworkCases } from '../statements/bitcoin-network-cases.ts';
+import { bitcoinNetworkLifeCases } from '../statements/bitcoin-network-life-cases.ts';
 import { bitcoinNetworkWakeCases } from '../statements/bitcoin-network-wake-cases.ts';
 import { bookCases } from '../statements/book-cases.ts';
 import { fooAggregationCases } from '../statements/foo-aggregation-cases.ts';
@@ -18,6 +19,7 @@ bookCases({ url: plane.url, ca: plane.ca, token: plane.adminToken });
 fooCases(connect);
 fooAggregationCases(connect);
 bitcoinNetworkCases(connect);
+bitcoinNetworkLifeCases(connect);
 bitcoinNetworkWakeCases(connect);
 hostileChildCases(connect);
 ownerCases(connect);

@@ -36,7 +36,7 @@ const network = [
   ...controllers('bitcoin-network/bitcoin-network'),
 ];
 const peers = [
-  ...statements('bitcoin-peers'),
+  ...statements('bitcoin-peers', 'bitcoin-network-wake'),
   ...controllers('bitcoin-network/added-nodes', 'bitcoin-network/nodes', 'bitcoin-network/bitcoin-peers'),
 ];
 

@@ -1,4 +1,4 @@
-// The statements of bitcoin-peers-cases.ts on the in-memory API server, with nodes that are a list each. test/cluster/bitcoin-peers.test.ts
+// The statements of bitcoin-peers-cases.ts and bitcoin-peers-failure-cases.ts on the in-memory API server, with nodes that are a list each. test/cluster/bitcoin-peers.test.ts
 // runs the same on the real one, which refuses a pod's address that is none; whoever takes it meets what is tested here.
 import { afterAll, expect, it } from 'vitest';
 import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
@@ -6,6 +6,7 @@ import { startApiServer } from '../../src/local/api-server/server.ts';
 import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { bitcoinPeersCases } from './bitcoin-peers-cases.ts';
+import { bitcoinPeersFailureCases } from './bitcoin-peers-failure-cases.ts';
 import { startSystem } from './harness.ts';
 
 const nodes = createBitcoinNodes();
@@ -13,7 +14,9 @@ const server = await startApiServer({ execute: nodes.execute });
 afterAll(() => server.close());
 
 const connection = { server: new URL(server.url) };
-bitcoinPeersCases(() => connection, nodes);
+const stage = { connect: () => connection, nodes };
+bitcoinPeersCases(stage);
+bitcoinPeersFailureCases(stage);
 
 it.each([
   'not an address',

@@ -15,8 +15,8 @@ import { isPeer, nodesOf, podKind } from './nodes.ts';
 const atATime = 8;
 const callSeconds = 5;
 /**
- * After these no node is spoken to any more, so that the status is written before the function's time is over: twice, should
- * the first be refused because bitcoin-network wrote its own meanwhile.
+ * After these no node is spoken to any more, so that the status is written before the function's time is over, should all of it be
+ * done twice because the spec changed meanwhile.
  */
 const budgetSeconds = 8;
 
@@ -37,6 +37,7 @@ export const bitcoinPeers = defineController(bitcoinNetworkKind, { status: ['nod
       const set = await get(statefulSetKind, { name: statefulSetName(name) });
       const nodes = nodesOf({ name, uid, nodes: spec.nodes }, set, await list(podKind, { [networkLabel]: name }));
       const peers = nodes.filter(isPeer);
+      const addresses = peers.map(({ ip }) => ip);
 
       const endsAt = now().getTime() + budgetSeconds * 1000;
       const failed = new Map<string, Error>();
@@ -47,11 +48,7 @@ export const bitcoinPeers = defineController(bitcoinNetworkKind, { status: ['nod
           return await exec({ name: nodeName }, container, [...bitcoinCli, ...args], { timeoutSeconds: callSeconds });
         };
         try {
-          await makeList(
-            cli,
-            ip,
-            peers.map((peer) => peer.ip),
-          );
+          await makeList(cli, ip, addresses);
         } catch (thrown) {
           failed.set(nodeName, toError(thrown));
         }
