@@ -7,6 +7,9 @@ import { controllerIdentity, systemNamespace } from '../../src/core/words.ts';
 import { applyObject } from '../../src/kube/apply.ts';
 import { createClient } from '../../src/kube/client.ts';
 import { parseObject } from '../../src/kube/object.ts';
+import { getObject } from '../../src/kube/read.ts';
+import { pods } from '../../src/local/workloads/objects.ts';
+import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
 import { startControlPlane } from '../control-plane/start.ts';
 import { namespaceCases } from '../cross/border-cases.ts';
 import { deletionCases } from '../cross/deletion-cases.ts';
@@ -15,6 +18,8 @@ import type { Platform } from '../cross/stage.ts';
 import { steadyCases } from '../cross/steady-cases.ts';
 import { createTheatre } from '../cross/theatre.ts';
 import { writesCases } from '../cross/writes-cases.ts';
+import { serveExec } from '../kubelet/exec-server.ts';
+import { registerNode } from '../kubelet/node.ts';
 import { install, startNamespace } from '../statements/harness.ts';
 import { createKubectl } from './kubectl.ts';
 
@@ -32,9 +37,24 @@ await kubectl.say(['delete', 'clusterrolebinding', ...registry.map(({ name }) =>
 await kubectl.close();
 await install(plane.connection());
 afterAll(async () => {
+  await registered.close();
+  await commands.close();
   admin.close();
   await plane.stop();
 });
+
+// Commands in pods come to a node, which has the stand-in of the nodes' own world.
+const node = 'cross';
+const world = createBitcoinNodes();
+const commands = await serveExec(
+  () => ({ ip: '', image: '' }),
+  async (request) => {
+    const pod = pods.parse(await getObject(admin, pods.resource, { name: request.pod, namespace: request.namespace }));
+    const image = pod.spec.containers.find(({ name }) => name === request.container)?.image ?? '';
+    return await world.execute({ ...request, ip: pod.status?.podIP ?? '', image });
+  },
+);
+const registered = await registerNode(admin, node, commands.port);
 
 /** A namespace, and the controllers' roles there. */
 async function openPlatform(): Promise<Platform> {
@@ -58,6 +78,7 @@ async function openPlatform(): Promise<Platform> {
     connectionOf: (controller) => plane.connection(controllerIdentity(controller)),
     namespace,
     clock: { ms: Date.now() },
+    node,
     elsewhere: async () => {
       const beside = await startNamespace(admin);
       const connectionOf = () => plane.connection();

@@ -30,6 +30,8 @@ export type Platform = {
   connectionOf(controller: string): Connection;
   readonly namespace: string;
   readonly clock: Clock;
+  /** The node that pods are bound to, where commands in pods need one. */
+  readonly node?: string;
   /** Another namespace of the same server, where the controllers have no rights: they come as its administrator. */
   elsewhere(): Promise<Platform>;
   end(): Promise<void>;
@@ -95,7 +97,7 @@ export async function openStage(
   });
   onTestFailed(() => void process.stderr.write(`${pump.lines.join('\n')}\n`));
   const user = createUser(client, namespace);
-  const turnWorkloads = createWorkloadTurns(client, namespace, () => new Date(clock.ms));
+  const turnWorkloads = createWorkloadTurns(client, namespace, { now: () => new Date(clock.ms), node: platform.node });
   const kinds = kindsOf(registry);
   const primaries = kinds.filter((one) => registry.some((other) => isOf(other, one)));
   const hasWorkloads = kinds.some(isWorkload);

@@ -3,6 +3,7 @@
 import type { KubeClient } from '../../src/kube/client.ts';
 import { isConflict, isNotFound } from '../../src/kube/errors.ts';
 import type { ResourceName } from '../../src/kube/object.ts';
+import { objectPath } from '../../src/kube/path.ts';
 import { createWorkloadCluster, type WorkloadCluster } from '../../src/local/workloads/cluster.ts';
 import { reconcileDeployment } from '../../src/local/workloads/deployment.ts';
 import { reconcileService } from '../../src/local/workloads/endpoint-slices.ts';
@@ -32,7 +33,11 @@ export function isWorkload({ group, plural }: ResourceName): boolean {
 }
 
 /** Creates the turning of one namespace's workloads; a call resolves when they are at rest. */
-export function createWorkloadTurns(client: KubeClient, namespace: string, now: () => Date): () => Promise<void> {
+export function createWorkloadTurns(
+  client: KubeClient,
+  namespace: string,
+  { now, node }: { readonly now: () => Date; readonly node?: string | undefined },
+): () => Promise<void> {
   let writes = 0;
   const counting: KubeClient = {
     ...client,
@@ -52,10 +57,22 @@ export function createWorkloadTurns(client: KubeClient, namespace: string, now: 
     [deployments, (key) => reconcileDeployment(cluster, key, now)],
     [statefulSets, (key) => reconcileStatefulSet(cluster, key)],
     [replicaSets, (key) => reconcileReplicaSet(cluster, key)],
-    [pods, (key) => startPod(cluster, key, { addresses, now })],
+    [pods, (key) => lookAtPod(key)],
     [services, (key) => reconcileService(cluster, key)],
     [endpointSlices, async () => undefined],
   ];
+  /** What a scheduler and a kubelet do: pods of a node go only when it says so. */
+  async function lookAtPod(key: Key): Promise<void> {
+    const pod = await cluster.get(pods, key);
+    const path = objectPath(pods.resource, key);
+    if (pod?.metadata.deletionTimestamp !== undefined) {
+      await counting.request({ method: 'DELETE', path, body: { gracePeriodSeconds: 0 } });
+    } else if (pod !== undefined && node !== undefined && pod.spec.nodeName === undefined) {
+      const body = { metadata: { name: key.name }, target: { kind: 'Node', name: node } };
+      await counting.request({ method: 'POST', path: `${path}/binding`, body });
+    }
+    await startPod(cluster, key, { addresses, now });
+  }
   return async () => {
     for (let round = 0; round < mostRounds; round += 1) {
       const before = writes;
@@ -79,8 +96,12 @@ export function createWorkloadTurns(client: KubeClient, namespace: string, now: 
 const collected = ['Deployment', 'StatefulSet', 'ReplicaSet', 'Service'];
 
 /** Tells whether its owner is gone: where no garbage collector runs, somebody has to see to that. */
-function isOrphan({ metadata: { ownerReferences = [] } }: WorkloadObject, uids: ReadonlySet<string>): boolean {
-  return ownerReferences.some(({ kind, uid }) => collected.includes(kind) && !uids.has(uid));
+function isOrphan({ metadata }: WorkloadObject, uids: ReadonlySet<string>): boolean {
+  const { ownerReferences = [], deletionTimestamp } = metadata;
+  return (
+    deletionTimestamp === undefined &&
+    ownerReferences.some(({ kind, uid }) => collected.includes(kind) && !uids.has(uid))
+  );
 }
 
 /** As they were made, so that addresses are given out in the same order each time. */
