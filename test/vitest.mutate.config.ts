@@ -12,6 +12,8 @@ export default defineConfig({
     hookTimeout: 30_000,
     // The modules of a mutant are the same in all its files; only loading them takes a while.
     isolate: false,
+    // main.ts runs as many processes as there are processors.
+    maxWorkers: 1,
     // Not among those of the other suites: nothing of a mutant is to be found there.
     fsModuleCachePath: 'node_modules/.vitest-mutants',
   },

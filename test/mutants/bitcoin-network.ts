@@ -94,8 +94,8 @@ export const bitcoinNetworkDefinitionMutants: readonly Mutant[] = [
   swap('accepts a name that is too long for its pods', kind, 'const maxNameLength = 48;', 'const maxNameLength = 63;'),
 ];
 
-/** The nodes. */
-export const bitcoinPeersMutants: readonly Mutant[] = [
+/** What is done to a node's list. */
+export const addedNodesMutants: readonly Mutant[] = [
   swap('tells a node of itself', list, 'peers.filter((ip) => ip !== own)', 'peers.filter(() => true)'),
   swap('adds what is on the list already', list, '[...wanted].filter((ip) => !there.has(ip))', '[...wanted]'),
   swap('leaves on a list what is no node any more', list, '[...there].filter((one) => !wanted.has(one))', '[]'),
@@ -129,6 +129,10 @@ export const bitcoinPeersMutants: readonly Mutant[] = [
     'if (/authorization failed/i.test(stderr))',
     'if (false)',
   ),
+];
+
+/** Which pods are nodes, and which nodes are peers. */
+export const nodesMutants: readonly Mutant[] = [
   swap(
     'takes pods for its own by their name and labels',
     nodes,
@@ -166,6 +170,10 @@ export const bitcoinPeersMutants: readonly Mutant[] = [
     'return isSaid && metadata?.deletionTimestamp === undefined;',
     'return isSaid;',
   ),
+];
+
+/** What is made of all that. */
+export const bitcoinPeersMutants: readonly Mutant[] = [
   swap('gives up at the first node that fails', peers, 'failed.set(nodeName, toError(thrown));', 'throw thrown;'),
   swap('does not try again until the nodes change', peers, 'if (failed.size === 0) return result;', 'return result;'),
   swap('has all the time in the world', peers, 'if (now().getTime() > endsAt)', 'if (false)'),

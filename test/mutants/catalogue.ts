@@ -1,13 +1,19 @@
 // Every subject with its mutants, and the files that are to catch them. A controller that is new has no entry yet, and
 // mutants.test.ts says so.
 import { kindsAlone, registry } from '../../src/controllers/registry.ts';
-import { bitcoinNetworkDefinitionMutants, bitcoinNetworkMutants, bitcoinPeersMutants } from './bitcoin-network.ts';
+import {
+  addedNodesMutants,
+  bitcoinNetworkDefinitionMutants,
+  bitcoinNetworkMutants,
+  bitcoinPeersMutants,
+  nodesMutants,
+} from './bitcoin-network.ts';
 import { bookMutants } from './book.ts';
 import { aggregationMutants, dinnerDefinitionMutants, dinnerMutants } from './dinner.ts';
 import { fooDefinitionMutants, fooMutants } from './foo.ts';
 import { genericMutants } from './generic.ts';
 import { ingredientDefinitionMutants, ingredientMutants } from './ingredient.ts';
-import { deliveryMutants, wakingMutants } from './machinery.ts';
+import { accessMutants, deliveryMutants, travelMutants, wakingMutants } from './machinery.ts';
 import { configurationMutants, rollOutMutants } from './memcached-proxy.ts';
 import { memcachedProxyDefinitionMutants, reportMutants, workloadMutants } from './memcached-proxy-workloads.ts';
 import type { Group, Subject } from './mutant.ts';
@@ -16,9 +22,8 @@ import { waterTankDefinitionMutants, waterTankMutants } from './water-tank.ts';
 const statements = (...names: readonly string[]) => names.map((name) => `test/statements/${name}.test.ts`);
 const controllers = (...names: readonly string[]) => names.map((name) => `test/controllers/${name}.test.ts`);
 const core = (...names: readonly string[]) => names.map((name) => `test/core/${name}.test.ts`);
-const cross = ['borders', 'crash', 'deletion', 'messages', 'ownership', 'repeated', 'steady', 'writes'].map(
-  (name) => `test/cross/${name}.test.ts`,
-);
+const cross = (...names: readonly string[]) => names.map((name) => `test/cross/${name}.test.ts`);
+const isCross = (file: string) => file.startsWith('test/cross/');
 const input = statements('bad-input');
 
 /** Of a controller or a kind: who is to catch what is wrong with any controller, and what is wrong with this one. */
@@ -35,14 +40,12 @@ const network = [
   ...statements('bitcoin-network', 'bitcoin-network-cascade', 'bitcoin-network-wake'),
   ...controllers('bitcoin-network/bitcoin-network'),
 ];
-const peers = [
-  ...statements('bitcoin-peers', 'bitcoin-network-wake'),
-  ...controllers('bitcoin-network/added-nodes', 'bitcoin-network/nodes', 'bitcoin-network/bitcoin-peers'),
-];
+const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
+const peers = [...statements('bitcoin-peers', 'bitcoin-network-wake'), ...networkParts('bitcoin-peers')];
 
 const given: Readonly<Record<string, Given>> = {
   'water-tank': {
-    generic: [...tank, ...cross],
+    generic: [...tank, ...cross('crash', 'deletion', 'repeated', 'steady', 'writes')],
     own: [
       { mutants: waterTankMutants, suites: tank },
       { mutants: waterTankDefinitionMutants, suites: input },
@@ -56,7 +59,7 @@ const given: Readonly<Record<string, Given>> = {
     ],
   },
   dinner: {
-    generic: [...dinner, ...statements('hostile-child'), ...cross],
+    generic: [...dinner, ...statements('hostile-child'), ...cross('borders', 'deletion', 'ownership', 'steady')],
     own: [
       { mutants: dinnerMutants, suites: dinner },
       { mutants: aggregationMutants, suites: [...statements('dinner'), ...aggregation] },
@@ -90,29 +93,34 @@ const given: Readonly<Record<string, Given>> = {
       { mutants: bitcoinNetworkDefinitionMutants, suites: input },
     ],
   },
-  'bitcoin-peers': { generic: peers, own: [{ mutants: bitcoinPeersMutants, suites: peers }] },
+  'bitcoin-peers': {
+    generic: peers,
+    own: [
+      { mutants: addedNodesMutants, suites: networkParts('added-nodes', 'bitcoin-peers') },
+      { mutants: nodesMutants, suites: networkParts('nodes', 'bitcoin-peers') },
+      { mutants: bitcoinPeersMutants, suites: peers },
+    ],
+  },
   Book: { generic: [], own: [{ mutants: bookMutants, suites: [...statements('book'), ...input] }] },
 };
-
-/** Tells whether a file has the same tests for every controller, each named `X1: <controller>: ...`. */
-export const isCross = (file: string): boolean => cross.includes(file);
 
 /** Every controller, every kind without one, and what all of them share. */
 export const subjects: readonly Subject[] = [
   ...registry.map((controller) => {
-    const { generic, own } = given[controller.name] ?? { generic: [], own: [] };
-    return { name: controller.name, generic: [{ mutants: genericMutants(controller), suites: generic }], own };
+    const { name } = controller;
+    const { generic, own } = given[name] ?? { generic: [], own: [] };
+    const group = { mutants: genericMutants(controller), suites: generic };
+    return { name, generic: [generic.some(isCross) ? { ...group, of: name } : group], own };
   }),
   ...kindsAlone.map(({ kind }) => ({ name: kind, generic: [], own: given[kind]?.own ?? [] })),
-  { name: 'waking', generic: [], own: [{ mutants: wakingMutants, suites: statements('owner', 'wake') }] },
   {
-    name: 'delivery',
+    name: 'machinery',
     generic: [],
     own: [
-      {
-        mutants: deliveryMutants,
-        suites: statements('foo', 'water-tank', 'ingredient', 'bitcoin-network'),
-      },
+      { mutants: wakingMutants, suites: [...statements('owner', 'wake'), ...cross('borders')], of: 'foo' },
+      { mutants: deliveryMutants, suites: [...statements('foo', 'water-tank'), ...cross('borders')], of: 'foo' },
+      { mutants: travelMutants, suites: cross('messages'), of: 'dinner' },
+      { mutants: accessMutants, suites: cross('borders', 'deletion', 'ownership', 'writes'), of: 'ingredient' },
     ],
   },
 ];

@@ -81,3 +81,66 @@ export const deliveryMutants: readonly Mutant[] = [
   ),
   swap('does not count what it says again', events, 'const count = (await patch({})) + 1;', 'const count = 1;'),
 ];
+
+/** What travels, and what it is taken for. */
+export const travelMutants: readonly Mutant[] = [
+  swap(
+    'sends more than a key',
+    'src/runtime/forward-entries.ts',
+    "body: formatMessage({ v: 1, ...target, ...source, lane: 'watch', attempt: 0, deferrals: 0, seenAt }),",
+    "body: JSON.stringify({ v: 1, ...target, ...source, lane: 'watch', attempt: 0, deferrals: 0, seenAt, labels: {} }),",
+  ),
+  swap(
+    'takes messages of other controllers',
+    'src/runtime/intake.ts',
+    'if (message.controller !== controller)',
+    'if (false)',
+  ),
+  swap(
+    'takes any text for a name',
+    'src/queue/body.ts',
+    "z.string().max(253).refine(isPathSegment, { message: 'must be one path segment' })",
+    'z.string().max(253)',
+  ),
+  swap(
+    'waits for as long as it was asked to in one go',
+    'src/queue/slots.ts',
+    'if (left <= maxDelaySeconds) return',
+    'if (left > 0) return',
+  ),
+  swap('forwards what is not yet due', 'src/queue/timer.ts', 'if (dueAt * 1000 - nowMs > earlyMs) {', 'if (false) {'),
+];
+
+/** What is read and written, as whom. */
+export const accessMutants: readonly Mutant[] = [
+  swap(
+    'lists the whole cluster where a namespace is meant',
+    'src/runtime/access.ts',
+    'const where = { ...placeOf(kind, owner.namespace), ',
+    'const where = { ',
+  ),
+  swap(
+    'takes the finalizers of others away with its own',
+    'src/kube/finalizers.ts',
+    'const rest = finalizers.filter((one) => one !== finalizer);',
+    'const rest: string[] = [];',
+  ),
+  swap(
+    'does not keep what others own in a child',
+    'src/kube/apply.ts',
+    'contentType: APPLY,\n    body: object,',
+    "contentType: 'application/merge-patch+json',\n    body: object,",
+  ),
+  swap(
+    'writes its status with the object, not apart from it',
+    'src/kube/apply.ts',
+    "path: objectPath(resource, key, 'status'),",
+    'path: objectPath(resource, key),',
+  ),
+  swap(
+    'gives up at the first stale version',
+    'src/runtime/reconcile.ts',
+    'const conflictTries = 3;',
+    'const conflictTries = 1;',
+  ),
+];

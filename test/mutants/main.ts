@@ -3,14 +3,11 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { registry } from '../../src/controllers/registry.ts';
-import { isCross, subjects } from './catalogue.ts';
+import { subjects } from './catalogue.ts';
 import type { Mutant } from './mutant.ts';
-import { runSuites, type Suites } from './run-suites.ts';
+import { runSuites, type Suites, type Test } from './run-suites.ts';
 import { uncaught } from './uncaught.ts';
 import { formatVerdict, idsOf, judge, type Verdict } from './verdict.ts';
-
-const baselineSeconds = 600;
-const mutantSeconds = 240;
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const ended = new AbortController();
@@ -23,49 +20,56 @@ const secondsSince = (from: number) => `${((performance.now() - from) / 1000).to
 
 type Entry = { readonly name: string; readonly run: Suites; readonly mutant: Mutant };
 const controllers = registry.map(({ name }) => name);
-const others = (names: readonly string[]) => controllers.filter((one) => !names.includes(one));
+
 const entries: readonly Entry[] = subjects
   .flatMap(({ name, generic, own }) =>
-    [...generic, ...own].flatMap(({ suites, mutants }) => {
-      const without = suites.some(isCross) ? others([name]) : [];
-      return mutants.map((mutant) => ({ name: `${name}: ${mutant.name}`, run: { files: suites, without }, mutant }));
+    [...generic, ...own].flatMap(({ suites, mutants, of }) => {
+      const run = { files: suites, without: of === undefined ? [] : controllers.filter((one) => one !== of) };
+      return mutants.map((mutant) => ({ name: `${name}: ${mutant.name}`, run, mutant }));
     }),
   )
   .filter(({ name }) => positionals.length === 0 || positionals.some((wanted) => name.includes(wanted)));
 
+/** Does the work for each item, for as many at a time as there are processors. */
+async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const lane = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+}
+
 // Without a mutant everything has to hold; otherwise a failure says nothing.
-const files = [...new Set(entries.flatMap(({ run }) => run.files))];
-const shown = subjects.flatMap(({ name, generic }) =>
-  generic.some(({ suites }) => suites.some(isCross)) ? [name] : [],
-);
-const whole = { files, without: files.some(isCross) ? others(shown) : [], workers: availableParallelism() };
-const baseline = await runSuites(whole, undefined, { limitSeconds: baselineSeconds, signal });
-if (baseline.type !== 'ran' || baseline.tests.some(({ passed }) => !passed)) {
-  say('Without any mutant the suites fail:');
-  if (baseline.type === 'ran') for (const { name, passed } of baseline.tests) if (!passed) say(`  ${name}`);
-  if (baseline.type === 'broken') say(baseline.why);
-  if (baseline.type === 'hung') say(`they do not end within ${baselineSeconds} s`);
+const baseline: Test[] = [];
+const selections = Map.groupBy(entries, ({ run }) => run.without.join());
+await each(selections.values(), async (alike) => {
+  const files = [...new Set(alike.flatMap(({ run }) => run.files))];
+  const ran = await runSuites({ files, without: alike[0]?.run.without ?? [] }, undefined, {
+    limitSeconds: 600,
+    signal,
+  });
+  if (ran.type !== 'ran') throw new Error(`without any mutant: ${ran.type === 'hung' ? 'no end' : ran.why}`);
+  baseline.push(...ran.tests);
+});
+const failed = baseline.filter(({ passed }) => !passed);
+if (failed.length > 0) {
+  say('Without any mutant these fail:');
+  for (const { name } of failed) say(`  ${name}`);
   process.exit(1);
 }
-say(
-  `${baseline.tests.length} tests hold without a mutant (${secondsSince(startedAt)}); ${entries.length} mutants follow`,
-);
+say(`${baseline.length} tests hold without a mutant (${secondsSince(startedAt)}); ${entries.length} mutants follow`);
 
 const verdicts = new Map<string, Verdict>();
-const waiting = [...entries];
-async function work(): Promise<void> {
-  for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
-    const from = performance.now();
-    const verdict = judge(await runSuites(entry.run, entry.mutant, { limitSeconds: mutantSeconds, signal }));
-    verdicts.set(entry.name, verdict);
-    say(`${verdicts.size}/${entries.length} ${entry.name} | ${formatVerdict(verdict)} | ${secondsSince(from)}`);
-  }
-}
-await Promise.all(Array.from({ length: availableParallelism() }, work));
+await each(entries, async ({ name, run, mutant }) => {
+  const from = performance.now();
+  const verdict = judge(await runSuites(run, mutant, { limitSeconds: 240, signal }));
+  verdicts.set(name, verdict);
+  say(`${verdicts.size}/${entries.length} ${name} | ${formatVerdict(verdict)} | ${secondsSince(from)}`);
+});
 
 const bad = [...verdicts].filter(([, { type }]) => type !== 'caught');
 const caught = new Set([...verdicts.values()].flatMap((one) => (one.type === 'caught' ? one.statements : [])));
-const idle = idsOf(baseline.tests.map(({ name }) => name)).filter((id) => !caught.has(id));
+const idle = idsOf(baseline.map(({ name }) => name)).filter((id) => !caught.has(id));
 const unexplained = positionals.length > 0 ? [] : idle.filter((id) => uncaught[id] === undefined);
 if (positionals.length === 0) {
   say(`\nStatements that caught no mutant: ${idle.length === 0 ? 'none' : ''}`);

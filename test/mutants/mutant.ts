@@ -22,6 +22,8 @@ export type Group = {
   readonly mutants: readonly Mutant[];
   /** The files that are run; no others are. */
   readonly suites: readonly string[];
+  /** Of tests that every controller has (`X1: <controller>: ...`), those of this one alone are run. */
+  readonly of?: string;
 };
 
 /** What mutants are made of: a controller, a kind without one, or what all of them share. */

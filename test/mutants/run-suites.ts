@@ -12,8 +12,6 @@ export type Suites = {
   readonly files: readonly string[];
   /** Controllers that are not concerned: the tests of every controller (`X1: name: ...`) leave them out. */
   readonly without: readonly string[];
-  /** How many files at a time; 1 when absent. */
-  readonly workers?: number;
 };
 
 /** One test, and how it ended. */
@@ -48,7 +46,7 @@ const report = z.object({
 
 /** Runs suites, without a mutant or with one. Gives up, and ends them, after so many seconds. */
 export async function runSuites(
-  { files, without, workers = 1 }: Suites,
+  { files, without }: Suites,
   mutant: Mutant | undefined,
   { limitSeconds, signal }: { readonly limitSeconds: number; readonly signal: AbortSignal },
 ): Promise<SuitesRun> {
@@ -60,7 +58,6 @@ export async function runSuites(
       [
         '--reporter=json',
         `--outputFile=${output}`,
-        `--maxWorkers=${workers}`,
         ...(without.length === 0 ? [] : ['--testNamePattern', `^(?!.*: (?:${without.join('|')}): )`]),
         ...files,
       ],
