@@ -60,6 +60,10 @@ const watcherSettings = z.object({
   QUEUES_ID: z.string().default(''),
 });
 
+/** An operator's commands have options for all of it; empty counts as not set. */
+const notEmpty = z.preprocess((given) => (given === '' ? undefined : given), z.string().optional());
+const operatorSettings = z.object({ QUEUE_URL_PREFIX: notEmpty, CLUSTERS: notEmpty });
+
 const credentials = z.object({
   AWS_ACCESS_KEY_ID: z.string().min(1),
   AWS_SECRET_ACCESS_KEY: z.string().min(1),
@@ -94,6 +98,11 @@ export function readResyncSettings(from: Environment = process.env): ResyncSetti
 /** Reads what the watcher needs. Throws SettingsError. */
 export function readWatcherSettings(from: Environment = process.env): WatcherSettings {
   return parse(watcherSettings, from);
+}
+
+/** Reads where an operator's commands look when no option says it. */
+export function readOperatorSettings(from: Environment = process.env): z.infer<typeof operatorSettings> {
+  return parse(operatorSettings, from);
 }
 
 /** Reads the credentials that Lambda gives a function. Throws SettingsError. */

@@ -5,6 +5,8 @@ import { type Command, program } from 'commander';
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   dev: async () => (await import('./dev.ts')).devCommand(),
+  dlq: async () => (await import('./dlq.ts')).dlqCommand(),
+  replay: async () => (await import('./replay.ts')).replayCommand(),
   generate: async () => (await import('./generate.ts')).generateCommand(),
   build: async () => (await import('./build.ts')).buildCommand(),
 };

@@ -1,6 +1,7 @@
 // Whether an object has got where its spec wants it, as `--until-ready` counts it and shows it. Pure.
 import * as z from 'zod';
 import type { KubeObject } from '../kube/object.ts';
+import { alignColumns } from './align-columns.ts';
 
 /** How an object stands. */
 export type Readiness = { readonly ready: boolean; readonly reason: string; readonly message: string };
@@ -68,19 +69,6 @@ export function formatNotReady(rows: readonly Row[]): string {
     .map(
       ({ kind, object, reason, message }) =>
         `not ready: ${kind} ${object}: ${reason}${message === '' ? '' : `: ${message}`}`,
-    )
-    .join('\n');
-}
-
-/** Pads cells so that columns stand below each other. */
-function alignColumns(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
     )
     .join('\n');
 }

@@ -69,7 +69,7 @@ export function createBatch(
         ...refused.map(async ({ record, reason }) => {
           const log = parts.log({ messageId: record.messageId });
           log.error('message refused', { reason: redact(reason) });
-          if (await bury(parts, [record], reason, log, closed.signal)) await release([record]);
+          if (await bury(parts, [record], { reason }, log, closed.signal)) await release([record]);
         }),
         ...first.map((group) => handle(parts, group, deadlines, release)),
       ]);

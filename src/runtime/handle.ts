@@ -52,7 +52,8 @@ export async function handle(
     if (report === 'unknown') {
       const reason = `unknown cluster ${message.cluster}`;
       log.error('message refused', { reason });
-      if (await bury(parts, records.slice(-1), reason, log, sending)) await release(records);
+      const letter = { reason, attempts: message.attempt };
+      if (await bury(parts, records.slice(-1), letter, log, sending)) await release(records);
       return;
     }
     const action = decide(report.outcome, message, now);
@@ -112,20 +113,26 @@ async function follow(
       return allAccepted(sent, log);
     }
     case 'dead-letter': {
-      const lastError = outcome.type === 'failed' ? outcome.error : undefined;
-      return await bury(parts, group.records.slice(-1), action.reason, log, signal, lastError);
+      // What was refused was never tried.
+      const letter =
+        outcome.type === 'failed'
+          ? { attempts: group.message.attempt + 1, lastError: outcome.error }
+          : { attempts: group.message.attempt };
+      return await bury(parts, group.records.slice(-1), { reason: action.reason, ...letter }, log, signal);
     }
   }
 }
 
-/** Copies messages to the dead-letter queue, bodies unchanged, with the reason beside them. */
+/** What is said of messages that are given up. `attempts` counts the reconciles that failed, where that is known. */
+type Obituary = { readonly reason: string; readonly attempts?: number; readonly lastError?: Error };
+
+/** Copies messages to the dead-letter queue, bodies unchanged, with the reason beside them (queue/dead-letter.ts reads it). */
 export async function bury(
   parts: HandleParts,
   records: readonly QueueRecord[],
-  reason: string,
+  { reason, attempts, lastError }: Obituary,
   log: Log,
   signal: AbortSignal,
-  lastError?: Error,
 ): Promise<boolean> {
   const entries = records.map(
     ({ body, messageId, groupId, firstReceivedAt }): Entry => ({
@@ -134,6 +141,7 @@ export async function bury(
       deduplicationId: hashOf('dead', messageId),
       attributes: {
         reason: redact(reason),
+        ...(attempts === undefined ? {} : { attempts: String(attempts) }),
         // SQS refuses an attribute without a value.
         ...(lastError === undefined ? {} : { error: redact(lastError.message) || lastError.name || 'Error' }),
         firstSeenAt: new Date(firstReceivedAt).toISOString(),

@@ -84,6 +84,7 @@ describe('a batch', () => {
     expect(await run([record('north', { attempt: maxAttempts - 1 })])).toEqual([]);
     const [letter] = queues.get('water-tank-dlq.fifo') ?? [];
     expect(letter?.attributes?.error).toContain('refused');
+    expect(letter?.attributes?.attempts).toBe('10');
     expect(JSON.stringify(letter?.attributes)).not.toContain('abc123secret');
   });
 
