@@ -5,6 +5,7 @@ import { redact } from '../core/redact.ts';
 import { bury, type HandleParts, handle } from './handle.ts';
 import type { QueueRecord } from './intake.ts';
 import { takeIn } from './intake.ts';
+import { takeTurns } from './turns.ts';
 
 /** What a batch works with. */
 export type BatchParts = HandleParts & {
@@ -63,7 +64,7 @@ export function createBatch(
     const deadlines = { work: over.signal, sending: closed.signal };
 
     const first = groups.filter(({ again }) => !again);
-    const later = groups.filter(({ again }) => again);
+    const later = takeTurns(groups.filter(({ again }) => again));
     const work = (async () => {
       await Promise.all([
         ...refused.map(async ({ record, reason }) => {

@@ -85,7 +85,11 @@ describe('a batch that lasts', () => {
       return done;
     });
     expect(await run([record('p1', {}, 2), record('p2', {}, 3), record('a')])).toEqual([]);
-    expect(order).toEqual(['a after ', 'p1 after r-a', 'p2 after r-a r-p1']);
+    const lines = [
+      ['a after ', 'p1 after r-a', 'p2 after r-a r-p1'],
+      ['a after ', 'p2 after r-a', 'p1 after r-a r-p2'],
+    ];
+    expect(lines).toContainEqual(order);
   });
 });
 

@@ -1,0 +1,158 @@
+// A proxy between a part and its server that breaks what it is told to break. It speaks HTTP on both sides, TLS where the server
+// does, and goes down to the socket for a reset. What a rule does is counted, so that a row can prove that its fault fired.
+import http from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { reset } from './reset.ts';
+import { openStreams, type StreamFault, type Streams } from './streams.ts';
+
+/** What happens to one request. */
+export type Fault =
+  /** The server never sees it. */
+  | {
+      readonly type: 'answer';
+      readonly status: number;
+      readonly headers?: http.OutgoingHttpHeaders;
+      readonly body?: string;
+    }
+  /** RST, and the server never sees it. */
+  | { readonly type: 'reset' }
+  /** The server acts and answers; the answer is lost, and the connection with it. */
+  | { readonly type: 'swallow' }
+  /** The server sees it later. */
+  | { readonly type: 'delay'; readonly milliseconds: number }
+  /** The server sees further requests, too; what it answers to them is dropped. */
+  | { readonly type: 'repeat'; readonly bodies: readonly string[] };
+
+/** A request as a rule sees it. */
+export type Asked = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: string;
+};
+
+/** Decides about a request; undefined lets it pass. */
+export type Rule = (asked: Asked) => Fault | undefined;
+
+/** Where the server is, and what the proxy shows of itself. */
+export type Upstream = {
+  readonly url: string;
+  /** PEM of the server's authority. */
+  readonly ca?: string;
+  /** PEM of what the proxy shows; without it the proxy speaks plain HTTP. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
+};
+
+/** A proxy that runs. */
+export type ChaosProxy = {
+  readonly url: string;
+  /** Sets the rule, or heals with none. */
+  rule(rule?: Rule): void;
+  /** Does something to every watch that is open now, and tells to how many. */
+  breakStreams(fault: StreamFault): number;
+  /** How often rules and stream faults really did something since the last call. */
+  fired(): number;
+  close(): Promise<void>;
+};
+
+/** Starts a proxy on loopback. */
+export async function startChaosProxy({ url, ca, certificate }: Upstream): Promise<ChaosProxy> {
+  const target = new URL(url);
+  const secure = target.protocol === 'https:';
+  const agent = secure
+    ? new https.Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) })
+    : new http.Agent({ keepAlive: true });
+  let rule: Rule = () => undefined;
+  let fired = 0;
+  const streams: Streams = openStreams(() => {
+    fired += 1;
+  });
+
+  const onward = ({ method, url: path, headers, body }: Asked): http.ClientRequest => {
+    const { 'transfer-encoding': _, expect: __, ...rest } = headers;
+    const asked = (secure ? https : http).request({
+      ...{ agent, hostname: target.hostname, port: target.port, method, path },
+      headers: { ...rest, host: target.host, 'content-length': String(Buffer.byteLength(body)) },
+    });
+    asked.end(body);
+    return asked;
+  };
+
+  const pass = (asked: Asked, response: http.ServerResponse): void => {
+    const request = onward(asked);
+    const isWatch = /[?&]watch=(true|1)/.test(asked.url);
+    request.on('response', (answer) => {
+      const { 'transfer-encoding': _, connection: __, ...headers } = answer.headers;
+      response.writeHead(answer.statusCode ?? 502, headers);
+      response.flushHeaders();
+      if (isWatch && answer.statusCode === 200) streams.carry(answer, response);
+      else answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    });
+    // Nobody answered; to whoever asked it looks the same.
+    request.on('error', () => reset(response.socket));
+    response.on('close', () => request.destroy());
+  };
+
+  const swallow = (asked: Asked, socket: Socket | null): void => {
+    const request = onward(asked);
+    const lose = () => reset(socket);
+    request.on('response', (answer) => answer.resume().on('end', lose).on('error', lose));
+    request.on('error', lose);
+  };
+
+  const serve = (asked: Asked, response: http.ServerResponse): void => {
+    const fault = rule(asked);
+    if (fault === undefined) {
+      pass(asked, response);
+      return;
+    }
+    fired += 1;
+    if (fault.type === 'reset') reset(response.socket);
+    else if (fault.type === 'swallow') swallow(asked, response.socket);
+    else if (fault.type === 'answer') {
+      response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers }).end(fault.body ?? '');
+    } else if (fault.type === 'delay') setTimeout(() => pass(asked, response), fault.milliseconds);
+    else {
+      for (const body of fault.bodies) {
+        onward({ ...asked, body })
+          .on('response', (answer) => answer.resume())
+          .on('error', () => undefined);
+      }
+      pass(asked, response);
+    }
+  };
+
+  const listener: http.RequestListener = (request, response) => {
+    const { method = 'GET', url: path = '/', headers } = request;
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => serve({ method, url: path, headers, body: Buffer.concat(chunks).toString() }, response));
+    request.on('error', () => response.destroy());
+  };
+  const server = certificate === undefined ? http.createServer(listener) : https.createServer(certificate, listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    rule: (next = () => undefined) => {
+      rule = next;
+    },
+    breakStreams: (fault) => streams.strike(fault),
+    fired: () => {
+      const count = fired;
+      fired = 0;
+      return count;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      agent.destroy();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// Death: of a watcher, of functions in the middle of an effect, and of whatever touches one object.
+import { setTimeout as wait } from 'node:timers/promises';
+import * as z from 'zod';
+import { createPlainApi } from './plain-api.ts';
+import { portionsPath } from './portions.ts';
+import { editUntil, type Row, type Stage } from './row.ts';
+import type { ChaosSystem } from './system.ts';
+
+const kills = 4;
+const goodSeconds = 120;
+const identified = z.looseObject({ metadata: z.looseObject({ uid: z.string() }) });
+
+/** The rows of processes. */
+export const deathRows: readonly Row[] = [
+  {
+    fault: 'watcher killed',
+    how: `kill -9 at ${kills} random points, its start included`,
+    run: async ({ system, editor, dice, changes }) => {
+      let fired = 0;
+      for (let round = 0; round < kills; round += 1) {
+        const [dead] = await Promise.all([
+          wait(dice.below(1500)).then(() => killAll(system.watchers.pids())),
+          editor.edit(Math.ceil(changes / kills)),
+        ]);
+        fired += dead;
+      }
+      return fired;
+    },
+  },
+  {
+    fault: 'function killed in the middle',
+    how: 'kill -9 between an effect outside and its answer, 3 times',
+    run: async (stage) => {
+      const { system, editor, changes } = stage;
+      let fired = 0;
+      let left = 3;
+      system.world.onVisit(() => {
+        if (left === 0) return;
+        left -= 1;
+        fired += killAll(functionPids(system));
+      });
+      await editor.edit(changes);
+      await editUntil(stage, () => left === 0);
+      return fired;
+    },
+  },
+  {
+    fault: 'poison among good ones',
+    how: 'one object whose every reconcile kills its function, until all others are as they should be',
+    slow: true,
+    run: poison,
+  },
+];
+
+async function poison({ system, editor, judge, changes }: Stage): Promise<number> {
+  const name = 'poison';
+  const api = createPlainApi(system.direct.api);
+  let fired = 0;
+  await editor.put(name, 'rotten');
+  const { metadata } = identified.parse((await api.call('GET', `${portionsPath}/${name}`)).body);
+  api.close();
+  system.world.onVisit((holder) => {
+    if (holder === metadata.uid) fired += killAll(functionPids(system));
+  });
+  // The first reconcile may have been faster than we were.
+  await editor.put(name, 'rotten');
+  await editor.edit(changes);
+  const late = await judge.untilConverged(goodSeconds, { except: name });
+  if (late.length > 0) throw new Error(`beside a poison object: ${late.join('; ')}`);
+  return fired;
+}
+
+function functionPids({ functions }: ChaosSystem): readonly number[] {
+  return functions.filter(({ name }) => name.endsWith('ingredient')).flatMap((one) => one.pids());
+}
+
+/** Kills them and tells how many there were. */
+function killAll(pids: readonly number[]): number {
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  return pids.length;
+}

@@ -1,0 +1,72 @@
+// Users: they create, change and delete portions at random and remember nothing but how many changes the API server took.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Dice } from './dice.ts';
+import type { PlainAnswer, PlainApi } from './plain-api.ts';
+import { portionsPath } from './portions.ts';
+
+/** Users at work. */
+export type Editor = {
+  /** Makes so many changes, one after the other; resolves when the API server has taken all of them. */
+  edit(count: number): Promise<void>;
+  /** Makes sure that this portion exists with that item, and counts it as a change. */
+  put(name: string, item: string): Promise<void>;
+  /** Changes that were taken since the last call. */
+  taken(): number;
+};
+
+/** Creates users of as many objects; they pause up to `pauseMilliseconds` between two changes. */
+export function createEditor(
+  { api, dice }: { readonly api: PlainApi; readonly dice: Dice },
+  { objects, pauseMilliseconds = 60 }: { readonly objects: number; readonly pauseMilliseconds?: number },
+): Editor {
+  let taken = 0;
+  const merge = { 'content-type': 'application/merge-patch+json' };
+
+  /** Asks until somebody answers: a server that is away is what we are here for. */
+  async function call(method: string, path: string, body?: object): Promise<PlainAnswer> {
+    for (;;) {
+      try {
+        const answer = await api.call(method, path, body, method === 'PATCH' ? merge : {});
+        if (answer.status < 500 && answer.status !== 429) return answer;
+      } catch {
+        // Nobody there; whether it was done shows in the next answer, and a change done twice is one.
+      }
+      await wait(100);
+    }
+  }
+  const create = async (name: string, item: string) =>
+    await call('POST', portionsPath, {
+      apiVersion: 'kitchen.example.com/v1',
+      kind: 'Ingredient',
+      metadata: { name },
+      spec: { item, amount: 1 + dice.below(900) / 100, unit: 'g' },
+    });
+
+  async function change(name: string): Promise<boolean> {
+    const path = `${portionsPath}/${name}`;
+    if (dice.number() < 0.1) return (await call('DELETE', path)).status < 300;
+    const patched = await call('PATCH', path, { spec: { amount: 1 + dice.below(900) / 100 } });
+    return patched.status === 404 ? (await create(name, 'rice')).status < 300 : patched.status < 300;
+  }
+  return {
+    async edit(count) {
+      for (let done = 0; done < count; ) {
+        if (!(await change(`portion-${dice.below(objects)}`))) continue;
+        done += 1;
+        taken += 1;
+        await wait(dice.below(pauseMilliseconds));
+      }
+    },
+    async put(name, item) {
+      const { status } = await create(name, item);
+      if (status === 409)
+        await call('PATCH', `${portionsPath}/${name}`, { spec: { item, amount: 1 + dice.below(900) / 100 } });
+      taken += 1;
+    },
+    taken: () => {
+      const count = taken;
+      taken = 0;
+      return count;
+    },
+  };
+}

@@ -1,0 +1,154 @@
+// The whole system on one machine with a chaos proxy at every border: real watcher processes and functions from the bundles, as
+// `outrigger dev` starts them. Only Ingredient's function and timers run, with short times, because machines are small.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { build } from '../../src/cli/build.ts';
+import { startApiServer } from '../../src/local/api-server/server.ts';
+import { makeArtifacts } from '../../src/local/artifacts.ts';
+import { openCluster } from '../../src/local/cluster-access.ts';
+import { type LocalLambda, startLambda } from '../../src/local/lambda/local-lambda.ts';
+import { createQueues } from '../../src/local/lambda/queues.ts';
+import type { Stack } from '../../src/local/lambda/stack.ts';
+import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/local/local-stack.ts';
+import { applyManifests, readManifests } from '../../src/local/manifests.ts';
+import { createLocalSqsClient, startSqs } from '../../src/local/sqs.ts';
+import { startWatchers, type Watchers } from '../../src/local/watchers.ts';
+import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { startControlPlane } from '../control-plane/start.ts';
+import { type ChaosProxy, startChaosProxy, type Upstream } from './chaos-proxy.ts';
+import type { PlainServer } from './plain-api.ts';
+import { type SlowWorld, startSlowWorld } from './slow-world.ts';
+
+/** A system that can be broken. */
+export type ChaosSystem = {
+  /** In front of the API server and of SQS, for watchers and functions. */
+  readonly api: ChaosProxy;
+  readonly sqs: ChaosProxy;
+  /** The servers themselves, for the judge and the users. */
+  readonly direct: { readonly api: PlainServer; readonly sqs: PlainServer; readonly pantry: PlainServer };
+  readonly queueUrl: string;
+  readonly world: SlowWorld;
+  readonly watchers: Watchers;
+  readonly functions: LocalLambda['functions'];
+  /** The real control plane, where there is one. */
+  readonly plane?: ControlPlane;
+  close(): Promise<void>;
+};
+
+/** Times of the functions and their queues in seconds: a killed function's message comes back after `visibility`. */
+const seconds = { timeout: 8, visibility: 12 };
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** Starts it; when it cannot, nothing stays behind. */
+export async function startSystem(
+  { real, onLine = () => undefined }: { readonly real: boolean; readonly onLine?: (line: string) => void },
+  signal: AbortSignal,
+): Promise<ChaosSystem> {
+  await using parts = new AsyncDisposableStack();
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-chaos-'));
+  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  const template = await makeArtifacts(build, root, signal);
+
+  const { server, upstream, plane } = await (real ? startReal(parts) : startEmbedded(parts));
+  const api = await startChaosProxy(upstream);
+  parts.defer(() => api.close());
+  const file = path.join(folder, 'kubeconfig-chaos');
+  await writeFile(file, kubeconfig(api.url, server), { mode: 0o600 });
+  const cluster = await openCluster(folder, { file, signal });
+  parts.defer(() => cluster.close());
+
+  const sqsServer = await startSqs();
+  parts.defer(() => sqsServer.close());
+  const sqs = await startChaosProxy({ url: sqsServer.endpoint });
+  parts.defer(() => sqs.close());
+  const client = createLocalSqsClient(sqsServer.endpoint);
+  parts.defer(() => client.destroy());
+
+  const worlds = await startWorlds(parts);
+  const world = await startSlowWorld(worlds.pantry.url);
+  parts.defer(() => world.close());
+
+  const pantry = { ...worlds.pantry, url: world.url };
+  const stack = short(readLocalStack(template, cluster, { ...worlds, pantry }, shortResync));
+  const queues = await createQueues(client, stack.queues, { endpoint: sqsServer.endpoint, signal });
+  const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
+  const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
+  await applyManifests(cluster.client, needed, { signal });
+
+  const lambda = startLambda(
+    {
+      ...{ stack, queues, client, queueEndpoint: sqs.url, taskRoot: root },
+      onEvent: (event) => onLine(event.type === 'line' ? event.text : `${event.function}: ${event.error.message}`),
+      onProcesses: () => undefined,
+    },
+    // Without the schedule: a loss must not be mended behind our back.
+    { concurrency: 2, schedules: false },
+  );
+  parts.defer(() => lambda.stop());
+  const environment = watcherEnvironment(cluster, sqs.url, queues, namePrefix(stack), '');
+  const watchers = startWatchers(
+    {
+      file: path.join(root, 'dist/watcher/index.mjs'),
+      environment: { ...environment, CURSOR_SECONDS: '1' },
+      onEvent: (event) => onLine(event.type === 'line' ? event.text : `watcher ${event.pid} ${event.type}`),
+    },
+    1,
+  );
+  parts.defer(() => watchers.stop());
+  await watchers.ready(signal);
+
+  const whole = parts.move();
+  return {
+    ...{ api, sqs, world, watchers, functions: lambda.functions },
+    direct: { api: server, sqs: { url: sqsServer.endpoint }, pantry: { url: worlds.pantry.url } },
+    queueUrl: queues.find(({ name }) => name.endsWith('ingredient.fifo'))?.url ?? '',
+    ...(plane === undefined ? {} : { plane }),
+    close: () => whole.disposeAsync(),
+  };
+}
+
+type Start = { readonly server: PlainServer; readonly upstream: Upstream; readonly plane?: ControlPlane };
+
+async function startEmbedded(parts: AsyncDisposableStack): Promise<Start> {
+  const { url, close } = await startApiServer({ host: '127.0.0.1', bookmarkSeconds: 10 });
+  parts.defer(close);
+  return { server: { url }, upstream: { url } };
+}
+
+/** The proxy shows the API server's own certificate: it is on the same address, so nothing has to trust another authority. */
+async function startReal(parts: AsyncDisposableStack): Promise<Start> {
+  const plane = await startControlPlane();
+  parts.defer(() => plane.stop());
+  const certificates = path.join(path.dirname(plane.kubeconfig()), 'certificates');
+  const key = await readFile(path.join(certificates, 'apiserver.key'), 'utf8');
+  const { url, ca, adminToken: token } = plane;
+  return { plane, server: { url, ca, token }, upstream: { url, ca, certificate: { cert: ca, key } } };
+}
+
+function kubeconfig(url: string, { ca, token }: PlainServer): string {
+  const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
+  return JSON.stringify({
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'chaos' },
+    clusters: [{ name: 'chaos', cluster: { server: url, ...authority } }],
+    users: [{ name: 'chaos', user: token === undefined ? {} : { token } }],
+    contexts: [{ name: 'chaos', context: { cluster: 'chaos', user: 'chaos', namespace: 'default' } }],
+  });
+}
+
+/** The stack with what Ingredient needs, and short times. */
+function short({ queues, functions, mappings }: Stack): Stack {
+  const runs = (arn: string) => /(ingredient|timers)$/.test(arn);
+  return {
+    queues: queues.map((queue) => ({
+      ...queue,
+      attributes: { ...queue.attributes, VisibilityTimeout: String(seconds.visibility) },
+    })),
+    functions: functions
+      .filter(({ arn }) => runs(arn))
+      .map((definition) => ({ ...definition, timeoutSeconds: seconds.timeout })),
+    mappings: mappings.filter(({ functionArn }) => runs(functionArn)),
+    schedules: [],
+  };
+}
