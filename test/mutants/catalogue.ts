@@ -37,7 +37,7 @@ const foo = [...statements('foo', 'foo-aggregation', 'owner', 'cascade'), ...con
 const proxy = statements('memcached-proxy', 'memcached-proxy-damage', 'memcached-proxy-wake');
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
 const network = [
-  ...statements('bitcoin-network', 'bitcoin-network-cascade', 'bitcoin-network-wake'),
+  ...statements('bitcoin-network', 'bitcoin-network-workload', 'bitcoin-network-cascade', 'bitcoin-network-wake'),
   ...controllers('bitcoin-network/bitcoin-network'),
 ];
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
