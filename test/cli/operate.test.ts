@@ -56,7 +56,7 @@ beforeAll(async () => {
     manifests.filter(({ kind }) => kind === 'CustomResourceDefinition'),
     { signal },
   );
-  for (const sample of ['foo', 'water-tanks']) {
+  for (const sample of ['foo', 'water-tanks', 'dinner', 'memcached-proxy', 'bitcoin-network']) {
     await applyManifests(client, await readManifests(`infra/kubernetes/samples/${sample}.yaml`), { signal });
   }
 }, 60_000);
@@ -210,6 +210,19 @@ describe('replay', () => {
     expect(status).toBe(0);
     expect(server.requests().filter(({ method }) => method !== 'GET').length).toBe(before);
     expect(queues.holds('foo.fifo')).toBe(false);
+  });
+
+  it.each([
+    ['dinner:default/risotto', 'create Ingredient default/'],
+    ['memcached-proxy:default/sharded-example', 'create ConfigMap default/'],
+    ['bitcoin-network:default/my-network', 'create StatefulSet default/'],
+  ])('--dry-run of the new sample %s names its children, and all that follows', async (key, child) => {
+    const before = server.requests().filter(({ method }) => method !== 'GET').length;
+    const { out, err } = await run('replay', key, '--dry-run');
+    expect(out).toContain(child);
+    expect(out).toContain('(status)\n');
+    expect(err).not.toContain('error');
+    expect(server.requests().filter(({ method }) => method !== 'GET').length).toBe(before);
   });
 
   it('--dry-run ends before anything is changed outside the cluster', async () => {
