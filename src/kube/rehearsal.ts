@@ -21,6 +21,8 @@ export type Change =
 /** A client that writes nothing, and what it was asked to write so far. */
 export type Rehearsal = { readonly client: KubeClient; changes(): readonly Change[] };
 
+/** What a change's title says already. */
+const identity = ['apiVersion', 'kind', 'metadata.name', 'metadata.namespace'];
 /** Fields of metadata that say which object is meant, and are not changed by being said. */
 const guards = ['uid', 'resourceVersion'];
 
@@ -64,7 +66,8 @@ export function createRehearsal(
         ? listsIn(wanted, live)
         : withIdentity(wanted, ownedBy(parseObject(live), manager, objectPath === path ? undefined : 'status'));
     const applied: Applied = { live, wanted, owned };
-    const fields = changedFields(applied).map((field) => (isSecret(live ?? wanted) ? hidden(field) : field));
+    const changed = changedFields(applied).filter(({ path: field }) => !identity.includes(field));
+    const fields = changed.map((field) => (isSecret(live ?? wanted) ? hidden(field) : field));
     const object = `${titleOf(live ?? wanted, path)}${objectPath === path ? '' : ' (status)'}`;
     changes.push({ type: live === undefined ? 'create' : 'change', object, fields });
     const after = merged(applied);
