@@ -8,6 +8,7 @@ import { bitcoinNetworkWakeCases } from '../statements/bitcoin-network-wake-case
 import { bookCases } from '../statements/book-cases.ts';
 import { fooAggregationCases } from '../statements/foo-aggregation-cases.ts';
 import { fooCases } from '../statements/foo-cases.ts';
+import { generationCases } from '../statements/generation-cases.ts';
 import { hostileChildCases } from '../statements/hostile-child-cases.ts';
 import { ownerCases } from '../statements/owner-cases.ts';
 
@@ -21,5 +22,6 @@ fooAggregationCases(connect);
 bitcoinNetworkCases(connect);
 bitcoinNetworkLifeCases(connect);
 bitcoinNetworkWakeCases(connect);
+generationCases(connect);
 hostileChildCases(connect);
 ownerCases(connect);

@@ -92,4 +92,12 @@ describe('the finalizing of an ingredient', () => {
     expect(pantry.calls().moves - moves).toBe(1);
     expect(pantry.stock('salt', 'tbsp')).toBe(10);
   });
+
+  it('I11: is not done while the pantry does not have the portion back', async () => {
+    await ingredient.reconcile(salt, context());
+    const still: Holding = { location: 'Counter', measured: { amount: 1, unit: 'tbsp' } };
+    const clients = { ...createPantry(pantry.url), giveBack: async () => still };
+    const finalized = await ingredient.finalize?.(salt, testContext(ingredient, { clients }));
+    expect(finalized).toMatchObject({ reason: 'NotReturned', requeueAfterSeconds: expect.any(Number) });
+  });
 });

@@ -23,8 +23,8 @@ const statements = (...names: readonly string[]) => names.map((name) => `test/st
 const controllers = (...names: readonly string[]) => names.map((name) => `test/controllers/${name}.test.ts`);
 const core = (...names: readonly string[]) => names.map((name) => `test/core/${name}.test.ts`);
 const cross = (...names: readonly string[]) => names.map((name) => `test/cross/${name}.test.ts`);
-const isCross = (file: string) => file.startsWith('test/cross/');
 const input = statements('bad-input');
+const generations = 'test/statements/generation.test.ts';
 
 /** Of a controller or a kind: who is to catch what is wrong with any controller, and what is wrong with this one. */
 type Given = { readonly generic: readonly string[]; readonly own: readonly Group[] };
@@ -104,13 +104,16 @@ const given: Readonly<Record<string, Given>> = {
   Book: { generic: [], own: [{ mutants: bookMutants, suites: [...statements('book'), ...input] }] },
 };
 
+/** Tells whether a file has the same tests for every controller. */
+export const isOfEvery = (file: string): boolean => file.startsWith('test/cross/') || file === generations;
+
 /** Every controller, every kind without one, and what all of them share. */
 export const subjects: readonly Subject[] = [
   ...registry.map((controller) => {
     const { name } = controller;
     const { generic, own } = given[name] ?? { generic: [], own: [] };
-    const group = { mutants: genericMutants(controller), suites: generic };
-    return { name, generic: [generic.some(isCross) ? { ...group, of: name } : group], own };
+    const suites = [...generic, generations];
+    return { name, generic: [{ mutants: genericMutants(controller), suites, of: name }], own };
   }),
   ...kindsAlone.map(({ kind }) => ({ name: kind, generic: [], own: given[kind]?.own ?? [] })),
   {

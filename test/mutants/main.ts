@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { registry } from '../../src/controllers/registry.ts';
-import { subjects } from './catalogue.ts';
+import { isOfEvery, subjects } from './catalogue.ts';
 import type { Mutant } from './mutant.ts';
 import { runSuites, type Suites, type Test } from './run-suites.ts';
 import { uncaught } from './uncaught.ts';
@@ -41,13 +41,15 @@ async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Pr
 
 // Without a mutant everything has to hold; otherwise a failure says nothing.
 const baseline: Test[] = [];
-const selections = Map.groupBy(entries, ({ run }) => run.without.join());
-await each(selections.values(), async (alike) => {
-  const files = [...new Set(alike.flatMap(({ run }) => run.files))];
-  const ran = await runSuites({ files, without: alike[0]?.run.without ?? [] }, undefined, {
-    limitSeconds: 600,
-    signal,
-  });
+const calm = Map.groupBy(
+  entries.flatMap(({ run: { files, without } }) =>
+    files.map((file) => ({ file, without: isOfEvery(file) ? without : [] })),
+  ),
+  ({ without }) => without.join(),
+);
+await each(calm.values(), async (alike) => {
+  const run = { files: [...new Set(alike.map(({ file }) => file))], without: alike[0]?.without ?? [] };
+  const ran = await runSuites(run, undefined, { limitSeconds: 600, signal });
   if (ran.type !== 'ran') throw new Error(`without any mutant: ${ran.type === 'hung' ? 'no end' : ran.why}`);
   baseline.push(...ran.tests);
 });
