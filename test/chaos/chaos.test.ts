@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Chaos, createCatalogue, openChaos } from './chaos.ts';
 
-const startSeconds = 120;
+const startSeconds = 170;
 const rowSeconds = 150;
 const seed = 20_261;
 const chosen = ['watch stream reset', '410 in the stream', 'SQS answer lost', 'watcher killed'];

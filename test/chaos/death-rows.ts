@@ -1,6 +1,7 @@
 // Death: of a watcher, of functions in the middle of an effect, and of whatever touches one object.
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
+import { ownersOfPort } from './owner-of-port.ts';
 import { createPlainApi } from './plain-api.ts';
 import { portionsPath } from './portions.ts';
 import { editUntil, type Row, type Stage } from './row.ts';
@@ -34,10 +35,10 @@ export const deathRows: readonly Row[] = [
       const { system, editor, changes } = stage;
       let fired = 0;
       let left = 3;
-      system.world.onVisit(() => {
+      system.world.onVisit((_, port) => {
         if (left === 0) return;
         left -= 1;
-        fired += killAll(functionPids(system));
+        fired += killAll(ownersOfPort(port, functionPids(system)));
       });
       await editor.edit(changes);
       await editUntil(stage, () => left === 0);
@@ -59,8 +60,8 @@ async function poison({ system, editor, judge, changes }: Stage): Promise<number
   await editor.put(name, 'rotten');
   const { metadata } = identified.parse((await api.call('GET', `${portionsPath}/${name}`)).body);
   api.close();
-  system.world.onVisit((holder) => {
-    if (holder === metadata.uid) fired += killAll(functionPids(system));
+  system.world.onVisit((holder, port) => {
+    if (holder === metadata.uid) fired += killAll(ownersOfPort(port, functionPids(system)));
   });
   // The first reconcile may have been faster than we were.
   await editor.put(name, 'rotten');

@@ -6,7 +6,7 @@ import { createCatalogue, openChaos } from './chaos.ts';
 import { held, type Outcome } from './row.ts';
 import { formatTable } from './table.ts';
 
-const startSeconds = 180;
+const startSeconds = 240;
 const { values } = parseArgs({
   options: {
     real: { type: 'boolean', default: false },

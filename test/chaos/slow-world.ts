@@ -11,8 +11,8 @@ export type SlowWorld = {
   /** The visits since the last `forget`. */
   visits(): readonly Visit[];
   forget(): void;
-  /** Called at every visit, when its effect is done and its answer is not yet given. */
-  onVisit(listener: (holder: string) => void): void;
+  /** Called at every visit, when its effect is done and its answer is not yet given; `port` is the visitor's. */
+  onVisit(listener: (holder: string, port: number) => void): void;
   close(): Promise<void>;
 };
 
@@ -21,7 +21,7 @@ export async function startSlowWorld(pantryUrl: string, { holdMilliseconds = 30 
   const target = new URL(pantryUrl);
   const agent = new http.Agent({ keepAlive: true });
   let visits: Visit[] = [];
-  let listener: (holder: string) => void = () => undefined;
+  let listener: (holder: string, port: number) => void = () => undefined;
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -47,7 +47,7 @@ export async function startSlowWorld(pantryUrl: string, { holdMilliseconds = 30 
         const parts: Buffer[] = [];
         answer.on('data', (chunk: Buffer) => parts.push(chunk));
         answer.on('end', () => {
-          listener(visit.holder);
+          listener(visit.holder, request.socket.remotePort ?? 0);
           setTimeout(
             () => response.writeHead(answer.statusCode ?? 502, answer.headers).end(Buffer.concat(parts)),
             holdMilliseconds,
