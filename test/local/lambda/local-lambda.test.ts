@@ -51,11 +51,11 @@ describe('a function', () => {
   it('that outlives its time-out is killed, and its message stays', async () => {
     const queue = await run(
       `export const handler = async () => { console.log('pid ' + process.pid); await new Promise(() => setInterval(() => {}, 1000)); }`,
-      { timeout: 1 },
+      { timeout: 3 },
     );
     await send(queue, ['a']);
     const [text = ''] = await line(/^pid /);
-    await failure(/Task timed out after 1.00 seconds/);
+    await failure(/Task timed out after 3.00 seconds/);
     await until(() =>
       now()
         .lambda?.functions[0]?.pids()
