@@ -38,7 +38,16 @@ export function watchListOf(registry: readonly Registered[]): WatchList {
       add(kind, { controller, as: 'watched', primary: named, predicate: 'any', ...by });
     }
   }
-  return { version: 1, resources: [...resources].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource) };
+  return {
+    version: 1,
+    resources: [...resources].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => narrowed(resource)),
+  };
+}
+
+/** Where all that matters of a kind carries one label, the rest of it (every pod of a cluster, say) is not even sent. */
+function narrowed(resource: WatchedResource): WatchedResource {
+  const [label, ...others] = new Set(resource.subscribers.map((subscriber) => subscriber.label));
+  return label === undefined || others.length > 0 ? resource : { ...resource, labelSelector: label };
 }
 
 function predicateOf({ group, kind }: Kind): Subscriber['predicate'] {

@@ -37,6 +37,24 @@ describe('the watch list', () => {
     expect(of('secrets')[0]).not.toHaveProperty('label');
   });
 
+  it('asks for no more of a kind than what has the label by which all of its subscribers are found', () => {
+    const selectors = resources.map(({ plural, labelSelector }) => [plural, labelSelector] as const);
+    expect(selectors.filter(([, selector]) => selector !== undefined)).toEqual([
+      ['pods', 'secret'],
+      ['endpointslices', 'kubernetes.io/service-name'],
+    ]);
+    const [first] = orchard;
+    if (first === undefined) throw new Error('there is no orchard');
+    const pods = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true, apiVersion: 'v1' };
+    const owner = {
+      ...first,
+      name: 'digger',
+      declares: { ...first.declares, owns: [{ ...pods, read: (raw: object) => raw }] },
+    };
+    const shared = watchListOf([...orchard, owner]).resources.find(({ plural }) => plural === 'pods');
+    expect(shared).not.toHaveProperty('labelSelector');
+  });
+
   it('marks the kinds of aggregated APIs, whose versions mean nothing, and no others', () => {
     expect(resources.filter(({ aggregated }) => aggregated === true).map(({ plural }) => plural)).toEqual(['weathers']);
   });

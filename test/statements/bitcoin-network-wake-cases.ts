@@ -88,6 +88,15 @@ export function bitcoinNetworkWakeCases(connect: () => Connection): void {
       expect((await system.read(networks, name)).metadata.generation).toBe(1);
     });
 
+    it('B11: a pod that loses the label of its network wakes it once more, and is no node any more', async () => {
+      await bitcoin.network(name);
+      await until(async () => (await system.get(sets, set)) !== undefined);
+      await bitcoin.pod(name, 0, { ready: false });
+      await until(async () => (await bitcoin.nodes(name))?.length === 1);
+      await system.patch(pods, `${set}-0`, { metadata: { labels: { 'bitcoin.example.com/network': null } } });
+      await until(async () => (await bitcoin.nodes(name))?.length === 0);
+    });
+
     it('B9: a pod that says it is of no network, or of another, wakes nobody here', async () => {
       await bitcoin.network(name);
       await bitcoin.network('other');
