@@ -1,23 +1,25 @@
 // The cross-cutting statements that the server decides (X5, X7, X8, X15, X16, X17), on a real kube-apiserver that enforces owner
 // references: each controller comes as the user that its generated role is for, and the role is bound in the stage's namespace alone.
-import { afterAll, describe } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
 import { existingKind } from '../../src/core/kind.ts';
 import { controllerIdentity, systemNamespace } from '../../src/core/words.ts';
 import { applyObject } from '../../src/kube/apply.ts';
-import { createClient } from '../../src/kube/client.ts';
+import { createClient, type KubeRequest } from '../../src/kube/client.ts';
+import { ApiError } from '../../src/kube/errors.ts';
 import { parseObject } from '../../src/kube/object.ts';
+import { objectPath } from '../../src/kube/path.ts';
 import { getObject } from '../../src/kube/read.ts';
 import { pods } from '../../src/local/workloads/objects.ts';
 import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
 import { startControlPlane } from '../control-plane/start.ts';
 import { namespaceCases } from '../cross/border-cases.ts';
 import { deletionCases } from '../cross/deletion-cases.ts';
-import { damageCases, takenCases } from '../cross/ownership-cases.ts';
+import { damageCases, ownersCases, takenCases } from '../cross/ownership-cases.ts';
 import type { Platform } from '../cross/stage.ts';
-import { steadyCases } from '../cross/steady-cases.ts';
+import { idleCases } from '../cross/steady-cases.ts';
 import { createTheatre } from '../cross/theatre.ts';
-import { writesCases } from '../cross/writes-cases.ts';
+import { raceCases } from '../cross/writes-cases.ts';
 import { serveExec } from '../kubelet/exec-server.ts';
 import { registerNode } from '../kubelet/node.ts';
 import { install, startNamespace } from '../statements/harness.ts';
@@ -89,10 +91,46 @@ async function openPlatform(): Promise<Platform> {
 }
 
 const theatre = createTheatre(registry, openPlatform);
-describe('a steady world', () => steadyCases(theatre));
-describe('writes', () => writesCases(theatre));
+describe('a steady world', () => idleCases(theatre));
+describe('writes', () => {
+  raceCases(theatre);
+  it.each(
+    registry,
+  )('X8: $name: its role’s user changes nothing of its object but the status and its finalizer', async (controller) => {
+    await using stage = await theatre.open(controller);
+    const { resource } = controller.declares;
+    const { metadata } = await stage.create();
+    const own = objectPath(resource, metadata);
+    const user = createClient(plane.connection(controllerIdentity(controller.name)));
+    /** The status of the answer to a write. */
+    const answer = async (request: Pick<KubeRequest, 'method' | 'path' | 'body' | 'contentType'>): Promise<number> => {
+      try {
+        return (await user.request(request)).status;
+      } catch (error) {
+        if (error instanceof ApiError) return error.status;
+        throw error;
+      }
+    };
+    const contentType = 'application/merge-patch+json';
+    const body = { metadata: { labels: { 'example.com/by': 'its-own-controller' } } };
+    const whole = await stage.subject();
+    expect(await answer({ method: 'PUT', path: own, body: whole })).toBe(403);
+    expect(await answer({ method: 'PUT', path: `${own}/status`, body: whole })).toBe(403);
+    expect(await answer({ method: 'DELETE', path: own })).toBe(403);
+    // RBAC refuses what has no finalizer, the policy the rest; it takes a moment to be in force.
+    const giveUpAt = Date.now() + 30_000;
+    let patched = await answer({ method: 'PATCH', path: own, contentType, body });
+    while (patched === 200 && Date.now() < giveUpAt) {
+      const other = { metadata: { labels: { 'example.com/by': `its-own-controller-${Date.now()}` } } };
+      patched = await answer({ method: 'PATCH', path: own, contentType, body: other });
+    }
+    expect(patched).toBe(controller.declares.finalizes ? 422 : 403);
+    user.close();
+  });
+});
 describe('children', () => {
   takenCases(theatre);
+  ownersCases(theatre);
   damageCases(theatre);
 });
 describe('deletions', () => deletionCases(theatre));

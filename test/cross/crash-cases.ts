@@ -10,7 +10,8 @@ export function crashCases(theatre: Theatre): void {
   it.each(
     theatre.registry,
   )('X6: $name: whichever write it dies after, the next run ends where none would have died', async (controller) => {
-    const { created, changed } = await theatre.calm(controller);
+    const created = await theatre.calm(controller, 'created');
+    const changed = await theatre.calm(controller, 'changed');
     let after = 1;
     for (; ; after += 1) {
       const life = await lifeOf(theatre, controller, after);

@@ -71,24 +71,11 @@ export function takenCases(theatre: Theatre): void {
       }
     },
   );
+}
 
-  everyOne('X15: $name: a child that was handed to another controller is let go', async (controller) => {
-    for (const kind of controller.declares.owns) {
-      await using stage = await theatre.settled(controller);
-      const before = await stage.endState();
-      const [child] = (await childrenOf(stage)).filter((one) => one.kind === kind);
-      if (child === undefined) throw new Error(`no ${kind.kind}`);
-      const { ownerReferences } = child.live.metadata;
-      const other = await somebody(stage);
-      await giveTo(stage, child, other);
-      const from = stage.calls.length;
-      await stage.rest();
-      await untouched(stage, child, from);
-      await stage.patch(kind, child.name, { metadata: { ownerReferences } });
-      await stage.settle();
-      expect(await stage.endState()).toEqual(before);
-    }
-  });
+/** Declares X15: children with several owners. */
+export function ownersCases(theatre: Theatre): void {
+  const everyOne = it.each(theatre.registry);
 
   everyOne(
     'X15: $name: a child has one controller; another owner that is none stays, and costs nothing',
@@ -136,6 +123,29 @@ export function damageCases(theatre: Theatre): void {
       expect(await stage.endState()).toEqual(settled);
     },
   );
+}
+
+/** Declares X15: children that come and go otherwise. */
+export function lossCases(theatre: Theatre): void {
+  const everyOne = it.each(theatre.registry);
+
+  everyOne('X15: $name: a child that was handed to another controller is let go', async (controller) => {
+    for (const kind of controller.declares.owns) {
+      await using stage = await theatre.settled(controller);
+      const before = await stage.endState();
+      const [child] = (await childrenOf(stage)).filter((one) => one.kind === kind);
+      if (child === undefined) throw new Error(`no ${kind.kind}`);
+      const { ownerReferences } = child.live.metadata;
+      const other = await somebody(stage);
+      await giveTo(stage, child, other);
+      const from = stage.calls.length;
+      await stage.rest();
+      await untouched(stage, child, from);
+      await stage.patch(kind, child.name, { metadata: { ownerReferences } });
+      await stage.settle();
+      expect(await stage.endState()).toEqual(before);
+    }
+  });
 
   everyOne('X15: $name: a child that is deleted is made again, as it was', async (controller) => {
     await using stage = await theatre.settled(controller);

@@ -1,6 +1,8 @@
 // X15 and hostile states of children on the API server of this repository.
 import { inMemory } from './in-memory.ts';
-import { damageCases, takenCases } from './ownership-cases.ts';
+import { damageCases, lossCases, ownersCases, takenCases } from './ownership-cases.ts';
 
 takenCases(inMemory);
+ownersCases(inMemory);
 damageCases(inMemory);
+lossCases(inMemory);

@@ -20,7 +20,7 @@ export function repeatedCases(theatre: Theatre): void {
       await theatre.change(stage);
       await disorder(stage);
       await stage.settle();
-      expect(await stage.endState()).toEqual((await theatre.calm(controller)).changed);
+      expect(await stage.endState()).toEqual(await theatre.calm(controller, 'changed'));
       expect(await stage.deadLetters(controller.name)).toEqual([]);
     },
   );

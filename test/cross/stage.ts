@@ -117,12 +117,14 @@ export async function openStage(
     seenAt: clock.ms,
   });
   async function enqueue(...messages: readonly Message[]): Promise<void> {
-    for (const message of messages) {
-      sent += 1;
-      const entry = { body: formatMessage(message), groupId: groupIdOf(targetOf(message)) };
-      const deduplicationId = hashOf('cross', sent);
-      const signal = AbortSignal.timeout(15_000);
-      await pump.send(controllerQueue(message.controller), [{ ...entry, deduplicationId }], { signal });
+    const signal = AbortSignal.timeout(15_000);
+    for (const [to, all] of Map.groupBy(messages, (message) => message.controller)) {
+      const entries = all.map((message) => {
+        sent += 1;
+        const deduplicationId = hashOf('cross', sent);
+        return { body: formatMessage(message), groupId: groupIdOf(targetOf(message)), deduplicationId };
+      });
+      await pump.send(controllerQueue(to), entries, { signal });
     }
   }
   async function wakeAll(): Promise<void> {

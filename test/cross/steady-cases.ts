@@ -40,8 +40,8 @@ export function replayCases(theatre: Theatre): void {
   });
 }
 
-/** Declares X5 and X13. */
-export function steadyCases(theatre: Theatre): void {
+/** Declares X5. */
+export function idleCases(theatre: Theatre): void {
   const everyOne = it.each(theatre.registry);
   everyOne(
     'X5: $name: a settled object costs no write, one read, and one for each thing that it declares',
@@ -62,7 +62,11 @@ export function steadyCases(theatre: Theatre): void {
       expect(calls.length, calls.map(lineOf).join()).toBeLessThanOrEqual(declared.length);
     },
   );
+}
 
+/** Declares X13. */
+export function metadataCases(theatre: Theatre): void {
+  const everyOne = it.each(theatre.registry);
   everyOne(
     'X13: $name: other labels and annotations cause no write, to children or anything else',
     async (controller) => {

@@ -22,8 +22,8 @@ export type Theatre = {
   settled(controller: Registered): Promise<Stage>;
   /** Changes a number of the subject's spec, to one with which it gets Ready again. */
   change(stage: Stage): Promise<void>;
-  /** How the sample ends, created and then changed, when nothing goes wrong. */
-  calm(controller: Registered): Promise<{ readonly created: EndState; readonly changed: EndState }>;
+  /** How the sample ends when nothing goes wrong: created, or created and then changed. */
+  calm(controller: Registered, life: 'created' | 'changed'): Promise<EndState>;
 };
 
 /** Whole lives on a machine that has other things to do. */
@@ -36,7 +36,7 @@ type OpenPlatform = (controllers: readonly Registered[]) => Promise<Platform>;
 export function createTheatre(registry: readonly Registered[], openPlatform: OpenPlatform): Theatre {
   const samples = readSamples();
   const changes = new Map<string, Promise<object>>();
-  const calms = new Map<string, ReturnType<Theatre['calm']>>();
+  const calms = new Map<string, Promise<EndState>>();
   vi.setConfig({ testTimeout });
 
   async function open(controller: Registered, { platform, more = [] }: StageOptions = {}): Promise<Stage> {
@@ -72,12 +72,12 @@ export function createTheatre(registry: readonly Registered[], openPlatform: Ope
     changes.set(controller.name, found);
     await patch(kind, name, await found);
   }
-  async function live(controller: Registered): ReturnType<Theatre['calm']> {
+  async function live(controller: Registered, life: 'created' | 'changed'): Promise<EndState> {
     await using stage = await settled(controller);
-    const created = await stage.endState();
+    if (life === 'created') return await stage.endState();
     await change(stage);
     await stage.settle();
-    return { created, changed: await stage.endState() };
+    return await stage.endState();
   }
 
   return {
@@ -85,9 +85,10 @@ export function createTheatre(registry: readonly Registered[], openPlatform: Ope
     open,
     settled,
     change,
-    calm: async (controller) => {
-      const calm = calms.get(controller.name) ?? live(controller);
-      calms.set(controller.name, calm);
+    calm: async (controller, life) => {
+      const which = `${controller.name} ${life}`;
+      const calm = calms.get(which) ?? live(controller, life);
+      calms.set(which, calm);
       return await calm;
     },
   };
