@@ -3,8 +3,8 @@
 import { expect, it } from 'vitest';
 import type { Registered } from '../../src/core/controller.ts';
 import { controllerQueue, timersQueue } from '../../src/core/words.ts';
-import { groupIdOf } from '../../src/queue/group-id.ts';
-import { formatMessage, parseMessage, targetOf } from '../../src/queue/message.ts';
+import { groupIdOf, targetParts } from '../../src/queue/group-id.ts';
+import { formatMessage, hashOf, parseMessage, targetOf } from '../../src/queue/message.ts';
 import { startWatch } from '../statements/watch.ts';
 import type { Theatre } from './theatre.ts';
 import { lineOf } from './wire.ts';
@@ -116,6 +116,14 @@ export function twinCases(theatre: Theatre): void {
     expect([...groupsOf.keys()]).toEqual(expect.arrayContaining([controller.name, twin.name]));
     const groups = [...groupsOf.values()].flatMap((some) => [...some]);
     expect(new Set(groups).size, 'one group for each controller').toBe(groupsOf.size);
+
+    // Nor do two such keys meet where both are on one queue: one is reconciled, the other is none of this controller's.
+    const stranger = stage.message({ group: twinGroup });
+    expect(groupIdOf(targetOf(stranger))).not.toBe(groupIdOf(targetOf(stage.message())));
+    expect(hashOf(...targetParts(targetOf(stranger)))).not.toBe(hashOf(...targetParts(targetOf(stage.message()))));
+    await stage.enqueue(stranger, stage.message());
+    await stage.deliver();
+    expect((await stage.deadLetters(controller.name)).map((body) => parseMessage(body).group)).toEqual([twinGroup]);
 
     // Each reads its own kind's object, however the keys come.
     const mine = stage.message();
