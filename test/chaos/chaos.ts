@@ -17,6 +17,8 @@ export type ChaosOptions = {
   /** Changes a row. */
   readonly changes: number;
   readonly objects: number;
+  /** The longest pause between two changes: without any, most of them become one reconcile. */
+  readonly pauseMilliseconds: number;
   readonly awaySeconds: number;
   readonly onLine?: (line: string) => void;
 };
@@ -34,7 +36,7 @@ export function createCatalogue(): readonly Row[] {
 
 /** Starts the system and those who look at it. */
 export async function openChaos(options: ChaosOptions, signal: AbortSignal): Promise<Chaos> {
-  const { seed, changes, objects, awaySeconds } = options;
+  const { seed, changes, objects, pauseMilliseconds, awaySeconds } = options;
   await using parts = new AsyncDisposableStack();
   const system = await startSystem(options, signal);
   parts.defer(() => system.close());
@@ -47,7 +49,7 @@ export async function openChaos(options: ChaosOptions, signal: AbortSignal): Pro
   const judge = await startJudge({ api, sqs, pantry, queueUrl: system.queueUrl, visits: system.world.visits });
   parts.defer(() => judge.close());
   const dice = createDice(seed);
-  const editor = createEditor({ api, dice }, { objects });
+  const editor = createEditor({ api, dice }, { objects, pauseMilliseconds });
   const whole = parts.move();
   return {
     run: (row) =>

@@ -17,7 +17,7 @@ export type Editor = {
 /** Creates users of as many objects; they pause up to `pauseMilliseconds` between two changes. */
 export function createEditor(
   { api, dice }: { readonly api: PlainApi; readonly dice: Dice },
-  { objects, pauseMilliseconds = 60 }: { readonly objects: number; readonly pauseMilliseconds?: number },
+  { objects, pauseMilliseconds }: { readonly objects: number; readonly pauseMilliseconds: number },
 ): Editor {
   let taken = 0;
   const merge = { 'content-type': 'application/merge-patch+json' };

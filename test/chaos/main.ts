@@ -13,6 +13,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     changes: { type: 'string', default: '40' },
     objects: { type: 'string', default: '8' },
+    pause: { type: 'string', default: '300' },
     away: { type: 'string', default: '5' },
     only: { type: 'string', multiple: true },
     verbose: { type: 'boolean', default: false },
@@ -33,6 +34,7 @@ const outcomes: Outcome[] = [];
     seed,
     changes: Number(values.changes),
     objects: Number(values.objects),
+    pauseMilliseconds: Number(values.pause),
     awaySeconds: Number(values.away),
     ...(values.verbose ? { onLine: say } : {}),
   };

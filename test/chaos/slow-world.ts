@@ -17,7 +17,7 @@ export type SlowWorld = {
 };
 
 /** Starts a gate to a pantry. */
-export async function startSlowWorld(pantryUrl: string, { holdMilliseconds = 30 } = {}): Promise<SlowWorld> {
+export async function startSlowWorld(pantryUrl: string, { holdMilliseconds = 80 } = {}): Promise<SlowWorld> {
   const target = new URL(pantryUrl);
   const agent = new http.Agent({ keepAlive: true });
   let visits: Visit[] = [];
