@@ -37,8 +37,9 @@ export const deathRows: readonly Row[] = [
       let left = 3;
       system.world.onVisit((_, port) => {
         if (left === 0) return;
-        left -= 1;
-        fired += killAll(ownersOfPort(port, functionPids(system)));
+        const dead = killAll(ownersOfPort(port, functionPids(system)));
+        fired += dead;
+        left -= Math.min(left, dead);
       });
       await editor.edit(changes);
       await editUntil(stage, () => left === 0);

@@ -2,20 +2,22 @@
 // other. Linux says it in /proc; elsewhere all candidates are as good.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Returns those of the processes that hold the socket with that local port; all of them where that cannot be told. */
+/** Returns those of the processes that hold a socket with that local port; all of them where that cannot be told. */
 export function ownersOfPort(port: number, pids: readonly number[]): readonly number[] {
-  const inode = inodeOf(port);
-  if (inode === undefined) return pids;
-  return pids.filter((pid) => socketsOf(pid).includes(`socket:[${inode}]`));
+  const inodes = inodesOf(port);
+  if (inodes === undefined) return pids;
+  return pids.filter((pid) => socketsOf(pid).some((socket) => inodes.has(socket)));
 }
 
-/** The tenth column of the line whose second is the address, as hexadecimal ADDRESS:PORT. */
-function inodeOf(port: number): string | undefined {
+/**
+ * In each line the second column is the address, as hexadecimal ADDRESS:PORT, and the tenth the inode. A port may have several lines:
+ * connections of the past, and others to other servers.
+ */
+function inodesOf(port: number): ReadonlySet<string> | undefined {
   const address = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  const columns = quietly(() => readFileSync('/proc/net/tcp', 'utf8').split('\n'))
-    ?.map((line) => line.trim().split(/\s+/))
-    .find(([, local = '']) => local.endsWith(address));
-  return columns?.[9];
+  const lines = quietly(() => readFileSync('/proc/net/tcp', 'utf8').split('\n'));
+  const columns = lines?.map((line) => line.trim().split(/\s+/)).filter(([, local = '']) => local.endsWith(address));
+  return columns === undefined ? undefined : new Set(columns.map(([...cells]) => `socket:[${cells[9]}]`));
 }
 
 function socketsOf(pid: number): readonly string[] {
