@@ -1,7 +1,10 @@
-// The restarts of the watcher’s process on the real kube-apiserver.
-import { inject } from 'vitest';
-import '../control-plane/global-setup.ts';
+// The restarts of the watcher’s process on a real kube-apiserver of their own: a cluster has one cursor, which other watchers
+// would write too, and mend where it was broken on purpose.
+import { afterAll } from 'vitest';
+import { startControlPlane } from '../control-plane/start.ts';
 import { restartCases } from '../watcher/restart-cases.ts';
 
-const { url, ca, adminToken, kubeconfig } = inject('controlPlane');
-restartCases(() => ({ connection: { server: new URL(url), ca, token: async () => adminToken }, kubeconfig }));
+const plane = await startControlPlane();
+afterAll(() => plane.stop());
+
+restartCases(() => ({ connection: plane.connection(), kubeconfig: plane.kubeconfig() }));
