@@ -13,7 +13,15 @@ import { aggregationMutants, dinnerDefinitionMutants, dinnerMutants } from './di
 import { fooDefinitionMutants, fooMutants } from './foo.ts';
 import { genericMutants } from './generic.ts';
 import { ingredientDefinitionMutants, ingredientMutants } from './ingredient.ts';
-import { accessMutants, deliveryMutants, travelMutants, wakingMutants } from './machinery.ts';
+import {
+  accessMutants,
+  deliveryMutants,
+  eventMutants,
+  placeMutants,
+  staleMutants,
+  travelMutants,
+  wakingMutants,
+} from './machinery.ts';
 import { configurationMutants, rollOutMutants } from './memcached-proxy.ts';
 import { memcachedProxyDefinitionMutants, reportMutants, workloadMutants } from './memcached-proxy-workloads.ts';
 import type { Group, Subject } from './mutant.ts';
@@ -121,7 +129,10 @@ export const subjects: readonly Subject[] = [
     generic: [],
     own: [
       { mutants: wakingMutants, suites: [...statements('owner', 'wake'), ...cross('borders')], of: 'foo' },
-      { mutants: deliveryMutants, suites: [...statements('foo', 'water-tank'), ...cross('borders')], of: 'foo' },
+      { mutants: deliveryMutants, suites: statements('foo', 'water-tank') },
+      { mutants: eventMutants, suites: [...statements('bitcoin-network'), ...cross('borders')], of: 'ingredient' },
+      { mutants: placeMutants, suites: cross('borders'), of: 'memcached-proxy' },
+      { mutants: staleMutants, suites: [generations], of: 'dinner' },
       { mutants: travelMutants, suites: cross('messages'), of: 'dinner' },
       { mutants: accessMutants, suites: cross('borders', 'deletion', 'ownership', 'writes'), of: 'ingredient' },
     ],

@@ -73,6 +73,10 @@ export const deliveryMutants: readonly Mutant[] = [
     'if ((observedGenerationOf(object.status, part) ?? 0) >= generation)',
     'if (true)',
   ),
+];
+
+/** What is said in Events. */
+export const eventMutants: readonly Mutant[] = [
   swap(
     'makes a new Event each time',
     events,
@@ -114,12 +118,6 @@ export const travelMutants: readonly Mutant[] = [
 /** What is read and written, as whom. */
 export const accessMutants: readonly Mutant[] = [
   swap(
-    'lists the whole cluster where a namespace is meant',
-    'src/runtime/access.ts',
-    'const where = { ...placeOf(kind, owner.namespace), ',
-    'const where = { ',
-  ),
-  swap(
     'takes the finalizers of others away with its own',
     'src/kube/finalizers.ts',
     'const rest = finalizers.filter((one) => one !== finalizer);',
@@ -137,6 +135,20 @@ export const accessMutants: readonly Mutant[] = [
     "path: objectPath(resource, key, 'status'),",
     'path: objectPath(resource, key),',
   ),
+];
+
+/** Where it reads. */
+export const placeMutants: readonly Mutant[] = [
+  swap(
+    'lists the whole cluster where a namespace is meant',
+    'src/runtime/access.ts',
+    'const where = { ...placeOf(kind, owner.namespace), ',
+    'const where = { ',
+  ),
+];
+
+/** What becomes of a stale version. */
+export const staleMutants: readonly Mutant[] = [
   swap(
     'gives up at the first stale version',
     'src/runtime/reconcile.ts',

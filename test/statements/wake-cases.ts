@@ -52,6 +52,12 @@ export function wakeCases(connect: () => Connection): void {
       expect(forwarded()).toContain('ingredient soup-leek');
       expect(forwarded().filter((key) => key === 'dinner soup').length).toBeGreaterThan(1);
       expect(forwarded().filter((key) => key === 'ingredient soup').length).toBe(0);
+      // Its status alone is enough.
+      await watch.flush();
+      const before = watch.forwarded.length;
+      await system.replaceStatus(ingredients, 'soup-leek', {});
+      while (watch.forwarded.length === before) await watch.next();
+      expect(forwarded(before)).toEqual(['dinner soup']);
     });
 
     it('I10: a child that is deleted behind its back wakes the dinner, which makes it again', async () => {
@@ -69,12 +75,14 @@ export function wakeCases(connect: () => Connection): void {
     it('I4: what changes in annotations, labels or status wakes no controller of the object itself', async () => {
       await system.apply(ingredients, 'salt', portion('salt'));
       await until(() => system.get(ingredients, 'salt'), isReady);
+      await watch.flush();
       const before = watch.forwarded.length;
       const calls = system.pantry.calls();
       await system.patch(ingredients, 'salt', { metadata: { annotations: { brand: 'x' }, labels: { cost: '9' } } });
       // Events of one kind come in order: when pepper is through, salt has been seen.
       await system.apply(ingredients, 'pepper', portion('pepper'));
       await until(() => system.get(ingredients, 'pepper'), isReady);
+      await watch.flush();
       expect(new Set(forwarded(before))).toEqual(new Set(['ingredient pepper']));
       expect(system.pantry.calls()).toMatchObject({ look: calls.look + 1, reserve: calls.reserve + 1 });
       expect((await system.read(ingredients, 'salt')).metadata.generation).toBe(1);

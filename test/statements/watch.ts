@@ -17,6 +17,8 @@ export type Watch = {
   readonly forwarded: readonly string[];
   /** Resolves when it has forwarded more than it had at the last call. Rejects after 15 s of nothing. */
   next(): Promise<void>;
+  /** Sends what was seen and waits because its key was sent a moment ago. */
+  flush(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -75,6 +77,7 @@ export function startWatch(
       }
       noticed = forwarded.length;
     },
+    flush: async () => void (await forwarder.drain({ signal: ending.signal })),
     stop: async () => {
       ending.abort();
       await Promise.allSettled(running);
