@@ -23,7 +23,12 @@ import {
   wakingMutants,
 } from './machinery.ts';
 import { configurationMutants, rollOutMutants } from './memcached-proxy.ts';
-import { memcachedProxyDefinitionMutants, reportMutants, workloadMutants } from './memcached-proxy-workloads.ts';
+import {
+  addressMutants,
+  memcachedProxyDefinitionMutants,
+  reportMutants,
+  workloadMutants,
+} from './memcached-proxy-workloads.ts';
 import type { Group, Subject } from './mutant.ts';
 import { waterTankDefinitionMutants, waterTankMutants } from './water-tank.ts';
 
@@ -91,6 +96,7 @@ const given: Readonly<Record<string, Given>> = {
       { mutants: rollOutMutants, suites: [...proxy, ...proxyParts('roll-out', 'memcached-proxy')] },
       { mutants: workloadMutants, suites: [...proxy, ...proxyParts('memcached-proxy')] },
       { mutants: reportMutants, suites: [...proxy, ...proxyParts('memcached-proxy'), ...core('availability')] },
+      { mutants: addressMutants, suites: statements('hostile-child') },
       { mutants: memcachedProxyDefinitionMutants, suites: [...input, ...proxyParts('grammar')] },
     ],
   },

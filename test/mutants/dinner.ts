@@ -23,12 +23,6 @@ export const dinnerMutants: readonly Mutant[] = [
     "(one) => one.status === 'True'",
     "(one) => one.status !== 'False'",
   ),
-  swap(
-    'gives up the whole set for one name that is taken',
-    aggregation,
-    'const live = error.live?.map((raw) => kind.read(raw));',
-    'const live = undefined;',
-  ),
   swap('hides that a child was refused', file, 'if (problem !== undefined) {', 'if (false) {'),
   swap('does not try again when a child was refused', file, ', retry: problem.error };', ' };'),
   swap(
@@ -41,6 +35,12 @@ export const dinnerMutants: readonly Mutant[] = [
 
 /** In what its children come to. */
 export const aggregationMutants: readonly Mutant[] = [
+  swap(
+    'gives up the whole set for one name that is taken',
+    aggregation,
+    'const live = error.live?.map((raw) => kind.read(raw));',
+    'const live = undefined;',
+  ),
   swap(
     'believes what a child said of an older generation',
     aggregation,

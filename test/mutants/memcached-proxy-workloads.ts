@@ -112,6 +112,11 @@ export const reportMutants: readonly Mutant[] = [
   ),
 ];
 
+/** What it says of addresses that are none. */
+export const addressMutants: readonly Mutant[] = [
+  swap('does not say that an address is none', controller, 'if (strange.length > 0) {', 'if (false) {'),
+];
+
 /** In its definition. */
 export const memcachedProxyDefinitionMutants: readonly Mutant[] = [
   swap(

@@ -70,7 +70,6 @@ export const configurationMutants: readonly Mutant[] = [
     '!isReady(conditions) || !isAddress(address, addressType)',
     '!isReady(conditions)',
   ),
-  swap('does not say that an address is none', controller, 'if (strange.length > 0) {', 'if (false) {'),
   // Routing.
   swap(
     'reads replicas all at once, and deletes from one: as upstream did',

@@ -16,6 +16,8 @@ type Event = KubeObject & {
 };
 const events = existingKind<Event>({ group: '', version: 'v1', kind: 'Event' });
 const one = { deploymentName: 'example-foo', replicas: 1 };
+/** What keeps an object until somebody takes it off. */
+const held = { metadata: { finalizers: ['example.com/held'] } };
 
 /** Declares the statements. */
 export function fooCases(connect: () => Connection): void {
@@ -152,6 +154,21 @@ export function fooCases(connect: () => Connection): void {
       expect(before.metadata.ownerReferences).toMatchObject([{ name: 'a' }]);
       expect(conditionOf(await system.read(foos, 'b'), 'Ready')).toMatchObject({ status: 'False', reason: 'NotOwned' });
       expect((await said()).sort()).toEqual([synced, taken]);
+    });
+
+    it('F8: made again under its name, it does not take the Deployment of the one before, and has its own when that is gone', async () => {
+      await made();
+      const { uid } = (await system.patch(deployments, 'example-foo', held)).metadata;
+      await system.delete(foos, 'a');
+      await made();
+      expect((await deployment()).metadata.uid).toBe(uid);
+      const after = await system.read(foos, 'a');
+      expect(conditionOf(after, 'DeploymentAvailable')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+      await system.patch(deployments, 'example-foo', { metadata: { finalizers: null } }).catch(() => undefined);
+      await system.delete(deployments, 'example-foo').catch(() => undefined);
+      await expect.poll(async () => (await system.get(deployments, 'example-foo'))?.metadata.uid).not.toBe(uid);
+      await system.pass(60);
+      expect((await deployment()).metadata.ownerReferences).toMatchObject([{ uid: after.metadata.uid }]);
     });
 
     it('F9: under a new name it has a new Deployment, and the one of the old name goes', async () => {

@@ -11,6 +11,9 @@ import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-p
 import type { Connection } from '../../src/kube/connection.ts';
 import { mcrouter, name, proxyScene, service, three } from './memcached-proxy-scene.ts';
 
+/** What keeps an object until somebody takes it off. */
+const held = { metadata: { finalizers: ['example.com/held'] } };
+
 /** Declares the statements. */
 export function memcachedProxyDamageCases(connect: () => Connection): void {
   const { at, children, condition, reconcile, started, writes } = proxyScene(connect);
@@ -86,6 +89,11 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
       expect(await condition('Ready')).toMatchObject({ status: 'False' });
       expect(await at.memcached.events('ErrResourceExists')).toEqual([expect.stringContaining('x1:')]);
       if (kind !== services) expect(await at.system.get(services, service)).toBeDefined();
+      // No event of a stranger wakes the proxy: it comes back by itself.
+      await at.system.delete(kind, taken);
+      await at.system.pass(60);
+      expect((await condition(type))?.reason).not.toBe('NotOwned');
+      expect((await at.system.read(kind, taken)).metadata.ownerReferences).toMatchObject([{ name }]);
     });
 
     it('M21: of the Deployments that an older version left, none stays beside ours, and an Event says so', async () => {
@@ -134,6 +142,22 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
       expect(await at.system.read(services, service)).toEqual(before);
       expect(before.metadata.uid).toBe(orphan.metadata.uid);
       expect(await condition('ServiceReady')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+    });
+
+    it('M23: while a child of the one before is still going it is NotOwned, and when it has gone there is a new one', async () => {
+      await started();
+      const { uid } = (await at.system.patch(services, service, held)).metadata;
+      await at.system.delete(proxies, name);
+      await expect.poll(async () => await at.system.get(proxies, name)).toBeUndefined();
+      await at.memcached.proxy(name);
+      await reconcile();
+      expect((await at.system.read(services, service)).metadata.uid).toBe(uid);
+      expect(await condition('ServiceReady')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+      await at.system.patch(services, service, { metadata: { finalizers: null } }).catch(() => undefined);
+      await at.system.delete(services, service).catch(() => undefined);
+      await expect.poll(async () => (await at.system.get(services, service))?.metadata.uid).not.toBe(uid);
+      await at.system.pass(60);
+      expect(await condition('ServiceReady')).toMatchObject({ status: 'True' });
     });
 
     it('M26: ten messages, and two functions at once, make one of each', async () => {

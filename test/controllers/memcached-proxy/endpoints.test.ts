@@ -77,6 +77,9 @@ describe('servers', () => {
     expect(findPort(two, 11_211)).toEqual({ name: 'tcp' });
     expect(serversOf(two, { name: 'tcp' }, [slice(ready('10.0.0.1'), ports)])).toEqual(['10.0.0.1:11211']);
     expect(findPort(service([{ port: 11_211, protocol: 'UDP' }]), 11_211)).toBeUndefined();
+    // Whoever writes slices by hand may give both the same name.
+    const alike = slice(ready('10.0.0.1'), [{ name: '', port: 11_212, protocol: 'UDP' }]);
+    expect(serversOf(plain, unnamed, [alike])).toEqual([]);
   });
 
   it('M15: a Service without slices, or with a name in place of addresses, has none', () => {
