@@ -55,7 +55,7 @@ const network = [
   ...controllers('bitcoin-network/bitcoin-network'),
 ];
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
-const peers = [...statements('bitcoin-peers', 'bitcoin-network-wake'), ...networkParts('bitcoin-peers')];
+const peers = [...statements('bitcoin-peers'), ...networkParts('bitcoin-peers')];
 
 const given: Readonly<Record<string, Given>> = {
   'water-tank': {
