@@ -183,5 +183,15 @@ export const bitcoinPeersMutants: readonly Mutant[] = [
     "return { status: 'Unknown', reason: 'NoReadyNodes', message: 'no node is ready' };",
     "return { status: 'True', reason: 'AllAdded', message: 'no node is ready' };",
   ),
+];
+
+/** Who wakes both. */
+export const networkWakingMutants: readonly Mutant[] = [
   swap('is not woken by pods', peers, 'watches: [{ kind: podKind, label: networkLabel }],', ''),
+  swap(
+    'is not woken for a child that is gone',
+    'src/runtime/forward.ts',
+    'if (last === undefined) return [];',
+    "if (last === undefined || happening.type === 'gone') return [];",
+  ),
 ];

@@ -13,12 +13,13 @@ export const bookMutants: readonly Mutant[] = [
     'const printed = z.string().min(1).max(200);',
     'const printed = z.union([z.string().min(1).max(200), z.number()]).meta({ "x-kubernetes-int-or-string": true });',
   ),
-  swap(
-    'does not list the shelf in its status',
-    file,
-    "shelf: z.string().max(100).optional().describe('Where it stands.')",
-    '',
-  ),
+  {
+    name: 'does not list the shelf in its status',
+    edits: [
+      { file, find: "shelf: z.string().max(100).optional().describe('Where it stands.')", replace: '' },
+      { file, find: ", Shelf: '.status.shelf'", replace: '' },
+    ],
+  },
   swap('takes its status with everything else, not apart from it', definition, '            status: {},\n', ''),
   swap('keeps fields that it does not know', file, 'spec: z.object(', 'spec: z.looseObject('),
   swap('is not in a namespace', file, "kind: 'Book',", "kind: 'Book', scope: 'Cluster',"),

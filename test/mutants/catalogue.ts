@@ -6,6 +6,7 @@ import {
   bitcoinNetworkDefinitionMutants,
   bitcoinNetworkMutants,
   bitcoinPeersMutants,
+  networkWakingMutants,
   nodesMutants,
 } from './bitcoin-network.ts';
 import { bookMutants } from './book.ts';
@@ -50,11 +51,11 @@ const foo = [...statements('foo', 'foo-aggregation', 'owner', 'cascade'), ...con
 const proxy = statements('memcached-proxy', 'memcached-proxy-damage', 'memcached-proxy-wake');
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
 const network = [
-  ...statements('bitcoin-network', 'bitcoin-network-workload', 'bitcoin-network-cascade', 'bitcoin-network-wake'),
+  ...statements('bitcoin-network', 'bitcoin-network-workload'),
   ...controllers('bitcoin-network/bitcoin-network'),
 ];
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
-const peers = [...statements('bitcoin-peers', 'bitcoin-network-wake'), ...networkParts('bitcoin-peers')];
+const peers = [...statements('bitcoin-peers'), ...networkParts('bitcoin-peers')];
 
 const given: Readonly<Record<string, Given>> = {
   'water-tank': {
@@ -101,7 +102,7 @@ const given: Readonly<Record<string, Given>> = {
     ],
   },
   'bitcoin-network': {
-    generic: network,
+    generic: [...network, ...statements('bitcoin-network-cascade')],
     own: [
       { mutants: bitcoinNetworkMutants, suites: [...network, ...core('availability')] },
       { mutants: bitcoinNetworkDefinitionMutants, suites: input },
@@ -113,6 +114,7 @@ const given: Readonly<Record<string, Given>> = {
       { mutants: addedNodesMutants, suites: networkParts('added-nodes', 'bitcoin-peers') },
       { mutants: nodesMutants, suites: networkParts('nodes', 'bitcoin-peers') },
       { mutants: bitcoinPeersMutants, suites: peers },
+      { mutants: networkWakingMutants, suites: statements('bitcoin-network-wake') },
     ],
   },
   Book: { generic: [], own: [{ mutants: bookMutants, suites: [...statements('book'), ...input] }] },

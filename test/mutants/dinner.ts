@@ -6,6 +6,12 @@ const aggregation = 'src/core/aggregate.ts';
 
 export const dinnerMutants: readonly Mutant[] = [
   swap(
+    'deletes none of the children that it no longer wants',
+    'src/kube/children.ts',
+    'if (request.prune && request.deleteAllowed)',
+    'if (false)',
+  ),
+  swap(
     'forgets the last line of its list',
     file,
     'spec.ingredients.map((',

@@ -101,7 +101,6 @@ function finalizesNothing(isIt: string): Mutant {
 function childrenMutants(ownerKind: string, isNot: (variable: string) => string): readonly Mutant[] {
   const foreign = 'if (live !== undefined && !isOwned(owner, live)';
   const same = 'if (live !== undefined && strays.length === 0 && sameOwned';
-  const prune = 'if (request.prune && request.deleteAllowed)';
   const retry = 'if (result.retry !== undefined)';
   return [
     {
@@ -121,10 +120,6 @@ function childrenMutants(ownerKind: string, isNot: (variable: string) => string)
     {
       name: 'writes its children whether they differ or not',
       edits: [{ file: children, find: same, replace: same.replace('(', `(${isNot('controllerName')} && `) }],
-    },
-    {
-      name: 'deletes none of the children that it no longer wants',
-      edits: [{ file: children, find: prune, replace: prune.replace('(', `(${isNot('request.controllerName')} && `) }],
     },
     {
       name: 'forgets to come back when a child could not be made',

@@ -112,7 +112,12 @@ export const travelMutants: readonly Mutant[] = [
     'if (left <= maxDelaySeconds) return',
     'if (left > 0) return',
   ),
-  swap('forwards what is not yet due', 'src/queue/timer.ts', 'if (dueAt * 1000 - nowMs > earlyMs) {', 'if (false) {'),
+  swap(
+    'forwards what is due within ten minutes',
+    'src/queue/timer.ts',
+    'const earlyMs = 1_000;',
+    'const earlyMs = 600_000;',
+  ),
 ];
 
 /** What is read and written, as whom. */

@@ -30,13 +30,13 @@ const entries: readonly Entry[] = subjects
   )
   .filter(({ name }) => positionals.length === 0 || positionals.some((wanted) => name.includes(wanted)));
 
-/** Does the work for each item, for as many at a time as there are processors. */
+/** Does the work for each item, for one more at a time than there are processors: many a mutant waits for what never comes. */
 async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items];
   const lane = async () => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+  await Promise.all(Array.from({ length: availableParallelism() + 1 }, lane));
 }
 
 // Without a mutant everything has to hold; otherwise a failure says nothing.

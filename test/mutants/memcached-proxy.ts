@@ -118,6 +118,12 @@ export const configurationMutants: readonly Mutant[] = [
 /** What is rolled out, and what goes. */
 export const rollOutMutants: readonly Mutant[] = [
   swap(
+    'deletes none of the children that it no longer wants',
+    'src/kube/children.ts',
+    'if (request.prune && request.deleteAllowed)',
+    'if (false)',
+  ),
+  swap(
     'writes each new configuration over the one before',
     children,
     '`${proxy}-config-${shortHash([proxy, config], digits)}`',

@@ -7,7 +7,7 @@ import {
   endpointSliceKind,
   serviceKind,
 } from '../../../src/controllers/memcached-proxy/children.ts';
-import { memcachedProxyKind } from '../../../src/controllers/memcached-proxy/kind.ts';
+import { defaultImage, memcachedProxyKind } from '../../../src/controllers/memcached-proxy/kind.ts';
 import { memcachedProxy } from '../../../src/controllers/memcached-proxy/memcached-proxy.ts';
 import { proxiesNaming } from '../../../src/controllers/memcached-proxy/references.ts';
 import type { Kind } from '../../../src/core/kind.ts';
@@ -71,6 +71,15 @@ describe('the reconciler', () => {
     context.put(object(deploymentKind, 'sharded-example-mcrouter', { status: said }));
     const { conditions } = await memcachedProxy.reconcile(proxy, context);
     expect(conditions.DeploymentAvailable).toMatchObject({ status, reason });
+  });
+
+  it('M17: takes an empty image for the default one', async () => {
+    const mcrouter = { image: '' };
+    const bare = memcachedProxyKind.object('sharded-example', { rules, mcrouter });
+    const context = testContext(memcachedProxy, { clients: {}, owner: bare, objects: [service, three] });
+    await memcachedProxy.reconcile(bare, context);
+    const deployment = await context.get(deploymentKind, { name: 'sharded-example-mcrouter' });
+    expect(deployment?.spec?.template.spec?.containers[0]?.image).toBe(defaultImage);
   });
 
   it('M13: says once what is missing, as long as it is the same', async () => {
