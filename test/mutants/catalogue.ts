@@ -50,10 +50,7 @@ const aggregation = core('aggregate', 'availability', 'conditions');
 const foo = [...statements('foo', 'foo-aggregation', 'owner', 'cascade'), ...controllers('foo')];
 const proxy = statements('memcached-proxy', 'memcached-proxy-damage', 'memcached-proxy-wake');
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
-const network = [
-  ...statements('bitcoin-network', 'bitcoin-network-workload'),
-  ...controllers('bitcoin-network/bitcoin-network'),
-];
+const network = [...statements('bitcoin-network'), ...controllers('bitcoin-network/bitcoin-network')];
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
 const peers = [...statements('bitcoin-peers'), ...networkParts('bitcoin-peers')];
 

@@ -78,6 +78,8 @@ export function bitcoinNetworkCases(connect: () => Connection): void {
       await made();
       await made({ nodes: 3, secret });
       expect(await container()).toMatchObject({ envFrom: [{ secretRef: { name: secret, optional: true } }] });
+      await made({ nodes: 3, secret: 'another' });
+      expect(await container()).toMatchObject({ envFrom: [{ secretRef: { name: 'another', optional: true } }] });
       await made();
       expect(await container()).not.toHaveProperty('envFrom');
     });
