@@ -118,12 +118,6 @@ export const addedNodesMutants: readonly Mutant[] = [
     'return;',
   ),
   swap(
-    'shows what a command printed',
-    list,
-    'throw new RpcError(`${command}: exit status ${exitCode}${why}`);',
-    'throw new RpcError(`${command}: exit status ${exitCode}${why} ${stderr}`);',
-  ),
-  swap(
     'does not tell refused credentials from other failures',
     list,
     'if (/authorization failed/i.test(stderr))',
@@ -174,6 +168,12 @@ export const nodesMutants: readonly Mutant[] = [
 
 /** What is made of all that. */
 export const bitcoinPeersMutants: readonly Mutant[] = [
+  swap(
+    'shows what a command printed',
+    list,
+    'throw new RpcError(`${command}: exit status ${exitCode}${why}`);',
+    'throw new RpcError(`${command}: exit status ${exitCode}${why} ${stderr}`);',
+  ),
   swap('gives up at the first node that fails', peers, 'failed.set(nodeName, toError(thrown));', 'throw thrown;'),
   swap('does not try again until the nodes change', peers, 'if (failed.size === 0) return result;', 'return result;'),
   swap('has all the time in the world', peers, 'if (now().getTime() > endsAt)', 'if (false)'),

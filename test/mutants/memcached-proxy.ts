@@ -38,6 +38,17 @@ export const configurationMutants: readonly Mutant[] = [
     'conditions?.ready === true',
   ),
   swap('takes every port of a slice, whatever its name', endpoints, "(one.name ?? '') === port.name && ", ''),
+  {
+    name: 'counts a server for each port of the Service that leads to it',
+    edits: [
+      { file: endpoints, find: "(one.name ?? '') === port.name && ", replace: '' },
+      {
+        file: endpoints,
+        find: 'found.set(`${host}:${number}`',
+        replace: 'found.set(`${host}:${number}` + " ".repeat(found.size)',
+      },
+    ],
+  },
   swap('takes UDP ports too', endpoints, " && (one.protocol ?? 'TCP') === 'TCP'", ''),
   swap('takes a UDP port of the Service for the TCP one of that number', endpoints, "protocol === 'TCP' && ", ''),
   swap(

@@ -2,4 +2,6 @@
 // fails `npm run mutate`: either a mutant is missing, or the statement's test would not notice.
 
 /** Statement → reason. */
-export const uncaught: Readonly<Record<string, string>> = {};
+export const uncaught: Readonly<Record<string, string>> = {
+  BK10: 'it is about the API server alone: nothing of ours has a v1beta1 form that could be wrong',
+};

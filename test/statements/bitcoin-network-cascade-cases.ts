@@ -28,6 +28,12 @@ export function bitcoinNetworkCascadeCases(connect: () => Connection): void {
     ])('B19: goes with it, when it is deleted in the %s', async (propagationPolicy) => {
       await createBitcoin(system).network(name);
       await system.reconcile(networks, name);
+      const left = async () => [
+        ...(await system.list(sets)),
+        ...(await system.list(services)),
+        ...(await system.list(networks)),
+      ];
+      expect(await left()).toHaveLength(3);
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy };
       await system.client.request({
         method: 'DELETE',
@@ -36,11 +42,6 @@ export function bitcoinNetworkCascadeCases(connect: () => Connection): void {
       });
       // B19a: a reconcile meanwhile makes nothing again.
       await system.reconcile(networks, name);
-      const left = async () => [
-        ...(await system.list(sets)),
-        ...(await system.list(services)),
-        ...(await system.list(networks)),
-      ];
       await expect.poll(left, { timeout: collectedWithinMilliseconds }).toEqual([]);
     });
   });

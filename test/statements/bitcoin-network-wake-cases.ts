@@ -4,6 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serviceKind as services, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
 import { type NetworkNode, bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import { podKind as pods } from '../../src/controllers/bitcoin-network/nodes.ts';
+import type { Kind } from '../../src/core/kind.ts';
 import type { Connection } from '../../src/kube/connection.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import { createBitcoin } from './bitcoin.ts';
@@ -45,6 +46,13 @@ export function bitcoinNetworkWakeCases(connect: () => Connection): void {
       await watch.next();
     }
   }
+  /** Lets everything that happened to an object be forwarded and delivered: what wakes anybody after that is something new. */
+  async function seen(kind: Kind, object: string): Promise<void> {
+    const { resourceVersion } = (await system.patch(kind, object, { metadata: { labels: { seen: 'yes' } } })).metadata;
+    watch ??= startWatch(system.client, system.namespace, system.send);
+    while (!watch.forwarded.some((body) => parseMessage(body).resourceVersion === resourceVersion)) await watch.next();
+    await system.deliver();
+  }
   /** One whole period of polling the world: every object has been visited once. */
   async function resync(): Promise<void> {
     await system.tick();
@@ -60,6 +68,7 @@ export function bitcoinNetworkWakeCases(connect: () => Connection): void {
       await bitcoin.network(name);
       await until(async () => (await system.get(kind, child)) !== undefined);
       const { uid } = (await system.read(kind, child)).metadata;
+      await seen(kind, child);
       await system.delete(kind, child);
       await until(async () => ((await system.get(kind, child))?.metadata.uid ?? uid) !== uid);
     });
