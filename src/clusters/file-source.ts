@@ -1,5 +1,6 @@
 // The clusters table on one machine: a JSON file, `{"name": entry, ...}`, read anew each time it is asked.
 import { readFile } from 'node:fs/promises';
+import { parseJson } from '../core/parse-json.ts';
 import { isRecord } from '../kube/record.ts';
 import { ConnectionProblem } from './connection-problem.ts';
 import type { ClusterSource } from './table.ts';
@@ -19,13 +20,4 @@ export function createFileSource(place: string): ClusterSource {
     return new Map(Object.entries(value));
   }
   return { readAll, read: async (name) => (await readAll()).get(name) };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // No cause: the parser quotes what it read.
-    return undefined;
-  }
 }

@@ -6,6 +6,7 @@ import {
   ParameterNotFound,
   type SSMClient,
 } from '@aws-sdk/client-ssm';
+import { parseJson } from '../core/parse-json.ts';
 import type { ClusterSource } from './table.ts';
 
 /** A table that does not answer must not use up a function's time. */
@@ -22,7 +23,7 @@ export function createSsmSource(ssm: SSMClient, path: string): ClusterSource {
           new GetParameterCommand({ Name: prefix + name, WithDecryption: true }),
           deadline(),
         );
-        return parseJson(Parameter?.Value);
+        return entryIn(Parameter?.Value);
       } catch (error) {
         if (error instanceof ParameterNotFound) return undefined;
         throw error;
@@ -35,7 +36,7 @@ export function createSsmSource(ssm: SSMClient, path: string): ClusterSource {
         const command = new GetParametersByPathCommand({ Path: prefix, WithDecryption: true, NextToken });
         const page = await ssm.send(command, deadline());
         for (const { Name, Value } of page.Parameters ?? []) {
-          if (Name !== undefined) all.set(Name.slice(prefix.length), parseJson(Value));
+          if (Name !== undefined) all.set(Name.slice(prefix.length), entryIn(Value));
         }
         NextToken = page.NextToken;
       } while (NextToken !== undefined);
@@ -45,10 +46,4 @@ export function createSsmSource(ssm: SSMClient, path: string): ClusterSource {
 }
 
 /** Something that is not JSON is no entry: null, which the schema refuses by the cluster's name. */
-function parseJson(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return null;
-  }
-}
+const entryIn = (text = ''): unknown => parseJson(text) ?? null;

@@ -1,5 +1,6 @@
 // How the readiness of children becomes a condition of their owner: the rules that Knative's Service made for its
 // Configuration and Route. Pure; what the API server says of the children comes in as values.
+import { isStanding } from './conditions.ts';
 import { NotOwnedError, toError } from './errors.ts';
 import type { Kind, Meta } from './kind.ts';
 import { redact } from './redact.ts';
@@ -56,5 +57,22 @@ export async function settleChildren<O extends object>(
       return { ...(live === undefined ? {} : { live }), problem: { condition, error } };
     }
     return { problem: { condition: { status: 'False', reason: 'ChildRefused', message }, error } };
+  }
+}
+
+/**
+ * Warns of children that were refused, in one Event each. One that stands in the conditions as it is now has been told.
+ * @param settled by the condition that a refusal is shown in
+ * @example warnOfRefusals(record, conditions, { ServiceReady: services });
+ */
+export function warnOfRefusals(
+  record: (type: 'Warning', reason: string, message: string) => void,
+  standing: readonly StandingCondition[] | undefined,
+  settled: Readonly<Record<string, Settled<object>>>,
+): void {
+  for (const [type, { problem }] of Object.entries(settled)) {
+    if (problem === undefined || isStanding(standing, type, problem.condition)) continue;
+    const { reason, message = '' } = problem.condition;
+    record('Warning', reason === 'NotOwned' ? 'ErrResourceExists' : 'ErrChildRefused', message);
   }
 }

@@ -22,6 +22,30 @@ export function isCurrent(workload: Workload | undefined): boolean {
   return status?.observedGeneration !== undefined && status.observedGeneration >= (metadata?.generation ?? 0);
 }
 
+/** As much of a StatefulSet as its readiness is read from. A V1StatefulSet fits. */
+export type Replicated = Workload & {
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: { readonly readyReplicas?: number };
+};
+
+/**
+ * Tells whether a StatefulSet has all the ready replicas that it wants: where a Deployment says Available, it only counts. One on
+ * which nobody has reported has none.
+ */
+export function readyReplicasOf(set: Replicated | undefined): Condition {
+  const { metadata, spec, status } = set ?? {};
+  const [wanted, ready] = [spec?.replicas ?? 0, status?.readyReplicas ?? 0];
+  const readiness =
+    ready >= wanted ? { status: 'True', reason: 'AllReady' } : { status: 'False', reason: 'NotAllReady' };
+  return availabilityOf({
+    ...(metadata === undefined ? {} : { metadata }),
+    status: {
+      observedGeneration: status?.observedGeneration ?? metadata?.generation ?? 0,
+      conditions: [{ type: 'Available', ...readiness, message: `${ready} of ${wanted} replicas are ready` }],
+    },
+  });
+}
+
 /** Tells how available a workload is: Unknown while there is none, or nothing is reported of what is wanted now, or it goes. */
 export function availabilityOf(workload: Workload | undefined): Condition {
   const { metadata, status } = workload ?? {};

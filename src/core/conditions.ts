@@ -44,6 +44,16 @@ export function mergeConditions(
   return [...merged.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
 }
 
+/** Tells whether a condition stands already and says the same: then it is no news, and no Event. */
+export function isStanding(
+  standing: readonly StandingCondition[] | undefined,
+  type: string,
+  { reason, message = '' }: Condition,
+): boolean {
+  const there = standing?.find((one) => one.type === type);
+  return there?.reason === reason && (there.message ?? '') === message;
+}
+
 /** Sums up declared conditions: a False beats an Unknown, all True is Ready (as Knative's living condition set). */
 export function summarize(declared: readonly string[], said: Readonly<Record<string, Condition>>): Condition {
   const worst =

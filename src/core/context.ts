@@ -1,6 +1,7 @@
 // What a reconciler may do besides returning its result. The typed Context is the author's; BareContext is what the
 // runtime provides for any controller, without types.
 
+import type { ChildChange, ChildrenOptions } from './children.ts';
 import {
   type CommandRule,
   type Exec,
@@ -27,17 +28,6 @@ type Surroundings = {
   record(type: 'Normal' | 'Warning', reason: string, message: string): void;
 };
 
-/** How the children of a kind are made so. */
-export type ChildrenOptions = {
-  /** Deletes what we own and do not name; true when absent. */
-  readonly prune?: boolean;
-  /**
-   * Lists that are ours alone although the API merges them by key (`spec.ports`): what others have put there is taken out.
-   * Only for lists that we always give.
-   */
-  readonly whole?: readonly string[];
-};
-
 /** What a reconciler is handed. An undeclared kind does not compile (or, where it looks like a declared one, throws a TypeError), so that the generated RBAC cannot fall short. */
 export interface Context<Own extends Kind, Read extends Kind, X> extends Surroundings {
   /** What the controller's `clients` made of its settings. */
@@ -55,7 +45,7 @@ export interface Context<Own extends Kind, Read extends Kind, X> extends Surroun
   children<K extends Own>(
     kind: K,
     desired: readonly Child<K>[] | ((existing: readonly ObjectOf<K>[]) => readonly Child<K>[]),
-    options?: ChildrenOptions,
+    options?: ChildrenOptions<ObjectOf<K>>,
   ): Promise<readonly ObjectOf<K>[]>;
 }
 
@@ -118,11 +108,12 @@ export function typeContext<Own extends Kind, Read extends Kind, X, D extends Ex
       hold(declared, 'declare', kind);
       return (await bare.list(kind, labels)).map((raw) => readAs(kind, raw));
     },
-    children: async (kind, desired, options) => {
+    children: async (kind, desired, { onChange, ...options } = {}) => {
       hold(owns, 'own', kind);
       const given = typeof desired === 'function' ? desired : () => desired;
       const bareGiven = (existing: readonly object[]) => given(existing.map((raw) => readAs(kind, raw)));
-      return (await bare.children(kind, bareGiven, options)).map((raw) => readAs(kind, raw));
+      const telling = onChange === undefined ? {} : { onChange: tell(kind, onChange) };
+      return (await bare.children(kind, bareGiven, { ...options, ...telling })).map((raw) => readAs(kind, raw));
     },
   };
   // The compiler cannot see that `exec` is there exactly when D is a declaration.
@@ -140,4 +131,13 @@ function execOf(bare: BareContext, controller: string, declaration: ExecDeclarat
 /** `kind.read` with the type that the compiler cannot see through a generic kind. */
 function readAs<K extends Kind>(kind: K, raw: object): ObjectOf<K> {
   return kind.read(raw) as ObjectOf<K>;
+}
+
+function tell<K extends Kind>(kind: K, onChange: (change: ChildChange<ObjectOf<K>>) => void) {
+  return (change: ChildChange): void => {
+    const child = readAs(kind, change.child);
+    onChange(
+      change.type === 'changed' ? { ...change, child, before: readAs(kind, change.before) } : { ...change, child },
+    );
+  };
 }

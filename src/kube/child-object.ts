@@ -1,5 +1,7 @@
 // What makes an object a child of ours: its labels, its annotation and its controller reference; and how it is told from what
 // is somebody else's.
+
+import { controllerUidOf } from '../core/controller-of.ts';
 import { formatKey } from '../core/key.ts';
 import { controllerLabel, ownerAnnotation, ownerUidLabel } from '../core/words.ts';
 import type { KubeObject, OwnerReference, ResourceName } from './object.ts';
@@ -72,7 +74,7 @@ function ownerReference(owner: KubeObject): OwnerReference {
 
 /** Tells whether an object's controller is this owner: this very one, by uid. */
 export function isOwned(owner: KubeObject, live: KubeObject): boolean {
-  return live.metadata.ownerReferences?.find((one) => one.controller === true)?.uid === uidOf(owner);
+  return controllerUidOf(live) === uidOf(owner);
 }
 
 /** Returns an object's uid. Throws a TypeError for an object that was never read. */

@@ -3,6 +3,7 @@
 //
 // Guarantees: a converged set costs one list and no write. Running twice, or dying half-way and running again, ends in the
 // same place. Assumptions: children live in the owner's namespace, or the owner is cluster-scoped.
+import type { ChildChange } from '../core/children.ts';
 import { NotOwnedError } from '../core/errors.ts';
 import { controllerLabel, fieldManagerOf, ownerUidLabel } from '../core/words.ts';
 import { applyObject } from './apply.ts';
@@ -26,6 +27,8 @@ export interface ChildrenRequest extends ChildKind {
   readonly deleteAllowed: boolean;
   /** Dotted paths of lists that are ours alone: what others put there is taken out. */
   readonly whole?: readonly string[];
+  /** Told of every write that changed something. */
+  readonly onChange?: ((change: ChildChange<KubeObject>) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,7 +50,7 @@ const TRIES = 3;
  * names that are taken by what is not ours (an orphan included), and a TypeError for a set that cannot be.
  */
 export async function applyChildren(client: KubeClient, request: ChildrenRequest): Promise<ChildrenResult> {
-  const { owner, desired, signal } = request;
+  const { owner, desired, onChange, signal } = request;
   const existing = await listOwned(client, request);
   const given = typeof desired === 'function' ? desired([...existing.values()].filter(isOurs(owner))) : desired;
   const wanted = given.map((child) => childObject(request, child));
@@ -65,13 +68,18 @@ export async function applyChildren(client: KubeClient, request: ChildrenRequest
       continue;
     }
     objects.push(outcome.live);
-    if (outcome.write === 'changed') writes += 1;
     if (outcome.write === 'noop') noops += 1;
+    if (outcome.write !== 'changed') continue;
+    writes += 1;
+    const { live: after, before } = outcome;
+    onChange?.(before === undefined ? { type: 'created', child: after } : { type: 'changed', child: after, before });
   }
   if (request.prune && request.deleteAllowed) {
     for (const [name, live] of existing) {
       if (names.has(name) || !isOwned(owner, live) || live.metadata.deletionTimestamp !== undefined) continue;
-      if (await deleteObject(client, request.resource, live, signal)) writes += 1;
+      if (!(await deleteObject(client, request.resource, live, signal))) continue;
+      writes += 1;
+      onChange?.({ type: 'deleted', child: live });
     }
   }
   if (refused.length > 0) throw new NotOwnedError(refused, objects);
@@ -83,7 +91,12 @@ function isOurs(owner: KubeObject): (live: KubeObject) => boolean {
   return (live) => isOwned(owner, live);
 }
 
-type Placed = { readonly live: KubeObject; readonly write: 'none' | 'noop' | 'changed' };
+type Placed = {
+  readonly live: KubeObject;
+  readonly write: 'none' | 'noop' | 'changed';
+  /** As it was read before the write; undefined for one that was created. */
+  readonly before?: KubeObject | undefined;
+};
 
 async function place(
   client: KubeClient,
@@ -114,7 +127,7 @@ async function place(
       const object = live === undefined ? child : { ...child, metadata: { ...child.metadata, uid: live.metadata.uid } };
       const after = await applyObject(client, resource, object, { fieldManager, force: live !== undefined, signal });
       const unchanged = after.metadata.resourceVersion === live?.metadata.resourceVersion;
-      return { live: after, write: unchanged ? 'noop' : 'changed' };
+      return { live: after, write: unchanged ? 'noop' : 'changed', before: live };
     } catch (error) {
       // What others put beside ours may be why ours is refused: a port of another number under our port's name, say.
       const refusedIn = listsOf(child).filter((list) => !whole.includes(list) && isInvalidInList(error, list));

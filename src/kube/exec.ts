@@ -3,6 +3,7 @@
 // the command is an argv, so that no shell reads it.
 import type { Executed } from '../core/exec.ts';
 import type { Key } from '../core/key.ts';
+import { parseJson } from '../core/parse-json.ts';
 import type { KubeClient } from './client.ts';
 import { AnswerError, ApiError, parseStatus } from './errors.ts';
 import { objectPath } from './path.ts';
@@ -80,14 +81,6 @@ function exitCodeOf(text: string, label: string): number | undefined {
   if (status.reason === 'NonZeroExitCode' && /^\d{1,9}$/.test(code)) return Number(code);
   // The container's runtime could not do it; as an answer to the upgrade this would have been a 500.
   throw new ApiError(label, status.code ?? 500, body);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Collects a channel's bytes; a character may lie across two messages. */

@@ -2,6 +2,7 @@
 // it. Each is one line; nothing here decides anything.
 import * as z from 'zod';
 import type { Registered } from '../core/controller.ts';
+import { parseJson } from '../core/parse-json.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { isRecord } from '../kube/record.ts';
 import { partsOf } from './applied-rows.ts';
@@ -176,12 +177,4 @@ function short(value: unknown): string {
     return `[${value.map((item) => (isRecord(item) && typeof item.name === 'string' ? item.name : short(item))).join(' ')}]`;
   if (isRecord(value)) return Object.values(value).map(short).join(' ');
   return value === undefined ? 'nothing' : String(value);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -65,7 +65,7 @@ export function createAccess(
       for await (const { items } of listPages(client, kind, { ...where, signal })) found.push(...items);
       return found;
     },
-    children: async (kind, desired, { prune = true, whole = [] } = {}) => {
+    children: async (kind, desired, { prune = true, whole = [], onChange } = {}) => {
       if (owner.object === undefined || owner.kind === undefined) {
         throw new TypeError(`${controller}: a mapping function has no object, so it cannot have children`);
       }
@@ -78,6 +78,7 @@ export function createAccess(
         desired: (existing) => desired(existing).map(toDesired),
         prune,
         whole,
+        onChange,
         deleteAllowed: true,
         signal,
       });

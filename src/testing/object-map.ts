@@ -2,7 +2,9 @@
 // reconcilers rely on (whole sets of children, ownership by controller reference, generations) and nothing of the API's
 // machinery; whether the machinery keeps them too is the conformance suite's business.
 import * as z from 'zod';
+import type { ChildChange } from '../core/children.ts';
 import type { BareContext } from '../core/context.ts';
+import { controllerUidOf } from '../core/controller-of.ts';
 import { NotOwnedError } from '../core/errors.ts';
 import { formatKey, type Key } from '../core/key.ts';
 import type { Kind } from '../core/kind.ts';
@@ -51,15 +53,14 @@ export function createObjectMap(
     const metadata = { uid: `uid-of-${given.metadata.name}`, generation: 1, ...there?.metadata, ...given.metadata };
     all.set(at, { ...there, ...given, metadata });
   }
-  const isOwned = ({ metadata }: Stored) =>
-    metadata.ownerReferences?.find((one) => one.controller === true)?.uid === ownerUid;
+  const isOwned = (one: Stored) => controllerUidOf(one) === ownerUid;
 
   /** A child without our labels is one that a test made; another controller's of the same owner is none of ours. */
   const isListed = (one: Stored) =>
     isOwned(one) && (one.metadata.labels?.[controllerLabel] ?? controller) === controller;
 
   /** Makes one child so; undefined when its name is somebody else's. */
-  function set(kind: Kind, desired: Stored): Stored | undefined {
+  function set(kind: Kind, desired: Stored, onChange: (change: ChildChange) => void): Stored | undefined {
     const at = place(kind, desired.metadata);
     const live = all.get(at);
     if (live !== undefined && !isOwned(live)) return undefined;
@@ -67,8 +68,11 @@ export function createObjectMap(
     const same = live !== undefined && withoutMetadata(live) === withoutMetadata(changed);
     const generation = (live?.metadata.generation ?? 0) + (same ? 0 : 1);
     const after = { ...changed, metadata: { ...changed.metadata, generation } };
-    all.set(at, { ...after, metadata: { uid: `uid-of-${desired.metadata.name}`, ...after.metadata } });
-    return all.get(at);
+    const child = { ...after, metadata: { uid: `uid-of-${desired.metadata.name}`, ...after.metadata } };
+    all.set(at, child);
+    if (live === undefined) onChange({ type: 'created', child: structuredClone(child) });
+    else if (!same) onChange({ type: 'changed', child: structuredClone(child), before: structuredClone(live) });
+    return child;
   }
 
   for (const object of objects) put(object);
@@ -81,16 +85,17 @@ export function createObjectMap(
         .filter(({ metadata }) => !kind.namespaced || metadata.namespace === namespace)
         .filter(({ metadata }) => Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value))
         .map((one) => structuredClone(one)),
-    children: async (kind, desired, { prune = true } = {}) => {
+    children: async (kind, desired, { prune = true, onChange = () => undefined } = {}) => {
       const existing = [...all.values()].filter(
         (one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind && isListed(one),
       );
       const wanted = desired(structuredClone(existing)).map((child) => asChild(kind, child));
-      const results = wanted.map((child) => ({ child, live: set(kind, child) }));
+      const results = wanted.map((child) => ({ child, live: set(kind, child, onChange) }));
       const names = new Set(wanted.map(({ metadata }) => place(kind, metadata)));
       for (const [at, one] of all) {
         if (prune && one.apiVersion === kind.apiVersion && one.kind === kind.kind && isListed(one) && !names.has(at)) {
           all.delete(at);
+          onChange({ type: 'deleted', child: one });
         }
       }
       const live = results.flatMap((one) => (one.live === undefined ? [] : [structuredClone(one.live)]));

@@ -1,10 +1,17 @@
 // From readiness of children to one condition: the rules V1 to V8, as tables. That a status is then written is the
 // business of the statements and of the runtime's own tests.
 import { describe, expect, it } from 'vitest';
-import { aggregate, type Dependent, readinessOf, settleChildren } from '../../src/core/aggregate.ts';
+import {
+  aggregate,
+  type Dependent,
+  readinessOf,
+  type Settled,
+  settleChildren,
+  warnOfRefusals,
+} from '../../src/core/aggregate.ts';
 import { NotOwnedError } from '../../src/core/errors.ts';
 import { existingKind } from '../../src/core/kind.ts';
-import type { Condition } from '../../src/core/result.ts';
+import type { Condition, StandingCondition } from '../../src/core/result.ts';
 
 const yes: Condition = { status: 'True', reason: 'Ready' };
 const no: Condition = { status: 'False', reason: 'Broken', message: 'it fell' };
@@ -85,5 +92,29 @@ describe('settleChildren', () => {
     expect(settled.problem).toMatchObject({ condition: { status: 'False', reason: 'ChildRefused' }, error });
     expect(settled.problem?.condition.message).toContain('configmaps "salt" is forbidden');
     expect(settled.problem?.condition.message).not.toContain('abcdefghijkl');
+  });
+});
+
+describe('warnOfRefusals', () => {
+  const refused = (reason: string, message: string): Settled<object> => ({
+    problem: { condition: { status: 'False', reason, message }, error: new Error(message) },
+  });
+  const warnings = (standing: readonly StandingCondition[], settled: Readonly<Record<string, Settled<object>>>) => {
+    const told: string[] = [];
+    warnOfRefusals((_, reason, message) => void told.push(`${reason}: ${message}`), standing, settled);
+    return told;
+  };
+
+  it('warns of a name that is taken and of what the API server refused, and of nothing else', () => {
+    const settled = { A: refused('NotOwned', 'Service a'), B: refused('ChildRefused', 'quota'), C: { live: [] } };
+    expect(warnings([], settled)).toEqual(['ErrResourceExists: Service a', 'ErrChildRefused: quota']);
+  });
+
+  it('does not warn again while the condition says the same', () => {
+    const standing: StandingCondition[] = [{ type: 'A', status: 'False', reason: 'NotOwned', message: 'Service a' }];
+    expect(warnings(standing, { A: refused('NotOwned', 'Service a') })).toEqual([]);
+    expect(warnings(standing, { A: refused('NotOwned', 'Service b') })).toEqual(['ErrResourceExists: Service b']);
+    expect(warnings(standing, { A: refused('ChildRefused', 'Service a') })).toEqual(['ErrChildRefused: Service a']);
+    expect(warnings(standing, { B: refused('NotOwned', 'Service a') })).toEqual(['ErrResourceExists: Service a']);
   });
 });

@@ -65,6 +65,24 @@ export function childrenCases(connect: () => Connection): void {
       expect((await read('a'))?.data).not.toHaveProperty('y');
     });
 
+    it('are told of when they are made, changed and deleted, with how they were, and not when nothing is written', async () => {
+      const told: unknown[] = [];
+      const onChange: ChildrenRequest['onChange'] = ({ type, child: { metadata, data }, ...was }) =>
+        void told.push([type, metadata.name, data, 'before' in was ? was.before.data : undefined]);
+      await children([child('a', { x: '1' }), child('b', { y: '1' })], { onChange });
+      expect(told.splice(0)).toEqual([
+        ['created', 'a', { x: '1' }, undefined],
+        ['created', 'b', { y: '1' }, undefined],
+      ]);
+      await children([child('a', { x: '1' }), child('b', { y: '1' })], { onChange });
+      expect(told).toEqual([]);
+      await children([child('a', { x: '2' })], { onChange });
+      expect(told).toEqual([
+        ['changed', 'a', { x: '2' }, { x: '1' }],
+        ['deleted', 'b', { y: '1' }, undefined],
+      ]);
+    });
+
     it('that are no longer wanted are deleted, unless they are to be kept', async () => {
       await children([child('a', {}), child('b', {})]);
       expect(await children([child('a', {})], { prune: false })).toMatchObject({ writes: 0 });

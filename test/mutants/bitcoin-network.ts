@@ -37,30 +37,20 @@ export const bitcoinNetworkMutants: readonly Mutant[] = [
     "exec: { command: [...bitcoinCli, 'getnetworkinfo'] },",
     "exec: { command: ['true'] },",
   ),
-  swap(
-    'says nothing of what it creates',
-    network,
-    'if (set !== undefined && before.set === undefined) {',
-    'if (false) {',
-  ),
+  swap('says nothing of what it creates', network, "if (change.type === 'created') created('stateful set');", ''),
   swap(
     'says at every reconcile that it created its Service',
     network,
-    'if (service !== undefined && before.service === undefined) {',
-    'if (service !== undefined) {',
+    'const [set] = sets.live ?? [];',
+    "const [set] = sets.live ?? []; if (services.live !== undefined) created('headless service');",
   ),
-  swap('says nothing when it scales', network, 'set.spec?.replicas !== before.set?.spec?.replicas', 'false'),
-  swap(
-    'warns at every retry',
-    network,
-    'if (standing?.some((one) => one.type === type && one.reason === reason && one.message === message)) return;',
-    '',
-  ),
+  swap('says nothing when it scales', network, 'change.before.spec?.replicas !== spec.nodes', 'false'),
+  swap('warns at every retry', 'src/core/aggregate.ts', '|| isStanding(standing, type, problem.condition)', ''),
   swap(
     'gives the StatefulSet up when its Service cannot be made',
     network,
-    'const [service] = services.live ?? [];',
-    'const [service] = services.live ?? []; if (services.problem !== undefined) return { status: {}, conditions: { ServiceReady: services.problem.condition, NodesReady: { status: "Unknown", reason: "NoService" } }, retry: services.problem.error };',
+    'const [set] = sets.live ?? [];',
+    'const [set] = sets.live ?? []; if (services.problem !== undefined) return { status: {}, conditions: { ServiceReady: services.problem.condition, NodesReady: { status: "Unknown", reason: "NoService" } }, retry: services.problem.error };',
   ),
   swap(
     'does not try again when a child was refused',
@@ -68,7 +58,7 @@ export const bitcoinNetworkMutants: readonly Mutant[] = [
     'return problem === undefined ? result : { ...result, retry: problem.error };',
     'return result;',
   ),
-  swap('is ready when one node is', network, 'ready >= wanted', 'ready >= 1'),
+  swap('is ready when one node is', 'src/core/availability.ts', 'ready >= wanted', 'ready >= 1'),
   swap(
     'believes what the StatefulSet said of an older generation',
     'src/core/availability.ts',
@@ -130,13 +120,13 @@ export const nodesMutants: readonly Mutant[] = [
   swap(
     'takes pods for its own by their name and labels',
     nodes,
-    'filter(({ metadata }) => controllerUid(metadata) === setUid)',
+    'filter((pod) => controllerUidOf(pod) === setUid)',
     'filter(() => true)',
   ),
   swap(
     'takes a StatefulSet for its own by its name',
     nodes,
-    'if (setUid === undefined || controllerUid(set?.metadata) !== uid) return [];',
+    'if (setUid === undefined || controllerUidOf(set) !== uid) return [];',
     'if (setUid === undefined) return [];',
   ),
   swap(

@@ -112,7 +112,7 @@ function childrenMutants(ownerKind: string, isNot: (variable: string) => string)
       edits: [
         {
           file: 'src/kube/child-object.ts',
-          find: 'return live.metadata.ownerReferences?.find((one) => one.controller === true)?.uid === uidOf(owner);',
+          find: 'return controllerUidOf(live) === uidOf(owner);',
           replace: `const is = live.metadata.ownerReferences?.find((one) => one.controller === true); return owner.kind === '${ownerKind}' ? is?.name === owner.metadata.name : is?.uid === uidOf(owner);`,
         },
       ],

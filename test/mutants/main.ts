@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { registry } from '../../src/controllers/registry.ts';
+import { atATime } from '../../src/core/at-a-time.ts';
 import { isOfEvery, subjects } from './catalogue.ts';
 import type { Mutant } from './mutant.ts';
 import { runSuites, type Suites, type Test } from './run-suites.ts';
@@ -30,14 +31,8 @@ const entries: readonly Entry[] = subjects
   )
   .filter(({ name }) => positionals.length === 0 || positionals.some((wanted) => name.includes(wanted)));
 
-/** Does the work for each item, for one more at a time than there are processors: many a mutant waits for what never comes. */
-async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = [...items];
-  const lane = async () => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: availableParallelism() + 1 }, lane));
-}
+/** One more at a time than there are processors: many a mutant waits for what never comes. */
+const lanes = availableParallelism() + 1;
 
 // Without a mutant everything has to hold; otherwise a failure says nothing.
 const baseline: Test[] = [];
@@ -47,7 +42,7 @@ const calm = Map.groupBy(
   ),
   ({ without }) => without.join(),
 );
-await each(calm.values(), async (alike) => {
+await atATime(lanes, calm.values(), async (alike) => {
   const run = { files: [...new Set(alike.map(({ file }) => file))], without: alike[0]?.without ?? [] };
   const ran = await runSuites(run, undefined, { limitSeconds: 600, signal });
   if (ran.type !== 'ran') throw new Error(`without any mutant: ${ran.type === 'hung' ? 'no end' : ran.why}`);
@@ -62,7 +57,7 @@ if (failed.length > 0) {
 say(`${baseline.length} tests hold without a mutant (${secondsSince(startedAt)}); ${entries.length} mutants follow`);
 
 const verdicts = new Map<string, Verdict>();
-await each(entries, async ({ name, run, mutant }) => {
+await atATime(lanes, entries, async ({ name, run, mutant }) => {
   const from = performance.now();
   const verdict = judge(await runSuites(run, mutant, { limitSeconds: 240, signal }));
   verdicts.set(name, verdict);

@@ -5,7 +5,6 @@ import { type Mutant, swap } from './mutant.ts';
 const folder = 'src/controllers/memcached-proxy';
 const references = `${folder}/references.ts`;
 const children = `${folder}/children.ts`;
-const announce = `${folder}/announce.ts`;
 const kind = `${folder}/kind.ts`;
 const controller = `${folder}/memcached-proxy.ts`;
 
@@ -26,12 +25,12 @@ export const workloadMutants: readonly Mutant[] = [
     '',
   ),
   swap('takes an empty image as it is', children, "image: image === '' ? defaultImage : image", 'image'),
-  swap('does not put ports right that somebody added', controller, "{ whole: ['spec.ports'] },", '{},'),
+  swap('does not put ports right that somebody added', controller, "whole: ['spec.ports'], ", ''),
   swap(
     'leaves a second Deployment that an older version made',
     controller,
-    'return [deploymentOf(proxy, plan.name)];',
-    'return [deploymentOf(proxy, plan.name), ...existing.filter(({ metadata: one }) => one.name !== deploymentName(name)).map(({ metadata: one }) => ({ ...deploymentOf(proxy, plan.name), metadata: { name: one.name } }))];',
+    '[deploymentOf(proxy, plan.name)]',
+    '(existing) => [deploymentOf(proxy, plan.name), ...existing.filter(({ metadata: one }) => one.name !== deploymentName(name)).map(({ metadata: one }) => ({ ...deploymentOf(proxy, plan.name), metadata: { name: one.name } }))]',
   ),
 ];
 
@@ -82,21 +81,21 @@ export const reportMutants: readonly Mutant[] = [
   ),
   swap(
     'warns at every reconcile',
-    announce,
-    "if (isKnown !== true) record('Warning', reason, message);",
-    "record('Warning', reason, message);",
+    'src/core/conditions.ts',
+    "return there?.reason === reason && (there.message ?? '') === message;",
+    'return false;',
   ),
   swap(
     'says at every reconcile that it made its children',
-    announce,
-    'old.metadata.resourceVersion !== metadata.resourceVersion',
-    'true',
+    'src/kube/children.ts',
+    "if (outcome.write !== 'changed') continue;",
+    '',
   ),
   swap(
     'says nothing of children that it deletes',
-    announce,
-    "if (metadata.deletionTimestamp === undefined) say('delete'",
-    "if (false) say('delete'",
+    'src/kube/children.ts',
+    "onChange?.({ type: 'deleted', child: live });",
+    '',
   ),
   swap(
     'believes what the Deployment said of an older generation',

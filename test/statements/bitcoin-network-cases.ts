@@ -126,7 +126,7 @@ export function bitcoinNetworkCases(connect: () => Connection): void {
       await made();
       const { status } = await at.system.read(networks, name);
       expect(status).toMatchObject({ observedGeneration: 1, replicas: 0, readyNodes: 0 });
-      expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False', reason: 'NodesNotReady' });
+      expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False', reason: 'NotAllReady' });
     });
 
     it('B6, V4: is Ready when all nodes are, by a report of the present spec and no other', async () => {
@@ -135,7 +135,7 @@ export function bitcoinNetworkCases(connect: () => Connection): void {
       await reconcile();
       expect(await at.bitcoin.condition(name, 'NodesReady')).toMatchObject({
         status: 'False',
-        message: `${set}: 2 of 3 nodes are ready`,
+        message: `${set}: 2 of 3 replicas are ready`,
       });
       await report(3, 3);
       await reconcile();

@@ -2,6 +2,7 @@
 // are part of it: what is declared wrongly does not compile.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { ChildChange } from '../../src/core/children.ts';
 import { defineController } from '../../src/core/controller.ts';
 import { NotOwnedError } from '../../src/core/errors.ts';
 import { existingKind } from '../../src/core/kind.ts';
@@ -61,6 +62,22 @@ describe('testContext', () => {
     expect(await context.list(configMap)).toMatchObject([{ metadata: { name: 'a', generation: 1 }, data: { x: '1' } }]);
     await context.children(configMap, [child('a', { x: '2' })]);
     expect(await context.list(configMap)).toMatchObject([{ metadata: { name: 'a', generation: 2 }, data: { x: '2' } }]);
+  });
+
+  it('tells of children that are made, changed and deleted', async () => {
+    const context = testContext(controller, { clients, owner });
+    const told: unknown[] = [];
+    const onChange = (change: ChildChange<ConfigMap>) =>
+      void told.push([change.type, change.child.data, ...(change.type === 'changed' ? [change.before.data] : [])]);
+    await context.children(configMap, [child('a', { x: '1' }), child('b', { y: '1' })], { onChange });
+    await context.children(configMap, [child('a', { x: '2' })], { onChange });
+    await context.children(configMap, [child('a', { x: '2' })], { onChange });
+    expect(told).toEqual([
+      ['created', { x: '1' }],
+      ['created', { y: '1' }],
+      ['changed', { x: '2' }, { x: '1' }],
+      ['deleted', { y: '1' }],
+    ]);
   });
 
   it('hands those that there are to whoever plans the set', async () => {

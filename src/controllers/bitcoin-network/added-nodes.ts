@@ -4,6 +4,7 @@
 // Nothing that a command prints is ever shown: whoever runs the node could put into it what they like, credentials included.
 import * as z from 'zod';
 import type { Executed } from '../../core/exec.ts';
+import { parseJson } from '../../core/parse-json.ts';
 
 /** Runs a command of bitcoin-cli on one node, given its arguments. */
 export type BitcoinCli = (...args: readonly string[]) => Promise<Executed>;
@@ -42,23 +43,13 @@ export async function makeList(cli: BitcoinCli, own: string, peers: readonly str
   for (const one of add) expectDone('addnode', await cli('addnode', one, 'add'), exitCodes.alreadyAdded);
 }
 
-const addedNodes = z
-  .string()
-  .transform((text, { addIssue }) => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      addIssue('not JSON');
-      return z.NEVER;
-    }
-  })
-  .pipe(z.array(z.object({ addednode: z.string() })));
+const addedNodes = z.array(z.object({ addednode: z.string() }));
 
 async function readList(cli: BitcoinCli): Promise<readonly string[]> {
   const command = 'getaddednodeinfo';
   const executed = await cli(command);
   expectDone(command, executed);
-  const { data } = addedNodes.safeParse(executed.stdout);
+  const { data } = addedNodes.safeParse(parseJson(executed.stdout));
   if (data === undefined) throw new RpcError(`${command}: the answer cannot be read`);
   return data.map(({ addednode }) => addednode);
 }

@@ -3,6 +3,7 @@
 // credentials, so nobody here has any.
 //
 // This controller writes status.nodes and PeersConnected, and owns bitcoind's list of added nodes; of the cluster it only reads.
+import { atATime } from '../../core/at-a-time.ts';
 import { defineController } from '../../core/controller.ts';
 import { toError } from '../../core/errors.ts';
 import type { Condition } from '../../core/result.ts';
@@ -12,7 +13,7 @@ import { bitcoinNetworkKind, type NetworkNode } from './kind.ts';
 import { isPeer, nodesOf, podKind } from './nodes.ts';
 
 /** How many nodes are spoken to at a time. */
-const atATime = 8;
+const lanes = 8;
 const callSeconds = 5;
 /**
  * After these no node is spoken to any more, so that the status is written before the function's time is over, should all of it be
@@ -41,7 +42,7 @@ export const bitcoinPeers = defineController(bitcoinNetworkKind, { status: ['nod
 
       const endsAt = now().getTime() + budgetSeconds * 1000;
       const failed = new Map<string, Error>();
-      await each(peers, atATime, async ({ nodeName, ip }) => {
+      await atATime(lanes, peers, async ({ nodeName, ip }) => {
         const cli = async (...args: readonly string[]) => {
           if (now().getTime() > endsAt) throw new RpcError(`not done within ${budgetSeconds} s`);
           const container = `${name}${containerSuffix}`;
@@ -81,13 +82,4 @@ function connectedness(nodes: readonly NetworkNode[], failed: ReadonlyMap<string
   }
   if (ready.length === 0) return { status: 'Unknown', reason: 'NoReadyNodes', message: 'no node is ready' };
   return { status: 'True', reason: 'AllAdded', message: `${ready.length} ready nodes have each other as added nodes` };
-}
-
-/** Does the work for each item, for so many at a time. */
-async function each<T>(items: readonly T[], limit: number, work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = [...items];
-  const lane = async () => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: limit }, lane));
 }

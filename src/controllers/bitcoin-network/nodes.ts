@@ -1,7 +1,8 @@
 // From pods to the nodes of a network. Pure. A pod counts because of who controls it, never because of its name or its labels,
 // which anybody may give to a pod of theirs.
 import { isIP } from 'node:net';
-import type { V1ObjectMeta, V1Pod, V1StatefulSet } from '@kubernetes/client-node';
+import type { V1Pod, V1StatefulSet } from '@kubernetes/client-node';
+import { controllerUidOf } from '../../core/controller-of.ts';
 import { existingKind } from '../../core/kind.ts';
 import { serviceName, statefulSetName } from './children.ts';
 import type { NetworkNode } from './kind.ts';
@@ -21,10 +22,8 @@ export function nodesOf(
   pods: readonly V1Pod[],
 ): NetworkNode[] {
   const setUid = set?.metadata?.uid;
-  if (setUid === undefined || controllerUid(set?.metadata) !== uid) return [];
-  const ours = new Map(
-    pods.filter(({ metadata }) => controllerUid(metadata) === setUid).map((pod) => [pod.metadata?.name, pod]),
-  );
+  if (setUid === undefined || controllerUidOf(set) !== uid) return [];
+  const ours = new Map(pods.filter((pod) => controllerUidOf(pod) === setUid).map((pod) => [pod.metadata?.name, pod]));
   return Array.from({ length: nodes }, (_, ordinal) => ordinal).flatMap((ordinal) => {
     const nodeName = `${statefulSetName(name)}-${ordinal}`;
     const pod = ours.get(nodeName);
@@ -37,10 +36,6 @@ export function nodesOf(
 /** Tells whether a node may be told of others and others of it: it is ready, and its address is one. */
 export function isPeer({ ready, ip }: NetworkNode): boolean {
   return ready && isIP(ip) !== 0;
-}
-
-function controllerUid(metadata: V1ObjectMeta | undefined): string | undefined {
-  return metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
 
 /** A pod that is being deleted may still call itself ready; it will not be for long. */

@@ -5,10 +5,13 @@
 // A user writes spec. This controller alone writes status, and owns ConfigMaps, one Deployment and one Service; it reads the
 // Services that the rules name. How many replicas the Deployment has is not its business.
 import type { V1ConfigMap } from '@kubernetes/client-node';
+import { settleChildren, warnOfRefusals } from '../../core/aggregate.ts';
 import { availabilityOf } from '../../core/availability.ts';
+import type { ChildChange } from '../../core/children.ts';
+import { isStanding } from '../../core/conditions.ts';
 import { defineController } from '../../core/controller.ts';
+import type { Kind } from '../../core/kind.ts';
 import type { Condition } from '../../core/result.ts';
-import { type Subject, settleAndTell, warnOnce } from './announce.ts';
 import {
   asItIs,
   configMapKind,
@@ -29,6 +32,13 @@ import { memcachedProxyKind } from './kind.ts';
 import { namingKind, type Pool, proxiesNaming, resolve } from './references.ts';
 import { droppedBy, type Plan, planRollOut } from './roll-out.ts';
 
+/** What Events say was done to a child, and their reasons. */
+const verbs = {
+  created: ['create', 'SuccessfulCreate'],
+  changed: ['update', 'SuccessfulUpdate'],
+  deleted: ['delete', 'SuccessfulDelete'],
+} as const;
+
 /** The controller. */
 export const memcachedProxy = defineController(memcachedProxyKind)({
   name: 'memcached-proxy',
@@ -45,7 +55,13 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
   async reconcile({ metadata, spec, status, conditions: standing }, { children, get, list, record }) {
     const { name, namespace: home = '' } = metadata;
     const proxy = { metadata, spec };
-    const subject: Subject = { name, record, conditions: standing };
+    // A reconcile that changes nothing says nothing, and what stands already is not told again.
+    const told =
+      ({ kind }: Kind) =>
+      ({ type, child }: ChildChange<Live<object>>) => {
+        const [verb, reason] = verbs[type];
+        record('Normal', reason, `${verb} ${kind} "${child.metadata.name}" for MemcachedProxy "${name}" successful`);
+      };
 
     // Observe. Without every Service that is named there is no configuration, and what runs is left as it is.
     const resolved = await resolve(spec.rules, home, {
@@ -53,7 +69,8 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
       slices: async (service) => await list(endpointSliceKind, { [serviceNameLabel]: service }),
     });
     if ('unresolved' in resolved) {
-      warnOnce(subject, { ...resolved.unresolved, type: 'ResolvedRefs' });
+      const { reason, message } = resolved.unresolved;
+      if (!isStanding(standing, 'ResolvedRefs', resolved.unresolved)) record('Warning', reason, message);
       const waits: Condition = { status: 'Unknown', reason: 'RefsNotResolved' };
       return {
         status: status ?? { pools: [] },
@@ -72,16 +89,16 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
 
     // Act. First the configuration, then who mounts it: whoever dies between leaves nothing that points nowhere.
     const chosen: { plan?: Plan; before: readonly Live<V1ConfigMap>[] } = { before: [] };
-    const configMaps = await settleAndTell(subject, configMapKind, 'ConfigReady', (seen) =>
+    const configMaps = await settleChildren(
+      configMapKind,
       children(
         configMapKind,
         (existing) => {
           chosen.before = existing;
           chosen.plan = planRollOut({ proxy, pools: resolved.pools, mounted }, existing);
-          seen(existing.filter((one) => one.metadata.name === chosen.plan?.name));
           return [chosen.plan.configMap];
         },
-        { prune: false },
+        { prune: false, onChange: told(configMapKind) },
       ),
     );
     const { plan, before } = chosen;
@@ -96,11 +113,9 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
     const deployments =
       plan === undefined || configMaps.problem !== undefined
         ? {}
-        : await settleAndTell(subject, deploymentKind, 'DeploymentAvailable', (seen) =>
-            children(deploymentKind, (existing) => {
-              seen(existing);
-              return [deploymentOf(proxy, plan.name)];
-            }),
+        : await settleChildren(
+            deploymentKind,
+            children(deploymentKind, [deploymentOf(proxy, plan.name)], { onChange: told(deploymentKind) }),
           );
     const [live] = deployments.live ?? [];
     const isMounted = live !== undefined && deployments.problem === undefined;
@@ -108,26 +123,27 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
     const pruned =
       dropped.length === 0
         ? {}
-        : await settleAndTell(subject, configMapKind, 'ConfigReady', (seen) =>
-            children(configMapKind, (existing) => {
-              seen(existing);
-              return existing.filter((one) => !dropped.includes(one.metadata.name)).map(asItIs);
-            }),
+        : await settleChildren(
+            configMapKind,
+            children(
+              configMapKind,
+              (existing) => existing.filter((one) => !dropped.includes(one.metadata.name)).map(asItIs),
+              { onChange: told(configMapKind) },
+            ),
           );
-    const services = await settleAndTell(subject, serviceKind, 'ServiceReady', (seen) =>
-      children(
-        serviceKind,
-        (existing) => {
-          seen(existing);
-          return [serviceOf(proxy)];
-        },
-        { whole: ['spec.ports'] },
-      ),
+    const services = await settleChildren(
+      serviceKind,
+      children(serviceKind, [serviceOf(proxy)], { whole: ['spec.ports'], onChange: told(serviceKind) }),
     );
 
     // Report.
-    const configProblem = configMaps.problem ?? pruned.problem;
-    const problem = configProblem ?? deployments.problem ?? services.problem;
+    const configs = configMaps.problem === undefined ? pruned : configMaps;
+    warnOfRefusals(record, standing, {
+      ConfigReady: configs,
+      DeploymentAvailable: deployments,
+      ServiceReady: services,
+    });
+    const problem = configs.problem ?? deployments.problem ?? services.problem;
     const result = {
       status: {
         ...(plan === undefined ? {} : { configMapName: plan.name }),
@@ -141,7 +157,7 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
       },
       conditions: {
         ResolvedRefs: { status: 'True', reason: 'Resolved' },
-        ConfigReady: configProblem?.condition ?? configReadiness(resolved.pools),
+        ConfigReady: configs.problem?.condition ?? configReadiness(resolved.pools),
         DeploymentAvailable:
           deployments.problem?.condition ??
           (live === undefined ? { status: 'Unknown', reason: 'ConfigNotReady' } : availabilityOf(live)),

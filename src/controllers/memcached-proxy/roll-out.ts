@@ -8,6 +8,7 @@
 import type { V1ConfigMap, V1Deployment, V1ReplicaSet } from '@kubernetes/client-node';
 import * as z from 'zod';
 import type { Child, Meta } from '../../core/kind.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import { configIn, type configMapKind, configMapName, configMapOf, type Live, mountedBy } from './children.ts';
 import { formatConfig, type Servers } from './config.ts';
 import type { Rule } from './kind.ts';
@@ -85,14 +86,6 @@ const poolsShape = z.object({ pools: z.record(z.string(), z.object({ servers: z.
 function serversIn(configMap: Live<V1ConfigMap> | undefined): Servers {
   const config = configMap === undefined ? undefined : configIn(configMap);
   if (config === undefined) return new Map();
-  const { data } = z.string().transform(toJson).pipe(poolsShape).safeParse(config);
+  const { data } = poolsShape.safeParse(parseJson(config));
   return new Map(Object.entries(data?.pools ?? {}).map(([pool, { servers }]) => [pool, servers]));
-}
-
-function toJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

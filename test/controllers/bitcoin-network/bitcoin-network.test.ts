@@ -18,7 +18,7 @@ describe('the reconciler', () => {
     expect(status).toEqual({ replicas: 0, readyNodes: 0 });
     expect(conditions).toMatchObject({
       ServiceReady: { status: 'True' },
-      NodesReady: { status: 'False', reason: 'NodesNotReady', message: 'a-sts: 0 of 3 nodes are ready' },
+      NodesReady: { status: 'False', reason: 'NotAllReady', message: 'a-sts: 0 of 3 replicas are ready' },
     });
     expect(await context.get(serviceKind, { name: 'a-svc' })).toBeDefined();
     expect((await context.get(statefulSetKind, { name: 'a-sts' }))?.spec?.replicas).toBe(3);
@@ -26,11 +26,11 @@ describe('the reconciler', () => {
   });
 
   it.each([
-    [{ observedGeneration: 1, replicas: 3, readyReplicas: 2 }, 'False', 'NodesNotReady'],
+    [{ observedGeneration: 1, replicas: 3, readyReplicas: 2 }, 'False', 'NotAllReady'],
     [{ observedGeneration: 1, replicas: 3, readyReplicas: 3 }, 'True', 'AllReady'],
     [{ observedGeneration: 1, replicas: 4, readyReplicas: 4 }, 'True', 'AllReady'],
     [{ observedGeneration: 0, replicas: 3, readyReplicas: 3 }, 'Unknown', 'OutOfDate'],
-    [{ observedGeneration: 1, replicas: 3, readyReplicas: undefined }, 'False', 'NodesNotReady'],
+    [{ observedGeneration: 1, replicas: 3, readyReplicas: undefined }, 'False', 'NotAllReady'],
   ])('V4: of a StatefulSet that reports %o its nodes’ readiness is %s, %s', async (reported, status, reason) => {
     const context = world();
     await bitcoinNetwork.reconcile(three, context);
