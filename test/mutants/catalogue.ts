@@ -10,6 +10,18 @@ import {
   nodesMutants,
 } from './bitcoin-network.ts';
 import { bookMutants } from './book.ts';
+import {
+  batchDefences,
+  cursorDefences,
+  deduplicationDefences,
+  dirtySetDefences,
+  distanceDefences,
+  loopDefences,
+  objectDefences,
+  resyncDefences,
+  slotDefences,
+  watchDefences,
+} from './defences.ts';
 import { aggregationMutants, dinnerDefinitionMutants, dinnerMutants } from './dinner.ts';
 import { fooDefinitionMutants, fooMutants } from './foo.ts';
 import { genericMutants } from './generic.ts';
@@ -37,6 +49,10 @@ const statements = (...names: readonly string[]) => names.map((name) => `test/st
 const controllers = (...names: readonly string[]) => names.map((name) => `test/controllers/${name}.test.ts`);
 const core = (...names: readonly string[]) => names.map((name) => `test/core/${name}.test.ts`);
 const cross = (...names: readonly string[]) => names.map((name) => `test/cross/${name}.test.ts`);
+const kube = (...names: readonly string[]) => names.map((name) => `test/kube/${name}.test.ts`);
+const queue = (...names: readonly string[]) => names.map((name) => `test/queue/${name}.test.ts`);
+const runtime = (...names: readonly string[]) => names.map((name) => `test/runtime/${name}.test.ts`);
+const watcher = (...names: readonly string[]) => names.map((name) => `test/watcher/${name}.test.ts`);
 const input = statements('bad-input');
 const generations = 'test/statements/generation.test.ts';
 
@@ -140,6 +156,22 @@ export const subjects: readonly Subject[] = [
       { mutants: staleMutants, suites: [generations], of: 'dinner' },
       { mutants: travelMutants, suites: cross('messages'), of: 'dinner' },
       { mutants: accessMutants, suites: cross('borders', 'deletion', 'ownership', 'writes'), of: 'ingredient' },
+    ],
+  },
+  {
+    name: 'defences',
+    generic: [],
+    own: [
+      { mutants: watchDefences, suites: kube('watch', 'watch-again', 'watch-state') },
+      { mutants: loopDefences, suites: watcher('watch-loop', 'watch-loop-cursor', 'missed-deletions') },
+      { mutants: dirtySetDefences, suites: runtime('dirty-set', 'forwarder') },
+      { mutants: cursorDefences, suites: [...runtime('progress', 'cursor-document'), ...watcher('cursor')] },
+      { mutants: deduplicationDefences, suites: [...queue('deduplication'), ...runtime('forwarder')] },
+      { mutants: slotDefences, suites: [...queue('slots', 'timer'), ...runtime('timers')] },
+      { mutants: batchDefences, suites: runtime('batch', 'batch-ends', 'turns', 'intake') },
+      { mutants: distanceDefences, suites: runtime('breaker', 'outcome', 'batch') },
+      { mutants: objectDefences, suites: runtime('reconcile', 'reconcile-failures', 'status') },
+      { mutants: resyncDefences, suites: runtime('resync', 'resync-plan', 'resync-broken', 'redrive') },
     ],
   },
 ];

@@ -39,7 +39,7 @@ describe('a mutant', () => {
 
   it('is caught by the statements whose tests fail, and by tests without an id', () => {
     const verdict = judge({ type: 'ran', tests: [test('W1: a'), test('W2: b', { passed: true }), test('c')] });
-    expect(formatVerdict(verdict)).toBe('W1 1 tests without an id');
+    expect(formatVerdict(verdict)).toBe('W1 "c"');
   });
 
   it('that nothing comes to an end on is caught, and it is said by what', () => {

@@ -44,9 +44,14 @@ export function formatVerdict(verdict: Verdict): string {
       return `BROKEN: ${verdict.why}`;
     case 'caught': {
       const { statements, others, timedOut } = verdict;
-      const more = others.length === 0 ? [] : [`${others.length} tests without an id`];
-      const who = [...statements, ...more].join(' ');
+      const who = [...statements, ...named(others)].join(' ');
       return timedOut ? `timed out${who === '' ? '' : `: ${who}`}` : who;
     }
   }
+}
+
+/** Of tests that are named after no statement the first says what was noticed. */
+function named([first, ...others]: readonly string[]): readonly string[] {
+  if (first === undefined) return [];
+  return [`"${first}"`, ...(others.length === 0 ? [] : [`and ${others.length} more`])];
 }

@@ -78,6 +78,20 @@ describe('a batch that lasts', () => {
     await ended;
   });
 
+  it('runs those that were received before from the other end at every second receipt, so that none is always behind the same', async () => {
+    const order: string[] = [];
+    const { run } = setUp(async ({ message }) => {
+      order.push(message.name);
+      return done;
+    });
+    const names = ['a', 'b', 'c', 'd'];
+    await run(names.map((name) => record(name, {}, 2)));
+    const there = order.splice(0);
+    await run(names.map((name) => record(name, {}, 3)));
+    expect(there.toSorted()).toEqual(names);
+    expect(order).toEqual(there.toReversed());
+  });
+
   it('runs what was received before one by one, each after those before it are deleted', async () => {
     const order: string[] = [];
     const { run, deleted } = setUp(async ({ message }) => {
