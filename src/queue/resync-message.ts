@@ -14,6 +14,8 @@ const schema = z.strictObject({
   continue: z.string().min(1).max(8_192).optional(),
   /** Seconds since 1970 up to which earlier parts of this run have filled the pace. */
   pacedTo: z.int().min(0).optional(),
+  /** How much of the pace they have taken of any second after that. */
+  taken: z.int().min(0).optional(),
   /** Whether the run found its controller's queue near empty, so that what it finds unobserved was missed. */
   quiet: z.boolean().optional(),
 });

@@ -57,7 +57,8 @@ function lastTouchedMs({ metadata }: KubeObject, controller: string): number {
 
 /**
  * Tells when an object's turn is, in seconds since 1970, if it is in this run's slice: every object has one moment in each
- * period, evenly spread over keys, and a run brings those whose moment lies between it and the next tick.
+ * period, evenly spread over keys, and a run brings those whose moment lies between it and the next tick. Moments that have
+ * passed while the list was read are spread over what is left of the tick: at once they would be a burst.
  * @param target the object's key (formatTarget)
  */
 export function turnOf(
@@ -66,20 +67,30 @@ export function turnOf(
     runSeconds,
     tickSeconds,
     periodSeconds,
-  }: { readonly runSeconds: number; readonly tickSeconds: number; readonly periodSeconds: number },
+    nowSeconds,
+  }: {
+    readonly runSeconds: number;
+    readonly tickSeconds: number;
+    readonly periodSeconds: number;
+    readonly nowSeconds: number;
+  },
 ): number | undefined {
   const slices = Math.max(1, Math.round(periodSeconds / tickSeconds));
   const moment = phaseOf(target, slices * tickSeconds);
   const slice = Math.floor(runSeconds / tickSeconds) % slices;
-  return Math.floor(moment / tickSeconds) === slice ? Math.floor(runSeconds) + (moment % tickSeconds) : undefined;
+  if (Math.floor(moment / tickSeconds) !== slice) return undefined;
+  const turn = Math.floor(runSeconds) + (moment % tickSeconds);
+  const now = Math.ceil(nowSeconds);
+  const left = Math.floor(runSeconds) + tickSeconds - now;
+  return turn >= now ? turn : now + (left > 1 ? phaseOf(target, left) : 0);
 }
 
 /** Hands out seconds, each only so many times. */
 export type Pacer = {
   /** Takes the first second with room from `preferred` on; undefined, and nothing taken, when that is not before `end`. */
   take(preferred: number, end?: number): number | undefined;
-  /** The first second with room. */
-  free(): number;
+  /** Where another pacer may go on at a time: from which second, and how often any from there on has been handed out at most. */
+  rest(now: number): { readonly pacedTo: number; readonly taken: number };
 };
 
 /** Creates a pacer that hands out no second before `start`. */
@@ -106,6 +117,11 @@ export function createPacer(perSecond: number, start: number): Pacer {
       if (count >= perSecond) onwards.set(second, second + 1);
       return second;
     },
-    free: () => find(start),
+    rest: (now) => {
+      const free = find(Math.max(start, Math.ceil(now)));
+      const pacedTo = taken.has(free) ? free + 1 : free;
+      const later = [...taken].filter(([second]) => second >= pacedTo).map(([, count]) => count);
+      return { pacedTo, taken: Math.max(0, ...later) };
+    },
   };
 }

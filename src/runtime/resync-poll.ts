@@ -70,7 +70,8 @@ export async function poll(parts: PollParts, asked: Poll, time: PollTime): Promi
   }
   if (asksWatchers && message.continue === undefined) await countSilence(client, { ...parts, log }, time);
   const quiet = message.quiet ?? (await isQuiet(parts, controller.name, time.signal));
-  const pacer = createPacer(parts.pace.perSecond, Math.max(Math.floor(nowSeconds), message.pacedTo ?? 0));
+  const { pacedTo = 0, taken = 0 } = message;
+  const pacer = createPacer(Math.max(1, parts.pace.perSecond - taken), Math.max(Math.floor(nowSeconds), pacedTo));
   const seen = { objects: 0, pages: 0, unobserved: 0, sent: 0 };
   try {
     for await (const page of listPages(startingAt(message.continue, client), controller.declares.resource, {
@@ -85,7 +86,8 @@ export async function poll(parts: PollParts, asked: Poll, time: PollTime): Promi
       await sendAll(parts, timersQueue, entries, time.signal);
       seen.sent += entries.length;
       if (page.continue === undefined || time.leftMs() > reserveMs) continue;
-      const next = { ...message, continue: page.continue, pacedTo: pacer.free(), quiet };
+      const rest = pacer.rest(parts.now() / 1000);
+      const next = { ...message, continue: page.continue, ...rest, taken: taken + rest.taken, quiet };
       await sendAll(parts, resyncQueue, [{ body: formatResyncMessage(next) }], time.signal);
       break;
     }
@@ -116,6 +118,7 @@ function pick(
     runSeconds: Date.parse(message.run) / 1000,
     tickSeconds: pace.tickSeconds,
     periodSeconds: periodSeconds ?? resyncPeriodSeconds,
+    nowSeconds: nowMs / 1000,
   };
   const entries: Entry[] = [];
   let unobserved = 0;

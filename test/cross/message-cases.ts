@@ -55,7 +55,7 @@ export function messageCases(theatre: Theatre): void {
       if (queue === resyncQueue) {
         const { kind, v, run, cluster, controller: of, ...more } = parseResyncMessage(body);
         expect(stage.registry.map(({ name }) => name)).toContain(of);
-        expect(Object.keys(more).filter((field) => !['quiet', 'pacedTo'].includes(field))).toEqual([]);
+        expect(Object.keys(more).filter((field) => !['quiet', 'pacedTo', 'taken'].includes(field))).toEqual([]);
         continue;
       }
       const message: unknown = JSON.parse(body);

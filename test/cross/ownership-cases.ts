@@ -196,8 +196,8 @@ async function untouched(stage: Stage, child: Child, from: number): Promise<void
   });
 }
 
-/** Taking the reference away is another case: then it is not the controller's any more. */
-function withoutReferences(owned: Child['owned']): object {
+/** What a controller says of a child, but whose it is: without the reference it would not be the controller's any more. */
+export function withoutReferences(owned: Child['owned']): Child['owned'] {
   const { ownerReferences: _, ...metadata } = isRecord(owned.metadata) ? owned.metadata : {};
   return { ...owned, metadata };
 }

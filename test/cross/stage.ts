@@ -14,7 +14,7 @@ import { startPlant } from '../../src/local/worlds/plant.ts';
 import { pour } from '../../src/local/worlds/sample-worlds.ts';
 import { groupIdOf } from '../../src/queue/group-id.ts';
 import { formatMessage, hashOf, type Message, targetOf } from '../../src/queue/message.ts';
-import { type Clock, type Pump, startPump } from '../statements/pump.ts';
+import { type Clock, type Pump, resyncPeriodSeconds, startPump } from '../statements/pump.ts';
 import { createUser, type User } from '../statements/user.ts';
 import { type EndState, endStateOf, isOf, kindsOf } from './end-state.ts';
 import { isSettled } from './readiness.ts';
@@ -63,6 +63,10 @@ export type Stage = Pump &
     settle(): Promise<void>;
     /** The same, but the objects need not be well. */
     rest(): Promise<void>;
+    /** Lets one period of the resync pass, in which nobody else says that anything has changed. */
+    period(): Promise<void>;
+    /** Tells whether every object says that it is as it should be, or is gone. */
+    isSettled(): Promise<boolean>;
     /** Every object that the controllers write or read. */
     objects(): Promise<readonly KubeObject[]>;
     /** `Kind/name` → its version, of the same objects. */
@@ -136,6 +140,7 @@ export async function openStage(
     await enqueue(...(await Promise.all(messages)).flat());
   }
   const standing = async () => (await Promise.all(primaries.map((one) => user.list(one)))).flat();
+  const isWell = async () => (await standing()).every(isSettled);
   const objects = async () => (await Promise.all(kinds.map((one) => user.list(one)))).flat();
   const versions = async () =>
     Object.fromEntries(
@@ -161,6 +166,12 @@ export async function openStage(
     }
     const said = (await standing()).map((one) => `${one.kind}/${one.metadata.name} ${JSON.stringify(one.status)}`);
     throw new Error(`${controller.name}: after ${mostRounds} rounds this is not settled\n${said.join('\n')}`);
+  }
+  async function period(): Promise<void> {
+    if (hasWorkloads) await turnWorkloads();
+    await pump.tick();
+    await pump.pass(resyncPeriodSeconds);
+    if (hasWorkloads) await turnWorkloads();
   }
 
   const toNamespace = ({ object, ...manifest }: Manifest): Manifest => ({
@@ -196,8 +207,10 @@ export async function openStage(
     },
     message: (fields = {}) => ({ ...messageFor(controller, name), ...fields }),
     enqueue,
-    settle: async () => await run(async () => (await standing()).every(isSettled)),
+    settle: async () => await run(isWell),
     rest: async () => await run(async () => true),
+    period,
+    isSettled: isWell,
     objects,
     versions,
     endState: async () => endStateOf(registry, await objects()),

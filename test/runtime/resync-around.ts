@@ -26,8 +26,8 @@ type Differently = {
   readonly tickSeconds?: number;
   readonly periodSeconds?: number;
   readonly perSecond?: number;
-  readonly nowSeconds?: number;
-  readonly leftMs?: number;
+  readonly nowSeconds?: number | (() => number);
+  readonly leftMs?: number | (() => number);
   readonly refuse?: boolean;
   /** The table never answers. */
   readonly silent?: boolean;
@@ -39,13 +39,24 @@ type Differently = {
 export function resyncAround() {
   let queues: TestQueues;
   let send: Send;
+  let batchSizes: number[] = [];
   beforeAll(async () => {
     queues = await startTestQueues();
+    const note = (input: object) => 'Entries' in input && Array.isArray(input.Entries) && input.Entries.length;
+    queues.sqs.middlewareStack.add(
+      (next, { commandName }) =>
+        async (call) => {
+          if (commandName === 'SendMessageBatchCommand') batchSizes.push(Number(note(call.input)));
+          return await next(call);
+        },
+      { step: 'initialize' },
+    );
     await queues.create('gadget.fifo', 'timers', 'resync', 'resync-dlq');
     send = createSend(queues.sqs, queues.urlPrefix);
   });
   afterEach(async () => {
     for (const queue of ['gadget.fifo', 'resync', 'resync-dlq']) await queues.drain(queue);
+    batchSizes = [];
   });
   afterAll(async () => await queues.stop());
 
@@ -74,7 +85,7 @@ export function resyncAround() {
         return await send(queue, entries, options);
       },
       depth: createDepth(queues.sqs, queues.urlPrefix),
-      now: () => nowSeconds * 1000,
+      now: () => tell(nowSeconds) * 1000,
       log: () => log,
       meter: witness.meter,
       pace: { tickSeconds, graceSeconds: 240, perSecond },
@@ -85,16 +96,22 @@ export function resyncAround() {
       timed,
       tick: () => resync.tick(run, { signal }),
       run: (...messages: readonly (Partial<ResyncMessage> | string)[]) =>
-        resync.run(messages.map(aRecord), { signal, leftMs: () => leftMs }),
+        resync.run(messages.map(aRecord), { signal, leftMs: () => tell(leftMs) }),
     };
   }
   return {
     aResync,
     /** Sends as everybody else does. */
     send: async (...given: Parameters<Send>) => await send(...given),
+    /** How many messages each call of SQS in this test sent. */
+    batchSizes: (): readonly number[] => batchSizes,
     /** Takes what is on a queue. */
     drain: async (queue: string) => await queues.drain(queue),
   };
+}
+
+function tell(number: number | (() => number)): number {
+  return typeof number === 'number' ? number : number();
 }
 
 function aRecord(message: Partial<ResyncMessage> | string, index: number): QueueRecord {

@@ -20,10 +20,13 @@ const unreachable: KubeClient = {
 
 describe('a poll that cannot be done', () => {
   it('that breaks off has sent what it saw, and is tried again', async () => {
-    const { alpha } = await serving(listing(many(1_200, aMissedGadget), { failAt: 500 }));
+    const objects = many(1_200, aMissedGadget);
+    const { alpha, server } = await serving(listing(objects, { failAt: 500 }));
     const resync = aResync({ clusters: { alpha } });
     expect(await resync.run({})).toEqual(['m0']);
-    expect(resync.timed).toHaveLength(500);
+    // Nothing is said of what it did not see: neither to a controller nor to the API server.
+    expect(names(resync.timed)).toEqual(objects.slice(0, 500).map(({ metadata }) => metadata.name));
+    expect(new Set(server.arrived.map(({ method }) => method))).toEqual(new Set(['GET']));
     expect(resync.counts.get('ResyncFailures')).toBe(1);
     expect(resync.counts.get('Unobserved')).toBe(500);
     expect(resync.lines.some(({ message }) => message === 'poll broke off')).toBe(true);

@@ -62,6 +62,26 @@ describe('an object', () => {
   });
 });
 
+describe('a change that nobody observed', () => {
+  it('is always found by a tick that is at most a tick and a grace after it, and never within the grace', () => {
+    const [tick, grace] = [600, 240];
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 3_600 }), (at) => {
+        const changedAt = nowMs / 1000 + at;
+        const object = aGadget('one', {
+          metadata: { ...behind, ...written('kubectl', new Date(changedAt * 1000).toISOString()) },
+        });
+        const ticks = Array.from({ length: 12 }, (_, number) => nowMs / 1000 + number * tick);
+        const found = ticks.find(
+          (time) => time > changedAt && judge(object, { ...by, nowMs: time * 1000 }) === 'unobserved',
+        );
+        expect(found).toBeGreaterThan(changedAt + grace);
+        expect(found).toBeLessThanOrEqual(changedAt + grace + tick);
+      }),
+    );
+  });
+});
+
 describe('an object, to a part’s controller', () => {
   const part = { status: [], conditions: ['Painted', 'Dry'] };
   const observed = (painted: number, dry: number) => ({
@@ -100,7 +120,12 @@ describe('an object’s turn', () => {
         (target, tick, slices, at) => {
           const turns = Array.from({ length: slices }, (_, index) => {
             const runSeconds = (at + index) * tick;
-            const dueAt = turnOf(target, { runSeconds, tickSeconds: tick, periodSeconds: slices * tick });
+            const dueAt = turnOf(target, {
+              runSeconds,
+              tickSeconds: tick,
+              periodSeconds: slices * tick,
+              nowSeconds: runSeconds,
+            });
             if (dueAt !== undefined) {
               expect(dueAt).toBeGreaterThanOrEqual(runSeconds);
               expect(dueAt).toBeLessThan(runSeconds + tick);
@@ -114,14 +139,19 @@ describe('an object’s turn', () => {
   });
 
   it('is the same whether a run lists it once or twice', () => {
-    const slice = { runSeconds: 1_763_726_400, tickSeconds: 600, periodSeconds: 600 };
+    const slice = { runSeconds: 1_763_726_400, tickSeconds: 600, periodSeconds: 600, nowSeconds: 1_763_726_400 };
     expect(turnOf('a', slice)).toBe(turnOf('a', slice));
   });
 
   it('is spread over the period and over each tick, so that no second gets many', () => {
     const place = (name: number) => {
       for (let run = 0; run < 60; run += 1) {
-        const dueAt = turnOf(`t${name}`, { runSeconds: run * 600, tickSeconds: 600, periodSeconds: 36_000 });
+        const dueAt = turnOf(`t${name}`, {
+          runSeconds: run * 600,
+          tickSeconds: 600,
+          periodSeconds: 36_000,
+          nowSeconds: run * 600,
+        });
         if (dueAt !== undefined) return dueAt;
       }
       return -1;
@@ -136,7 +166,21 @@ describe('an object’s turn', () => {
   });
 
   it('comes with every run when the period is shorter than a tick', () => {
-    expect(turnOf('a', { runSeconds: 600, tickSeconds: 600, periodSeconds: 60 })).toBeGreaterThanOrEqual(600);
+    const slice = { runSeconds: 600, tickSeconds: 600, periodSeconds: 60, nowSeconds: 600 };
+    expect(turnOf('a', slice)).toBeGreaterThanOrEqual(600);
+  });
+
+  it('that has passed while the list was read comes in what is left of the tick, and not at once with all the others', () => {
+    const slice = { runSeconds: 6_000, tickSeconds: 600, periodSeconds: 600 };
+    const targets = Array.from({ length: 3_000 }, (_, name) => `t${name}`);
+    const turns = (nowSeconds: number) => targets.map((target) => turnOf(target, { ...slice, nowSeconds }) ?? -1);
+    const late = turns(6_400.5);
+    expect([Math.min(...late) >= 6_401, Math.max(...late) < 6_600]).toEqual([true, true]);
+    for (const [index, turn] of turns(6_000).entries()) if (turn > 6_400) expect(late[index]).toBe(turn);
+    // 15 a second on average.
+    const perSecond = [...Map.groupBy(late, (turn) => turn).values()].map(({ length }) => length);
+    expect(Math.max(...perSecond)).toBeLessThan(40);
+    expect(new Set(turns(6_700))).toEqual(new Set([6_700]));
   });
 });
 
@@ -161,6 +205,40 @@ describe('a pacer', () => {
   it('hands out nothing at or after the end, and takes nothing then', () => {
     const pacer = createPacer(1, 0);
     expect([pacer.take(0, 2), pacer.take(0, 2), pacer.take(0, 2), pacer.take(0)]).toEqual([0, 1, undefined, 2]);
-    expect(pacer.free()).toBe(3);
+  });
+
+  it('tells another where to go on, so that together they keep the pace', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 4, max: 9 }),
+        fc.array(fc.nat(30)),
+        fc.array(fc.nat(30)),
+        (perSecond, first, second) => {
+          const pacer = createPacer(perSecond, 0);
+          // What is missed is wished for now, a turn may be any time later; few of those fall into one second.
+          const handed = first.map(
+            (wish, index) => pacer.take(index % 2 === 0 ? 3 : 10 + ((wish * 7 + index) % 200)) ?? -1,
+          );
+          const { pacedTo, taken } = pacer.rest(4);
+          expect(pacedTo).toBeGreaterThanOrEqual(4);
+          if (taken >= perSecond) return;
+          const next = createPacer(perSecond - taken, pacedTo);
+          const all = [...handed.filter((one) => one >= 4), ...second.map((wish) => next.take(wish) ?? -1)];
+          for (const inSecond of Map.groupBy(all, (one) => one).values()) {
+            expect(inSecond.length).toBeLessThanOrEqual(perSecond);
+          }
+        },
+      ),
+    );
+  });
+
+  it('does not let another wait for what is full before now, nor for a turn that is far away', () => {
+    const pacer = createPacer(3, 0);
+    for (const wish of [0, 0, 0, 5, 70, 70]) pacer.take(wish);
+    expect([pacer.rest(0), pacer.rest(5)]).toEqual([
+      { pacedTo: 1, taken: 2 },
+      { pacedTo: 6, taken: 2 },
+    ]);
+    expect(pacer.rest(80)).toEqual({ pacedTo: 80, taken: 0 });
   });
 });

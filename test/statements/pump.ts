@@ -41,6 +41,8 @@ export type Pump = {
   pass(seconds: number): Promise<void>;
   /** What waits in the timers queue, as bodies. */
   waiting(): readonly string[];
+  /** Loses what waits there. */
+  lose(): void;
   /** Bodies in a controller's dead-letter queue; they are taken. */
   deadLetters(controller: string): Promise<readonly string[]>;
   /** Everything that was put on a queue, with the queue's name, oldest first. */
@@ -55,7 +57,7 @@ export type Pump = {
 const meter = { count: () => {}, milliseconds: () => {} };
 const limits = { reconcileMs: 15_000, graceMs: 500 };
 /** Ten hours between two visits would only make the clock's numbers larger. */
-const resyncPeriodSeconds = 600;
+export const resyncPeriodSeconds = 600;
 
 /**
  * Starts the delivery for controllers that run against one cluster, `test`.
@@ -224,6 +226,7 @@ export async function startPump({
       clock.ms = end;
     },
     waiting: () => [...waiting.values()],
+    lose: () => waiting.clear(),
     deadLetters: async (controller) =>
       (await queues.drain(controllerDeadLetters(controller))).map(({ Body = '' }) => Body),
     tick: async () => {

@@ -16,12 +16,10 @@ const between = [
 
 /** Statements that come later, and why that is so. */
 const later: Readonly<Record<string, string>> = {
-  X3: 'resync as the only messenger, for every controller: comes with the statements of the whole journey',
   X9: 'poison objects: come with the statements of the whole journey',
   X10: 'an API server in trouble: comes with the statements of the whole journey',
   X11: 'SQS down and expired watches: come with the statements of the whole journey',
   X12: 'two watchers: come with the statements of the whole journey',
-  X18: 'ten thousand objects: come with the bench of the resync',
 };
 
 /** Not met yet. One that is met leaves this list, or this test fails: it only ever gets shorter. */
