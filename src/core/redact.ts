@@ -8,7 +8,8 @@ const maxSearched = 32_768;
 
 const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 [redacted]'],
-  [/(\w+:\/\/)[^\s/@]+@/g, '$1[redacted]@'],
+  // Up to the last @ of the authority: a password may have one.
+  [/(\w+:\/\/)[^\s/"'<>]+@/g, '$1[redacted]@'],
   // Also as the end of a longer name (`client_secret`), and in JSON that is quoted within JSON. A quoted value may have spaces.
   [
     /((?:password|passwd|secret|token|authorization|credentials?|signature|(?:api|access|private)[-_]?key|x-amz-[\w-]*|aws_secret\w*)\\*["']?\s*[=:]\s*)(?!\[redacted\]|bearer\b|basic\b)(?:\\*"[^"\\]*|'[^']*|[^\s"',;&\\]+)/gi,

@@ -9,8 +9,16 @@ export class MessageError extends Error {
   override readonly name = 'MessageError';
 }
 
-/** A name that may become a segment of an API path. */
-export const segment = z.string().max(253).refine(isPathSegment, { message: 'must be one path segment' });
+/** A name that may become a segment of an API path; half a surrogate pair, which JSON can spell, cannot be encoded. */
+export const segment = z
+  .string()
+  .max(253)
+  .refine((name) => isPathSegment(name) && name.isWellFormed(), { message: 'must be one path segment' });
+
+/** Seconds since 1970, until the year 10000: beyond, no date can be written, and adding to it is not exact for long. */
+export const seconds = z.int().min(0).max(253_402_300_799);
+/** The same in milliseconds. */
+export const milliseconds = z.int().min(0).max(253_402_300_799_999);
 
 /** Reads a body. Throws MessageError. */
 export function readBody<S extends z.ZodType>(schema: S, body: string): z.output<S> {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { TargetKey } from '../core/key.ts';
 import { lanes } from '../core/words.ts';
-import { MessageError, readBody, segment, writeBody } from './body.ts';
+import { MessageError, milliseconds, readBody, seconds, segment, writeBody } from './body.ts';
 
 const schema = z.strictObject({
   v: z.literal(1),
@@ -22,9 +22,9 @@ const schema = z.strictObject({
   /** Times put off so far because the cluster could not be reached or a version was stale. */
   deferrals: z.int().min(0),
   /** When the watcher (or the resync) saw it, in milliseconds since 1970: the start of the lag. */
-  seenAt: z.int().min(0),
+  seenAt: milliseconds,
   /** When it is due, in seconds since 1970: a slot of the key's grid. */
-  dueAt: z.int().min(0).optional(),
+  dueAt: seconds.optional(),
   /** Which slot of which grid: `<delay in seconds>/<number>`. */
   slot: z.string().max(40).optional(),
   /** Which resync, or which replay. */

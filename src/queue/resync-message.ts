@@ -1,7 +1,7 @@
 // What travels on the resync queue: one controller's kind in one cluster is to be polled. A dead cluster delays its own
 // messages only; a list too long for one function goes on with the next message.
 import * as z from 'zod';
-import { readBody, segment, writeBody } from './body.ts';
+import { readBody, seconds, segment, writeBody } from './body.ts';
 
 const schema = z.strictObject({
   v: z.literal(1),
@@ -13,7 +13,7 @@ const schema = z.strictObject({
   /** Where the list goes on: the API server's token. It lives about five minutes. */
   continue: z.string().min(1).max(8_192).optional(),
   /** Seconds since 1970 up to which earlier parts of this run have filled the pace. */
-  pacedTo: z.int().min(0).optional(),
+  pacedTo: seconds.optional(),
   /** How much of the pace they have taken of any second after that. */
   taken: z.int().min(0).optional(),
   /** Whether the run found its controller's queue near empty, so that what it finds unobserved was missed. */

@@ -12,6 +12,7 @@ import type { Send } from '../queue/sender.ts';
 import { createAccess } from './access.ts';
 import { failureOf } from './failure.ts';
 import type { Job, ReconcileParts, Report } from './job.ts';
+import { misplaced } from './misplaced.ts';
 
 /** Tells whether a message is about a watched object rather than about one that the controller reconciles. */
 export function isMapped({ resource }: Declaration, message: Message): boolean {
@@ -27,10 +28,12 @@ export function createMapKeys(
     const index = declares.watches.findIndex(
       ({ kind, label }) => label === undefined && kind.group === message.group && kind.plural === message.resource,
     );
-    if (index < 0) {
-      const error = new Error(`${name} watches no ${message.resource}.${message.group}`);
-      return { outcome: { type: 'refused', error }, writes: 0 };
-    }
+    const watched = declares.watches[index];
+    const wrong =
+      watched === undefined
+        ? new Error(`${name} watches no ${message.resource}.${message.group}`)
+        : misplaced(watched.kind, message);
+    if (wrong !== undefined) return { outcome: { type: 'refused', error: wrong }, writes: 0 };
     const parts = { client, cluster: message.cluster, controller: name, log, now, signal };
     try {
       const { context } = createAccess(parts, { namespace: message.namespace });

@@ -7,6 +7,7 @@ import { isNotFound } from '../kube/errors.ts';
 import { getObject } from '../kube/read.ts';
 import { failureOf, type Stage } from './failure.ts';
 import type { Job, ReconcileParts, Report } from './job.ts';
+import { misplaced } from './misplaced.ts';
 import type { Outcome } from './outcome.ts';
 import { createVisit } from './visit.ts';
 
@@ -28,6 +29,8 @@ export function createReconcile(parts: ReconcileParts): (job: Job) => Promise<Re
 async function pass(parts: ReconcileParts, job: Job): Promise<Report> {
   const { message, client, signal } = job;
   const { resource } = parts.declares;
+  const wrong = misplaced(resource, message);
+  if (wrong !== undefined) return { outcome: { type: 'refused', error: wrong }, writes: 0 };
   let stage: Stage = 'first-read';
   let writes = 0;
   try {

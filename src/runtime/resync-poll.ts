@@ -2,8 +2,10 @@
 // and whose turn it is. It never concludes that something is absent: a list that breaks off has sent what it saw.
 import type { Log } from '../core/context.ts';
 import type { Registered } from '../core/controller.ts';
+import { toError } from '../core/errors.ts';
 import { formatTarget, type TargetKey } from '../core/key.ts';
 import type { Meter } from '../core/meter.ts';
+import { redact } from '../core/redact.ts';
 import { controllerQueue, resyncQueue, timersQueue } from '../core/words.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isGone } from '../kube/errors.ts';
@@ -159,7 +161,7 @@ async function isQuiet({ depth, log }: PollParts, controller: string, signal: Ab
     return visible + inFlight + delayed <= nearEmpty;
   } catch (error) {
     // Not knowing how full it is, nothing is said to be missed; it goes on all the same.
-    log({ controller }).warn('queue depth unknown', { error: String(error) });
+    log({ controller }).warn('queue depth unknown', { error: redact(toError(error).message) });
     return false;
   }
 }

@@ -1,7 +1,6 @@
 // BitcoinNetwork with real nodes: kube-apiserver with OwnerReferencesPermissionEnforcement, kube-controller-manager, and a kubelet that
 // runs btcd in its pods. Each controller comes as the user that the generated roles make of it; and what these may not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { bitcoinCli } from '../../src/controllers/bitcoin-network/children.ts';
 import { existingKind } from '../../src/core/kind.ts';
 import { controllerIdentity, systemNamespace } from '../../src/core/words.ts';
@@ -15,6 +14,7 @@ import { startControlPlane } from '../control-plane/start.ts';
 import { startKubelet } from '../kubelet/kubelet.ts';
 import { bitcoinNetworkWorkloadCases } from '../statements/bitcoin-network-workload-cases.ts';
 import { createKubectl } from './kubectl.ts';
+import { may } from './may.ts';
 
 const names = ['bitcoin-network', 'bitcoin-peers'];
 const plane = await startControlPlane({
@@ -57,23 +57,6 @@ bitcoinNetworkWorkloadCases({
 
 describe('B30: the rights of BitcoinNetwork’s controllers', () => {
   const as = (name: string): Connection => connections.get(name) ?? connection;
-  async function may(name: string, attributes: object): Promise<boolean> {
-    const client = createClient(as(name));
-    try {
-      const { body } = await client.request({
-        method: 'POST',
-        path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-        body: {
-          apiVersion: 'authorization.k8s.io/v1',
-          kind: 'SelfSubjectAccessReview',
-          spec: { resourceAttributes: { namespace: 'default', ...attributes } },
-        },
-      });
-      return z.object({ status: z.object({ allowed: z.boolean() }) }).parse(body).status.allowed;
-    } finally {
-      client.close();
-    }
-  }
   const workloads = { group: 'apps', resource: 'statefulsets' };
   const status = { group: 'bitcoin.example.com', resource: 'bitcoinnetworks', subresource: 'status' };
 
@@ -94,7 +77,7 @@ describe('B30: the rights of BitcoinNetwork’s controllers', () => {
     ['bitcoin-peers', { verb: 'get', resource: 'pods', subresource: 'log' }, false],
     ['bitcoin-peers', { verb: 'create', resource: 'pods', subresource: 'proxy' }, false],
   ])('B22, B30: %s: %o is %s', async (name, attributes, expected) => {
-    expect(await may(name, attributes)).toBe(expected);
+    expect(await may(as(name), attributes)).toBe(expected);
   });
 
   describe('in a pod with a node', () => {

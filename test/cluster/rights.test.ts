@@ -1,7 +1,6 @@
 // Only what the generated roles and policies allow, on a real kube-apiserver with OwnerReferencesPermissionEnforcement: each
 // identity does what it declared, and nothing beside it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import {
   controllerIdentity,
   cursorName,
@@ -19,6 +18,7 @@ import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { startControlPlane } from '../control-plane/start.ts';
 import { createWitness } from '../runtime/witness.ts';
 import { createKubectl } from './kubectl.ts';
+import { type Access, may } from './may.ts';
 
 const watcher = `system:serviceaccount:${systemNamespace}:${watcherAccount}`;
 // One comes as a group, as an EKS access entry gives it, the other as a user.
@@ -46,34 +46,6 @@ afterAll(async () => {
   admin.close();
   await plane.stop();
 });
-
-type Access = {
-  readonly verb: string;
-  readonly group?: string;
-  readonly resource: string;
-  readonly subresource?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-};
-
-/** Asks the API server whether a user may. */
-async function may(user: string, access: Access): Promise<boolean> {
-  const client = createClient(plane.connection(user));
-  try {
-    const { body } = await client.request({
-      method: 'POST',
-      path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-      body: {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectAccessReview',
-        spec: { resourceAttributes: { namespace: 'default', ...access } },
-      },
-    });
-    return z.object({ status: z.object({ allowed: z.boolean() }) }).parse(body).status.allowed;
-  } finally {
-    client.close();
-  }
-}
 
 const plant = 'plant.example.com';
 const kitchen = 'kitchen.example.com';
@@ -113,7 +85,7 @@ describe('an identity', () => {
     ['dinner', dinners, { verb: 'patch', group: kitchen, resource: 'ingredients', subresource: 'status' }, false],
     ['dinner', dinners, { verb: 'update', group: kitchen, resource: 'ingredients', subresource: 'finalizers' }, false],
   ])('%s (%s): %o is %s', async (_, user, access, expected) => {
-    expect(await may(user, access)).toBe(expected);
+    expect(await may(plane.connection(user), access)).toBe(expected);
   });
 });
 

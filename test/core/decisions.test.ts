@@ -31,6 +31,7 @@ describe('a redacted message', () => {
   it.each([
     ['Authorization: Bearer abc.def-ghi', 'abc.def-ghi'],
     ['GET https://admin:hunter2@host/x failed', 'hunter2'],
+    ['GET https://admin:p@hunter2@host/x failed', 'hunter2'],
     ['password=hunter2, retrying', 'hunter2'],
     ['{"token":"s3cr3tvalue"}', 's3cr3tvalue'],
     ['eyJhbGciOiJ.eyJzdWIiOiIx.c2ln is expired', 'eyJzdWIiOiIx'],

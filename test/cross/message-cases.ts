@@ -100,6 +100,8 @@ export function refusalCases(theatre: Theatre): void {
         ['an encoded path', { ...good, name: 'a%2fb' }],
         ['a path for a namespace', { ...good, namespace: '../kube-system' }],
         ['a path for a kind', { ...good, resource: `${good.resource}/status` }],
+        ['half a character', { ...good, name: '\ud800' }],
+        ['no namespace', { ...good, namespace: undefined }],
         ['another kind', { ...good, group: '', resource: 'secrets' }],
         ['its kind in another group', { ...good, group: `not.${good.group}` }],
         ['another kind of its group', { ...good, resource: `un${good.resource}` }],

@@ -103,8 +103,8 @@ export const travelMutants: readonly Mutant[] = [
   swap(
     'takes any text for a name',
     'src/queue/body.ts',
-    "z.string().max(253).refine(isPathSegment, { message: 'must be one path segment' })",
-    'z.string().max(253)',
+    'isPathSegment(name) && name.isWellFormed()',
+    'name.isWellFormed()',
   ),
   swap(
     'waits for as long as it was asked to in one go',

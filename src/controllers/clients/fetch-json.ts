@@ -2,7 +2,7 @@
 // asked and what came back, because its message ends in a status that somebody reads.
 import { toError } from '../../core/errors.ts';
 
-/** An answer that is not a success. */
+/** An answer that is not a success; a redirect is none either. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
@@ -22,6 +22,9 @@ export type JsonRequest = {
   readonly deadlineMs: number;
 };
 
+/** What the worlds say fits into a thousandth of it; an endless answer must not fill a function's memory. */
+const maxAnswerBytes = 1024 * 1024;
+
 /** Calls, and returns the answer's body, still to be parsed by a schema. Throws HttpError, or an Error without a status. */
 export async function fetchJson(
   base: string,
@@ -31,10 +34,12 @@ export async function fetchJson(
   try {
     const response = await fetch(`${base.replace(/\/$/, '')}/${path}`, {
       method,
+      // Whoever answers at the address that was set does not choose another one, inside our network maybe.
+      redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
-    const text = await response.text();
+    const text = await readText(response);
     if (!response.ok) throw new HttpError(`${asked}: ${response.status} ${text.slice(0, 200)}`, response.status);
     return JSON.parse(text);
   } catch (thrown) {
@@ -43,4 +48,16 @@ export async function fetchJson(
     // fetch says only "fetch failed"; why is in its cause.
     throw new Error(`${asked}: ${cause instanceof Error ? cause.message : message}`, { cause: thrown });
   }
+}
+
+/** Reads an answer whole; one that goes on beyond the bound is cut off there, and its connection with it. */
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxAnswerBytes) throw new Error(`the answer is larger than ${maxAnswerBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
