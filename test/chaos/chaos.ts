@@ -20,6 +20,8 @@ export type ChaosOptions = {
   /** The longest pause between two changes: without any, most of them become one reconcile. */
   readonly pauseMilliseconds: number;
   readonly awaySeconds: number;
+  readonly crowd: number;
+  readonly resyncKeys: number;
   readonly onLine?: (line: string) => void;
 };
 
@@ -36,7 +38,7 @@ export function createCatalogue(): readonly Row[] {
 
 /** Starts the system and those who look at it. */
 export async function openChaos(options: ChaosOptions, signal: AbortSignal): Promise<Chaos> {
-  const { seed, changes, objects, pauseMilliseconds, awaySeconds } = options;
+  const { seed, changes, objects, pauseMilliseconds, awaySeconds, crowd, resyncKeys } = options;
   await using parts = new AsyncDisposableStack();
   const system = await startSystem(options, signal);
   parts.defer(() => system.close());
@@ -55,7 +57,7 @@ export async function openChaos(options: ChaosOptions, signal: AbortSignal): Pro
     run: (row) =>
       runRow(
         row,
-        { system, editor, judge, dice, changes, awaySeconds },
+        { system, editor, judge, dice, changes, awaySeconds, crowd, resyncKeys },
         deadlineSeconds[row.slow === true ? 'slow' : 'usual'],
       ),
     [Symbol.asyncDispose]: () => whole.disposeAsync(),

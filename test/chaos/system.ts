@@ -20,6 +20,7 @@ import { startControlPlane } from '../control-plane/start.ts';
 import { type ChaosProxy, startChaosProxy, type Upstream } from './chaos-proxy.ts';
 import type { PlainServer } from './plain-api.ts';
 import { type SlowWorld, startSlowWorld } from './slow-world.ts';
+import { createUnruliness } from './unruliness.ts';
 
 /** A system that can be broken. */
 export type ChaosSystem = {
@@ -32,6 +33,12 @@ export type ChaosSystem = {
   readonly world: SlowWorld;
   readonly watchers: Watchers;
   readonly functions: LocalLambda['functions'];
+  /** What went wrong with invocations so far, one line each: a time-out, a death, a throw. */
+  failures(): readonly string[];
+  /** Brings back at once what an invocation failed on, instead of after its visibility time-out. */
+  retry(): Promise<void>;
+  /** Makes the functions' clocks wrong by so many minutes. */
+  shiftFunctionClocks(minutes: number): Promise<void>;
   /** The real control plane, where there is one. */
   readonly plane?: ControlPlane;
   close(): Promise<void>;
@@ -77,14 +84,20 @@ export async function startSystem(
   const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
   await applyManifests(cluster.client, needed, { signal });
 
+  const unruliness = await createUnruliness(folder);
+  const failures: string[] = [];
   const lambda = startLambda(
     {
       ...{ stack, queues, client, queueEndpoint: sqs.url, taskRoot: root },
-      onEvent: (event) => onLine(event.type === 'line' ? event.text : `${event.function}: ${event.error.message}`),
+      onEvent: (event) => {
+        const line = event.type === 'line' ? event.text : `${event.function}: ${event.error.message}`;
+        if (event.type === 'failed') failures.push(line);
+        onLine(line);
+      },
       onProcesses: () => undefined,
     },
     // Without the schedule: a loss must not be mended behind our back.
-    { concurrency: 2, schedules: false },
+    { concurrency: 2, schedules: false, nodeArguments: unruliness.nodeArguments },
   );
   parts.defer(() => lambda.stop());
   const environment = watcherEnvironment(cluster, sqs.url, queues, namePrefix(stack), '');
@@ -101,7 +114,12 @@ export async function startSystem(
 
   const whole = parts.move();
   return {
-    ...{ api, sqs, world, watchers, functions: lambda.functions },
+    ...{ api, sqs, world, watchers, functions: lambda.functions, retry: lambda.retry },
+    failures: () => [...failures],
+    shiftFunctionClocks: async (minutes) => {
+      await unruliness.shiftClocks(minutes);
+      for (const one of lambda.functions) one.reload();
+    },
     direct: { api: server, sqs: { url: sqsServer.endpoint }, pantry: { url: worlds.pantry.url } },
     queueUrl: queues.find(({ name }) => name.endsWith('ingredient.fifo'))?.url ?? '',
     ...(plane === undefined ? {} : { plane }),
