@@ -3,8 +3,10 @@ import { apiRows } from './api-rows.ts';
 import { deathRows } from './death-rows.ts';
 import { createDice } from './dice.ts';
 import { createEditor } from './editor.ts';
+import { functionRows } from './function-rows.ts';
 import { startJudge } from './judge.ts';
 import { createPlainApi } from './plain-api.ts';
+import { queueOrderRows } from './queue-order-rows.ts';
 import { queueRows } from './queue-rows.ts';
 import { type Outcome, type Row, runRow } from './row.ts';
 import { startSystem } from './system.ts';
@@ -33,7 +35,7 @@ const deadlineSeconds = { usual: 120, slow: 240 };
 
 /** Returns every row there is. */
 export function createCatalogue(): readonly Row[] {
-  return [...apiRows, ...queueRows, ...deathRows];
+  return [...apiRows, ...queueRows, ...queueOrderRows, ...deathRows, ...functionRows];
 }
 
 /** Starts the system and those who look at it. */

@@ -11,6 +11,8 @@ export type Crowd = {
   remove(): Promise<void>;
 };
 
+/** How many share an item: the pantry has 1000 g of each, and nobody takes 10. */
+const sharing = 90;
 /** How many calls go on at once. */
 const lanes = 10;
 
@@ -20,7 +22,8 @@ export async function createCrowd(
   count: number,
 ): Promise<Crowd> {
   const names = Array.from({ length: count }, (_, index) => `good-${index}`);
-  await each(names, async (name) => await editor.put(name, 'flour'));
+  const numbered = names.map((name, index) => ({ name, item: `flour-${Math.floor(index / sharing)}` }));
+  await each(numbered, async ({ name, item }) => await editor.put(name, item));
   return {
     names,
     remove: async () => {

@@ -35,8 +35,8 @@ export type ChaosSystem = {
   readonly functions: LocalLambda['functions'];
   /** What went wrong with invocations so far, one line each: a time-out, a death, a throw. */
   failures(): readonly string[];
-  /** Brings back at once what an invocation failed on, instead of after its visibility time-out. */
-  retry(): Promise<void>;
+  /** From now on, or no more, what an invocation failed on comes back at once and not after its visibility time-out. */
+  hasten(on: boolean): void;
   /** Makes the functions' clocks wrong by so many minutes. */
   shiftFunctionClocks(minutes: number): Promise<void>;
   /** The real control plane, where there is one. */
@@ -86,13 +86,16 @@ export async function startSystem(
 
   const unruliness = await createUnruliness(folder);
   const failures: string[] = [];
+  let hastening = false;
   const lambda = startLambda(
     {
       ...{ stack, queues, client, queueEndpoint: sqs.url, taskRoot: root },
       onEvent: (event) => {
         const line = event.type === 'line' ? event.text : `${event.function}: ${event.error.message}`;
-        if (event.type === 'failed') failures.push(line);
         onLine(line);
+        if (event.type !== 'failed') return;
+        failures.push(line);
+        if (hastening) void lambda.retry();
       },
       onProcesses: () => undefined,
     },
@@ -114,8 +117,11 @@ export async function startSystem(
 
   const whole = parts.move();
   return {
-    ...{ api, sqs, world, watchers, functions: lambda.functions, retry: lambda.retry },
+    ...{ api, sqs, world, watchers, functions: lambda.functions },
     failures: () => [...failures],
+    hasten: (on) => {
+      hastening = on;
+    },
     shiftFunctionClocks: async (minutes) => {
       await unruliness.shiftClocks(minutes);
       for (const one of lambda.functions) one.reload();
