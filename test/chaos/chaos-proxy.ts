@@ -18,7 +18,7 @@ export type Fault =
   /** RST, and the server never sees it. */
   | { readonly type: 'reset' }
   /** The server acts and answers; the answer is lost, and the connection with it. */
-  | { readonly type: 'swallow' }
+  | { readonly type: 'swallow' /** Called between the two. */; readonly acted?: () => void }
   /** The server sees it later. */
   | { readonly type: 'delay'; readonly milliseconds: number }
   /** The server sees further requests, too; what it answers to them is dropped. */
@@ -95,10 +95,13 @@ export async function startChaosProxy({ url, ca, certificate }: Upstream): Promi
     response.on('close', () => request.destroy());
   };
 
-  const swallow = (asked: Asked, socket: Socket | null): void => {
+  const swallow = (asked: Asked, socket: Socket | null, acted: () => void = () => undefined): void => {
     const request = onward(asked);
     const lose = () => reset(socket);
-    request.on('response', (answer) => answer.resume().on('end', lose).on('error', lose));
+    request.on('response', (answer) => {
+      acted();
+      answer.resume().on('end', lose).on('error', lose);
+    });
     request.on('error', lose);
   };
 
@@ -110,7 +113,7 @@ export async function startChaosProxy({ url, ca, certificate }: Upstream): Promi
     }
     fired += 1;
     if (fault.type === 'reset') reset(response.socket);
-    else if (fault.type === 'swallow') swallow(asked, response.socket);
+    else if (fault.type === 'swallow') swallow(asked, response.socket, fault.acted);
     else if (fault.type === 'answer') {
       response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers }).end(fault.body ?? '');
     } else if (fault.type === 'delay') setTimeout(() => pass(asked, response), fault.milliseconds);

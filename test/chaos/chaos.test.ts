@@ -11,7 +11,16 @@ const chosen = ['watch stream reset', '410 in the stream', 'SQS answer lost', 'w
 describe('while something breaks', () => {
   let chaos: Chaos;
   beforeAll(async () => {
-    const few = { real: false, seed, changes: 8, objects: 4, pauseMilliseconds: 60, awaySeconds: 1 };
+    const few = {
+      real: false,
+      seed,
+      changes: 8,
+      objects: 4,
+      pauseMilliseconds: 60,
+      awaySeconds: 1,
+      crowd: 9,
+      resyncKeys: 50,
+    };
     chaos = await openChaos(few, AbortSignal.timeout(startSeconds * 1000));
   }, startSeconds * 1000);
   afterAll(async () => {

@@ -3,8 +3,10 @@ import { apiRows } from './api-rows.ts';
 import { deathRows } from './death-rows.ts';
 import { createDice } from './dice.ts';
 import { createEditor } from './editor.ts';
+import { functionRows } from './function-rows.ts';
 import { startJudge } from './judge.ts';
 import { createPlainApi } from './plain-api.ts';
+import { queueOrderRows } from './queue-order-rows.ts';
 import { queueRows } from './queue-rows.ts';
 import { type Outcome, type Row, runRow } from './row.ts';
 import { startSystem } from './system.ts';
@@ -20,6 +22,8 @@ export type ChaosOptions = {
   /** The longest pause between two changes: without any, most of them become one reconcile. */
   readonly pauseMilliseconds: number;
   readonly awaySeconds: number;
+  readonly crowd: number;
+  readonly resyncKeys: number;
   readonly onLine?: (line: string) => void;
 };
 
@@ -31,12 +35,12 @@ const deadlineSeconds = { usual: 120, slow: 240 };
 
 /** Returns every row there is. */
 export function createCatalogue(): readonly Row[] {
-  return [...apiRows, ...queueRows, ...deathRows];
+  return [...apiRows, ...queueRows, ...queueOrderRows, ...deathRows, ...functionRows];
 }
 
 /** Starts the system and those who look at it. */
 export async function openChaos(options: ChaosOptions, signal: AbortSignal): Promise<Chaos> {
-  const { seed, changes, objects, pauseMilliseconds, awaySeconds } = options;
+  const { seed, changes, objects, pauseMilliseconds, awaySeconds, crowd, resyncKeys } = options;
   await using parts = new AsyncDisposableStack();
   const system = await startSystem(options, signal);
   parts.defer(() => system.close());
@@ -55,7 +59,7 @@ export async function openChaos(options: ChaosOptions, signal: AbortSignal): Pro
     run: (row) =>
       runRow(
         row,
-        { system, editor, judge, dice, changes, awaySeconds },
+        { system, editor, judge, dice, changes, awaySeconds, crowd, resyncKeys },
         deadlineSeconds[row.slow === true ? 'slow' : 'usual'],
       ),
     [Symbol.asyncDispose]: () => whole.disposeAsync(),

@@ -1,6 +1,7 @@
 // Death: of a watcher, of functions in the middle of an effect, and of whatever touches one object.
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
+import { createCrowd } from './crowd.ts';
 import { ownersOfPort } from './owner-of-port.ts';
 import { createPlainApi } from './plain-api.ts';
 import { portionsPath } from './portions.ts';
@@ -9,6 +10,7 @@ import type { ChaosSystem } from './system.ts';
 
 const kills = 4;
 const goodSeconds = 120;
+const secondsForOne = 0.5;
 const identified = z.looseObject({ metadata: z.looseObject({ uid: z.string() }) });
 
 /** The rows of processes. */
@@ -48,13 +50,13 @@ export const deathRows: readonly Row[] = [
   },
   {
     fault: 'poison among good ones',
-    how: 'one object whose every reconcile kills its function, until all others are as they should be',
+    how: 'one object whose every reconcile kills its function, beside a crowd, until all others are as they should be',
     slow: true,
     run: poison,
   },
 ];
 
-async function poison({ system, editor, judge, changes }: Stage): Promise<number> {
+async function poison({ system, editor, judge, changes, crowd }: Stage): Promise<number> {
   const name = 'poison';
   const api = createPlainApi(system.direct.api);
   let fired = 0;
@@ -66,8 +68,11 @@ async function poison({ system, editor, judge, changes }: Stage): Promise<number
   });
   // The first reconcile may have been faster than we were.
   await editor.put(name, 'rotten');
+  const { remove } = await createCrowd({ system, editor }, crowd);
   await editor.edit(changes);
-  const late = await judge.untilConverged(goodSeconds, { except: name });
+  // Each function that dies leaves the innocent of its batch to the visibility time-out.
+  const late = await judge.untilConverged(goodSeconds + crowd * secondsForOne, { except: name });
+  await remove();
   if (late.length > 0) throw new Error(`beside a poison object: ${late.join('; ')}`);
   return fired;
 }

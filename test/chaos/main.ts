@@ -15,6 +15,8 @@ const { values } = parseArgs({
     objects: { type: 'string', default: '8' },
     pause: { type: 'string', default: '300' },
     away: { type: 'string', default: '5' },
+    crowd: { type: 'string', default: '100' },
+    'resync-keys': { type: 'string', default: '2000' },
     only: { type: 'string', multiple: true },
     verbose: { type: 'boolean', default: false },
   },
@@ -36,6 +38,8 @@ const outcomes: Outcome[] = [];
     objects: Number(values.objects),
     pauseMilliseconds: Number(values.pause),
     awaySeconds: Number(values.away),
+    crowd: Number(values.crowd),
+    resyncKeys: Number(values['resync-keys']),
     ...(values.verbose ? { onLine: say } : {}),
   };
   await using chaos = await openChaos(options, AbortSignal.any([stopped, interrupted.signal]));
@@ -44,7 +48,7 @@ const outcomes: Outcome[] = [];
     const outcome = await chaos.run(row);
     outcomes.push(outcome);
     say(`${outcomes.length}/${rows.length} ${row.fault}: ${held(outcome) ? 'holds' : 'DOES NOT HOLD'}`);
-    for (const line of outcome.lost) say(`  ${line}`);
+    for (const line of [...outcome.notes, ...outcome.lost]) say(`  ${line}`);
   }
 }
 process.stdout.write(`${formatTable(outcomes)}\n`);

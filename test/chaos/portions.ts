@@ -5,7 +5,12 @@ import * as z from 'zod';
 /** The collection, and the address of one. */
 export const portionsPath = '/apis/kitchen.example.com/v1/namespaces/default/ingredients';
 
-const condition = z.looseObject({ type: z.string(), status: z.string(), observedGeneration: z.number().optional() });
+const condition = z.looseObject({
+  type: z.string(),
+  status: z.string(),
+  observedGeneration: z.number().optional(),
+  lastTransitionTime: z.string().optional(),
+});
 const portion = z.looseObject({
   metadata: z.looseObject({
     name: z.string(),

@@ -15,6 +15,12 @@ export type Stage = {
   readonly changes: number;
   /** How long something that is away is away. */
   readonly awaySeconds: number;
+  /** How many good objects stand beside a bad one. */
+  readonly crowd: number;
+  /** How many keys a resync brings at once. */
+  readonly resyncKeys: number;
+  /** Keeps a figure that belongs to this row, for whoever reads the table. */
+  note(text: string): void;
 };
 
 /** A fault. */
@@ -34,6 +40,7 @@ export type Outcome = Verdict & {
   readonly changes: number;
   /** From the end of the fault and of the changes. */
   readonly convergeSeconds: number;
+  readonly notes: readonly string[];
 };
 
 /** A fault waits for something to break, which on a machine under load may be late. */
@@ -41,8 +48,10 @@ const mostTries = 100;
 const patienceMilliseconds = 200;
 
 /** Produces the fault, heals, waits for the end state and has it judged. */
-export async function runRow(row: Row, stage: Stage, deadlineSeconds: number): Promise<Outcome> {
-  const { system, editor, judge } = stage;
+export async function runRow(row: Row, parts: Omit<Stage, 'note'>, deadlineSeconds: number): Promise<Outcome> {
+  const { system, editor, judge } = parts;
+  const notes: string[] = [];
+  const stage: Stage = { ...parts, note: (text) => void notes.push(text) };
   const heal = () => {
     system.api.rule();
     system.sqs.rule();
@@ -67,7 +76,7 @@ export async function runRow(row: Row, stage: Stage, deadlineSeconds: number): P
   const convergeSeconds = (performance.now() - since) / 1000;
   // What a stalled or armed stream did after its row's changes counts as well.
   const fired = (typeof own === 'number' ? own : 0) + byProxies + system.api.fired();
-  return { row, fired, changes: editor.taken(), convergeSeconds, ...judge.verdict(lost) };
+  return { row, fired, changes: editor.taken(), convergeSeconds, notes, ...judge.verdict(lost) };
 }
 
 /** Makes further changes, until something has happened or nobody would believe any more that it will. */

@@ -20,6 +20,7 @@ import { startControlPlane } from '../control-plane/start.ts';
 import { type ChaosProxy, startChaosProxy, type Upstream } from './chaos-proxy.ts';
 import type { PlainServer } from './plain-api.ts';
 import { type SlowWorld, startSlowWorld } from './slow-world.ts';
+import { createUnruliness } from './unruliness.ts';
 
 /** A system that can be broken. */
 export type ChaosSystem = {
@@ -32,6 +33,12 @@ export type ChaosSystem = {
   readonly world: SlowWorld;
   readonly watchers: Watchers;
   readonly functions: LocalLambda['functions'];
+  /** What went wrong with invocations so far, one line each: a time-out, a death, a throw. */
+  failures(): readonly string[];
+  /** From now on, or no more, what an invocation failed on comes back at once and not after its visibility time-out. */
+  hasten(on: boolean): void;
+  /** Makes the functions' clocks wrong by so many minutes. */
+  shiftFunctionClocks(minutes: number): Promise<void>;
   /** The real control plane, where there is one. */
   readonly plane?: ControlPlane;
   close(): Promise<void>;
@@ -77,14 +84,23 @@ export async function startSystem(
   const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
   await applyManifests(cluster.client, needed, { signal });
 
+  const unruliness = await createUnruliness(folder);
+  const failures: string[] = [];
+  let hastening = false;
   const lambda = startLambda(
     {
       ...{ stack, queues, client, queueEndpoint: sqs.url, taskRoot: root },
-      onEvent: (event) => onLine(event.type === 'line' ? event.text : `${event.function}: ${event.error.message}`),
+      onEvent: (event) => {
+        const line = event.type === 'line' ? event.text : `${event.function}: ${event.error.message}`;
+        onLine(line);
+        if (event.type !== 'failed') return;
+        failures.push(line);
+        if (hastening) void lambda.retry();
+      },
       onProcesses: () => undefined,
     },
     // Without the schedule: a loss must not be mended behind our back.
-    { concurrency: 2, schedules: false },
+    { concurrency: 2, schedules: false, nodeArguments: unruliness.nodeArguments },
   );
   parts.defer(() => lambda.stop());
   const environment = watcherEnvironment(cluster, sqs.url, queues, namePrefix(stack), '');
@@ -102,6 +118,14 @@ export async function startSystem(
   const whole = parts.move();
   return {
     ...{ api, sqs, world, watchers, functions: lambda.functions },
+    failures: () => [...failures],
+    hasten: (on) => {
+      hastening = on;
+    },
+    shiftFunctionClocks: async (minutes) => {
+      await unruliness.shiftClocks(minutes);
+      for (const one of lambda.functions) one.reload();
+    },
     direct: { api: server, sqs: { url: sqsServer.endpoint }, pantry: { url: worlds.pantry.url } },
     queueUrl: queues.find(({ name }) => name.endsWith('ingredient.fifo'))?.url ?? '',
     ...(plane === undefined ? {} : { plane }),

@@ -48,6 +48,8 @@ export type LocalLambda = {
   readonly functions: readonly LocalFunction[];
   /** Goes on with new bundles, and tries at once what the old ones failed on. */
   reload(): Promise<void>;
+  /** Tries at once what failed, instead of after its visibility time-out. */
+  retry(): Promise<void>;
   /** Stops taking batches, finishes those in hand, ends every process. */
   stop(): Promise<void>;
 };
@@ -115,11 +117,15 @@ export function startLambda(
       );
     });
 
+  const retry = async () => {
+    await Promise.all(sources.map((one) => one.retry()));
+  };
   return {
     functions,
+    retry,
     reload: async () => {
       for (const one of functions) one.reload();
-      await Promise.all(sources.map((one) => one.retry()));
+      await retry();
     },
     stop: async () => {
       await Promise.all([...ticking, ...sources].map((one) => one.stop()));
