@@ -17,7 +17,7 @@ export const shortResync: ResyncSeconds = { tick: 10, period: 60, grace: 20 };
 /** Resolves the packaged template for this machine. Throws TemplateError. */
 export function readLocalStack(
   templateText: string,
-  cluster: ClusterAccess,
+  cluster: Pick<ClusterAccess, 'clustersTableFile'>,
   worlds: SampleWorlds,
   { tick, period, grace }: ResyncSeconds,
 ): Stack {
@@ -53,7 +53,7 @@ const cursorSeconds = 5;
  * @param queuesId of queues that began empty: what others accepted, they never saw
  */
 export function watcherEnvironment(
-  cluster: ClusterAccess,
+  cluster: Pick<ClusterAccess, 'watcherKubeconfigFile'>,
   queueEndpoint: string,
   queues: readonly LocalQueue[],
   prefix: string,

@@ -162,7 +162,7 @@ function kubeconfig(url: string, { ca, token }: PlainServer): string {
 }
 
 /** The stack with what Ingredient needs, and short times. */
-function short({ queues, functions, mappings }: Stack): Stack {
+export function short({ queues, functions, mappings }: Stack): Stack {
   const runs = (arn: string) => /(ingredient|timers)$/.test(arn);
   return {
     queues: queues.map((queue) => ({

@@ -1,0 +1,155 @@
+// Several clusters and one set of functions: that a bad cluster harms only itself, and that clusters come and go while everything
+// runs. What must hold without a clock; how long the others wait meanwhile is a figure of the bench.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { formatMessage } from '../../src/queue/message.ts';
+import { createDice } from '../chaos/dice.ts';
+import { createEditor, type Editor } from '../chaos/editor.ts';
+import { type Judge, startJudge } from '../chaos/judge.ts';
+import { type Entry, type Fleet, openFleet } from './fleet.ts';
+import type { Member } from './member.ts';
+
+const startSeconds = 170;
+const caseSeconds = 200;
+const seed = 20_261;
+
+/** A cluster with its users and its judge. */
+type Place = { readonly member: Member; readonly editor: Editor; readonly judge: Judge };
+
+describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
+  const parts = new AsyncDisposableStack();
+  let fleet: Fleet;
+  let good: Place;
+  let fine: Place;
+  let bad: Place;
+  let fleeting: Place;
+  let processes: readonly number[] = [];
+
+  const limit = () => AbortSignal.timeout((caseSeconds - 10) * 1000);
+  const found = async (name: string): Promise<Place> => {
+    const member = await fleet.add(name);
+    const { pantry, sqs, queueUrl, visits } = fleet;
+    const judge = await startJudge({ api: member.api, pantry, sqs, queueUrl, visits });
+    parts.defer(() => judge.close());
+    const dice = createDice(seed + name.length);
+    return { member, judge, editor: createEditor({ api: member.api, dice }, { objects: 10, pauseMilliseconds: 60 }) };
+  };
+  /** What is not yet as its users want it, whatever messages there still are: nothing, or somebody waits in vain. */
+  const unfinished = async (...places: readonly Place[]) =>
+    (await Promise.all(places.map(({ judge }) => judge.untilConverged(caseSeconds - 20, { except: '' })))).flat();
+  /** Changes in the good clusters, and until they are done. */
+  const othersAtWork = async () => {
+    await Promise.all([good.editor.edit(12), fine.editor.edit(12)]);
+    return await unfinished(good, fine);
+  };
+  const untilEmpty = async () =>
+    await expect.poll(() => fleet.depth('ingredient.fifo'), { timeout: caseSeconds * 1000 }).toBe(0);
+  const putOff = (from = 0) =>
+    fleet.entries.slice(from).filter(({ cluster, outcome }) => cluster === 'bad' && outcome === 'deferred');
+
+  beforeAll(async () => {
+    fleet = parts.use(await openFleet({}, AbortSignal.timeout(startSeconds * 1000)));
+    [good, fine, bad] = await Promise.all([found('good'), found('fine'), found('bad')]);
+    await Promise.all([good, fine, bad].map(({ editor }) => editor.edit(10)));
+    expect(await unfinished(good, fine, bad)).toEqual([]);
+  }, startSeconds * 1000);
+  afterEach(async () => {
+    expect(await fleet.deadLetters()).toEqual([]);
+  });
+  afterAll(async () => await parts.disposeAsync());
+
+  it('a cluster that enters the table is served by the functions that run', async () => {
+    processes = fleet.pids();
+    fleeting = await found('fleeting');
+    await fleeting.editor.edit(12);
+    expect(await unfinished(fleeting)).toEqual([]);
+    // Functions may remember for a minute that it was not leaving: meanwhile there are other cases.
+    fleeting.member.enter({ leaving: true });
+  });
+
+  it('a cluster that cannot be reached harms no other: its keys are put off, most of them without a call, and none is lost', async () => {
+    const from = fleet.entries.length;
+    bad.member.troubled();
+    bad.member.trouble('down');
+    const untried = fleet.untilEntry(isUntried, limit());
+    let known = false;
+    void untried.then(() => {
+      known = true;
+    });
+    while (!known) await bad.editor.edit(5);
+    expect(await othersAtWork()).toEqual([]);
+    bad.member.heal();
+    expect(await unfinished(bad)).toEqual([]);
+    const calls = bad.member.troubled();
+    const tried = putOff(from).filter((entry) => !isUntried(entry));
+    expect(putOff(from).length).toBeGreaterThan(tried.length);
+    // One call each; a connection that was open before is tried anew once.
+    expect(calls).toBeGreaterThanOrEqual(tried.length);
+    expect(calls).toBeLessThanOrEqual(2 * tried.length);
+  });
+
+  it('a cluster whose token has expired harms no other, and is served again as soon as the table has a new one', async () => {
+    const from = fleet.entries.length;
+    bad.member.trouble('expired');
+    await bad.editor.edit(20);
+    await fleet.untilEntry((entry) => putOff(from).includes(entry), limit());
+    expect(await othersAtWork()).toEqual([]);
+    bad.member.heal();
+    expect(await unfinished(bad)).toEqual([]);
+  });
+
+  it('a cluster that answers slowly harms no other, and gets there itself', async () => {
+    bad.member.troubled();
+    bad.member.trouble('slow');
+    await bad.editor.edit(20);
+    expect(await othersAtWork()).toEqual([]);
+    expect(await unfinished(bad)).toEqual([]);
+    expect(bad.member.troubled()).toBeGreaterThan(0);
+    bad.member.heal();
+  });
+
+  it('a cluster whose users do not stop harms no other', async () => {
+    let over = false;
+    const flood = (async () => {
+      while (!over) await bad.editor.edit(10);
+    })();
+    expect(await othersAtWork()).toEqual([]);
+    over = true;
+    await flood;
+    expect(await unfinished(bad)).toEqual([]);
+  });
+
+  it('a cluster that is being left keeps nobody waiting: its messages are deleted and counted, and none is a dead letter', async () => {
+    const counted = fleet.untilEntry(({ LeavingClusterMessages }) => Number(LeavingClusterMessages) > 0, limit());
+    let known = false;
+    void counted.then(() => {
+      known = true;
+    });
+    while (!known) await fleeting.editor.edit(1);
+    await counted;
+    await fleeting.editor.edit(12);
+    await fleeting.member.stopWatcher();
+    await untilEmpty();
+    fleeting.member.leave();
+
+    expect(await othersAtWork()).toEqual([]);
+    await untilEmpty();
+    // No function was started anew for a cluster that came or went.
+    expect(fleet.pids()).toEqual(expect.arrayContaining([...processes]));
+  });
+
+  it('a message of a cluster that the table does not have is a dead letter with the reason', async () => {
+    const body = formatMessage({
+      ...{ v: 1, controller: 'ingredient', cluster: 'nowhere', group: 'kitchen.example.com', resource: 'ingredients' },
+      ...{ namespace: 'default', name: 'portion-1', lane: 'watch', attempt: 0, deferrals: 0, seenAt: 1 },
+    });
+    await fleet.send('ingredient.fifo', body);
+    await expect.poll(() => fleet.depth('ingredient-dlq.fifo'), { timeout: caseSeconds * 1000 }).toBe(1);
+    expect(await fleet.deadLetters()).toEqual([{ body, reason: 'unknown cluster nowhere' }]);
+    await untilEmpty();
+  });
+});
+
+/** Tells whether a function put a key off because it knew already that its cluster cannot be reached. */
+function isUntried({ error }: Entry): boolean {
+  return typeof error === 'string' && error.startsWith('not tried');
+}

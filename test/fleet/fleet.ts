@@ -1,0 +1,181 @@
+// Several clusters and one set of functions: the bundles under the local Lambda, one clusters table in a file, a watcher process in
+// each cluster. Only Ingredient's function and timers run, with the short times of the chaos kit; there is no schedule, so that
+// nothing is mended behind our back.
+import { renameSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { build } from '../../src/cli/build.ts';
+import { isRecord } from '../../src/kube/record.ts';
+import { makeArtifacts } from '../../src/local/artifacts.ts';
+import { startLambda } from '../../src/local/lambda/local-lambda.ts';
+import { createQueues } from '../../src/local/lambda/queues.ts';
+import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/local/local-stack.ts';
+import { createLocalSqsClient, startSqs } from '../../src/local/sqs.ts';
+import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
+import { createPlainApi, type PlainApi } from '../chaos/plain-api.ts';
+import { startSlowWorld, type Visit } from '../chaos/slow-world.ts';
+import { short } from '../chaos/system.ts';
+import { type FleetParts, type Member, startMember } from './member.ts';
+
+/** A line that a function logged, or a metric that it wrote. */
+export type Entry = Readonly<Record<string, unknown>>;
+
+/** A dead letter. */
+export type Letter = { readonly body: string; readonly reason: string };
+
+/** A fleet that runs. */
+export type Fleet = AsyncDisposable & {
+  /** Starts a cluster more. */
+  add(name: string): Promise<Member>;
+  /** What functions have written so far, oldest first. */
+  readonly entries: readonly Entry[];
+  /** Resolves with the first entry from now on, or before, that is so. Rejects when the signal aborts. */
+  untilEntry(isIt: (entry: Entry) => boolean, signal: AbortSignal): Promise<Entry>;
+  /** The processes of the functions. */
+  pids(): readonly number[];
+  /** Sends a body to a queue (`ingredient.fifo`). */
+  send(queue: string, body: string): Promise<void>;
+  /** How many messages a queue has: those that are ready, in hand, and delayed. */
+  depth(queue: string): Promise<number>;
+  /** Takes the dead letters of every queue. */
+  deadLetters(): Promise<readonly Letter[]>;
+  readonly pantry: PlainApi;
+  readonly sqs: PlainApi;
+  readonly queueUrl: string;
+  visits(): readonly Visit[];
+};
+
+const root = path.resolve(import.meta.dirname, '../..');
+const deadLetterQueues = ['ingredient-dlq.fifo', 'timers-dlq'];
+
+/** Starts the functions and their queues; clusters are added. When it cannot, nothing stays behind. */
+export async function openFleet(
+  {
+    concurrency = 4,
+    onLine = () => undefined,
+  }: { readonly concurrency?: number; readonly onLine?: (line: string) => void },
+  signal: AbortSignal,
+): Promise<Fleet> {
+  await using parts = new AsyncDisposableStack();
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-fleet-'));
+  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  const template = await makeArtifacts(build, root, signal);
+  const tableFile = path.join(folder, 'clusters.json');
+  const setEntry = keepTable(tableFile);
+
+  const server = await startSqs();
+  parts.defer(() => server.close());
+  const client = createLocalSqsClient(server.endpoint);
+  parts.defer(() => client.destroy());
+  const worlds = await startWorlds(parts);
+  const world = await startSlowWorld(worlds.pantry.url);
+  parts.defer(() => world.close());
+
+  const places = { clustersTableFile: tableFile, watcherKubeconfigFile: '' };
+  const stack = short(
+    readLocalStack(template, places, { ...worlds, pantry: { ...worlds.pantry, url: world.url } }, shortResync),
+  );
+  const prefix = namePrefix(stack);
+  const queues = await createQueues(client, stack.queues, { endpoint: server.endpoint, signal });
+  const urlOf = (queue: string) => queues.find(({ name }) => name === `${prefix}${queue}`)?.url ?? queue;
+
+  const entries: Entry[] = [];
+  const listeners = new Set<() => void>();
+  const hear = (text: string) => {
+    onLine(text);
+    const entry = readJson(text);
+    if (!isRecord(entry)) return;
+    entries.push(entry);
+    for (const listener of [...listeners]) listener();
+  };
+  const lambda = startLambda(
+    {
+      ...{ stack, queues, client, queueEndpoint: server.endpoint, taskRoot: root },
+      onEvent: (event) =>
+        event.type === 'line' ? hear(event.text) : onLine(`${event.function}: ${event.error.message}`),
+      onProcesses: () => undefined,
+    },
+    { concurrency, schedules: false },
+  );
+  parts.defer(() => lambda.stop());
+  const [pantry, sqs] = [createPlainApi({ url: worlds.pantry.url }), createPlainApi({ url: server.endpoint })];
+  parts.defer(() => pantry.close());
+  parts.defer(() => sqs.close());
+
+  const shared: FleetParts = {
+    ...{ folder, setEntry, root, onLine },
+    watcherEnvironment: watcherEnvironment(places, server.endpoint, queues, prefix, ''),
+  };
+  const whole = parts.move();
+  return {
+    add: (name) => startMember(whole, shared, name, signal),
+    entries,
+    untilEntry: (isIt, until) =>
+      new Promise((resolve, reject) => {
+        const give = () => {
+          listeners.delete(look);
+          reject(until.reason);
+        };
+        const look = () => {
+          const found = entries.find(isIt);
+          if (found === undefined) return;
+          listeners.delete(look);
+          until.removeEventListener('abort', give);
+          resolve(found);
+        };
+        listeners.add(look);
+        until.addEventListener('abort', give);
+        look();
+      }),
+    pids: () => lambda.functions.flatMap((one) => one.pids()),
+    send: async (queue, body) => {
+      const id = crypto.randomUUID();
+      const fifo = queue.endsWith('.fifo') ? { MessageGroupId: id, MessageDeduplicationId: id } : {};
+      await client.send(new SendMessageCommand({ QueueUrl: urlOf(queue), MessageBody: body, ...fifo }));
+    },
+    depth: async (queue) => {
+      const asked = new GetQueueAttributesCommand({ QueueUrl: urlOf(queue), AttributeNames: ['All'] });
+      const { Attributes = {} } = await client.send(asked);
+      const names = ['', 'NotVisible', 'Delayed'].map((name) => `ApproximateNumberOfMessages${name}`);
+      return names.reduce((sum, name) => sum + Number(Object(Attributes)[name] ?? 0), 0);
+    },
+    deadLetters: async () => {
+      const taken = deadLetterQueues.map(async (queue) => {
+        const asked = { QueueUrl: urlOf(queue), MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
+        const { Messages = [] } = await client.send(new ReceiveMessageCommand(asked));
+        return Messages.map(({ Body = '', MessageAttributes = {} }) => {
+          return { body: Body, reason: MessageAttributes.reason?.StringValue ?? '' };
+        });
+      });
+      return (await Promise.all(taken)).flat();
+    },
+    ...{ pantry, sqs, queueUrl: urlOf('ingredient.fifo') },
+    visits: () => world.visits(),
+    [Symbol.asyncDispose]: () => whole.disposeAsync(),
+  };
+}
+
+/** Keeps a clusters table in a file, whole at any time: functions read it whenever they like. */
+function keepTable(file: string): FleetParts['setEntry'] {
+  const table = new Map<string, object>();
+  const write = () => {
+    writeFileSync(`${file}.new`, JSON.stringify(Object.fromEntries(table)), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  };
+  write();
+  return (name, entry) => {
+    if (entry === undefined) table.delete(name);
+    else table.set(name, entry);
+    write();
+  };
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

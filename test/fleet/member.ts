@@ -1,0 +1,149 @@
+// One cluster of a fleet: an API server with a proxy before it, a watcher process, and an entry in the clusters table. What can go
+// wrong with a cluster is done to it here; nothing that happens to one is known to another.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createClient } from '../../src/kube/client.ts';
+import { startApiServer } from '../../src/local/api-server/server.ts';
+import { applyManifests, readManifests } from '../../src/local/manifests.ts';
+import { startWatchers, type Watchers } from '../../src/local/watchers.ts';
+import { type Asked, type Fault, startChaosProxy } from '../chaos/chaos-proxy.ts';
+import { createPlainApi, type PlainApi } from '../chaos/plain-api.ts';
+
+/** What can be wrong with the way from the functions to a cluster. Its watcher is in the cluster, and goes on. */
+export type Trouble =
+  /** Nobody answers. */
+  | 'down'
+  /** Every answer takes long. */
+  | 'slow'
+  /** The token that the table has is not accepted any more. */
+  | 'expired';
+
+/** A cluster. */
+export type Member = {
+  readonly name: string;
+  /** Past the proxy, for users and judges. */
+  readonly api: PlainApi;
+  /** How many calls of functions met trouble since the last time that this was asked. */
+  troubled(): number;
+  trouble(which: Trouble): void;
+  /** Ends all trouble. For an expired token: gives the table a new one. */
+  heal(): void;
+  /** Writes its entry into the table. */
+  enter(fields?: { readonly leaving?: boolean }): void;
+  /** Takes its entry out of the table. */
+  leave(): void;
+  /** Lets its watcher drain, and ends it. */
+  stopWatcher(): Promise<void>;
+};
+
+/** What members share. */
+export type FleetParts = {
+  /** Where files go that nobody else needs. */
+  readonly folder: string;
+  /** Changes the clusters table; without an entry the cluster is taken out of it. */
+  setEntry(name: string, entry?: object): void;
+  /** The service's root. */
+  readonly root: string;
+  /** A watcher's environment, but for what is its cluster's. */
+  readonly watcherEnvironment: Readonly<Record<string, string>>;
+  readonly onLine: (line: string) => void;
+};
+
+const slowMilliseconds = 1_500;
+const refused = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  reason: 'Unauthorized',
+  code: 401,
+};
+const unauthorized: Fault = { type: 'answer', status: 401, body: JSON.stringify(refused) };
+
+/** Starts a cluster with its watcher, and enters it into the table. What was started is put on `parts`. */
+export async function startMember(
+  parts: AsyncDisposableStack,
+  { folder, setEntry, root, watcherEnvironment, onLine }: FleetParts,
+  name: string,
+  signal: AbortSignal,
+): Promise<Member> {
+  const server = await startApiServer({ bookmarkSeconds: 10 });
+  parts.defer(() => server.close());
+  const proxy = await startChaosProxy({ url: server.url });
+  parts.defer(() => proxy.close());
+  const api = createPlainApi({ url: server.url });
+  parts.defer(() => api.close());
+  await install(server.url, root, signal);
+
+  let issued = 1;
+  let now: Trouble | undefined;
+  let met = 0;
+  const token = () => `token-${name}-${issued}`;
+  proxy.rule((asked) => {
+    if (!String(asked.headers['user-agent']).startsWith('outrigger/')) return undefined;
+    const fault = faultOf(asked);
+    if (fault !== undefined) met += 1;
+    return fault;
+  });
+  function faultOf({ headers }: Asked): Fault | undefined {
+    if (now === 'down') return { type: 'reset' };
+    // The embedded server asks nobody who he is; here somebody does.
+    if (headers.authorization !== `Bearer ${token()}`) return unauthorized;
+    return now === 'slow' ? { type: 'delay', milliseconds: slowMilliseconds } : undefined;
+  }
+
+  const enter: Member['enter'] = (fields = {}) =>
+    setEntry(name, { server: proxy.url, access: { type: 'token', token: token() }, ...fields });
+  enter();
+  const kubeconfigFile = path.join(folder, `kubeconfig-${name}`);
+  await writeFile(kubeconfigFile, kubeconfig(proxy.url), { mode: 0o600 });
+  const watchers: Watchers = startWatchers(
+    {
+      file: path.join(root, 'dist/watcher/index.mjs'),
+      environment: { ...watcherEnvironment, CLUSTER: name, KUBECONFIG: kubeconfigFile, CURSOR_SECONDS: '1' },
+      onEvent: (event) => onLine(event.type === 'line' ? event.text : `watcher of ${name} ${event.type}`),
+    },
+    1,
+  );
+  parts.defer(() => watchers.stop());
+  await watchers.ready(signal);
+
+  return {
+    name,
+    api,
+    troubled: () => {
+      const count = met;
+      met = 0;
+      return count;
+    },
+    trouble: (which) => {
+      now = which;
+      if (which === 'expired') issued += 1;
+    },
+    heal: () => {
+      if (now === 'expired') enter();
+      now = undefined;
+    },
+    enter,
+    leave: () => setEntry(name),
+    stopWatcher: () => watchers.stop(),
+  };
+}
+
+/** What a watcher and a function need to be there. */
+async function install(url: string, root: string, signal: AbortSignal): Promise<void> {
+  const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
+  const client = createClient({ server: new URL(url) });
+  const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
+  await applyManifests(client, needed, { signal });
+  client.close();
+}
+
+function kubeconfig(server: string): string {
+  return JSON.stringify({
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'fleet' },
+    clusters: [{ name: 'fleet', cluster: { server } }],
+    users: [{ name: 'fleet', user: {} }],
+    contexts: [{ name: 'fleet', context: { cluster: 'fleet', user: 'fleet' } }],
+  });
+}
