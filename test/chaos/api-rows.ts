@@ -1,15 +1,12 @@
 // What an API server, its etcd, and the way to it can do to a watcher and to functions.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Asked } from './chaos-proxy.ts';
+import type { Fault } from './chaos-proxy.ts';
+import { failure } from './failure.ts';
 import type { Row, Stage } from './row.ts';
 import type { StreamFault } from './streams.ts';
+import { isWatch } from './watch-request.ts';
 
 const rounds = 4;
-const isWatch = ({ url }: Asked) => /[?&]watch=(true|1)/.test(url);
-const failure = (code: number, reason: string) => ({
-  status: code,
-  body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason, code }),
-});
 
 /** The rows of the API server. */
 export const apiRows: readonly Row[] = [
@@ -34,7 +31,7 @@ export const apiRows: readonly Row[] = [
       system.api.rule((asked) => {
         if (!isWatch(asked) || left === 0) return undefined;
         left -= 1;
-        return { type: 'answer', ...failure(410, 'Expired') };
+        return failure(410, 'Expired');
       });
       system.api.breakStreams({ type: 'reset' });
       await editor.edit(changes);
@@ -44,10 +41,10 @@ export const apiRows: readonly Row[] = [
   {
     fault: '429 storm',
     how: '7 of 10 requests get 429 with Retry-After, watches reset',
-    run: storm(429, 'TooManyRequests', { 'retry-after': '1' }),
+    run: storm(failure(429, 'TooManyRequests', { 'retry-after': '1' })),
   },
-  { fault: '503', how: '7 of 10 requests get 503, watches reset', run: storm(503, 'ServiceUnavailable') },
-  { fault: '500', how: '7 of 10 requests get 500, watches reset', run: storm(500, 'InternalError') },
+  { fault: '503', how: '7 of 10 requests get 503, watches reset', run: storm(failure(503, 'ServiceUnavailable')) },
+  { fault: '500', how: '7 of 10 requests get 500, watches reset', run: storm(failure(500, 'InternalError')) },
   {
     fault: 'API server slow',
     how: 'every request waits up to 2 s',
@@ -68,7 +65,7 @@ export const apiRows: readonly Row[] = [
   },
   {
     fault: 'API server killed and away',
-    how: 'kill -9 and a new start with --real, else every connection RST',
+    how: ({ awaySeconds }) => `kill -9, back after ${awaySeconds} s (the embedded one: every connection RST)`,
     run: async (stage) => {
       const { editor, changes } = stage;
       await editor.edit(Math.ceil(changes / 2));
@@ -90,9 +87,9 @@ function struck(fault: StreamFault): Row['run'] {
   };
 }
 
-function storm(code: number, reason: string, headers: Readonly<Record<string, string>> = {}): Row['run'] {
+function storm(fault: Fault): Row['run'] {
   return async ({ system, editor, dice, changes }) => {
-    system.api.rule(() => (dice.number() < 0.7 ? { type: 'answer', ...failure(code, reason), headers } : undefined));
+    system.api.rule(() => (dice.number() < 0.7 ? fault : undefined));
     system.api.breakStreams({ type: 'reset' });
     await editor.edit(changes);
     return 0;

@@ -42,6 +42,8 @@ export type Upstream = {
   readonly ca?: string;
   /** PEM of what the proxy shows; without it the proxy speaks plain HTTP. */
   readonly certificate?: { readonly cert: string; readonly key: string };
+  /** Part of the URLs of the watches that matter: what is done to others proves nothing. Default: all matter. */
+  readonly subject?: string;
 };
 
 /** A proxy that runs. */
@@ -53,11 +55,15 @@ export type ChaosProxy = {
   breakStreams(fault: StreamFault): number;
   /** How often rules and stream faults really did something since the last call. */
   fired(): number;
+  /** How often the server itself has said 410 since the last call. */
+  gone(): number;
+  /** How many watches that matter are open and well. */
+  watching(): number;
   close(): Promise<void>;
 };
 
 /** Starts a proxy on loopback. */
-export async function startChaosProxy({ url, ca, certificate }: Upstream): Promise<ChaosProxy> {
+export async function startChaosProxy({ url, ca, certificate, subject = '' }: Upstream): Promise<ChaosProxy> {
   const target = new URL(url);
   const secure = target.protocol === 'https:';
   const agent = secure
@@ -65,8 +71,15 @@ export async function startChaosProxy({ url, ca, certificate }: Upstream): Promi
     : new http.Agent({ keepAlive: true });
   let rule: Rule = () => undefined;
   let fired = 0;
-  const streams: Streams = openStreams(() => {
-    fired += 1;
+  let gone = 0;
+  const onGone = () => {
+    gone += 1;
+  };
+  const streams: Streams = openStreams({
+    onFired: (watch) => {
+      if (watch.includes(subject)) fired += 1;
+    },
+    onGone,
   });
 
   const onward = ({ method, url: path, headers, body }: Asked): http.ClientRequest => {
@@ -83,10 +96,11 @@ export async function startChaosProxy({ url, ca, certificate }: Upstream): Promi
     const request = onward(asked);
     const isWatch = /[?&]watch=(true|1)/.test(asked.url);
     request.on('response', (answer) => {
+      if (answer.statusCode === 410) onGone();
       const { 'transfer-encoding': _, connection: __, ...headers } = answer.headers;
       response.writeHead(answer.statusCode ?? 502, headers);
       response.flushHeaders();
-      if (isWatch && answer.statusCode === 200) streams.carry(answer, response);
+      if (isWatch && answer.statusCode === 200) streams.carry(asked.url, answer, response);
       else answer.pipe(response);
       answer.on('error', () => response.destroy());
     });
@@ -152,6 +166,12 @@ export async function startChaosProxy({ url, ca, certificate }: Upstream): Promi
       fired = 0;
       return count;
     },
+    gone: () => {
+      const count = gone;
+      gone = 0;
+      return count;
+    },
+    watching: () => streams.well(subject),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -11,17 +11,9 @@ const chosen = ['watch stream reset', '410 in the stream', 'SQS answer lost', 'w
 describe('while something breaks', () => {
   let chaos: Chaos;
   beforeAll(async () => {
-    const few = {
-      real: false,
-      seed,
-      changes: 8,
-      objects: 4,
-      pauseMilliseconds: 60,
-      awaySeconds: 1,
-      crowd: 9,
-      resyncKeys: 50,
-    };
-    chaos = await openChaos(few, AbortSignal.timeout(startSeconds * 1000));
+    const amounts = { changes: 8, awaySeconds: 1, queuesAwaySeconds: 1, kills: 3, crowd: 9, resyncKeys: 50 };
+    const users = { objects: 4, users: 1, pauseMilliseconds: 60 };
+    chaos = await openChaos({ real: false, seed, amounts, users }, AbortSignal.timeout(startSeconds * 1000));
   }, startSeconds * 1000);
   afterAll(async () => {
     await chaos?.[Symbol.asyncDispose]();

@@ -2,28 +2,24 @@
 import { apiRows } from './api-rows.ts';
 import { deathRows } from './death-rows.ts';
 import { createDice } from './dice.ts';
-import { createEditor } from './editor.ts';
+import { createEditor, type EditorOptions } from './editor.ts';
+import { etcdRows } from './etcd-rows.ts';
 import { functionRows } from './function-rows.ts';
 import { startJudge } from './judge.ts';
 import { createPlainApi } from './plain-api.ts';
 import { queueOrderRows } from './queue-order-rows.ts';
 import { queueRows } from './queue-rows.ts';
-import { type Outcome, type Row, runRow } from './row.ts';
+import { type Amounts, type Outcome, type Row, runRow } from './row.ts';
 import { startSystem } from './system.ts';
+import { watcherRows } from './watcher-rows.ts';
 
-/** How much of what. */
+/** What is broken, and how much of it. */
 export type ChaosOptions = {
   /** The real control plane instead of the embedded API server. */
   readonly real: boolean;
   readonly seed: number;
-  /** Changes a row. */
-  readonly changes: number;
-  readonly objects: number;
-  /** The longest pause between two changes: without any, most of them become one reconcile. */
-  readonly pauseMilliseconds: number;
-  readonly awaySeconds: number;
-  readonly crowd: number;
-  readonly resyncKeys: number;
+  readonly amounts: Amounts;
+  readonly users: EditorOptions;
   readonly onLine?: (line: string) => void;
 };
 
@@ -31,16 +27,16 @@ export type ChaosOptions = {
 export type Chaos = AsyncDisposable & { run(row: Row): Promise<Outcome> };
 
 /** Generous: a machine under load is slow, and a loss does not mend itself. */
-const deadlineSeconds = { usual: 120, slow: 240 };
+const deadlineSeconds = { usual: 300, slow: 420 };
 
 /** Returns every row there is. */
 export function createCatalogue(): readonly Row[] {
-  return [...apiRows, ...queueRows, ...queueOrderRows, ...deathRows, ...functionRows];
+  return [...apiRows, ...etcdRows, ...watcherRows, ...queueRows, ...queueOrderRows, ...deathRows, ...functionRows];
 }
 
 /** Starts the system and those who look at it. */
 export async function openChaos(options: ChaosOptions, signal: AbortSignal): Promise<Chaos> {
-  const { seed, changes, objects, pauseMilliseconds, awaySeconds, crowd, resyncKeys } = options;
+  const { seed, amounts, users } = options;
   await using parts = new AsyncDisposableStack();
   const system = await startSystem(options, signal);
   parts.defer(() => system.close());
@@ -53,15 +49,11 @@ export async function openChaos(options: ChaosOptions, signal: AbortSignal): Pro
   const judge = await startJudge({ api, sqs, pantry, queueUrl: system.queueUrl, visits: system.world.visits });
   parts.defer(() => judge.close());
   const dice = createDice(seed);
-  const editor = createEditor({ api, dice }, { objects, pauseMilliseconds });
+  const editor = createEditor({ api, dice }, users);
   const whole = parts.move();
   return {
     run: (row) =>
-      runRow(
-        row,
-        { system, editor, judge, dice, changes, awaySeconds, crowd, resyncKeys },
-        deadlineSeconds[row.slow === true ? 'slow' : 'usual'],
-      ),
+      runRow(row, { ...amounts, system, editor, judge, dice }, deadlineSeconds[row.slow === true ? 'slow' : 'usual']),
     [Symbol.asyncDispose]: () => whole.disposeAsync(),
   };
 }

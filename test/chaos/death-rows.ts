@@ -1,5 +1,4 @@
-// Death: of a watcher, of functions in the middle of an effect, and of whatever touches one object.
-import { setTimeout as wait } from 'node:timers/promises';
+// Death of functions: in the middle of an effect, and of whichever touches one object.
 import * as z from 'zod';
 import { createCrowd } from './crowd.ts';
 import { ownersOfPort } from './owner-of-port.ts';
@@ -8,28 +7,12 @@ import { portionsPath } from './portions.ts';
 import { editUntil, type Row, type Stage } from './row.ts';
 import type { ChaosSystem } from './system.ts';
 
-const kills = 4;
 const goodSeconds = 120;
 const secondsForOne = 0.5;
 const identified = z.looseObject({ metadata: z.looseObject({ uid: z.string() }) });
 
-/** The rows of processes. */
+/** The rows of functions' processes. */
 export const deathRows: readonly Row[] = [
-  {
-    fault: 'watcher killed',
-    how: `kill -9 at ${kills} random points, its start included`,
-    run: async ({ system, editor, dice, changes }) => {
-      let fired = 0;
-      for (let round = 0; round < kills; round += 1) {
-        const [dead] = await Promise.all([
-          wait(dice.below(1500)).then(() => killAll(system.watchers.pids())),
-          editor.edit(Math.ceil(changes / kills)),
-        ]);
-        fired += dead;
-      }
-      return fired;
-    },
-  },
   {
     fault: 'function killed in the middle',
     how: 'kill -9 between an effect outside and its answer, 3 times',

@@ -6,7 +6,7 @@ import { portionsPath } from './portions.ts';
 
 /** Users at work. */
 export type Editor = {
-  /** Makes so many changes, one after the other; resolves when the API server has taken all of them. */
+  /** Makes so many changes; resolves when the API server has taken all of them. */
   edit(count: number): Promise<void>;
   /** Makes sure that this portion exists with that item, and counts it as a change. */
   put(name: string, item: string): Promise<void>;
@@ -14,10 +14,19 @@ export type Editor = {
   taken(): number;
 };
 
-/** Creates users of as many objects; they pause up to `pauseMilliseconds` between two changes. */
+/** What users do all day. */
+export type EditorOptions = {
+  readonly objects: number;
+  /** Each makes one change after the other; default 1. */
+  readonly users?: number;
+  /** The longest pause of one between two changes: without any, most of them become one reconcile. */
+  readonly pauseMilliseconds: number;
+};
+
+/** Creates users. */
 export function createEditor(
   { api, dice }: { readonly api: PlainApi; readonly dice: Dice },
-  { objects, pauseMilliseconds }: { readonly objects: number; readonly pauseMilliseconds: number },
+  { objects, users = 1, pauseMilliseconds }: EditorOptions,
 ): Editor {
   let taken = 0;
   const merge = { 'content-type': 'application/merge-patch+json' };
@@ -50,12 +59,16 @@ export function createEditor(
   }
   return {
     async edit(count) {
-      for (let done = 0; done < count; ) {
-        if (!(await change(`portion-${dice.below(objects)}`))) continue;
-        done += 1;
-        taken += 1;
-        await wait(dice.below(pauseMilliseconds));
-      }
+      let left = count;
+      const work = async () => {
+        while (left > 0) {
+          left -= 1;
+          if (await change(`portion-${dice.below(objects)}`)) taken += 1;
+          else left += 1;
+          await wait(dice.below(pauseMilliseconds));
+        }
+      };
+      await Promise.all(Array.from({ length: Math.min(users, count) }, work));
     },
     async put(name, item) {
       const { status } = await create(name, item);

@@ -29,6 +29,8 @@ export type Judge = {
     deadlineSeconds: number,
     options?: { /** Whose state, and whose messages, do not matter. */ readonly except?: string },
   ): Promise<readonly string[]>;
+  /** The cluster has gone back: whoever is no longer there never was, and nobody can be asked to clean up for it. */
+  rewound(): Promise<void>;
   /** Judges what happened since the last verdict. */
   verdict(lost: readonly string[]): Verdict;
   close(): Promise<void>;
@@ -125,11 +127,17 @@ export async function startJudge({ api, pantry, sqs, queueUrl, visits }: Witness
     async untilConverged(deadlineSeconds, { except } = {}) {
       const until = performance.now() + deadlineSeconds * 1000;
       for (;;) {
+        const since = performance.now();
         const found = await look(except).catch((error: unknown) => [`cannot look: ${String(error)}`]);
         if (found.length === 0) return [];
         if (performance.now() > until) return found;
-        await wait(lookMilliseconds);
+        // Many objects take a while to look at; who looks all the time is a fault by itself.
+        await wait(Math.max(lookMilliseconds, 2 * (performance.now() - since)));
       }
+    },
+    rewound: async () => {
+      const here = new Set((await list()).map(({ metadata }) => metadata.uid));
+      for (const uid of seen.keys()) if (!here.has(uid)) seen.delete(uid);
     },
     verdict: (lost) => {
       const writes = extraWrites;

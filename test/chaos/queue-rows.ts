@@ -12,10 +12,10 @@ const isSend = (asked: Asked) => target(asked).includes('SendMessage');
 export const queueRows: readonly Row[] = [
   {
     fault: 'SQS away',
-    how: 'every request RST, while changes go on',
-    run: async ({ system, editor, changes, awaySeconds }) => {
+    how: ({ queuesAwaySeconds }) => `every request RST for ${queuesAwaySeconds} s, while changes go on`,
+    run: async ({ system, editor, changes, queuesAwaySeconds }) => {
       system.sqs.rule(() => ({ type: 'reset' }));
-      await Promise.all([editor.edit(changes), wait(awaySeconds * 1000)]);
+      await Promise.all([editor.edit(changes), wait(queuesAwaySeconds * 1000)]);
       return 0;
     },
   },

@@ -5,20 +5,28 @@ import type { Editor } from './editor.ts';
 import type { Judge, Verdict } from './judge.ts';
 import type { ChaosSystem } from './system.ts';
 
-/** What a fault can work with. */
-export type Stage = {
-  readonly system: ChaosSystem;
-  readonly editor: Editor;
-  readonly judge: Judge;
-  readonly dice: Dice;
+/** How much of what a row does. */
+export type Amounts = {
   /** How many changes to make while the fault is there. */
   readonly changes: number;
   /** How long something that is away is away. */
   readonly awaySeconds: number;
+  /** The same for SQS, which is expected to be away for longer. */
+  readonly queuesAwaySeconds: number;
+  /** How often what is killed at random points is killed. */
+  readonly kills: number;
   /** How many good objects stand beside a bad one. */
   readonly crowd: number;
   /** How many keys a resync brings at once. */
   readonly resyncKeys: number;
+};
+
+/** What a fault can work with. */
+export type Stage = Amounts & {
+  readonly system: ChaosSystem;
+  readonly editor: Editor;
+  readonly judge: Judge;
+  readonly dice: Dice;
   /** Keeps a figure that belongs to this row, for whoever reads the table. */
   note(text: string): void;
 };
@@ -26,16 +34,24 @@ export type Stage = {
 /** A fault. */
 export type Row = {
   readonly fault: string;
-  readonly how: string;
+  /** A sentence; where it has amounts in it, of them. */
+  readonly how: string | ((amounts: Amounts) => string);
+  /** Only the real control plane can do it: the embedded API server has no etcd. */
+  readonly real?: true;
   /** Longer than most need: the fault is found by a time-out. */
   readonly slow?: true;
+  /** What was done to requests goes on until everything has converged: its cause is not mended, or was mended elsewhere. */
+  readonly lasting?: true;
+  /** Watchers at the beginning; default 1. */
+  readonly watchers?: number;
   /** Makes changes and trouble; resolves with how often the trouble came, beside what the proxies counted. */
   run(stage: Stage): Promise<number>;
 };
 
 /** What came of a row. */
 export type Outcome = Verdict & {
-  readonly row: Row;
+  readonly fault: string;
+  readonly how: string;
   readonly fired: number;
   readonly changes: number;
   /** From the end of the fault and of the changes. */
@@ -46,6 +62,8 @@ export type Outcome = Verdict & {
 /** A fault waits for something to break, which on a machine under load may be late. */
 const mostTries = 100;
 const patienceMilliseconds = 200;
+/** Of a fault, whatever it does: a server that does not come back must not keep everybody waiting. */
+const mostSeconds = 1_200;
 
 /** Produces the fault, heals, waits for the end state and has it judged. */
 export async function runRow(row: Row, parts: Omit<Stage, 'note'>, deadlineSeconds: number): Promise<Outcome> {
@@ -59,24 +77,42 @@ export async function runRow(row: Row, parts: Omit<Stage, 'note'>, deadlineSecon
     return system.api.fired() + system.sqs.fired();
   };
   heal();
-  editor.taken();
-  system.world.forget();
   // A fault that could not be produced fails its row, and no other.
-  const own = await row.run(stage).catch((error: unknown) => [String(error)]);
+  const own = await produce(row, stage).catch((error: unknown) => [String(error)]);
   let byProxies = 0;
   const firedYet = () => {
     byProxies += system.api.fired() + system.sqs.fired();
     return own !== 0 || byProxies > 0;
   };
   await editUntil(stage, firedYet);
-  byProxies += heal();
+  if (row.lasting !== true) byProxies += heal();
   const since = performance.now();
   const late = await judge.untilConverged(deadlineSeconds);
   const lost = typeof own === 'number' ? late : [...own, ...late];
   const convergeSeconds = (performance.now() - since) / 1000;
   // What a stalled or armed stream did after its row's changes counts as well.
-  const fired = (typeof own === 'number' ? own : 0) + byProxies + system.api.fired();
-  return { row, fired, changes: editor.taken(), convergeSeconds, notes, ...judge.verdict(lost) };
+  const fired = (typeof own === 'number' ? own : 0) + byProxies + heal();
+  const how = describe(row, stage);
+  return { fault: row.fault, how, fired, changes: editor.taken(), convergeSeconds, notes, ...judge.verdict(lost) };
+}
+
+/** Says how a fault is produced. */
+function describe({ how }: Row, amounts: Amounts): string {
+  return typeof how === 'string' ? how : how(amounts);
+}
+
+async function produce(row: Row, stage: Stage): Promise<number> {
+  const { system, editor } = stage;
+  await system.crew.man({ count: row.watchers ?? 1 });
+  await system.atTheirPlaces();
+  editor.taken();
+  system.world.forget();
+  const over = new AbortController();
+  const late = wait(mostSeconds * 1000, undefined, over).then(
+    () => Promise.reject(new Error(`the fault was not over after ${mostSeconds} s`)),
+    () => 0,
+  );
+  return await Promise.race([row.run(stage), late]).finally(() => over.abort());
 }
 
 /** Makes further changes, until something has happened or nobody would believe any more that it will. */
@@ -88,6 +124,6 @@ export async function editUntil({ editor }: Pick<Stage, 'editor'>, happened: () 
 }
 
 /** Tells whether the promise held: the fault was there, nothing was lost, nothing met. */
-export function held({ fired, changes, lost, concurrent }: Outcome): boolean {
+export function held({ fired, changes, lost, concurrent }: Omit<Outcome, 'fault' | 'how'>): boolean {
   return fired > 0 && changes > 0 && lost.length === 0 && concurrent === 0;
 }

@@ -15,35 +15,51 @@ export type StreamFault =
 
 /** The watches that are open. */
 export type Streams = {
-  carry(answer: http.IncomingMessage, response: http.ServerResponse): void;
+  carry(url: string, answer: http.IncomingMessage, response: http.ServerResponse): void;
   /** Does it to each, and tells to how many. */
   strike(fault: StreamFault): number;
+  /** Counts those that nothing has happened to and whose URL contains that text. */
+  well(part: string): number;
 };
 
-type Stream = { readonly strike: (fault: StreamFault) => void };
+/** What is told of the watches. */
+export type StreamListener = {
+  /** A fault has really taken something from the watch of that URL. */
+  onFired(url: string): void;
+  /** The server itself has ended it with 410. */
+  onGone(): void;
+};
+
+type Stream = { readonly url: string; strike(fault: StreamFault): void; isWell(): boolean };
 
 const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'Expired', code: 410 };
 const goneFrame = `${JSON.stringify({ type: 'ERROR', object: { ...status, message: 'too old resource version' } })}\n`;
 
-/** Keeps watches; `onFired` is told whenever a fault has really taken something from one. */
-export function openStreams(onFired: () => void): Streams {
+/** A frame of the server's own that says so; no object of ours contains it. */
+const goneText = /^\{"type":"ERROR",.*"code":410\b/;
+
+/** Keeps watches. */
+export function openStreams({ onFired, onGone }: StreamListener): Streams {
   const open = new Set<Stream>();
   return {
-    carry(answer, response) {
+    carry(url, answer, response) {
       let rest = '';
       let mood: 'well' | 'stalled' | 'cutting' | 'over' = 'well';
       const stop = () => {
         mood = 'over';
-        onFired();
+        onFired(url);
       };
       const line = (text: string): void => {
-        if (mood === 'stalled') onFired();
+        if (goneText.test(text)) onGone();
+        if (mood === 'stalled') onFired(url);
         else if (mood === 'cutting') {
           stop();
           response.write(text.slice(0, Math.ceil(text.length / 2)), () => reset(response.socket));
         } else if (mood === 'well') response.write(text);
       };
       const stream: Stream = {
+        url,
+        isWell: () => mood === 'well',
         strike({ type }) {
           if (mood === 'over') return;
           if (type === 'stall') mood = 'stalled';
@@ -72,5 +88,6 @@ export function openStreams(onFired: () => void): Streams {
       for (const stream of now) stream.strike(fault);
       return now.length;
     },
+    well: (part) => [...open].filter((stream) => stream.isWell() && stream.url.includes(part)).length,
   };
 }

@@ -3,6 +3,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { build } from '../../src/cli/build.ts';
 import { startApiServer } from '../../src/local/api-server/server.ts';
 import { makeArtifacts } from '../../src/local/artifacts.ts';
@@ -13,11 +14,12 @@ import type { Stack } from '../../src/local/lambda/stack.ts';
 import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/local/local-stack.ts';
 import { applyManifests, readManifests } from '../../src/local/manifests.ts';
 import { createLocalSqsClient, startSqs } from '../../src/local/sqs.ts';
-import { startWatchers, type Watchers } from '../../src/local/watchers.ts';
 import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { startControlPlane } from '../control-plane/start.ts';
 import { type ChaosProxy, startChaosProxy, type Upstream } from './chaos-proxy.ts';
+import { type Crew, createCrew } from './crew.ts';
+import { createPass, type Pass } from './pass.ts';
 import type { PlainServer } from './plain-api.ts';
 import { type SlowWorld, startSlowWorld } from './slow-world.ts';
 import { createUnruliness } from './unruliness.ts';
@@ -31,7 +33,10 @@ export type ChaosSystem = {
   readonly direct: { readonly api: PlainServer; readonly sqs: PlainServer; readonly pantry: PlainServer };
   readonly queueUrl: string;
   readonly world: SlowWorld;
-  readonly watchers: Watchers;
+  /** The watchers: one, until a row wants others. */
+  readonly crew: Crew;
+  /** What lets watchers and functions in at the API server. */
+  readonly pass: Pass;
   readonly functions: LocalLambda['functions'];
   /** What went wrong with invocations so far, one line each: a time-out, a death, a throw. */
   failures(): readonly string[];
@@ -41,11 +46,18 @@ export type ChaosSystem = {
   shiftFunctionClocks(minutes: number): Promise<void>;
   /** The real control plane, where there is one. */
   readonly plane?: ControlPlane;
+  /** Resolves when every watcher follows the portions again. Rejects when that takes longer than anything needs. */
+  atTheirPlaces(): Promise<void>;
   close(): Promise<void>;
 };
 
 /** Times of the functions and their queues in seconds: a killed function's message comes back after `visibility`. */
 const seconds = { timeout: 8, visibility: 12 };
+/** Until watchers follow what they should: they start, list, and may have been told to wait for longer than a minute. */
+const placesSeconds = 240;
+const lookMilliseconds = 50;
+/** In the URLs of the watches of what users change. */
+const subject = '/ingredients';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /** Starts it; when it cannot, nothing stays behind. */
@@ -58,11 +70,11 @@ export async function startSystem(
   parts.defer(() => rm(folder, { recursive: true, force: true }));
   const template = await makeArtifacts(build, root, signal);
 
-  const { server, upstream, plane } = await (real ? startReal(parts) : startEmbedded(parts));
-  const api = await startChaosProxy(upstream);
+  const { server, upstream, tokens, plane } = await (real ? startReal(parts) : startEmbedded(parts));
+  const api = await startChaosProxy({ ...upstream, subject });
   parts.defer(() => api.close());
   const file = path.join(folder, 'kubeconfig-chaos');
-  await writeFile(file, kubeconfig(api.url, server), { mode: 0o600 });
+  await writeFile(file, kubeconfig(api.url, upstream.ca, tokens[0]), { mode: 0o600 });
   const cluster = await openCluster(folder, { file, signal });
   parts.defer(() => cluster.close());
 
@@ -104,20 +116,25 @@ export async function startSystem(
   );
   parts.defer(() => lambda.stop());
   const environment = watcherEnvironment(cluster, sqs.url, queues, namePrefix(stack), '');
-  const watchers = startWatchers(
-    {
-      file: path.join(root, 'dist/watcher/index.mjs'),
-      environment: { ...environment, CURSOR_SECONDS: '1' },
-      onEvent: (event) => onLine(event.type === 'line' ? event.text : `watcher ${event.pid} ${event.type}`),
-    },
-    1,
-  );
-  parts.defer(() => watchers.stop());
-  await watchers.ready(signal);
+  const crew = createCrew({
+    file: path.join(root, 'dist/watcher/index.mjs'),
+    environment: { ...environment, CURSOR_SECONDS: '1' },
+    onEvent: (event) => onLine(event.type === 'line' ? event.text : `watcher ${event.pid} ${event.type}`),
+  });
+  parts.defer(() => crew.close());
+  await crew.man({ count: 1 });
+  const atTheirPlaces = async () => {
+    const until = performance.now() + placesSeconds * 1000;
+    while (crew.pids().length === 0 || api.watching() < crew.pids().length) {
+      if (performance.now() > until) throw new Error(`no watcher follows the portions after ${placesSeconds} s`);
+      await wait(lookMilliseconds);
+    }
+  };
+  await atTheirPlaces();
 
   const whole = parts.move();
   return {
-    ...{ api, sqs, world, watchers, functions: lambda.functions },
+    ...{ api, sqs, world, crew, atTheirPlaces, functions: lambda.functions, pass: createPass(folder, tokens) },
     failures: () => [...failures],
     hasten: (on) => {
       hastening = on;
@@ -133,30 +150,38 @@ export async function startSystem(
   };
 }
 
-type Start = { readonly server: PlainServer; readonly upstream: Upstream; readonly plane?: ControlPlane };
+type Start = {
+  readonly server: PlainServer;
+  readonly upstream: Upstream;
+  /** Two that the server takes; the embedded one takes any. */
+  readonly tokens: readonly [string, string];
+  readonly plane?: ControlPlane;
+};
 
 async function startEmbedded(parts: AsyncDisposableStack): Promise<Start> {
   const { url, close } = await startApiServer({ host: '127.0.0.1', bookmarkSeconds: 10 });
   parts.defer(close);
-  return { server: { url }, upstream: { url } };
+  return { server: { url }, upstream: { url }, tokens: ['first', 'second'] };
 }
 
 /** The proxy shows the API server's own certificate: it is on the same address, so nothing has to trust another authority. */
 async function startReal(parts: AsyncDisposableStack): Promise<Start> {
-  const plane = await startControlPlane();
+  const second = 'second';
+  const plane = await startControlPlane({ users: [{ name: second, groups: ['system:masters'] }] });
   parts.defer(() => plane.stop());
   const certificates = path.join(path.dirname(plane.kubeconfig()), 'certificates');
   const key = await readFile(path.join(certificates, 'apiserver.key'), 'utf8');
   const { url, ca, adminToken: token } = plane;
-  return { plane, server: { url, ca, token }, upstream: { url, ca, certificate: { cert: ca, key } } };
+  const tokens = [token, await plane.connection(second).token()] as const;
+  return { plane, tokens, server: { url, ca, token }, upstream: { url, ca, certificate: { cert: ca, key } } };
 }
 
-function kubeconfig(url: string, { ca, token }: PlainServer): string {
+function kubeconfig(url: string, ca: string | undefined, token: string): string {
   const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
   return JSON.stringify({
     ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'chaos' },
     clusters: [{ name: 'chaos', cluster: { server: url, ...authority } }],
-    users: [{ name: 'chaos', user: token === undefined ? {} : { token } }],
+    users: [{ name: 'chaos', user: { token } }],
     contexts: [{ name: 'chaos', context: { cluster: 'chaos', user: 'chaos', namespace: 'default' } }],
   });
 }

@@ -62,6 +62,8 @@ export interface ControlPlane {
   kill9ApiServer(): Promise<void>;
   /** Starts the API server again on the same address and data, killing it first where it runs; resolves when it is ready. */
   restartApiServer(): Promise<void>;
+  /** Makes etcd forget every version before its present one. The API server may still remember some, until it starts again. */
+  compact(): Promise<void>;
   /** Copies what etcd holds, in place of an older copy. The API server is away meanwhile. */
   backUp(): Promise<void>;
   /** Puts etcd back to the copy, as an operator does from a backup, under the API server's address. */

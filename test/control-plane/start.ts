@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { apiServerArguments, controllerManagerArguments, etcdArguments } from './arguments.ts';
 import { type ControlPlaneBinaries, controlPlaneBinaries } from './build.ts';
 import { type ChildProcesses, createChildProcesses, lastLines, type Program } from './child-processes.ts';
+import { compactEtcd } from './compact-etcd.ts';
 import type { AuditEvent, ControlPlane, ControlPlaneOptions } from './control-plane.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 
@@ -95,6 +96,7 @@ async function start(
       await apiServer.stop('SIGKILL');
       await startApiServer();
     },
+    compact: () => compactEtcd(join(folder, 'etcd.sock')),
     backUp: () => whileDown(() => replace(join(folder, 'backup'), join(folder, 'etcd'))),
     restore: () => whileDown(() => replace(join(folder, 'etcd'), join(folder, 'backup'))),
     pauseApiServer: () => apiServer.signal('SIGSTOP'),

@@ -1,0 +1,29 @@
+// Puts the table of a full run into a document, between two markers, with what it was run on.
+import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import type { Plan } from './plan.ts';
+import type { SeededOutcome } from './run-rows.ts';
+import { formatTable } from './table.ts';
+
+const begin = '<!-- chaos: begin -->';
+const end = '<!-- chaos: end -->';
+
+/** Replaces what is between the markers of a document. Throws where they are missing. */
+export async function writeTable(file: string, plan: Plan, outcomes: readonly SeededOutcome[]): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${file}: no ${begin} and ${end} to write between`);
+  const table = [begin, '', describe(plan, outcomes), '', formatTable(outcomes), ''].join('\n');
+  await writeFile(file, `${text.slice(0, from)}${table}\n${text.slice(to)}`);
+}
+
+function describe({ real, users }: Plan, outcomes: readonly SeededOutcome[]): string {
+  const seeds = [...new Set(outcomes.map(({ seed }) => seed))].join(', ');
+  const changes = outcomes.reduce((sum, one) => sum + one.changes, 0);
+  const parts = real ? 'kube-apiserver 1.36.3 and etcd 3.6.16' : 'the embedded API server';
+  return [
+    `Run on ${new Date().toISOString().slice(0, 10)}: ${parts}, SQS emulated by fauxqs 2.4.1, Node ${process.versions.node},`,
+    `${process.platform} with ${availableParallelism()} cores that were shared. Seeds ${seeds}; ${users.users ?? 1} users on ${users.objects} objects;`,
+    `${changes} changes in all. Sums over the seeds; of the times to converge, from the end of the fault, the longest.`,
+  ].join('\n');
+}
