@@ -5,13 +5,23 @@ import type { TargetKey } from '../core/key.ts';
 import { targetParts } from './group-id.ts';
 import { hashOf } from './message.ts';
 
-/** What a watch saw of one object: at which version, and whether it is gone (then: the deletion's version, or that of the list that found it). */
-export type Source = { readonly uid: string; readonly resourceVersion: string; readonly gone?: boolean };
+/** For how long SQS drops an id. */
+export const rememberedSeconds = 300;
+
+/** What a watch saw of one object. */
+export type Source = {
+  readonly uid: string;
+  /** Of a deletion: its own version, or that of the list that found it. */
+  readonly resourceVersion: string;
+  readonly gone?: boolean;
+  /** Since when versions count; absent while they have always counted. After a restore the same version is another change. */
+  readonly era?: string;
+};
 
 /** The id of a change, forwarded by any replica. Sources that were coalesced into one message all count, in any order. */
 export function watchId(target: TargetKey, sources: readonly Source[]): string {
-  const seen = sources.map(({ uid, resourceVersion, gone = false }) =>
-    hashOf(uid, gone ? 'gone' : '', resourceVersion),
+  const seen = sources.map(({ uid, resourceVersion, gone = false, era }) =>
+    hashOf(uid, gone ? 'gone' : '', resourceVersion, ...(era === undefined ? [] : [era])),
   );
   return hashOf('watch', ...targetParts(target), ...new Set(seen.sort()));
 }

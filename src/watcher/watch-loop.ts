@@ -12,11 +12,12 @@ import type { Wait } from '../kube/wait.ts';
 import { type WatchEvent, watchHeads } from '../kube/watch.ts';
 import type { ListMode } from '../kube/watch-state.ts';
 import { isCursorObject } from '../runtime/cursor-object.ts';
-import { allTargets, forward, type Happening, toSeen, wantedOf } from '../runtime/forward.ts';
+import { allTargets, forward, type Happening, type Seen, toSeen, wantedOf } from '../runtime/forward.ts';
 import type { Forwarder } from '../runtime/forwarder.ts';
 import { createProgress, type Progress } from '../runtime/progress.ts';
 import { type Cursor, noCursor } from './cursor.ts';
 import { entryNameOf } from './entry-name.ts';
+import { createEras } from './eras.ts';
 import type { LoopHealth } from './health.ts';
 import { observedClient } from './observed-client.ts';
 import { readStart } from './read-start.ts';
@@ -82,6 +83,7 @@ export function createWatchLoop(
   let progress = createOurs();
   const what = { resource, cluster };
   const sweeps = createSweeps(sendAll, { now });
+  const eras = createEras({ now });
   const client = observedClient(parts.client, health);
   let run = '';
   /** Of the list under way: when it began, and whether all of it goes out in bulk. */
@@ -91,16 +93,16 @@ export function createWatchLoop(
     for (const target of targets) forwarder.markBulk({ target, seenAt: now(), run: bulk, progress: held });
   }
 
-  function mark(key: Key, happening: Happening): void {
-    for (const { target, source } of forward(what, key, store.get(key), happening)) {
-      forwarder.mark({ target, source, seenAt: now(), progress });
+  function mark(key: Key, before: Seen | undefined, happening: Happening): void {
+    for (const { target, source } of forward(what, key, before, happening)) {
+      forwarder.mark({ target, source: eras.of(source), seenAt: now(), progress });
     }
   }
 
   function see(head: ObjectHead): void {
     const key = keyOf(head);
     const after = toSeen(resource, head);
-    mark(key, { type: 'changed', after });
+    mark(key, store.get(key), { type: 'changed', after });
     store.put(key, after);
   }
 
@@ -113,13 +115,13 @@ export function createWatchLoop(
     }
     const after = toSeen(resource, head);
     if (mode === 'initial' || mode === 'restored') markAll(allTargets(what, key, after), run, progress);
-    if (mode === 'expired' && isNewer(head.resourceVersion, start)) mark(key, { type: 'changed', after });
+    if (mode === 'expired' && isNewer(head.resourceVersion, start)) mark(key, undefined, { type: 'changed', after });
     store.put(key, after);
   }
 
   function lose(head: ObjectHead): void {
     const key = keyOf(head);
-    mark(key, { type: 'gone', version: head.resourceVersion, last: toSeen(resource, head) });
+    mark(key, store.get(key), { type: 'gone', version: head.resourceVersion, last: toSeen(resource, head) });
     store.delete(key);
   }
 
@@ -146,6 +148,7 @@ export function createWatchLoop(
       progress = createOurs();
       cursor.drop(name);
       sweeps.reset();
+      eras.begin(run);
     }
     const inBulk = (mode === 'initial' || mode === 'restored') && store.size() === 0;
     listing = { sinceMs: now(), inBulk };
@@ -154,11 +157,7 @@ export function createWatchLoop(
 
   function finish(mode: ListMode, version: string): void {
     const missing = store.endListing();
-    for (const [key, before] of missing) {
-      for (const { target, source } of forward(what, key, before, { type: 'gone', version })) {
-        forwarder.mark({ target, source, seenAt: now(), progress });
-      }
-    }
+    for (const [key, before] of missing) mark(key, before, { type: 'gone', version });
     if (mode !== 'exact' && mode !== 'relist') {
       const children = resource.subscribers.filter(({ as }) => as !== 'primary').map(({ controller }) => controller);
       parts.sweep([...new Set(children)], progress, listing.sinceMs);

@@ -69,7 +69,7 @@ export function watchLoopAround() {
     resource: WatchedResource,
     { start, breakOnce = false }: { start?: string | (() => Promise<string>); breakOnce?: boolean } = {},
   ) {
-    const sent: { readonly queue: string; readonly message: Message }[] = [];
+    const sent: { readonly queue: string; readonly message: Message; readonly id: string | undefined }[] = [];
     const accepted: string[] = [];
     const dropped: string[] = [];
     const swept: string[] = [];
@@ -106,7 +106,7 @@ export function watchLoopAround() {
     const forwarder = createForwarder({
       send: async (queue, entries) => {
         if (refusing) return entries.map(() => ({ accepted: false, reason: 'away' }));
-        sent.push(...entries.map(({ body }) => ({ queue, message: parseMessage(body) })));
+        sent.push(...entries.map(({ body, deduplicationId: id }) => ({ queue, message: parseMessage(body), id })));
         return entries.map(() => ({ accepted: true, messageId: '' }));
       },
       log: witness.log,
@@ -156,8 +156,9 @@ export function watchLoopAround() {
       while (!condition()) await changed.promise;
     };
     const on = (queue: string) => sent.filter((one) => one.queue === queue).map(({ message: { name } }) => name);
+    const ids = (queue: string) => sent.filter((one) => one.queue === queue).map(({ id }) => id);
     return {
-      ...{ loop, sent, accepted, dropped, swept, waits, health, on, until },
+      ...{ loop, sent, accepted, dropped, swept, waits, health, on, ids, until },
       lists: () => witness.lines.filter(({ message }) => message === 'listed').map(({ fields }) => fields),
       refuse: (now: boolean) => {
         refusing = now;

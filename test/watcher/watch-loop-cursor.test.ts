@@ -1,5 +1,6 @@
 // One loop over the embedded API server: what cursors and restored clusters mean for keys, and how far the cursor may move.
 import { describe, expect, it } from 'vitest';
+import { watchId } from '../../src/queue/deduplication.ts';
 import type { Progress } from '../../src/runtime/progress.ts';
 import { childOf, parts, pots, watchLoopAround } from './watch-loop-around.ts';
 
@@ -75,6 +76,20 @@ describe('from a cursor', () => {
     at.endWaits();
     await at.caughtUpWith(await versionNow());
     expect([at.on('timers'), at.on('pot.fifo')]).toEqual([['one', 'one'], []]);
+  });
+
+  it('a version of a restored cluster is not taken for the same version before', async () => {
+    await put('one');
+    const restored = follow(pots, { start: '999999999' });
+    const calm = follow(pots);
+    for (const at of [restored, calm]) await at.until(() => at.lists().length === 1);
+    const { metadata } = await put('one', '2');
+    const source = { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' };
+    const target = { controller: 'pot', cluster: 'c', group: '', resource: 'configmaps', namespace: 'default' };
+    const id = watchId({ ...target, name: 'one' }, [source]);
+    for (const at of [restored, calm]) await at.until(() => at.on('pot.fifo').length === 1);
+    expect(calm.ids('pot.fifo')).toEqual([id]);
+    expect(restored.ids('pot.fifo')).not.toEqual([id]);
   });
 });
 
