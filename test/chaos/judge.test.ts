@@ -85,7 +85,8 @@ describe('what was lost', () => {
     expect(await (await judgeOf(2, 3)).untilConverged(60)).toEqual([]);
   });
   it('a status about an older spec is a loss', async () => {
-    expect(await (await judgeOf(1, 3)).untilConverged(0)).toEqual(['a: the status does not say so']);
+    const said = 'generation 2 (version 7) wants 3; the status of generation 1 says 3, Ready True';
+    expect(await (await judgeOf(1, 3)).untilConverged(0)).toEqual([`a: ${said}`]);
   });
   it('a portion that the pantry has not laid out is a loss, whatever the status says', async () => {
     expect(await (await judgeOf(2, 1)).untilConverged(0)).toEqual(['a: the pantry has 1 of 3 laid out']);

@@ -92,7 +92,7 @@ export async function startJudge({ api, pantry, sqs, queueUrl, visits }: Witness
   /** What is not as it was asked for, as lines for a person. */
   async function wrong(except: string | undefined): Promise<readonly string[]> {
     const items = (await list()).filter(({ metadata }) => metadata.name !== except);
-    const late = items.filter((one) => !saysSo(one)).map((one) => `${one.metadata.name}: the status does not say so`);
+    const late = items.filter((one) => !saysSo(one)).map((one) => `${one.metadata.name}: ${whatItSays(one)}`);
     if (late.length > 0) return late;
     const here = new Set(items.map(({ metadata }) => metadata.uid));
     const outside = items.map(async ({ metadata: { name, uid }, spec }) => {
@@ -161,6 +161,15 @@ export function meetings(visits: readonly Visit[]): number {
         sorted.slice(0, index).some(({ left }) => left === undefined || left > visit.entered),
       ),
   ).length;
+}
+
+/** What a status says that does not fit, for a person. */
+function whatItSays({ metadata, spec, status }: Portion): string {
+  const { generation, resourceVersion, deletionTimestamp } = metadata;
+  const ready = status?.conditions.find(({ type }) => type === 'Ready')?.status ?? 'unknown';
+  const wanted = `generation ${generation} (version ${resourceVersion}) wants ${spec.amount}`;
+  const said = `the status of generation ${status?.observedGeneration} says ${status?.measured?.amount}, Ready ${ready}`;
+  return `${wanted}; ${said}${deletionTimestamp === undefined ? '' : `; deleted at ${deletionTimestamp}`}`;
 }
 
 /** Tells whether a write says nothing that was not said before. */
