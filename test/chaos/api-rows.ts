@@ -39,6 +39,18 @@ export const apiRows: readonly Row[] = [
     },
   },
   {
+    fault: 'list cut in the middle',
+    how: 'watches end with 410; 6 of 10 lists, and of all other reads, end half-way',
+    run: async ({ system, editor, dice, changes }) => {
+      system.api.rule((asked) =>
+        asked.method === 'GET' && !isWatch(asked) && dice.number() < 0.6 ? { type: 'halve' } : undefined,
+      );
+      system.api.breakStreams({ type: 'gone' });
+      await editor.edit(changes);
+      return 0;
+    },
+  },
+  {
     fault: '429 storm',
     how: '7 of 10 requests get 429 with Retry-After, watches reset',
     run: storm(failure(429, 'TooManyRequests', { 'retry-after': '1' })),

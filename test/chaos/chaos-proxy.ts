@@ -19,6 +19,8 @@ export type Fault =
   | { readonly type: 'reset' }
   /** The server acts and answers; the answer is lost, and the connection with it. */
   | { readonly type: 'swallow' /** Called between the two. */; readonly acted?: () => void }
+  /** The server acts and answers; half of the answer is heard, then the connection is lost. Not for watches, which never end. */
+  | { readonly type: 'halve' }
   /** The server sees it later. */
   | { readonly type: 'delay'; readonly milliseconds: number }
   /** The server sees further requests, too; what it answers to them is dropped. */
@@ -119,6 +121,23 @@ export async function startChaosProxy({ url, ca, certificate, subject = '' }: Up
     request.on('error', lose);
   };
 
+  const halve = (asked: Asked, response: http.ServerResponse): void => {
+    const request = onward(asked);
+    const lose = () => reset(response.socket);
+    request.on('error', lose);
+    request.on('response', (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('error', lose);
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () => {
+        const whole = Buffer.concat(chunks);
+        const { 'transfer-encoding': _, connection: __, ...headers } = answer.headers;
+        response.writeHead(answer.statusCode ?? 502, { ...headers, 'content-length': whole.length });
+        response.write(whole.subarray(0, whole.length / 2), lose);
+      });
+    });
+  };
+
   const serve = (asked: Asked, response: http.ServerResponse): void => {
     const fault = rule(asked);
     if (fault === undefined) {
@@ -127,6 +146,7 @@ export async function startChaosProxy({ url, ca, certificate, subject = '' }: Up
     }
     fired += 1;
     if (fault.type === 'reset') reset(response.socket);
+    else if (fault.type === 'halve') halve(asked, response);
     else if (fault.type === 'swallow') swallow(asked, response.socket, fault.acted);
     else if (fault.type === 'answer') {
       response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers }).end(fault.body ?? '');

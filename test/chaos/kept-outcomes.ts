@@ -1,7 +1,7 @@
 // Outcomes in a file, a line of JSON each: a full run takes longer than anybody wants to hold a machine, so it is gone on with.
 import { appendFile, readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import type { SeededOutcome } from './run-rows.ts';
+import type { SeededOutcome } from './row.ts';
 
 const outcome = z.object({
   seed: z.number(),

@@ -9,8 +9,8 @@ import { keepOutcome, readOutcomes } from './kept-outcomes.ts';
 import { makePlan } from './plan.ts';
 import { writeTable } from './reliability.ts';
 import { makeReport } from './report.ts';
-import { held } from './row.ts';
-import { runRows, type SeededOutcome } from './run-rows.ts';
+import { held, type SeededOutcome } from './row.ts';
+import { runRows } from './run-rows.ts';
 import { formatTable } from './table.ts';
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -21,8 +21,8 @@ const plan = makePlan(process.argv.slice(2), {
   commitSeed,
   randomSeed: () => randomInt(2 ** 31),
 });
-const { seeds, rows, skipped, real, keep, write, report } = plan;
-say(`seed ${seeds.join(', ')} (again: npm run chaos -- --seed ${seeds[0]}${real ? ' --real' : ''})`);
+const { seeds, rows, skipped, keep, write, report } = plan;
+say(`seed ${seeds.join(', ')} (again: npm run chaos -- ${process.argv.slice(2).join(' ')} --seed ${seeds[0]})`);
 say(`rows: ${rows.map(({ fault }) => fault).join(' · ')}`);
 const interrupted = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort(new Error(name)));

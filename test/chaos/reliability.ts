@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { Plan } from './plan.ts';
-import type { SeededOutcome } from './run-rows.ts';
+import type { SeededOutcome } from './row.ts';
 import { formatTable } from './table.ts';
 
 const begin = '<!-- chaos: begin -->';

@@ -1,6 +1,5 @@
 // A run as vitest reports its own, as far as anybody reads it: so that CI counts rows like tests.
-import { held } from './row.ts';
-import type { SeededOutcome } from './run-rows.ts';
+import { held, type Outcome, type SeededOutcome } from './row.ts';
 
 /** Makes the report of what came of a run. */
 export function makeReport(outcomes: readonly SeededOutcome[]): object {
@@ -21,7 +20,7 @@ export function makeReport(outcomes: readonly SeededOutcome[]): object {
 }
 
 /** Says what was lost, and what the judge saw. */
-function why({ fired, changes, lost, concurrent }: SeededOutcome): string {
+export function why({ fired, changes, lost, concurrent }: Outcome): string {
   const seen = `fired ${fired} times, ${changes} changes, ${concurrent} reconciles of one object at once`;
   return [seen, ...lost.map((line) => `lost: ${line}`)].join('\n');
 }

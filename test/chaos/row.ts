@@ -59,6 +59,9 @@ export type Outcome = Verdict & {
   readonly notes: readonly string[];
 };
 
+/** An outcome, and by which choices it came about. */
+export type SeededOutcome = Outcome & { readonly seed: number };
+
 /** A fault waits for something to break, which on a machine under load may be late. */
 const mostTries = 100;
 const patienceMilliseconds = 200;

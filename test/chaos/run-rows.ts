@@ -1,10 +1,8 @@
 // Runs a plan: a system for each seed, row by row, and a new system after a row that did not hold, so that it spoils no other.
 import { type Chaos, openChaos } from './chaos.ts';
 import type { Plan } from './plan.ts';
-import { held, type Outcome } from './row.ts';
-
-/** An outcome, and by which choices it came about. */
-export type SeededOutcome = Outcome & { readonly seed: number };
+import { why } from './report.ts';
+import { held, type SeededOutcome } from './row.ts';
 
 /** Where a run tells of itself. */
 export type RunListener = {
@@ -45,7 +43,8 @@ export async function runRows(
       left -= 1;
       const number = `${wanted.length - left}/${wanted.length}`;
       say(`${number} seed ${seed}, ${row.fault}: ${held(outcome) ? 'holds' : 'DOES NOT HOLD'}`);
-      for (const line of [...outcome.notes, ...outcome.lost]) say(`  ${line}`);
+      for (const line of outcome.notes) say(`  ${line}`);
+      if (!held(outcome)) say(why(outcome));
       await onOutcome({ seed, ...outcome });
       if (!held(outcome)) await close();
     }

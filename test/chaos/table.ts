@@ -1,6 +1,5 @@
 // The table of a run: a row for each fault, over all seeds.
-import { held } from './row.ts';
-import type { SeededOutcome } from './run-rows.ts';
+import { held, type SeededOutcome } from './row.ts';
 
 const heads = [
   'fault',
