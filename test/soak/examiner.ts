@@ -19,8 +19,11 @@ export type Examiner = {
   met(): number;
   /** Letters on dead-letter queues, as JSON; ten of each queue at most. */
   deadLetters(): Promise<readonly string[]>;
-  /** Messages on the timers queue that wait for their time. */
-  timersWaiting(): Promise<number>;
+  /**
+   * Counts the messages on the timers queue that wait for their time; resolves when they are as few as they should be, or will not be.
+   * Two chains of one object collapse when both were due once.
+   */
+  timersWaiting(most: number): Promise<number>;
 };
 
 export type ExaminerNeeds = {
@@ -36,6 +39,8 @@ const lookSeconds = 2;
 const saySeconds = 10;
 /** A stalled watch is found after 70 s, a killed function's messages come back after 30 s, and machines are slow. */
 const patienceSeconds = 600;
+/** Three times as long as the longest that a tank asks for. */
+const collapseSeconds = 90;
 /** How often, and how far apart, a queue is looked at that somebody always uses: tanks are looked at all the time. */
 const queueLooks = { times: 40, milliseconds: 50 };
 const isLetters = ({ name }: Queue) => name.includes('-dlq');
@@ -98,9 +103,15 @@ export function createExaminer({ system, api, sqs, words, onProgress, signal }: 
       );
       return letters.flat();
     },
-    async timersWaiting() {
+    async timersWaiting(most) {
       const timers = system.queues.find(({ name }) => name === 'timers');
-      return timers === undefined ? 0 : (await waitingOn(sqs, timers)).delayed;
+      if (timers === undefined) return 0;
+      const until = performance.now() + collapseSeconds * 1000;
+      for (;;) {
+        const { delayed } = await waitingOn(sqs, timers);
+        if (delayed <= most || performance.now() > until) return delayed;
+        await wait(lookSeconds * 1000, undefined, { signal });
+      }
     },
   };
 }

@@ -117,7 +117,7 @@ export async function soak(options: SoakOptions): Promise<SoakOutcome> {
   return {
     ...{ edits: users.counts(), struck, reconciles, lost: [...lost, ...asleep], complaints: users.complaints(), heaps },
     ...{ met: examiner.met(), letters: await examiner.deadLetters(), seconds: { settle, converge, stirred } },
-    timers: { waiting: await examiner.timersWaiting(), tanks: tanks.length },
+    timers: { waiting: await examiner.timersWaiting(tanks.length), tanks: tanks.length },
   };
 }
 

@@ -49,7 +49,8 @@ const unhurried = ['--kube-api-qps=500', '--kube-api-burst=500'];
 /** The gate sees who meets; it need not hold anybody up for that. */
 const gateMilliseconds = 10;
 const root = path.resolve(import.meta.dirname, '../..');
-const probe = ['--expose-gc', '--import', path.join(import.meta.dirname, 'heap-probe.ts')];
+/** Source maps are loaded at a process's first error, whenever that is: a step of some megabytes that would look like a leak. */
+const probe = ['--no-enable-source-maps', '--expose-gc', '--import', path.join(import.meta.dirname, 'heap-probe.ts')];
 
 /** Starts it, in some ten seconds; when it cannot, nothing stays behind. */
 export async function startSystem({ signal, onLine, onTrouble }: SystemOptions): Promise<SoakSystem> {
