@@ -5,9 +5,19 @@ import { build } from '../../src/cli/build.ts';
 import { f1 } from './f1-watcher-memory.ts';
 import { f4 } from './f4-requests.ts';
 import { f5 } from './f5-function-size.ts';
+import { f6 } from './f6-restart.ts';
+import { f7 } from './f7-resync.ts';
 import { latency } from './latency.ts';
 import { linesOfCode } from './lines-of-code.ts';
 import type { Row } from './row.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    /* for a trial of f6 and f7 with fewer */ objects: { type: 'string' },
+  },
+});
+const count = values.objects === undefined ? {} : { objects: Number(values.objects) };
 
 const figures: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   f1,
@@ -16,11 +26,12 @@ const figures: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
     await build(process.cwd());
     return await f5();
   },
+  f6: async () => await f6(count),
+  f7: async () => await f7(count),
   lag: latency,
   loc: linesOfCode,
 };
 
-const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });
 const wanted = values.only ?? Object.keys(figures);
 const rows: Row[] = [];
 for (const name of wanted) {

@@ -5,6 +5,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { reset } from './reset.ts';
 import { openStreams, type StreamFault, type Streams } from './streams.ts';
+import { keepTunnels } from './tunnels.ts';
 
 /** What happens to one request. */
 export type Fault =
@@ -169,6 +170,17 @@ export async function startChaosProxy({ url, ca, certificate, subject = '' }: Up
     request.on('error', () => response.destroy());
   };
   const server = certificate === undefined ? http.createServer(listener) : https.createServer(certificate, listener);
+  const tunnels = keepTunnels({ url: target, ...(ca === undefined ? {} : { ca }) });
+  server.on('upgrade', (request, socket, head) => {
+    const { method = 'GET', url: path = '/', headers } = request;
+    const fault = rule({ method, url: path, headers, body: '' });
+    // There is no half-way with these: whatever a rule says that is not a delay cuts them.
+    if (fault === undefined || fault.type === 'delay') tunnels.open(request, socket, head);
+    else {
+      fired += 1;
+      socket.destroy();
+    }
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
@@ -194,6 +206,7 @@ export async function startChaosProxy({ url, ca, certificate, subject = '' }: Up
     watching: () => streams.well(subject),
     close: async () => {
       server.closeAllConnections();
+      tunnels.close();
       await new Promise((resolve) => server.close(resolve));
       agent.destroy();
     },

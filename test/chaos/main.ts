@@ -1,9 +1,9 @@
 // `npm run chaos`: breaks everything, row by row, and prints what came of it. `--real` takes the real control plane, `--seed N` the
 // choices of an earlier run, `--changes N` more changes a row, `--only TEXT` the rows of that name; `--ci` and `--full` are whole
 // plans (plan.ts). Ends with 1 when a promise broke.
-import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+import { commitSeed } from '../support/ci-report.ts';
 import { createCatalogue } from './chaos.ts';
 import { keepOutcome, readOutcomes } from './kept-outcomes.ts';
 import { makePlan } from './plan.ts';
@@ -14,8 +14,6 @@ import { runRows } from './run-rows.ts';
 import { formatTable } from './table.ts';
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
-const commitSeed = () =>
-  Number.parseInt(execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).slice(0, 8), 16);
 const plan = makePlan(process.argv.slice(2), {
   catalogue: createCatalogue(),
   commitSeed,

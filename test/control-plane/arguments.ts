@@ -28,7 +28,11 @@ export function apiServerArguments(folder: string, port: number, options: Contro
 }
 
 /** The controller-manager serves nothing itself, so it needs no port. */
-export function controllerManagerArguments(folder: string, kubeconfig: string): string[] {
+export function controllerManagerArguments(
+  folder: string,
+  kubeconfig: string,
+  { controllerManagerFlags = [] }: ControlPlaneOptions,
+): string[] {
   const key = `--service-account-private-key-file=${folder}/sa.key`;
-  return [`--kubeconfig=${kubeconfig}`, key, '--leader-elect=false', '--secure-port=0'];
+  return [`--kubeconfig=${kubeconfig}`, key, '--leader-elect=false', '--secure-port=0', ...controllerManagerFlags];
 }

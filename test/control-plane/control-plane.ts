@@ -11,6 +11,7 @@ export interface ControlPlaneUser {
 export interface ControlPlaneOptions {
   /** Runs kube-controller-manager too: garbage collection, Deployments to Pods, EndpointSlices. */
   readonly controllerManager?: boolean;
+  readonly controllerManagerFlags?: readonly string[];
   readonly users?: readonly ControlPlaneUser[];
   readonly apiServerFlags?: readonly string[];
   readonly etcdFlags?: readonly string[];

@@ -1,0 +1,59 @@
+// The peer of f6: built from the Go module beside it, then started once on a cluster where everything is as it should be. Every start of a
+// controller with an informer is the same, so one is measured.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import * as z from 'zod';
+
+const cost = z.object({
+  reconciles: z.number(),
+  requests: z.number(),
+  writes: z.number(),
+  seconds: z.number(),
+  version: z.string(),
+});
+
+/** What a start cost. */
+export type PeerCost = z.infer<typeof cost>;
+
+const deadlineSeconds = 900;
+const module = path.join(import.meta.dirname, 'peers/controller-runtime');
+
+/** Builds the peer, starts it and waits until it has nothing to do. Rejects, with the end of what it said, when it fails. */
+export async function restartPeer(kubeconfig: string): Promise<PeerCost> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-peer-'));
+  try {
+    const program = path.join(folder, 'peer');
+    process.stderr.write('  building the peer (controller-runtime), a minute where Go has not done so before\n');
+    await run('go', ['build', '-o', program, '.'], { cwd: module });
+    return cost.parse(JSON.parse(await run(program, [], { env: { KUBECONFIG: kubeconfig } })));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function run(
+  program: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: { readonly KUBECONFIG: string } },
+): Promise<string> {
+  const child = spawn(program, args, {
+    ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: deadlineSeconds * 1000,
+  });
+  let [text, errors] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += String(chunk);
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors = `${errors}${chunk}`.slice(-2000);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code !== 0) throw new Error(`f6: ${path.basename(program)} ended with ${code}: ${errors}`);
+  return text;
+}

@@ -1,0 +1,176 @@
+// f7: a resync of 100,000 objects: pages, memory, seconds. The objects are on a real kube-apiserver; the function is the deployed bundle
+// in a bare Node with the limits that Lambda's runtime gives it, in a process of its own for each invocation, as cold as can be.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import {
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  type Message as SqsMessage,
+} from '@aws-sdk/client-sqs';
+import * as z from 'zod';
+import { build } from '../../src/cli/build.ts';
+import { makeArtifacts } from '../../src/local/artifacts.ts';
+import { localCluster } from '../../src/local/cluster-access.ts';
+import { createQueues } from '../../src/local/lambda/queues.ts';
+import { namePrefix, readLocalStack } from '../../src/local/local-stack.ts';
+import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
+import { formatResyncMessage } from '../../src/queue/resync-message.ts';
+import { createPlainApi } from '../chaos/plain-api.ts';
+import { startBordered } from '../support/bordered.ts';
+import { create, define, many } from './populate.ts';
+import type { Row } from './row.ts';
+
+const goal = { megabytes: 128, seconds: 60, pageSize: 500 };
+/** As deployed: a tick every ten minutes, everything within ten hours. Nothing counts as missed while it is this young. */
+const resyncSeconds = { tick: 600, period: 36_000, grace: 3600 };
+const collection = '/apis/kitchen.example.com/v1/namespaces/default/ingredients';
+
+/** What an invocation tells. */
+const told = z.object({ milliseconds: z.number(), maxRssKilobytes: z.number(), failures: z.number() });
+
+/**
+ * One invocation and its cost. Lambda's runtime for Node gives the old space 90 % and the semi-space 5 % of the function's memory; no
+ * TypeScript is loaded, because on Lambda there is none.
+ */
+const invocation = `
+  const { handler } = await import(process.argv[1]);
+  const began = performance.now();
+  const context = { getRemainingTimeInMillis: () => Number(process.argv[3]) * 1000 - (performance.now() - began), awsRequestId: 'f7', functionName: 'resync' };
+  const { batchItemFailures } = await handler(JSON.parse(process.argv[2]), context);
+  const milliseconds = performance.now() - began;
+  process.stdout.write('\\n' + JSON.stringify({ milliseconds, maxRssKilobytes: process.resourceUsage().maxRSS, failures: batchItemFailures.length }) + '\\n');
+  process.exit(0);
+`;
+
+/** Measures a resync of so many Ingredients. */
+export async function f7({ objects = 100_000 }: { readonly objects?: number } = {}): Promise<readonly Row[]> {
+  const signal = AbortSignal.timeout(1_800_000);
+  await using parts = new AsyncDisposableStack();
+  const root = process.cwd();
+  const template = await makeArtifacts(build, root, signal);
+  const worlds = await startWorlds(parts);
+  const { api, direct, cluster, client } = await startBordered(parts, {}, signal);
+  const stack = readLocalStack(template, cluster, worlds, resyncSeconds);
+  const queues = await createQueues(client, stack.queues, { endpoint: direct.sqs.url, signal });
+  const plain = parts.adopt(createPlainApi(direct.api), (one) => one.close());
+  await define(cluster.client, 'ingredients.kitchen.example.com', { status: 'part of the object' });
+  await many(
+    'creating Ingredients',
+    objects,
+    async (number) => void (await create(plain, collection, portion(number))),
+  );
+  await define(cluster.client, 'ingredients.kitchen.example.com', { status: 'subresource' });
+
+  const definition = stack.functions.find(({ name }) => name.endsWith('resync'));
+  const queue = queues.find(({ name }) => name === `${namePrefix(stack)}resync`);
+  const timers = queues.find(({ name }) => name === `${namePrefix(stack)}timers`);
+  if (definition === undefined || queue === undefined || timers === undefined)
+    throw new Error('no resync in the template');
+  const run = new Date().toISOString();
+  const message = { v: 1, kind: 'resync', run, cluster: localCluster, controller: 'ingredient' } as const;
+  await client.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: formatResyncMessage(message) }));
+
+  let pages = 0;
+  api.rule(({ url }) => {
+    if (url.includes('/ingredients?') && url.includes(`limit=${goal.pageSize}`)) pages += 1;
+    return undefined;
+  });
+  let [invocations, milliseconds, megabytes] = [0, 0, 0];
+  for (;;) {
+    const { Messages = [] } = await client.send(
+      new ReceiveMessageCommand({ QueueUrl: queue.url, MessageSystemAttributeNames: ['All'] }),
+    );
+    const [received] = Messages;
+    if (received === undefined) break;
+    const event = { Records: [recordOf(received, queue.arn)] };
+    const environment = {
+      ...{ ...definition.environment, QUEUE_URL_PREFIX: timers.url.slice(0, -'timers'.length) },
+      ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+      ...{ AWS_ENDPOINT_URL: direct.sqs.url, AWS_LAMBDA_FUNCTION_NAME: definition.name },
+    };
+    const cost = await invoke(path.join(root, 'dist/resync/index.mjs'), event, { ...definition, environment });
+    if (cost.failures > 0) throw new Error('f7: the poll broke off');
+    invocations += 1;
+    milliseconds += cost.milliseconds;
+    megabytes = Math.max(megabytes, cost.maxRssKilobytes / 1000);
+    await client.send(new DeleteMessageCommand({ QueueUrl: queue.url, ReceiptHandle: received.ReceiptHandle }));
+  }
+  const what = `resync of ${objects} objects on a real kube-apiserver`;
+  return [
+    { figure: 'f7', what: `${what}: pages`, ours: `${pages}`, goal: `${Math.ceil(objects / goal.pageSize)}` },
+    {
+      ...{ figure: 'f7', what: `${what}: largest resident memory`, ours: `${megabytes.toFixed(0)} MB` },
+      goal: `<= ${goal.megabytes} MB`,
+    },
+    {
+      ...{ figure: 'f7', what: `${what}: time in ${invocations} invocation`, goal: `< ${goal.seconds} s` },
+      ours: `${(milliseconds / 1000).toFixed(1)} s`,
+    },
+  ];
+}
+
+/** An Ingredient at rest, as its controller would have left it. */
+function portion(number: number): object {
+  const quantity = { amount: 1 + (number % 9), unit: 'g' };
+  const condition = (type: string, reason: string) => ({
+    ...{ type, reason, status: 'True', observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z', message: '' },
+  });
+  return {
+    ...{ apiVersion: 'kitchen.example.com/v1', kind: 'Ingredient' },
+    metadata: {
+      name: `portion-${number}`,
+      finalizers: ['outrigger.dev/ingredient'],
+      labels: { team: `team-${number % 50}` },
+    },
+    spec: { item: `item-${number % 40}`, ...quantity },
+    status: {
+      ...{ observedGeneration: 1, location: 'Counter', measured: quantity },
+      conditions: [condition('Located', 'Found'), condition('Measured', 'LaidOut'), condition('Ready', 'Ready')],
+    },
+  };
+}
+
+type Limits = {
+  readonly memoryMegabytes: number;
+  readonly timeoutSeconds: number;
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+/** Invokes a bundle in a process of its own. Rejects when that ends without having told its cost. */
+async function invoke(
+  bundle: string,
+  event: object,
+  { memoryMegabytes, timeoutSeconds, environment }: Limits,
+): Promise<z.infer<typeof told>> {
+  const limits = [`--max-old-space-size=${memoryMegabytes * 0.9}`, `--max-semi-space-size=${memoryMegabytes * 0.05}`];
+  const child = spawn(
+    process.execPath,
+    [
+      ...limits.map((limit) => limit.replace(/\..*$/, '')),
+      ...['--input-type=module', '-e', invocation, bundle, JSON.stringify(event), String(timeoutSeconds)],
+    ],
+    { env: environment, stdio: ['ignore', 'pipe', 'inherit'], timeout: timeoutSeconds * 1000 },
+  );
+  let text = '';
+  for await (const chunk of child.stdout) text += String(chunk);
+  const line = text.split('\n').findLast((one) => one.includes('maxRssKilobytes'));
+  if (line === undefined) throw new Error(`f7: the function ended without an answer: ${text.slice(-500)}`);
+  return told.parse(JSON.parse(line));
+}
+
+type Received = Pick<SqsMessage, 'MessageId' | 'ReceiptHandle' | 'Body' | 'Attributes'>;
+
+/** The record that Lambda makes of a message. */
+function recordOf({ MessageId, ReceiptHandle, Body, Attributes = {} }: Received, arn: string): object {
+  return {
+    ...{
+      messageId: MessageId,
+      receiptHandle: ReceiptHandle,
+      body: Body,
+      attributes: Attributes,
+      messageAttributes: {},
+    },
+    ...{ eventSource: 'aws:sqs', eventSourceARN: arn, awsRegion: 'us-east-1', md5OfBody: '' },
+  };
+}

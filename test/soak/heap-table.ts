@@ -1,0 +1,60 @@
+// The table of heaps: whether what a process holds after a collection at the end is what it held at the beginning.
+
+import type { HeapSample } from './heap-samples.ts';
+import { alignRows } from './table.ts';
+
+/** A part's heap, in megabytes. */
+export type HeapRow = {
+  readonly part: string;
+  readonly samples: number;
+  /** How many processes the samples are of: a part whose eldest died is less of a witness. */
+  readonly processes: number;
+  readonly first: number;
+  readonly last: number;
+  readonly mostRss: number;
+};
+
+/** Last third over first third that counts as flat. */
+const flatWithin = 1.1;
+const fewest = 6;
+
+/** Compares the median of the first third of each part's samples with that of the last third. */
+export function heapRows(samples: readonly HeapSample[]): readonly HeapRow[] {
+  return [...Map.groupBy(samples, ({ part }) => part)].map(([part, of]) => {
+    const third = Math.max(1, Math.floor(of.length / 3));
+    const heaps = of.map(({ heap }) => heap);
+    return {
+      ...{ part, samples: of.length, processes: new Set(of.map(({ pid }) => pid)).size },
+      ...{ first: median(heaps.slice(0, third)), last: median(heaps.slice(-third)) },
+      mostRss: Math.max(...of.map(({ rss }) => rss)),
+    };
+  });
+}
+
+/** Lists the parts whose heap has grown, or of which too little is known. */
+export function growing(rows: readonly HeapRow[]): readonly string[] {
+  return rows.flatMap(({ part, samples, first, last }) => {
+    if (samples < fewest) return [`${part}: only ${samples} samples`];
+    return last > first * flatWithin
+      ? [`${part}: its heap grew from ${first.toFixed(1)} to ${last.toFixed(1)} MB`]
+      : [];
+  });
+}
+
+/** Formats the rows. */
+export function formatHeaps(rows: readonly HeapRow[]): string {
+  return alignRows([
+    ['heap after GC', 'samples', 'processes', 'first third', 'last third', 'ratio', 'most RSS'],
+    ...rows.map(({ part, samples, processes, first, last, mostRss }) => [
+      ...[part, String(samples), String(processes), `${first.toFixed(1)} MB`, `${last.toFixed(1)} MB`],
+      ...[(last / first).toFixed(2), `${mostRss.toFixed(0)} MB`],
+    ]),
+  ]);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = Math.floor(sorted.length / 2);
+  const [low = Number.NaN, high = Number.NaN] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[middle]];
+  return (low + high) / 2;
+}
