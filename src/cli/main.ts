@@ -7,6 +7,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   dev: async () => (await import('./dev.ts')).devCommand(),
   dlq: async () => (await import('./dlq.ts')).dlqCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
+  clusters: async () => (await import('./clusters.ts')).clustersCommand(),
   generate: async () => (await import('./generate.ts')).generateCommand(),
   build: async () => (await import('./build.ts')).buildCommand(),
 };

@@ -1,13 +1,13 @@
 // From a cluster's name to a client: one per cluster and entry, kept as long as the entry stays the same, so that a warm
 // function keeps its connections.
+import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { type ClientOptions, createClient, type KubeClient } from '../kube/client.ts';
 import type { Connection } from '../kube/connection.ts';
 import type { FoundCluster } from '../kube/found-cluster.ts';
-import { isLoopback } from '../kube/loopback.ts';
-import { checkAuthorities, checkClientCertificate, decodeBase64 } from './certificates.ts';
-import { ConnectionProblem } from './connection-problem.ts';
-import type { ClusterEntry } from './entry.ts';
-import { parseServer } from './server-url.ts';
+import { connectionOf } from './connection-of.ts';
+import type { AwsCredentials } from './eks-token.ts';
+import { type PlainEntry, plainEntry } from './plain-entry.ts';
+import { createSecretReader, type SecretReader } from './secret-reader.ts';
 import type { ClusterTable } from './table.ts';
 
 /** Finds clusters by name. */
@@ -18,22 +18,53 @@ export interface Clusters {
   close(): void;
 }
 
-/** Creates the way to all clusters of a table. */
+/** What the ways into clusters are made of. */
+export type ClusterParts = {
+  readonly now: () => Date;
+  /** Who this process is to AWS. */
+  readonly credentials?: () => Promise<AwsCredentials>;
+  readonly secrets?: SecretReader;
+  readonly client?: ClientOptions;
+};
+
+/** Creates the way to all clusters of a table. Credentials and secrets come from AWS, when an entry needs them, unless given. */
 export function createClusters(
   table: ClusterTable,
-  { now, client: clientOptions = {} }: { readonly now: () => Date; readonly client?: ClientOptions },
+  {
+    now,
+    credentials = defaultProvider(),
+    secrets = createSecretReader({ now }),
+    client: clientOptions = {},
+  }: ClusterParts,
 ): Clusters {
   const clients = new Map<string, { readonly made: string; readonly client: KubeClient }>();
+  const connect = async (name: string, entry: PlainEntry) => await connectionOf(name, entry, { now, credentials });
+
   return {
     async find(name) {
       const entry = await table.get(name);
       if (entry === undefined) return { type: 'unknown' };
       if (entry.leaving === true) return { type: 'leaving' };
-      const made = JSON.stringify(entry);
+      const plain = await plainEntry(name, entry, secrets);
+      const made = JSON.stringify(plain);
       const known = clients.get(name);
       if (known?.made === made) return { type: 'client', client: known.client };
+      const connection = renewing(
+        { made, connection: await connect(name, plain) },
+        {
+          read: async () => {
+            const present = await table.get(name);
+            return present === undefined ? undefined : await plainEntry(name, present, secrets);
+          },
+          connect: async (present) => await connect(name, present),
+          forget: () => {
+            table.forget(name);
+            if (entry.access.type === 'secret') secrets.forget(entry.access);
+          },
+        },
+      );
       // The client before it is not closed: reconciles may be using it. Its idle connections end by themselves.
-      const client = createClient(renewing(table, name, await connectionOf(name, entry, now()), now), clientOptions);
+      const client = createClient(connection, clientOptions);
       clients.set(name, { made, client });
       return { type: 'client', client };
     },
@@ -44,48 +75,40 @@ export function createClusters(
   };
 }
 
-/** Makes a connection of an entry. Throws a ConnectionProblem that names the cluster and the field. */
-export async function connectionOf(name: string, entry: ClusterEntry, now: Date): Promise<Connection> {
-  const where = `cluster "${name}"`;
-  const { access } = entry;
-  const ca = entry.ca === undefined ? {} : { ca: authorities(entry.ca, `${where}: ca`) };
-  if (access.type === 'kubeconfig') {
-    // Loaded when it is needed: a YAML parser is a fifth of a function's bundle.
-    const { parseKubeconfig } = await import('./parse-kubeconfig.ts');
-    const inner = parseKubeconfig(access.kubeconfig, { source: `${where}: access.kubeconfig`, now });
-    return {
-      ...inner,
-      ...ca,
-      ...(entry.server === undefined ? {} : { server: parseServer(entry.server, `${where}: server`) }),
-    };
-  }
-  const server = parseServer(entry.server ?? '', `${where}: server`);
-  switch (access.type) {
-    case 'token':
-      return { server, ...ca, token: async () => access.token };
-    case 'certificate':
-      return { server, ...ca, clientCertificate: checkClientCertificate(access, `${where}: access.cert`, now) };
-    case 'none':
-      if (server.protocol === 'http:' && isLoopback(server.hostname)) return { server };
-      throw new ConnectionProblem(`${where}: access none is for http on this machine; give a token or a certificate`);
-  }
-}
+type Made = { readonly made: string; readonly connection: Connection };
 
 /** After a 401 the entry is read again, and its new token is used at once; but never sent to another server than before. */
-function renewing(table: ClusterTable, name: string, connection: Connection, now: () => Date): Connection {
+function renewing(
+  first: Made,
+  {
+    read,
+    connect,
+    forget,
+  }: {
+    readonly read: () => Promise<PlainEntry | undefined>;
+    readonly connect: (entry: PlainEntry) => Promise<Connection>;
+    readonly forget: () => void;
+  },
+): Connection {
+  const { connection } = first;
   const { token } = connection;
-  if (token === undefined) return connection;
+  // A client certificate is the connection's own; whoever asks for the cluster next gets one with the new one.
+  if (token === undefined) return { ...connection, refresh: forget };
+  let current = first;
   return {
     ...connection,
-    refresh: () => table.forget(name),
+    refresh: () => {
+      forget();
+      current.connection.refresh?.();
+    },
     token: async () => {
-      const entry = await table.get(name);
-      const fresh = entry === undefined ? connection : await connectionOf(name, entry, now());
-      return fresh.server.href === connection.server.href && fresh.token !== undefined ? fresh.token() : token();
+      const entry = await read();
+      const made = JSON.stringify(entry);
+      if (entry !== undefined && made !== current.made) {
+        const fresh = await connect(entry);
+        if (fresh.server.href === connection.server.href) current = { made, connection: fresh };
+      }
+      return await (current.connection.token ?? token)();
     },
   };
-}
-
-function authorities(text: string, where: string): string {
-  return checkAuthorities(text.includes('-----BEGIN') ? text : decodeBase64(text, where), where);
 }

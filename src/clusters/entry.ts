@@ -3,6 +3,25 @@ import * as z from 'zod';
 import { ConnectionProblem } from './connection-problem.ts';
 
 const access = z.discriminatedUnion('type', [
+  /**
+   * EKS: whoever runs this, as the AWS role that it has. The cluster lets the role in by an access entry; `outrigger clusters
+   * access` prints them. `cluster` is the name that EKS knows it by.
+   */
+  z.strictObject({
+    type: z.literal('eks'),
+    cluster: z.string().regex(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/),
+    // It becomes part of a host's name.
+    region: z.string().regex(/^[a-z]{2,}(-[a-z]+)+-\d{1,2}$/),
+  }),
+  /** A token or a kubeconfig in Secrets Manager, by name or ARN; of a secret that is a JSON object, the text under `key`. */
+  z.strictObject({
+    type: z.literal('secret'),
+    secret: z.string().min(1).max(2048),
+    key: z.string().min(1).optional(),
+    holds: z.enum(['token', 'kubeconfig']),
+    /** It is read again when it is older than this, and at once when it is refused. */
+    maxAgeSeconds: z.number().int().min(1).max(86_400).default(300),
+  }),
   z.strictObject({ type: z.literal('token'), token: z.string().min(1) }),
   /** A kubeconfig with a token or a client certificate in it; it also says where the server is. */
   z.strictObject({ type: z.literal('kubeconfig'), kubeconfig: z.string().min(1) }),
@@ -40,11 +59,16 @@ export function parseEntry(name: string, value: unknown): ClusterEntry {
         : [issue.path.join('.') || 'the entry'],
     );
     throw new ConnectionProblem(
-      `cluster "${name}": ${[...new Set(fields)].join(', ')} missing, unknown or of the wrong type`,
+      `cluster "${name}": ${[...new Set(fields)].join(', ')} missing, unknown or of the wrong type; mend its entry in the clusters table`,
     );
   }
-  if (parsed.data.server === undefined && parsed.data.access.type !== 'kubeconfig') {
+  if (parsed.data.server === undefined && !saysServer(parsed.data)) {
     throw new ConnectionProblem(`cluster "${name}": server is missing; give one like https://host:6443`);
   }
   return parsed.data;
+}
+
+/** A kubeconfig says itself where the server is. */
+function saysServer({ access }: ClusterEntry): boolean {
+  return access.type === 'kubeconfig' || (access.type === 'secret' && access.holds === 'kubeconfig');
 }

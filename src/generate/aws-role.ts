@@ -12,6 +12,9 @@ export function roleOf({ name }: Registered): JsonObject {
     allow(['sqs:SendMessage'], [arnOf(`${id}Queue`), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')]),
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
     allow(['ssm:GetParameter'], ownArn('ssm', 'parameter/outrigger/${sls:stage}/clusters/*')),
+    // Of entries that refer to one.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
+    allow(['secretsmanager:GetSecretValue'], ownArn('secretsmanager', 'secret:outrigger/${sls:stage}/clusters/*')),
     allow(
       ['logs:CreateLogStream', 'logs:PutLogEvents'],
       ownArn('logs', `log-group:/aws/lambda/${namePrefix}${name}:*`),

@@ -1,6 +1,7 @@
 // The one door to an API server: deadlines, cancellation, TLS, bounded answers and errors as values for every call made by
 // the watcher and the functions. It knows HTTP and the API's Status, and no kind.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { toError } from '../core/errors.ts';
 import { unlessAborted } from '../core/unless-aborted.ts';
 import { decode, errorBody, readAll, retryAfter, warnings } from './answer.ts';
 import type { Connection } from './connection.ts';
@@ -112,7 +113,7 @@ export function createClient(
       return { authorization: `Bearer ${await unlessAborted(connection.token(), signal)}` };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw new ConnectError(`${label}: no credentials`, { cause: error });
+      throw new ConnectError(`${label}: no credentials: ${toError(error).message}`, { cause: error });
     }
   }
 

@@ -7,6 +7,8 @@ export interface Connection {
   readonly server: URL;
   /** PEM of the authorities that may sign the server's certificate. Absent: the system's own. */
   readonly ca?: string;
+  /** What to do when the server's certificate is not accepted, for a person: it names the place where `ca` is written. */
+  readonly whenUntrusted?: string;
   /** Name the server's certificate must carry, where it differs from the host in `server`. */
   readonly serverName?: string;
   /** Turns verification off. Only `outrigger dev` ever sets it, and says so to its user. */

@@ -52,7 +52,7 @@ export function createTransport(connection: Connection): Transport {
       path: prefix + outgoing.target,
       headers: outgoing.headers,
     };
-    const attempt = () => exchange(secure ? https.request(options) : http.request(options), outgoing, secure);
+    const attempt = () => exchange(secure ? https.request(options) : http.request(options), outgoing, connection);
     const first = await attempt();
     // A kept-alive connection may have been closed by the server while we were idle (or a function was frozen): the
     // request was then never read. POST is left out, because for it nobody can tell.
@@ -66,7 +66,7 @@ export function createTransport(connection: Connection): Transport {
 function exchange(
   request: http.ClientRequest,
   outgoing: Outgoing,
-  secure: boolean,
+  connection: Connection,
 ): Promise<http.IncomingMessage | 'stale connection'> {
   const { label, signal } = outgoing;
   return new Promise((resolve, reject) => {
@@ -75,7 +75,7 @@ function exchange(
       // After the headers the reader of the body has to hear of the signal as well, so the listener stays until the end.
       request.once('close', () => signal.removeEventListener('abort', abort));
     };
-    limitConnect(request, secure, outgoing.connectSeconds, label);
+    limitConnect(request, connection.server.protocol === 'https:', outgoing.connectSeconds, label);
     request.once('response', (response) => {
       settle();
       resolve(response);
@@ -85,7 +85,7 @@ function exchange(
       if (signal.aborted) reject(signal.reason);
       else if (request.reusedSocket && outgoing.method !== 'POST' && codeOf(error) === 'ECONNRESET')
         resolve('stale connection');
-      else reject(connectError(label, error));
+      else reject(connectError(label, error, connection));
     });
     signal.addEventListener('abort', abort);
     if (signal.aborted) abort();
@@ -106,11 +106,25 @@ export function limitConnect(request: http.ClientRequest, secure: boolean, secon
   });
 }
 
-/** Turns an error of a socket into a ConnectError; the error itself is the cause, its code is in the message. */
-export function connectError(label: string, error: unknown): ConnectError {
+/** What Node says of a certificate that it does not accept (tls.X509CertificateError), and of one for another name. */
+const certificateCode =
+  /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA$|HOSTNAME_MISMATCH$|ERR_TLS_CERT_ALTNAME_)/;
+
+/**
+ * Turns an error of a socket into a ConnectError; the error itself is the cause, its code is in the message, and what to do about a
+ * certificate that was not accepted.
+ */
+export function connectError(
+  label: string,
+  error: unknown,
+  { whenUntrusted }: Pick<Connection, 'whenUntrusted'> = {},
+): ConnectError {
   if (error instanceof ConnectError) return error;
-  const text = error instanceof Error ? error.message : String(error);
-  return new ConnectError(`${label}: ${text === '' ? (codeOf(error) ?? 'no connection') : text}`, { cause: error });
+  // Node's own advice is for whoever starts it: an authority of the system's.
+  const [text = ''] = (error instanceof Error ? error.message : String(error)).split('; if the root CA');
+  const code = codeOf(error) ?? '';
+  const advice = whenUntrusted !== undefined && certificateCode.test(code) ? ` (${code}); ${whenUntrusted}` : '';
+  return new ConnectError(`${label}: ${text === '' ? code || 'no connection' : text}${advice}`, { cause: error });
 }
 
 /** Combines a caller's signal with a deadline. The reason of the latter is a DeadlineError. Always call `clear`. */

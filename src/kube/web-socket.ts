@@ -83,7 +83,7 @@ export async function listen(connection: Connection, listening: Listening): Prom
     });
     socket.on('error', (error) => {
       // After the upgrade somebody was there, so this is no question of reaching the cluster.
-      if (upgrade === undefined) reject(connectError(label, error));
+      if (upgrade === undefined) reject(connectError(label, error, connection));
       else broken(error.message, error);
     });
     socket.on('close', (code) => {

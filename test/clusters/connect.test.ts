@@ -1,22 +1,42 @@
 // From a name to a client that reaches its server.
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectionOf, createClusters } from '../../src/clusters/connect.ts';
+import { createClusters } from '../../src/clusters/connect.ts';
+import { connectionOf } from '../../src/clusters/connection-of.ts';
+import { ConnectionProblem } from '../../src/clusters/connection-problem.ts';
+import type { AwsCredentials } from '../../src/clusters/eks-token.ts';
 import { parseEntry } from '../../src/clusters/entry.ts';
+import { plainEntry } from '../../src/clusters/plain-entry.ts';
+import { createSecretReader } from '../../src/clusters/secret-reader.ts';
 import { createClusterTable } from '../../src/clusters/table.ts';
-import { pem, sendJson, startWireServer, statusOf, type WireServer } from '../kube/wire-server.ts';
+import { ConnectError } from '../../src/kube/errors.ts';
+import { failure, pem, sendJson, startWireServer, statusOf, type WireServer } from '../kube/wire-server.ts';
+import { createEksAuthenticator } from './eks-authenticator.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 
 const now = new Date('2026-06-01T00:00:00Z');
 const get = { method: 'GET', path: '/api' } as const;
 
-function createWorld(entries: Record<string, unknown>) {
-  const world = { entries };
+const role = { accessKeyId: 'ASIAEXAMPLE', secretAccessKey: 'not-a-secret', sessionToken: 'a+session/=' };
+
+function createWorld(entries: Record<string, unknown>, secretsByName: Record<string, string> = {}) {
+  const world = { entries, secretsByName, credentials: async (): Promise<AwsCredentials> => role };
   const source = {
     read: async (name: string) => world.entries[name],
     readAll: async () => new Map(Object.entries(world.entries)),
   };
   const table = createClusterTable(source, { now: () => now });
-  const clusters = createClusters(table, { now: () => now });
+  const clusters = createClusters(table, {
+    now: () => now,
+    credentials: async () => await world.credentials(),
+    secrets: createSecretReader({
+      now: () => now,
+      getSecret: async (id, where) => {
+        const text = world.secretsByName[id];
+        if (text === undefined) throw new ConnectionProblem(`${where}: secret "${id}" is not there`);
+        return text;
+      },
+    }),
+  });
   onTestFinished(() => clusters.close());
   const client = async (name: string) => {
     const found = await clusters.find(name);
@@ -84,8 +104,148 @@ describe('a cluster', () => {
   });
 });
 
+describe('an EKS cluster', () => {
+  const accept = createEksAuthenticator({
+    cluster: 'prod-1',
+    hosts: ['sts.eu-central-1.amazonaws.com'],
+    identities: [{ ...role, arn: 'arn:aws:iam::000000000000:role/tank' }],
+    now: () => now,
+  });
+  const eks = { type: 'eks', cluster: 'prod-1', region: 'eu-central-1' };
+  const entryAt = (server: WireServer) => ({ server: server.url.href, ca: pem('server.pem'), access: eks });
+
+  it('lets in whoever runs this, by a token that serves many requests', async () => {
+    const server = await startWireServer(
+      ({ headers }, response) => {
+        const { arn } = accept(headers.authorization?.replace('Bearer ', '') ?? '');
+        sendJson(response, 200, { arn });
+      },
+      { tls: true },
+    );
+    const { client } = createWorld({ a: entryAt(server) });
+    expect((await (await client('a')).request(get)).body).toEqual({ arn: 'arn:aws:iam::000000000000:role/tank' });
+    await (await client('a')).request(get);
+    const [first, second] = server.arrived.map(({ headers }) => headers.authorization);
+    expect(first).toBe(second);
+  });
+
+  it('that refuses a token gets another one at once, signed with the credentials of now', async () => {
+    const server = await startWireServer(
+      ({ headers }, response) => {
+        try {
+          accept(headers.authorization?.replace('Bearer ', '') ?? '');
+          sendJson(response, 200, {});
+        } catch {
+          sendJson(response, 401, statusOf(401, 'Unauthorized'));
+        }
+      },
+      { tls: true },
+    );
+    const { world, client } = createWorld({ a: entryAt(server) });
+    const renewed = world.credentials;
+    world.credentials = async () => {
+      world.credentials = renewed;
+      return { ...role, sessionToken: 'one that has ended' };
+    };
+    expect((await (await client('a')).request(get)).status).toBe(200);
+    expect(server.arrived).toHaveLength(2);
+  });
+
+  it('without credentials is a line that names the entry and the next step, and other clusters go on', async () => {
+    const server = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
+    const { world, client } = createWorld({ a: entryAt(server), b: entryOf(server, 'one') });
+    world.credentials = async () => {
+      throw new Error('Could not load credentials from any providers');
+    };
+    const error = await failure((await client('a')).request(get));
+    expect(error).toBeInstanceOf(ConnectError);
+    expect(String(error)).toMatch(
+      /no credentials: cluster "a": access: no AWS credentials \(Could not load .+\); give this process a role or a profile$/,
+    );
+    expect((await (await client('b')).request(get)).status).toBe(200);
+    expect(server.arrived.map(({ headers }) => headers.authorization)).toEqual(['Bearer one']);
+  });
+});
+
+describe('a cluster whose credentials are in Secrets Manager', () => {
+  const only = (token: string) =>
+    startWireServer(
+      ({ headers }, response) =>
+        headers.authorization === `Bearer ${token}`
+          ? sendJson(response, 200, {})
+          : sendJson(response, 401, statusOf(401, 'Unauthorized')),
+      { tls: true },
+    );
+  const secret = (holds: string, more: object = {}) => ({ type: 'secret', secret: 'outrigger/a', holds, ...more });
+
+  it('is reached with the token that is there, its line end left out', async () => {
+    const server = await only('one');
+    const entry = { server: server.url.href, ca: pem('server.pem'), access: secret('token') };
+    const { client } = createWorld({ a: entry }, { 'outrigger/a': 'one\n' });
+    expect((await (await client('a')).request(get)).status).toBe(200);
+  });
+
+  it('is reached with the token under a key', async () => {
+    const server = await only('one');
+    const entry = { server: server.url.href, ca: pem('server.pem'), access: secret('token', { key: 'token' }) };
+    const { client } = createWorld({ a: entry }, { 'outrigger/a': '{"token":"one","user":"x"}' });
+    expect((await (await client('a')).request(get)).status).toBe(200);
+  });
+
+  it('is reached as the kubeconfig there says, server included', async () => {
+    const server = await only('secret');
+    const { client } = createWorld(
+      { a: { access: secret('kubeconfig') } },
+      { 'outrigger/a': kubeconfig({ cluster: { server: server.url.href } }) },
+    );
+    expect((await (await client('a')).request(get)).status).toBe(200);
+  });
+
+  it('is asked again at once with the token that has come instead of a refused one', async () => {
+    const server = await only('two');
+    const entry = { server: server.url.href, ca: pem('server.pem'), access: secret('token') };
+    const { world, client } = createWorld({ a: entry }, { 'outrigger/a': 'one' });
+    const before = await client('a');
+    world.secretsByName = { 'outrigger/a': 'two' };
+    expect((await before.request(get)).status).toBe(200);
+    expect(server.arrived.map(({ headers }) => headers.authorization)).toEqual(['Bearer one', 'Bearer two']);
+    expect((await (await client('a')).request(get)).status).toBe(200);
+    expect(server.arrived).toHaveLength(3);
+  });
+
+  it('is a line that names the entry when the secret is gone, and other clusters go on', async () => {
+    const server = await only('one');
+    const { clusters, client } = createWorld({
+      a: { server: server.url.href, ca: pem('server.pem'), access: secret('token') },
+      b: entryOf(server, 'one'),
+    });
+    await expect(clusters.find('a')).rejects.toThrow('cluster "a": access: secret "outrigger/a" is not there');
+    expect((await (await client('b')).request(get)).status).toBe(200);
+  });
+});
+
+describe('a cluster whose certificate has changed', () => {
+  it('is a line that names the entry and the next step, and is reached again once its entry is mended', async () => {
+    const server = await accept();
+    const entry = entryOf(server, 'one');
+    const { world, table, client } = createWorld({ a: { ...entry, ca: pem('other.pem') }, b: entry });
+    const error = await failure((await client('a')).request(get));
+    expect(error).toBeInstanceOf(ConnectError);
+    expect(String(error)).toBe(
+      'ConnectError: GET /api: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT); cluster "a": if its certificate has changed, put the CA certificate that it has now into its entry',
+    );
+    expect((await (await client('b')).request(get)).status).toBe(200);
+    world.entries = { a: entry };
+    table.forget('a');
+    expect((await (await client('a')).request(get)).status).toBe(200);
+  });
+});
+
 describe('an entry', () => {
-  const connection = async (value: unknown) => await connectionOf('a', parseEntry('a', value), now);
+  const secrets = { read: () => expect.unreachable(), forget: () => {} };
+  const parts = { now: () => now, credentials: () => expect.unreachable() };
+  const connection = async (value: unknown) =>
+    await connectionOf('a', await plainEntry('a', parseEntry('a', value), secrets), parts);
 
   it('with a kubeconfig takes server and authority from it', async () => {
     const made = await connection({ access: { type: 'kubeconfig', kubeconfig: kubeconfig() } });

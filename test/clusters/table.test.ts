@@ -76,6 +76,16 @@ describe('the table', () => {
     expect(await table.get('a')).toMatchObject(entry('2'));
   });
 
+  it.each([
+    ['a token', 'token', false],
+    ['a kubeconfig', 'kubeconfig', true],
+  ])('a secret that holds %s, without a server, is taken: %s, %s', async (_, holds, taken) => {
+    const { table } = createWorld({ a: { access: { type: 'secret', secret: 'outrigger/a', holds } } });
+    const got = table.get('a');
+    if (taken) expect(await got).toMatchObject({ access: { holds, maxAgeSeconds: 300 } });
+    else await expect(got).rejects.toThrow('server is missing');
+  });
+
   it('lists all names with one reading, and a broken entry harms none but its own', async () => {
     const { world, table } = createWorld({ b: { access: { type: 'token', token: 'secret' } }, a: entry('1') });
     expect(await table.list()).toEqual(['a', 'b']);
@@ -94,12 +104,25 @@ describe('the table', () => {
     ['nothing', null, 'the entry'],
     ['an unknown field', { ...entry('secret'), tokn: 'secret' }, 'tokn'],
     ['an unknown access', { server: 'https://host', access: { type: 'magic' } }, 'access.type'],
+    [
+      'a region that would lead elsewhere',
+      { server: 'https://host', access: { type: 'eks', cluster: 'prod', region: 'eu-central-1.example.com/' } },
+      'access.region',
+    ],
+    [
+      'a name that EKS does not have',
+      { server: 'https://host', access: { type: 'eks', cluster: 'a\r\nb', region: 'eu-central-1' } },
+      'access.cluster',
+    ],
+    ['a secret of nothing', { server: 'https://host', access: { type: 'secret', secret: 'x' } }, 'access.holds'],
     ['no token', { server: 'https://host', access: { type: 'token' } }, 'access.token'],
   ])('an entry with %s is a problem that names cluster and field, and quotes nothing', async (_, value, field) => {
     const { table } = createWorld({ a: value });
     const error: unknown = await table.get('a').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConnectionProblem);
-    expect(String(error)).toBe(`ConnectionProblem: cluster "a": ${field} missing, unknown or of the wrong type`);
+    expect(String(error)).toBe(
+      `ConnectionProblem: cluster "a": ${field} missing, unknown or of the wrong type; mend its entry in the clusters table`,
+    );
   });
 });
 

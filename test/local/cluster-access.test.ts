@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { connectionOf } from '../../src/clusters/connect.ts';
+import { connectionOf } from '../../src/clusters/connection-of.ts';
 import { loadKubeconfig } from '../../src/clusters/kubeconfig.ts';
 import { createClient } from '../../src/kube/client.ts';
 import { openCluster } from '../../src/local/cluster-access.ts';
@@ -116,7 +116,9 @@ it('a certificate that is not to be verified is not, by this process alone: its 
   expect(access.server.href).toBe(server.url.href);
   const { local } = JSON.parse(await readFile(access.clustersTableFile, 'utf8'));
   expect(local.server).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/./);
-  const client = createClient(await connectionOf('local', local, new Date()));
+  const client = createClient(
+    await connectionOf('local', local, { now: () => new Date(), credentials: () => expect.unreachable() }),
+  );
   onTestFinished(() => client.close());
   const { body } = await client.request({ method: 'GET', path: '/api/v1/things' });
   expect(body).toEqual({ asked: '/api/v1/things', token: 'Bearer mine' });
