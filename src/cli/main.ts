@@ -8,6 +8,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   status: async () => (await import('./status.ts')).statusCommand(),
   dlq: async () => (await import('./dlq.ts')).dlqCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
+  release: async () => (await import('./release.ts')).releaseCommand(),
   generate: async () => (await import('./generate.ts')).generateCommand(),
   build: async () => (await import('./build.ts')).buildCommand(),
 };

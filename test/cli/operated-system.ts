@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 import { dlqCommand } from '../../src/cli/dlq.ts';
+import { releaseCommand } from '../../src/cli/release.ts';
 import { replayCommand } from '../../src/cli/replay.ts';
 import { statusCommand } from '../../src/cli/status.ts';
 import { registry } from '../../src/controllers/registry.ts';
@@ -18,7 +19,7 @@ import { parseMessage } from '../../src/queue/message.ts';
 import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
 
 const { signal } = new AbortController();
-const commands = { dlq: dlqCommand, replay: replayCommand, status: statusCommand };
+const commands = { dlq: dlqCommand, release: releaseCommand, replay: replayCommand, status: statusCommand };
 type Name = keyof typeof commands;
 
 /** Starts it for a test file; what is on the controllers' queues is gone after each test. */
@@ -79,6 +80,9 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
     /** Takes what is on a controller's queue. */
     sentTo: async (controller: string) =>
       (await there(now.queues).drain(controllerQueue(controller))).map(({ Body = '' }) => parseMessage(Body)),
+    get apiServer() {
+      return there(now.server).url;
+    },
     /** A client of the API server. */
     client: () => createClient({ server: new URL(there(now.server).url) }),
     run: async (command: Name, ...argv: readonly string[]) =>
