@@ -101,7 +101,7 @@ async function applySamples(server: ApiServer, samples: readonly string[]): Prom
 }
 
 /** Runs a command in this process: what it said, and the exit status that it chose. What a usage mistake says is here too. */
-export async function runHere(command: Command, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function runHere(command: Command, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const said = { out: '', err: '' };
   const listen = (stream: 'stdout' | 'stderr', to: 'out' | 'err') =>
     vi.spyOn(process[stream], 'write').mockImplementation((text) => {
