@@ -9,6 +9,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   dlq: async () => (await import('./dlq.ts')).dlqCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
   release: async () => (await import('./release.ts')).releaseCommand(),
+  new: async () => (await import('./new-controller.ts')).newCommand(),
   generate: async () => (await import('./generate.ts')).generateCommand(),
   build: async () => (await import('./build.ts')).buildCommand(),
 };
