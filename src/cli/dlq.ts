@@ -1,5 +1,5 @@
 // `outrigger dlq`: what went wrong for good, and putting it back to work.
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { registry } from '../controllers/registry.ts';
 import { formatTarget } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
@@ -13,11 +13,12 @@ import { createSend } from '../queue/send.ts';
 import { type Redriven, readLetters, redrive } from '../runtime/redrive.ts';
 import { controllerNamed, isAsked, parseAskedKey } from './asked-key.ts';
 import { OperatorProblem, operate } from './operate.ts';
+import { type Output, outputOption, printJson } from './output.ts';
 import { openPlace, type Place, type PlaceFlags, withPlace } from './place.ts';
 
 type ListFlags = PlaceFlags & {
   readonly controller?: string;
-  readonly output: 'text' | 'json';
+  readonly output: Output;
   readonly limit: number;
 };
 type RedriveFlags = PlaceFlags & {
@@ -35,7 +36,7 @@ export function dlqCommand(): Command {
   const list = withPlace(new Command('list'))
     .description('show the dead letters of every controller, and of timers and resync')
     .option('--controller <name>', 'only those of one controller, or of timers or resync')
-    .addOption(new Option('--output <format>', 'text or json').choices(['text', 'json']).default('text'))
+    .addOption(outputOption())
     .option('--limit <n>', 'at most so many of each queue', Number, 1000)
     .addHelpText('after', listText)
     .action(async (flags: ListFlags) => await operate('dlq list', async (signal) => await runList(flags, signal)));
@@ -78,7 +79,7 @@ async function runList({ controller, output, limit, ...flags }: ListFlags, signa
       }),
     );
     const letters = found.flatMap(({ of, queue, letters }) => letters.map((letter) => ({ of, queue, letter })));
-    if (output === 'json') process.stdout.write(`${JSON.stringify(letters.map(toJson), null, 2)}\n`);
+    if (output === 'json') printJson(letters.map(toJson));
     else process.stdout.write(letters.length === 0 ? 'no dead letters\n' : `${toTable(letters)}\n`);
     for (const { queue, unseen } of found.filter((one) => one.unseen > 0)) {
       process.stderr.write(

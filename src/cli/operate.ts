@@ -3,8 +3,11 @@
 import { ConnectionProblem } from '../clusters/connection-problem.ts';
 import { SettingsError, toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
+import { SchemaError } from '../generate/schema-error.ts';
+import { AnswerError, ApiError, ConnectError, DeadlineError } from '../kube/errors.ts';
 import { DevProblem } from '../local/problem.ts';
 import { QueueCallError } from '../queue/hold.ts';
+import { isFromAws, nextStep } from './next-step.ts';
 
 /** A mistake of the person at the keyboard: one line, with what to do instead. */
 export class OperatorProblem extends Error {
@@ -21,13 +24,24 @@ export async function operate(command: string, action: (signal: AbortSignal) => 
   } catch (thrown) {
     const error = toError(thrown);
     process.exitCode = 1;
-    process.stderr.write(`${isForAPerson(error) ? `outrigger ${command}: ${redact(error.message)}` : error.stack}\n`);
+    process.stderr.write(`${isForAPerson(error) ? `outrigger ${command}: ${lineOf(error)}` : error.stack}\n`);
   } finally {
     process.removeListener('SIGINT', interrupt);
   }
 }
 
+/** Says what went wrong, and what to do about it where that is known. One line, without credentials. */
+export function lineOf(thrown: unknown): string {
+  const error = toError(thrown);
+  const step = nextStep(error);
+  return redact(step === undefined ? error.message : `${error.message}; ${step}`);
+}
+
+const kinds = [
+  ...[OperatorProblem, ConnectionProblem, SettingsError, SchemaError, DevProblem, QueueCallError],
+  ...[ApiError, ConnectError, DeadlineError, AnswerError],
+];
+
 function isForAPerson(error: Error): boolean {
-  const kinds = [OperatorProblem, QueueCallError, ConnectionProblem, SettingsError, DevProblem];
-  return kinds.some((kind) => error instanceof kind);
+  return kinds.some((kind) => error instanceof kind) || isFromAws(error);
 }

@@ -6,7 +6,7 @@ import { SSMClient } from '@aws-sdk/client-ssm';
 import type { Command } from 'commander';
 import { type Clusters, createClusters } from '../clusters/connect.ts';
 import { openClusterSource } from '../clusters/open-source.ts';
-import { createClusterTable } from '../clusters/table.ts';
+import { type ClusterTable, createClusterTable } from '../clusters/table.ts';
 import type { Environment } from '../core/controller.ts';
 import { timersQueue } from '../core/words.ts';
 import { localCluster } from '../local/cluster-access.ts';
@@ -23,8 +23,14 @@ export type PlaceFlags = { readonly stage?: string; readonly region?: string; re
 
 /** Where a command works. */
 export type Place = {
+  /** What runs here, or a deployment on AWS. */
+  readonly on: 'this machine' | 'AWS';
   readonly sqs: SQSClient;
   readonly urlPrefix: string;
+  /** The option and the setting of that name; undefined where neither was given. */
+  readonly region: string | undefined;
+  /** Who is in the clusters table; undefined as `clusters` is. */
+  readonly table: ClusterTable | undefined;
   /** The clusters table; undefined where nothing says where it is. */
   readonly clusters: Clusters | undefined;
   /** The cluster that is meant when none is named. */
@@ -57,7 +63,8 @@ export async function openPlace({ stage, region, folder }: PlaceFlags, signal: A
     const sqs = createSqsClient(at);
     const urlPrefix = stage === undefined ? (settings.QUEUE_URL_PREFIX ?? '') : await prefixOf(sqs, stage, signal);
     const table = stage === undefined ? settings.CLUSTERS : `ssm:/outrigger/${stage}/clusters/`;
-    return place({ sqs, urlPrefix, clusters: table, defaultCluster: undefined, environment: environment() }, at);
+    const more = { defaultCluster: undefined, environment: environment() };
+    return place({ on: 'AWS', sqs, urlPrefix, clusters: table, ...more }, at);
   }
   const file = path.join(folder, 'state.json');
   const state = await readStateFile(file);
@@ -67,6 +74,7 @@ export async function openPlace({ stage, region, folder }: PlaceFlags, signal: A
   }
   return place(
     {
+      on: 'this machine',
       sqs: createLocalSqsClient(state.queueEndpoint),
       urlPrefix: timers.slice(0, -timersQueue.length),
       clusters: path.join(folder, 'clusters.json'),
@@ -78,29 +86,20 @@ export async function openPlace({ stage, region, folder }: PlaceFlags, signal: A
 }
 
 function place(
-  parts: Omit<Place, 'close' | 'clusters'> & { readonly clusters: string | undefined },
+  parts: Omit<Place, 'close' | 'clusters' | 'table' | 'region'> & { readonly clusters: string | undefined },
   at: { readonly region?: string },
 ): Place {
   process.stderr.write(`queues: ${parts.urlPrefix}\n`);
   const now = () => new Date();
+  const source = parts.clusters === undefined ? undefined : openClusterSource(parts.clusters, () => new SSMClient(at));
+  const table = source === undefined ? undefined : createClusterTable(source, { now });
   const clusters =
-    parts.clusters === undefined
-      ? undefined
-      : createClusters(
-          createClusterTable(
-            openClusterSource(parts.clusters, () => new SSMClient(at)),
-            { now },
-          ),
-          {
-            now,
-            client: { userAgent: 'outrigger-cli' },
-          },
-        );
+    table === undefined ? undefined : createClusters(table, { now, client: { userAgent: 'outrigger-cli' } });
   const close = () => {
     parts.sqs.destroy();
     clusters?.close();
   };
-  return { ...parts, clusters, close };
+  return { ...parts, region: at.region, table, clusters, close };
 }
 
 /** Every deployment has a timers queue, and a queue's URL says the account, which nobody should have to know. */
@@ -113,7 +112,9 @@ async function prefixOf(sqs: SQSClient, stage: string, signal: AbortSignal): Pro
     return QueueUrl.slice(0, -timersQueue.length);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const why = isMissingQueue(error) ? `there is no queue ${QueueName} in this account and region` : reasonOf(error);
+    const why = isMissingQueue(error)
+      ? `there is no queue ${QueueName} in this account and region; name another --stage or --region, or deploy this one`
+      : reasonOf(error);
     throw new OperatorProblem(`--stage ${stage}: ${why}`, { cause: error });
   }
 }

@@ -1,19 +1,18 @@
 // `outrigger replay`: one key once more; or, with --dry-run, what its reconcile would change.
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import { isClusterName } from '../clusters/entry.ts';
 import { registry } from '../controllers/registry.ts';
 import type { Log } from '../core/context.ts';
 import type { Registered } from '../core/controller.ts';
 import { formatTarget, type TargetKey } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
-import type { KubeClient } from '../kube/client.ts';
 import { parseMessage, targetOf } from '../queue/message.ts';
 import { replayEntry } from '../queue/replay.ts';
 import { createSend } from '../queue/send.ts';
 import { createRehearse } from '../runtime/rehearse.ts';
 import { type AskedKey, controllerNamed, parseAskedKey } from './asked-key.ts';
 import { changeLines, outcomeLine } from './change-lines.ts';
+import { clusterClient, clusterNamed } from './cluster-client.ts';
 import { guardFetch } from './guard-fetch.ts';
 import { OperatorProblem, operate } from './operate.ts';
 import { openPlace, type Place, type PlaceFlags, withPlace } from './place.ts';
@@ -65,7 +64,7 @@ async function run(text: string, { cluster, dryRun, ...flags }: Flags, signal: A
 
 async function rehearse(controller: Registered, place: Place, body: string, stop: AbortSignal): Promise<number> {
   const message = parseMessage(body);
-  const client = await clientOf(place, message.cluster);
+  const client = await clusterClient(place, message.cluster);
   const signal = AbortSignal.any([stop, AbortSignal.timeout(rehearsalSeconds * 1000)]);
   const running = controller.start(place.environment);
   const played = createRehearse({ controller, running, client, log: warnings, now: () => new Date() });
@@ -87,14 +86,11 @@ async function rehearse(controller: Registered, place: Place, body: string, stop
   return outcome.type === 'done' || outcome.type === 'nothing' ? 0 : 1;
 }
 
-function clusterFor({ cluster }: AskedKey, given: string | undefined, { defaultCluster }: Place): string {
+function clusterFor({ cluster }: AskedKey, given: string | undefined, place: Place): string {
   if (cluster !== undefined && given !== undefined && cluster !== given) {
     throw new OperatorProblem(`the key is in cluster ${cluster}, and --cluster says ${given}`);
   }
-  const name = given ?? cluster ?? defaultCluster;
-  if (name === undefined) throw new OperatorProblem('which cluster? name it with --cluster');
-  if (!isClusterName(name)) throw new OperatorProblem(`--cluster ${JSON.stringify(name)}: not the name of a cluster`);
-  return name;
+  return clusterNamed(given ?? cluster, place);
 }
 
 /** The whole key. Throws OperatorProblem for one that no object of the controller can have. */
@@ -110,18 +106,6 @@ function targetFor(asked: AskedKey, { name, declares }: Registered, cluster: str
   }
   const where = namespace === undefined ? {} : { namespace };
   return { controller: name, cluster, group, resource, ...where, name: asked.name };
-}
-
-async function clientOf({ clusters }: Place, cluster: string): Promise<KubeClient> {
-  if (clusters === undefined) {
-    throw new OperatorProblem(
-      'where is the clusters table? set CLUSTERS (ssm:/outrigger/dev/clusters/), or give --stage',
-    );
-  }
-  const found = await clusters.find(cluster);
-  if (found.type === 'client') return found.client;
-  const why = found.type === 'leaving' ? 'is leaving' : 'is not in the clusters table';
-  throw new OperatorProblem(`cluster ${JSON.stringify(cluster)} ${why}; name one with --cluster`);
 }
 
 /** What a person should know; the rest of what a function logs is in the diff. */

@@ -21,9 +21,21 @@ export function finalizerOf(controller: string): string {
   return `${domain}/${controller}`;
 }
 
+/** Names the controller whose finalizer this is; undefined for somebody else's. */
+export function controllerOfFinalizer(finalizer: string): string | undefined {
+  return finalizer.startsWith(`${domain}/`) ? finalizer.slice(domain.length + 1) : undefined;
+}
+
+const managerPrefix = 'outrigger-';
+
 /** The field manager under which a controller applies. */
 export function fieldManagerOf(controller: string): string {
-  return `outrigger-${controller}`;
+  return `${managerPrefix}${controller}`;
+}
+
+/** Names the controller whose field manager this is; undefined for somebody else's. */
+export function controllerOfManager(manager: string): string | undefined {
+  return manager.startsWith(managerPrefix) ? manager.slice(managerPrefix.length) : undefined;
 }
 
 /** Queue names without the prefix of the deployment (design: one FIFO queue and one dead-letter queue a controller). */

@@ -18,14 +18,19 @@ const taken = [timersQueue, resyncQueue, 'watcher'];
 export function checkRegistry(registry: readonly Registered[]): void {
   for (const [index, { name, declares }] of registry.entries()) {
     const refuse = (problem: string) => new SchemaError(`controller ${name}`, problem);
-    if (!legal.test(name))
-      throw refuse('a name has at most 40 lower-case letters, digits and -, and begins with a letter');
-    if (taken.includes(name)) throw refuse('that name is taken');
+    const unfit = nameProblem(name);
+    if (unfit !== undefined) throw refuse(unfit);
     if (registry.findIndex((other) => other.name === name) !== index) throw refuse('there are two of that name');
     const problem = declares.exec === undefined ? undefined : execProblem(declares.exec);
     if (problem !== undefined) throw new SchemaError(`controller ${name}.exec`, problem);
   }
   checkParts(registry);
+}
+
+/** Tells what makes a name unfit for a controller; undefined for one that is fit. */
+export function nameProblem(name: string): string | undefined {
+  if (!legal.test(name)) return 'a name has at most 40 lower-case letters, digits and -, and begins with a letter';
+  return taken.includes(name) ? 'that name is taken' : undefined;
 }
 
 /** Tells what makes a declaration no limit, or no text of a policy. */

@@ -38,11 +38,30 @@ export function judge(
     readonly nowMs: number;
   },
 ): Finding {
-  const { annotations, deletionTimestamp, finalizers, generation = 0 } = object.metadata;
-  if (annotations?.[pausedAnnotation] === 'true') return 'left-alone';
-  if (deletionTimestamp !== undefined && finalizers?.includes(finalizerOf(controller)) !== true) return 'left-alone';
-  if ((observedGenerationOf(object.status, part) ?? 0) >= generation) return 'regular';
-  return nowMs - lastTouchedMs(object, controller) > graceSeconds * 1000 ? 'unobserved' : 'regular';
+  if (isLeftAlone(object, controller)) return 'left-alone';
+  const sinceMs = waitingSinceMs(object, { controller, part });
+  return sinceMs !== undefined && nowMs - sinceMs > graceSeconds * 1000 ? 'unobserved' : 'regular';
+}
+
+/** Tells whether a reconcile of an object would do nothing. */
+function isLeftAlone({ metadata }: KubeObject, controller: string): boolean {
+  const { annotations, deletionTimestamp, finalizers } = metadata;
+  if (annotations?.[pausedAnnotation] === 'true') return true;
+  return deletionTimestamp !== undefined && finalizers?.includes(finalizerOf(controller)) !== true;
+}
+
+/**
+ * Tells since when a change waits for a controller to observe it, in milliseconds since 1970; undefined when none does, or when
+ * the object is to be left alone.
+ */
+export function waitingSinceMs(
+  object: KubeObject,
+  { controller, part }: { readonly controller: string; readonly part?: Part | undefined },
+): number | undefined {
+  if (isLeftAlone(object, controller)) return undefined;
+  const { generation = 0 } = object.metadata;
+  if ((observedGenerationOf(object.status, part) ?? 0) >= generation) return undefined;
+  return lastTouchedMs(object, controller);
 }
 
 /** When somebody else last changed what a generation counts: not a status, and not our own finalizer. */

@@ -33,29 +33,41 @@ export async function countSilence(
   { signal }: { readonly signal: AbortSignal },
 ): Promise<void> {
   try {
-    const why = await silence(client, now(), signal);
-    if (why !== undefined) log[why.level]('the watchers are silent', { why: redact(why.text) });
-    meter.count('WatchersSilent', why === undefined ? 0 : 1);
+    const { silent } = await askWatchers(client, now(), { signal });
+    if (silent !== undefined) log[silent.level]('the watchers are silent', { why: redact(silent.why) });
+    meter.count('WatchersSilent', silent === undefined ? 0 : 1);
   } catch (thrown) {
     log.warn('nobody can tell whether the watchers are silent', { error: redact(toError(thrown).message) });
   }
 }
 
-type Silence = { readonly text: string; readonly level: 'info' | 'warn' };
+/** What a cluster's watchers last heard, as far as their cursor says. */
+export type Hearing = {
+  /** How long ago every kind had a frame; undefined when they never said. */
+  readonly heardSeconds?: number;
+  /** Why nobody seems to watch; undefined when somebody does. */
+  readonly silent?: { readonly why: string; readonly level: 'info' | 'warn' };
+};
 
-/** Says why nobody seems to watch; undefined when somebody does. */
-async function silence(client: KubeClient, nowMs: number, signal: AbortSignal): Promise<Silence | undefined> {
-  const warn = (text: string): Silence => ({ text, level: 'warn' });
+/** Asks the cursor when the watchers last heard anything. Throws what the client throws, but for a cursor that may not be read. */
+export async function askWatchers(
+  client: KubeClient,
+  nowMs: number,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<Hearing> {
+  const warn = (why: string): Hearing => ({ silent: { why, level: 'warn' } });
   try {
     const object = await readCursorObject(client, { signal });
     if (object === undefined) return warn('there is no cursor; apply infra/kubernetes/generated');
     const reading = parseCursor(object.text);
     if (reading.type === 'corrupt') return warn(`the cursor cannot be read: ${reading.reason}`);
     // As it is shipped: the watchers are only about to come.
-    if (reading.type === 'empty') return { text: 'they have not come yet', level: 'info' };
+    if (reading.type === 'empty') return { silent: { why: 'they have not come yet', level: 'info' } };
     if (reading.document.framesAtMs === undefined) return warn('they have never heard anything');
-    const seconds = Math.round((nowMs - reading.document.framesAtMs) / 1000);
-    return seconds > silentSeconds ? warn(`they have heard nothing for ${seconds} s`) : undefined;
+    const heardSeconds = Math.max(0, Math.round((nowMs - reading.document.framesAtMs) / 1000));
+    return heardSeconds > silentSeconds
+      ? { heardSeconds, ...warn(`they have heard nothing for ${heardSeconds} s`) }
+      : { heardSeconds };
   } catch (error) {
     if (isForbidden(error)) return warn(`the cursor may not be read: ${error.message}`);
     throw error;

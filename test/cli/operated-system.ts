@@ -3,9 +3,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 import { dlqCommand } from '../../src/cli/dlq.ts';
+import { releaseCommand } from '../../src/cli/release.ts';
 import { replayCommand } from '../../src/cli/replay.ts';
+import { statusCommand } from '../../src/cli/status.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { controllerDeadLetters, controllerQueue } from '../../src/core/words.ts';
 import { createClient } from '../../src/kube/client.ts';
@@ -16,6 +19,8 @@ import { parseMessage } from '../../src/queue/message.ts';
 import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
 
 const { signal } = new AbortController();
+const commands = { dlq: dlqCommand, release: releaseCommand, replay: replayCommand, status: statusCommand };
+type Name = keyof typeof commands;
 
 /** Starts it for a test file; what is on the controllers' queues is gone after each test. */
 export function operatedSystem({ samples = [] }: { readonly samples?: readonly string[] } = {}) {
@@ -75,8 +80,13 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
     /** Takes what is on a controller's queue. */
     sentTo: async (controller: string) =>
       (await there(now.queues).drain(controllerQueue(controller))).map(({ Body = '' }) => parseMessage(Body)),
-    run: async (command: 'dlq' | 'replay', ...argv: readonly string[]) =>
-      await runHere(command, [...argv, ...(argv.includes('--folder') ? [] : ['--folder', now.folder])]),
+    get apiServer() {
+      return there(now.server).url;
+    },
+    /** A client of the API server. */
+    client: () => createClient({ server: new URL(there(now.server).url) }),
+    run: async (command: Name, ...argv: readonly string[]) =>
+      await runHere(commands[command](), [...argv, ...(argv.includes('--folder') ? [] : ['--folder', now.folder])]),
   };
 }
 
@@ -90,8 +100,8 @@ async function applySamples(server: ApiServer, samples: readonly string[]): Prom
   client.close();
 }
 
-/** Runs a command in this process: what it said, and the exit status that it chose. */
-async function runHere(command: 'dlq' | 'replay', argv: readonly string[]) {
+/** Runs a command in this process: what it said, and the exit status that it chose. What a usage mistake says is here too. */
+async function runHere(command: Command, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const said = { out: '', err: '' };
   const listen = (stream: 'stdout' | 'stderr', to: 'out' | 'err') =>
     vi.spyOn(process[stream], 'write').mockImplementation((text) => {
@@ -100,9 +110,9 @@ async function runHere(command: 'dlq' | 'replay', argv: readonly string[]) {
     });
   const spies = [listen('stdout', 'out'), listen('stderr', 'err')];
   const before = process.exitCode;
-  for (const name of ['QUEUE_URL_PREFIX', 'CLUSTERS']) vi.stubEnv(name, '');
+  for (const [name, value] of Object.entries({ QUEUE_URL_PREFIX: '', CLUSTERS: '', ...env })) vi.stubEnv(name, value);
   try {
-    await (command === 'dlq' ? dlqCommand() : replayCommand()).parseAsync([...argv], { from: 'user' });
+    await command.parseAsync([...argv], { from: 'user' });
     return { ...said, status: process.exitCode };
   } finally {
     vi.unstubAllEnvs();

@@ -239,7 +239,7 @@ export const resyncDefences: readonly Mutant[] = [
   swap(
     'the grace is forgotten: what is under way counts as missed',
     `${runtime}/resync-plan.ts`,
-    'nowMs - lastTouchedMs(object, controller) > graceSeconds * 1000',
+    'nowMs - sinceMs > graceSeconds * 1000',
     'nowMs > 0',
   ),
   swap(

@@ -1,6 +1,7 @@
 // An SQS server of its own for a test file, with real clients: queues by name, and what is in them now.
 import {
   DeleteMessageBatchCommand,
+  DeleteQueueCommand,
   type Message as Received,
   ReceiveMessageCommand,
   type SQSClient,
@@ -15,6 +16,8 @@ export type TestQueues = {
   readonly endpoint: string;
   /** Creates queues; names ending in `.fifo` are FIFO. */
   create(...names: readonly string[]): Promise<void>;
+  /** Deletes a queue, and what is on it. */
+  remove(name: string): Promise<void>;
   /** Tells without asking over HTTP whether a queue holds anything, messages that somebody has received included. */
   holds(name: string): boolean;
   /** Takes and deletes all messages, waiting up to `waitSeconds` for the first; one after the other within a group. */
@@ -38,6 +41,9 @@ export async function startTestQueues(): Promise<TestQueues> {
     create: async (...names) => {
       for (const name of names)
         server.createQueue(name, { attributes: name.endsWith('.fifo') ? { FifoQueue: 'true' } : {} });
+    },
+    remove: async (name) => {
+      await sqs.send(new DeleteQueueCommand({ QueueUrl: `${urlPrefix}${name}` }));
     },
     holds: (name) => {
       const { ready, inflight } = server.inspectQueue(name)?.messages ?? { ready: [], inflight: [] };

@@ -245,7 +245,7 @@ function controllersOf(whom: Concerned): readonly Registered[] {
 }
 
 /** Turns lists of the whole cluster (the resync's) into lists of one namespace. */
-function confine(client: KubeClient, namespace: string): KubeClient {
+export function confine(client: KubeClient, namespace: string): KubeClient {
   const wholeCluster = /^(\/apis\/[^/]+\/[^/]+)\/([^/]+)$/;
   return {
     ...client,
