@@ -79,7 +79,7 @@ async function start(
   };
   for (const [user, token] of users) await writeKubeconfig(kubeconfig(user), { url, ca, user, token });
   if (options.controllerManager) {
-    const args = controllerManagerArguments(folder, kubeconfig(CONTROLLER_MANAGER));
+    const args = controllerManagerArguments(folder, kubeconfig(CONTROLLER_MANAGER), options);
     children.start('kube-controller-manager', binaries.controllerManager, args);
   }
   return {
