@@ -45,12 +45,16 @@ const watcherSettings = z.object({
   ...level,
   /** The name of this cluster in the clusters table. */
   CLUSTER: z.string().min(1),
-  /** A kubeconfig file; absent inside a cluster. */
+  /** A kubeconfig file; absent inside a cluster, where the pod's service account is used. */
   KUBECONFIG: z.string().optional(),
   KUBECONFIG_CONTEXT: z.string().optional(),
+  /** The kubelet tells every container where its API server is. */
+  KUBERNETES_SERVICE_HOST: z.string().optional(),
+  KUBERNETES_SERVICE_PORT: z.coerce.number().int().min(1).max(65_535).default(443),
   /** The port of /healthz, /readyz and /metrics; 0 takes a free one. */
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
-  HOST: z.string().default('0.0.0.0'),
+  /** Absent: every address, IPv6 included, where a cluster's pods have nothing else. */
+  HOST: z.string().optional(),
   /** Only this namespace; absent: all. */
   WATCH_NAMESPACE: z.string().optional(),
   RESYNC_PER_SECOND: z.coerce.number().int().min(1).default(100),

@@ -1,5 +1,5 @@
-// The watcher's and the command line's way to a cluster: a kubeconfig with all that kubectl accepts (plug-ins included), or
-// the service account of the pod. The official client reads it; from there on it is a Connection like any other.
+// The command line's way to a cluster, and a watcher's outside of its cluster: a kubeconfig with all that kubectl accepts, plug-ins
+// included. The official client reads it; from there on it is a Connection like any other.
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node';
@@ -10,7 +10,7 @@ import { parseServer } from './server-url.ts';
 
 /** Which kubeconfig, and who asks. */
 export interface KubeconfigOptions {
-  /** Absent: KUBECONFIG, then ~/.kube/config, then the pod's service account, as kubectl looks for it. */
+  /** Absent: KUBECONFIG, then ~/.kube/config, as kubectl looks for it. */
   readonly file?: string | undefined;
   /** Absent: the current one. */
   readonly context?: string | undefined;

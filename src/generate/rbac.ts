@@ -21,7 +21,12 @@ const watcher = { kind: 'ServiceAccount', name: watcherAccount, namespace: syste
 /** Makes the namespace, the cursor, roles and bindings, and where RBAC gives too much the policies that narrow it. */
 export function rbacOf(registry: readonly Registered[], { resources }: WatchList): readonly JsonObject[] {
   return [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } },
+    // Nothing that runs here needs any privilege, and nothing that does shall run here.
+    {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: systemNamespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+    },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: watcherAccount, namespace: systemNamespace } },
     // Shipped empty, so that the watcher needs no create, which RBAC cannot narrow to a name.
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: cursorName, namespace: systemNamespace } },

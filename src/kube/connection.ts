@@ -5,7 +5,10 @@
 export interface Connection {
   /** Address of the API server; a path in it (a proxy's prefix) is kept. `http:` is accepted for a loopback host only. */
   readonly server: URL;
-  /** PEM of the authorities that may sign the server's certificate. Absent: the system's own. */
+  /**
+   * PEM of the authorities that may sign the server's certificate. Absent: the system's own. It may change while the connection
+   * is used, so it is read for every exchange.
+   */
   readonly ca?: string;
   /** What to do when the server's certificate is not accepted, for a person: it names the place where `ca` is written. */
   readonly whenUntrusted?: string;

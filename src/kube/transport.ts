@@ -37,7 +37,7 @@ export function createTransport(connection: Connection): Transport {
     throw new TypeError(`${server.origin}: an API server is reached over https (http only on this machine's loopback)`);
   }
   const keepAlive = { keepAlive: true, timeout: IDLE_SOCKET_MILLISECONDS };
-  const agent = secure ? new https.Agent({ ...keepAlive, ...tlsOptions(connection) }) : new http.Agent(keepAlive);
+  const agent = secure ? new https.Agent(keepAlive) : new http.Agent(keepAlive);
   // Copied by hand: `{ ...url }` is empty, and a path given to URL would be normalised ("..") behind our back.
   const host = server.hostname.replace(/^\[|\]$/g, '');
   const port = server.port === '' ? (secure ? 443 : 80) : Number(server.port);
@@ -51,6 +51,8 @@ export function createTransport(connection: Connection): Transport {
       method: outgoing.method,
       path: prefix + outgoing.target,
       headers: outgoing.headers,
+      // For each exchange, because they may change. The agent reuses a connection only for the same ones.
+      ...(secure ? tlsOptions(connection) : {}),
     };
     const attempt = () => exchange(secure ? https.request(options) : http.request(options), outgoing, connection);
     const first = await attempt();

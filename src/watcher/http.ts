@@ -10,7 +10,7 @@ export type ProbeServer = { readonly port: number; close(): Promise<void> };
 /** Serves /healthz, /readyz and /metrics. Rejects when the port cannot be had. */
 export async function serveProbes(
   { health, metrics }: { readonly health: Health; readonly metrics: Pick<WatcherMetrics, 'contentType' | 'page'> },
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port }: { readonly host: string | undefined; readonly port: number },
 ): Promise<ProbeServer> {
   const answer = async (path: string, response: ServerResponse): Promise<void> => {
     switch (path) {

@@ -2,7 +2,6 @@
 // mend, found at the start; an outage never ends it.
 import watchList from '../../infra/kubernetes/generated/watch-list.json' with { type: 'json' };
 import { ConnectionProblem } from '../clusters/connection-problem.ts';
-import { loadKubeconfig } from '../clusters/kubeconfig.ts';
 import { SettingsError, toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import { parseWatchList } from '../core/watch-list.ts';
@@ -15,6 +14,7 @@ import { checkApiServer, checkQueues } from './check-start.ts';
 import { steadyNow } from './clock.ts';
 import { createCursor } from './cursor.ts';
 import { createLog } from './log.ts';
+import { reachCluster } from './reach-cluster.ts';
 import { startWatcher, type Watcher } from './start.ts';
 
 /** A pod has 30 s (terminationGracePeriodSeconds); the cursor is written after this. */
@@ -42,8 +42,7 @@ async function start(): Promise<Watcher> {
   const settings = readWatcherSettings();
   const log = createLog(write, { readable, least: settings.LOG_LEVEL, fields: { cluster: settings.CLUSTER } });
   const { signal } = starting;
-  const source = settings.KUBECONFIG ?? 'kubeconfig';
-  const connection = await loadKubeconfig({ file: settings.KUBECONFIG, context: settings.KUBECONFIG_CONTEXT });
+  const { connection, source } = await reachCluster(settings);
   const client = createClient(connection, { userAgent: 'outrigger-watcher' });
   const sqs = createSqsClient();
   const away = await checkApiServer(client, source, { signal });

@@ -30,7 +30,8 @@ export type WatcherOptions = {
   /** Tells its queues from others, for the cursor. */
   readonly queues?: string | undefined;
   readonly bulkPerSecond: number;
-  readonly host: string;
+  /** Absent: every address. */
+  readonly host: string | undefined;
   readonly port: number;
 };
 

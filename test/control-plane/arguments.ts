@@ -1,6 +1,9 @@
 // The command lines of a control plane's programs. Everything lives in one folder; only the API server needs a port.
 import type { ControlPlaneOptions } from './control-plane.ts';
 
+/** Gives pods the token of their service account. */
+const SERVICE_ACCOUNTS = 'ServiceAccount';
+
 /** etcd listens on sockets in the folder, so only the API server needs a port. It advertises addresses nobody dials. */
 export function etcdArguments(folder: string, { etcdFlags = [] }: ControlPlaneOptions): string[] {
   return [
@@ -19,8 +22,8 @@ export function apiServerArguments(folder: string, port: number, options: Contro
     ...[`--cert-dir=${folder}/certificates`, `--token-auth-file=${folder}/tokens.csv`, '--authorization-mode=RBAC'],
     ...[`--service-account-key-file=${folder}/sa.pub`, `--service-account-signing-key-file=${folder}/sa.key`],
     ...['--service-account-issuer=https://kubernetes.default.svc', '--service-cluster-ip-range=10.0.0.0/24'],
-    // Pods of tests name no service account, and without a controller-manager there is not even a default one.
-    '--disable-admission-plugins=ServiceAccount',
+    // Pods of most tests name no service account, and without a controller-manager there is not even a default one.
+    ...(enableAdmission.includes(SERVICE_ACCOUNTS) ? [] : [`--disable-admission-plugins=${SERVICE_ACCOUNTS}`]),
     ...(enableAdmission.length > 0 ? [`--enable-admission-plugins=${enableAdmission.join(',')}`] : []),
     ...(auditLog ? [`--audit-log-path=${folder}/audit.log`, `--audit-policy-file=${folder}/audit-policy.yaml`] : []),
     ...apiServerFlags,
@@ -31,8 +34,14 @@ export function apiServerArguments(folder: string, port: number, options: Contro
 export function controllerManagerArguments(
   folder: string,
   kubeconfig: string,
-  { controllerManagerFlags = [] }: ControlPlaneOptions,
+  { controllerManagerFlags = [], enableAdmission = [] }: ControlPlaneOptions,
 ): string[] {
   const key = `--service-account-private-key-file=${folder}/sa.key`;
-  return [`--kubeconfig=${kubeconfig}`, key, '--leader-elect=false', '--secure-port=0', ...controllerManagerFlags];
+  // What is mounted beside a token: the ConfigMap kube-root-ca.crt of every namespace.
+  const authority = `--root-ca-file=${folder}/certificates/apiserver.crt`;
+  return [
+    ...[`--kubeconfig=${kubeconfig}`, key, '--leader-elect=false', '--secure-port=0'],
+    ...(enableAdmission.includes(SERVICE_ACCOUNTS) ? [authority] : []),
+    ...controllerManagerFlags,
+  ];
 }

@@ -12,6 +12,7 @@ import { type Pod, pods } from '../../src/local/workloads/objects.ts';
 import { createTurns } from '../../src/local/workloads/turns.ts';
 import { podAddresses } from './addresses.ts';
 import { serveExec } from './exec-server.ts';
+import type { ProbeOutcome } from './http-probes.ts';
 import { registerNode } from './node.ts';
 import { type PodRun, runPod } from './pod-run.ts';
 import type { Programs } from './program.ts';
@@ -30,6 +31,8 @@ export interface KubeletOptions {
   readonly random?: () => number;
   /** Told what went wrong, in a line. */
   readonly onTrouble?: (line: string) => void;
+  /** Told what an HTTP probe of a pod, by its name, has shown. */
+  readonly onProbe?: (pod: string, outcome: ProbeOutcome) => void;
 }
 
 /** A kubelet that runs. Pods are its own: others are an error. */
@@ -55,12 +58,13 @@ export async function startKubelet(
     wait = waitReally,
     random = Math.random,
     onTrouble = () => undefined,
+    onProbe = () => undefined,
   }: KubeletOptions = {},
 ): Promise<Kubelet> {
   const ending = new AbortController();
   const { signal } = ending;
   const cluster = createWorkloadCluster(client, signal);
-  const needs = { cluster, addresses: podAddresses(), programs, execute, now, wait, signal, onTrouble };
+  const needs = { cluster, addresses: podAddresses(), programs, execute, now, wait, signal, onTrouble, onProbe };
   const runs = new Map<string, PodRun & { readonly images: ReadonlyMap<string, string> }>();
 
   const look = async (line: string): Promise<void> => {

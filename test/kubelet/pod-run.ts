@@ -8,6 +8,7 @@ import type { WorkloadCluster } from '../../src/local/workloads/cluster.ts';
 import { type Pod, pods } from '../../src/local/workloads/objects.ts';
 import { runningPod } from '../../src/local/workloads/pod.ts';
 import type { PodAddresses } from './addresses.ts';
+import { followProbes, httpProbes, type ProbeOutcome } from './http-probes.ts';
 import type { Programs, RunningProgram } from './program.ts';
 import { readinessProbe } from './readiness-probe.ts';
 
@@ -36,6 +37,7 @@ export interface PodRunNeeds {
   readonly wait: Wait;
   readonly signal: AbortSignal;
   readonly onTrouble: (line: string) => void;
+  readonly onProbe: (pod: string, outcome: ProbeOutcome) => void;
 }
 
 const PROBE_SECONDS = 0.2;
@@ -43,13 +45,14 @@ const RESTART_SECONDS = 1;
 
 /** Begins to run a pod; nothing of it has happened yet when this returns. */
 export function runPod(needs: PodRunNeeds, pod: Pod): PodRun {
-  const { cluster, addresses, programs, now, wait, onTrouble } = needs;
+  const { cluster, addresses, programs, now, wait, onTrouble, onProbe } = needs;
   const key: ObjectKey = { namespace: pod.metadata.namespace, name: pod.metadata.name };
   const ending = new AbortController();
   const signal = AbortSignal.any([needs.signal, ending.signal]);
   const runsProgram = programs?.has(pod) ?? false;
   const newAddress = (): string => (runsProgram ? addresses.loopback() : addresses.unreachable());
   const probe = readinessProbe(pod);
+  const overHttp = runsProgram ? httpProbes(pod) : undefined;
   let ip = newAddress();
   let restarts = 0;
   let program: RunningProgram | undefined;
@@ -91,6 +94,16 @@ export function runPod(needs: PodRunNeeds, pod: Pod): PodRun {
     program = undefined;
     await before?.stop();
   };
+  /** Asks a program's HTTP probes as long as it runs, and ends it where they say so. */
+  const follow = async (running: RunningProgram, probes: NonNullable<typeof overHttp>): Promise<void> => {
+    const life = new AbortController();
+    void running.ended.finally(() => life.abort());
+    const onOutcome = (outcome: ProbeOutcome): void => onProbe(key.name, outcome);
+    const parts = { ip, wait, onOutcome, setReady: say };
+    if ((await followProbes(probes, parts, AbortSignal.any([signal, life.signal]))) === 'ended') return;
+    onTrouble(`${key.name}: its probes failed`);
+    await running.stop();
+  };
   const begin = async (): Promise<void> => {
     if (programs !== undefined && runsProgram) {
       const begun = await programs.start(pod, ip);
@@ -104,6 +117,11 @@ export function runPod(needs: PodRunNeeds, pod: Pod): PodRun {
         await restart();
       });
       again.catch((error: unknown) => tell(error));
+      if (overHttp !== undefined) {
+        await say(false);
+        follow(begun, overHttp).catch(tell);
+        return;
+      }
     }
     const atOnce = await isReady();
     await say(atOnce);

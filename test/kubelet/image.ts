@@ -1,0 +1,49 @@
+// What `docker build` would make of a Dockerfile that copies folders and runs Node, as a folder of this machine. Only the few
+// instructions that ours has; any other is an error, so that nobody trusts what was not looked at.
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+
+/** An image. */
+export interface Image {
+  /** Where its file system is. */
+  readonly root: string;
+  readonly workingFolder: string;
+  /** The first is `node`. */
+  readonly entryPoint: readonly string[];
+  /** As the Dockerfile says it. */
+  readonly user: string;
+}
+
+/** Makes an image in a folder that is there and empty. Paths are copied from `context`. */
+export async function makeImage(dockerfile: string, context: string, root: string): Promise<Image> {
+  let image: Image = { root, workingFolder: '/', entryPoint: [], user: 'root' };
+  for (const line of (await readFile(dockerfile, 'utf8')).split('\n')) {
+    const [, instruction = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
+    const words = rest.split(' ');
+    switch (instruction) {
+      case '':
+      case 'ARG':
+      case 'FROM':
+      case 'EXPOSE':
+        if (instruction === '' && line !== '' && !line.startsWith('#')) throw new Error(`${dockerfile}: ${line}`);
+        break;
+      case 'WORKDIR':
+        image = { ...image, workingFolder: rest };
+        await mkdir(join(root, rest), { recursive: true });
+        break;
+      case 'COPY':
+        await cp(join(context, words[0] ?? ''), join(root, image.workingFolder, words[1] ?? ''), { recursive: true });
+        break;
+      case 'USER':
+        image = { ...image, user: rest };
+        break;
+      case 'ENTRYPOINT':
+        image = { ...image, entryPoint: z.array(z.string()).parse(JSON.parse(rest)) };
+        break;
+      default:
+        throw new Error(`${dockerfile}: ${instruction} is not known here`);
+    }
+  }
+  return image;
+}

@@ -1,0 +1,72 @@
+// The one action of STS that a pod with a workload identity needs. It believes a token as STS does: signed by the cluster (which is
+// asked by TokenReview here, and by its OIDC document there) and made out to STS.
+import { createServer } from 'node:http';
+import * as z from 'zod';
+import type { KubeClient } from '../../src/kube/client.ts';
+
+/** An STS that runs, and who was given credentials. */
+export interface WebIdentity {
+  readonly endpoint: string;
+  readonly given: readonly { readonly role: string; readonly user: string }[];
+  stop(): Promise<void>;
+}
+
+const audience = 'sts.amazonaws.com';
+const review = z.looseObject({
+  status: z.looseObject({
+    authenticated: z.boolean().default(false),
+    audiences: z.array(z.string()).default([]),
+    user: z.looseObject({ username: z.string().default('') }).prefault({}),
+  }),
+});
+
+/** Starts it on a free port. */
+export async function startWebIdentity(client: KubeClient): Promise<WebIdentity> {
+  const given: { readonly role: string; readonly user: string }[] = [];
+  const answer = async (form: URLSearchParams): Promise<readonly [status: number, xml: string]> => {
+    const { body } = await client.request({
+      method: 'POST',
+      path: '/apis/authentication.k8s.io/v1/tokenreviews',
+      body: {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenReview',
+        spec: { token: form.get('WebIdentityToken') ?? '', audiences: [audience] },
+      },
+    });
+    const { authenticated, audiences, user } = review.parse(body).status;
+    if (form.get('Action') !== 'AssumeRoleWithWebIdentity' || !authenticated || !audiences.includes(audience)) {
+      return [
+        400,
+        '<ErrorResponse><Error><Code>InvalidIdentityToken</Code><Message>no</Message></Error></ErrorResponse>',
+      ];
+    }
+    given.push({ role: form.get('RoleArn') ?? '', user: user.username });
+    const expiration = new Date(Date.now() + 3_600_000).toISOString();
+    return [
+      200,
+      `<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>given</AccessKeyId><SecretAccessKey>given</SecretAccessKey><SessionToken>given</SessionToken><Expiration>${expiration}</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`,
+    ];
+  };
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    request.on('end', () => {
+      answer(new URLSearchParams(text)).then(
+        ([status, xml]) => response.writeHead(status, { 'content-type': 'text/xml' }).end(xml),
+        () => response.destroy(),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    endpoint: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+    given,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
