@@ -177,6 +177,12 @@ export const bitcoinPeersMutants: readonly Mutant[] = [
 
 /** Who wakes both. */
 export const networkWakingMutants: readonly Mutant[] = [
+  swap(
+    'is visited by a resync only when its generation was never observed',
+    'src/runtime/resync-poll.ts',
+    'const dueAt = missed ?? (turn === undefined ? undefined : pacer.take(turn));',
+    'const dueAt = missed;',
+  ),
   swap('is not woken by pods', peers, 'watches: [{ kind: podKind, label: networkLabel }],', ''),
   swap(
     'is not woken for a child that is gone',

@@ -154,7 +154,7 @@ export const subjects: readonly Subject[] = [
       { mutants: eventMutants, suites: [...statements('bitcoin-network'), ...cross('borders')], of: 'ingredient' },
       { mutants: placeMutants, suites: cross('borders'), of: 'memcached-proxy' },
       { mutants: staleMutants, suites: [generations], of: 'dinner' },
-      { mutants: travelMutants, suites: cross('messages'), of: 'dinner' },
+      { mutants: travelMutants, suites: [...cross('messages'), ...queue('timer')], of: 'dinner' },
       { mutants: accessMutants, suites: cross('borders', 'deletion', 'ownership', 'writes'), of: 'ingredient' },
     ],
   },
