@@ -1,5 +1,6 @@
 // One cluster in the clusters table: where it is and how to get in. The schema is the table's documentation.
 import * as z from 'zod';
+import { bearerToken } from './bearer-token.ts';
 import { ConnectionProblem } from './connection-problem.ts';
 
 const access = z.discriminatedUnion('type', [
@@ -22,7 +23,7 @@ const access = z.discriminatedUnion('type', [
     /** It is read again when it is older than this, and at once when it is refused. */
     maxAgeSeconds: z.number().int().min(1).max(86_400).default(300),
   }),
-  z.strictObject({ type: z.literal('token'), token: z.string().min(1) }),
+  z.strictObject({ type: z.literal('token'), token: bearerToken }),
   /** A kubeconfig with a token or a client certificate in it; it also says where the server is. */
   z.strictObject({ type: z.literal('kubeconfig'), kubeconfig: z.string().min(1) }),
   /** PEM. */

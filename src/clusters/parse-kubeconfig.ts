@@ -4,6 +4,7 @@
 import { parse } from 'yaml';
 import * as z from 'zod';
 import type { Connection } from '../kube/connection.ts';
+import { bearerToken } from './bearer-token.ts';
 import { checkAuthorities, checkClientCertificate, decodeBase64 } from './certificates.ts';
 import { ConnectionProblem } from './connection-problem.ts';
 import { parseServer } from './server-url.ts';
@@ -15,7 +16,7 @@ const cluster = z.looseObject({
   'insecure-skip-tls-verify': z.boolean().optional(),
 });
 const user = z.looseObject({
-  token: z.string().min(1).optional(),
+  token: bearerToken.optional(),
   'client-certificate-data': z.string().optional(),
   'client-key-data': z.string().optional(),
 });
@@ -114,7 +115,8 @@ function read(text: string, source: string): z.infer<typeof kubeconfig> {
 
 function parseYaml(text: string, source: string): unknown {
   try {
-    return parse(text);
+    // Its warnings go to stderr and quote the line as well.
+    return parse(text, { logLevel: 'error' });
   } catch {
     // No cause: the parser quotes the line it stumbled over, which may hold a token.
     throw new ConnectionProblem(`${source}: not YAML; write it as kubectl does (kubectl config view --raw --flatten)`);

@@ -8,7 +8,7 @@ import { isRecord } from '../kube/record.ts';
 export type WatcherEvent =
   | { readonly type: 'started'; readonly pid: number }
   | { readonly type: 'ended'; readonly pid: number; readonly how: string; readonly again: boolean }
-  | { readonly type: 'watching'; readonly pid: number }
+  | { readonly type: 'watching'; readonly pid: number; readonly text: string }
   | { readonly type: 'line'; readonly pid: number; readonly text: string };
 
 /** How to start watchers. */
@@ -90,7 +90,7 @@ export function startWatchers(
       return;
     }
     watching.add(pid);
-    onEvent({ type: 'watching', pid });
+    onEvent({ type: 'watching', pid, text });
     for (const listener of listeners) listener();
   }
 

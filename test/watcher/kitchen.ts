@@ -21,6 +21,8 @@ import { getObject } from '../../src/kube/read.ts';
 import { type ApiServer, startApiServer } from '../../src/local/api-server/server.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import type { Send } from '../../src/queue/sender.ts';
+import { type ChaosProxy, startChaosProxy } from '../chaos/chaos-proxy.ts';
+import type { StreamFault } from '../chaos/streams.ts';
 import { type MortalWatcher, startMortalWatcher } from './mortal-watcher.ts';
 
 const pots = existingKind<object>({ group: '', version: 'v1', kind: 'ConfigMap' });
@@ -44,13 +46,22 @@ type Mood = 'accept' | 'stall' | 'refuse';
 /** Something happened to a pot or its lid, so that the pot's key must be accepted after `order`. */
 type Change = { readonly pot: string; readonly order: number };
 
+/** How a request goes wrong: the server says so, never hears of it, or is not heard. */
+export type Trouble =
+  | 'reset'
+  | 'swallow'
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+
+const statusText = (code: number) => JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code });
+
 export type Kitchen = Awaited<ReturnType<typeof openKitchen>>;
 
 /** Opens a kitchen; the caller closes it. */
 export async function openKitchen() {
   const server: ApiServer = await startApiServer();
-  const url = new URL(server.url);
-  const client = createClient({ server: url });
+  // What breaks between a watcher and the server breaks here; users have a way of their own.
+  const proxy: ChaosProxy = await startChaosProxy({ url: server.url });
+  const client = createClient({ server: new URL(server.url) });
   const apply = async (kind: typeof pots, object: KubeObject) =>
     await applyObject(client, kind, object, { fieldManager: 'user' });
   await apply(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
@@ -107,7 +118,7 @@ export async function openKitchen() {
     return await apply(lids, { apiVersion: 'v1', kind: 'Secret', metadata });
   };
   const start = () => {
-    const watcher = startMortalWatcher({ server: url, send, watchList });
+    const watcher = startMortalWatcher({ server: new URL(proxy.url), send, watchList });
     running.add(watcher);
     return watcher;
   };
@@ -136,6 +147,17 @@ export async function openKitchen() {
       mood = now;
       moodChanged.resolve();
       moodChanged = Promise.withResolvers();
+    },
+    /** Does something to the watches that are open. */
+    breakStreams: (fault: StreamFault) => void proxy.breakStreams(fault),
+    /** Spoils the watchers' next requests, whatever they ask for. */
+    spoil: (requests: number, how: Trouble) => {
+      let left = requests;
+      proxy.rule(() => {
+        left -= 1;
+        if (left < 0) return undefined;
+        return typeof how === 'string' ? { type: how } : { type: 'answer', ...how, body: statusText(how.status) };
+      });
     },
     /** Resolves when everything that has happened until now is accepted, by what this watcher knows. */
     caughtUp: async (watcher: MortalWatcher) => {
@@ -168,6 +190,7 @@ export async function openKitchen() {
       for (const watcher of running) watcher.kill();
       moodChanged.resolve();
       client.close();
+      await proxy.close();
       await server.close();
     },
   };

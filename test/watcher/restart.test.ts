@@ -1,7 +1,6 @@
 // Watchers that die and start anew, with their real cursor on an embedded API server: which keys are accepted because of what
-// happened while nobody watched. Real processes are restart-cases.ts; the cursor's object alone is cursor.test.ts.
-import { setImmediate as turn } from 'node:timers/promises';
-import fc from 'fast-check';
+// happened while nobody watched. Real processes are restart-cases.ts; the cursor's object alone is cursor.test.ts;
+// whatever may happen in whatever order is any-order.test.ts.
 import { expect, it, onTestFinished } from 'vitest';
 import { parseCursor } from '../../src/runtime/cursor-document.ts';
 import { readCursorObject, writeCursorObject } from '../../src/runtime/cursor-object.ts';
@@ -172,96 +171,4 @@ it('two replicas leave a cursor that is good for both, whichever of them lagged'
   const next = kitchen.start();
   await kitchen.caughtUp(next);
   expect(kitchen.accepted()).toEqual({ changes: [], bulk: [] });
-});
-
-type Step =
-  | { readonly do: 'pot' | 'no pot' | 'no lid'; readonly which: number }
-  | { readonly do: 'lid'; readonly which: number; readonly owner: number }
-  | { readonly do: 'accept' | 'stall' | 'refuse' | 'forget' | 'cut' }
-  | { readonly do: 'write' | 'kill' | 'start'; readonly which: number }
-  | { readonly do: 'pass'; readonly turns: number };
-
-const which = fc.nat(1);
-const watcherIndex = fc.nat(1);
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('pot', 'no pot', 'no lid'), which }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('lid'), which, owner: which }) },
-  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('accept', 'stall', 'refuse', 'forget', 'forget', 'cut') }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('write', 'kill', 'start', 'start'), which: watcherIndex }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('pass'), turns: fc.nat(40) }) },
-);
-
-async function play(kitchen: Kitchen, steps: readonly Step[]): Promise<void> {
-  const watchers = new Map<number, MortalWatcher>();
-  for (const one of steps) {
-    switch (one.do) {
-      case 'pot':
-        await kitchen.putPot(`pot-${one.which}`);
-        break;
-      case 'no pot':
-        await kitchen.removePot(`pot-${one.which}`);
-        break;
-      case 'lid':
-        await kitchen.putLid(`lid-${one.which}`, `pot-${one.owner}`);
-        break;
-      case 'no lid':
-        await kitchen.removeLid(`lid-${one.which}`);
-        break;
-      case 'forget':
-        kitchen.server.expireWindow();
-        break;
-      case 'cut':
-        kitchen.server.breakStreams();
-        break;
-      case 'write':
-        await watchers.get(one.which)?.writeCursor();
-        break;
-      case 'kill': {
-        const watcher = watchers.get(one.which);
-        if (watcher !== undefined) kitchen.kill(watcher);
-        watchers.delete(one.which);
-        break;
-      }
-      case 'start':
-        if (!watchers.has(one.which)) watchers.set(one.which, kitchen.start());
-        break;
-      case 'pass':
-        for (let turns = 0; turns < one.turns; turns += 1) await turn();
-        break;
-      default:
-        kitchen.sqs(one.do);
-    }
-  }
-  for (const watcher of watchers.values()) kitchen.kill(watcher);
-  kitchen.sqs('accept');
-}
-
-it('whatever happens in whatever order, every change is accepted in the end', { timeout: 120_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
-      const kitchen = await openKitchen();
-      try {
-        // There is a cursor: of what came and went before the first there is no trace.
-        for (const [lid, pot] of [
-          ['lid-0', 'pot-0'],
-          ['lid-1', 'pot-1'],
-        ] as const) {
-          await kitchen.putPot(pot);
-          await kitchen.putLid(lid, pot);
-        }
-        const first = kitchen.start();
-        await kitchen.caughtUp(first);
-        await first.writeCursor();
-        kitchen.kill(first);
-        await play(kitchen, steps);
-        await kitchen.caughtUp(kitchen.start());
-        // A list cannot show what was deleted; nobody is left to reconcile it either.
-        const remembered = !steps.some((one) => one.do === 'forget');
-        expect(await kitchen.lost({ ofGone: remembered })).toEqual([]);
-      } finally {
-        await kitchen.close();
-      }
-    }),
-    { numRuns: 40 },
-  );
 });

@@ -1,0 +1,158 @@
+// No credential comes out where anybody may read it. Values are planted wherever one goes in, the journey of some objects is made
+// to fail at every border with errors that quote them, and everything that comes out is searched: processes' output, messages,
+// statuses, Events, dead letters, the cursor, metrics. The patterns themselves: test/core/decisions.test.ts.
+import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fooKind } from '../../src/controllers/foo.ts';
+import { ingredientKind } from '../../src/controllers/ingredient.ts';
+import { waterTankKind } from '../../src/controllers/water-tank.ts';
+import { existingKind, type Kind } from '../../src/core/kind.ts';
+import { cursorName, systemNamespace } from '../../src/core/words.ts';
+import { applyObject } from '../../src/kube/apply.ts';
+import { getObject, listPages } from '../../src/kube/read.ts';
+import { isRecord } from '../../src/kube/record.ts';
+import { localCluster } from '../../src/local/cluster-access.ts';
+import { formatMessage, type Message } from '../../src/queue/message.ts';
+import { type Heard, type PlantedSystem, planted, startPlantedSystem } from './planted-system.ts';
+
+const seconds = 180;
+const namespace = 'default';
+const [secrets, events, configMaps] = ['Secret', 'Event', 'ConfigMap'].map((kind) =>
+  existingKind<object>({ group: '', version: 'v1', kind }),
+);
+let system: PlantedSystem;
+
+beforeAll(async () => {
+  system = await startPlantedSystem(AbortSignal.timeout(seconds * 1000));
+}, seconds * 1000);
+afterAll(async () => await system?.close(), seconds * 1000);
+
+const apply = async (kind: Kind, name: string, fields: object, annotations: Readonly<Record<string, string>> = {}) => {
+  const object = {
+    apiVersion: kind.apiVersion,
+    kind: kind.kind,
+    metadata: { name, namespace, annotations },
+    ...fields,
+  };
+  await applyObject(system.client, kind, object, { fieldManager: 'user' });
+};
+const messageOf = async (kind: Kind, name: string): Promise<string> => {
+  const status = (await getObject(system.client, kind, { namespace, name }))?.status;
+  return isRecord(status) ? JSON.stringify(status.conditions) : '';
+};
+/** Objects as text, without what their user wrote into their annotations. */
+const textsOf = async (kind: Kind): Promise<readonly Heard[]> => {
+  const all: Heard[] = [];
+  for await (const { items } of listPages(system.client, kind, { limit: 500 })) {
+    for (const { metadata, ...rest } of items) {
+      all.push({
+        where: `${kind.kind} ${metadata.name}`,
+        text: JSON.stringify({ ...rest, metadata: { ...metadata, annotations: {} } }),
+      });
+    }
+  }
+  return all;
+};
+const lettersOf = async (queue: string): Promise<readonly Heard[]> => {
+  const request = {
+    QueueUrl: system.queueUrl(queue),
+    MaxNumberOfMessages: 10,
+    MessageAttributeNames: ['All'],
+    VisibilityTimeout: 0,
+  };
+  const { Messages = [] } = await system.sqs.send(new ReceiveMessageCommand(request));
+  return Messages.map(({ Body, MessageAttributes }) => ({
+    where: `letter on ${queue}`,
+    text: JSON.stringify({ Body, MessageAttributes }),
+  }));
+};
+
+it(
+  'no planted credential is in what any part says, sends or writes, however its servers fail',
+  { timeout: seconds * 1000 },
+  async () => {
+    if (secrets === undefined || events === undefined || configMaps === undefined) throw new Error('no kinds');
+    const lastApplied = {
+      'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ token: planted.annotation }),
+    };
+    await apply(
+      secrets,
+      'planted',
+      { data: { password: Buffer.from(planted.secretData).toString('base64') } },
+      lastApplied,
+    );
+    await apply(waterTankKind, 'walled', { spec: { targetLevel: 5, capacity: 10 } }, lastApplied);
+    await apply(ingredientKind, 'poisoned', { spec: { item: 'poison', amount: 1, unit: 'g' } }, lastApplied);
+    await apply(ingredientKind, 'good', { spec: { item: 'salt', amount: 1, unit: 'g' } }, lastApplied);
+    await apply(fooKind, 'seen', { spec: { deploymentName: 'seen', replicas: 1 } }, lastApplied);
+    const last: Message = {
+      ...{ v: 1, controller: 'ingredient', cluster: localCluster, namespace, name: 'poisoned' },
+      ...{ group: ingredientKind.group, resource: ingredientKind.plural },
+      ...{ lane: 'retry', attempt: 9, deferrals: 0, seenAt: Date.now() },
+    };
+    for (const [id, MessageBody] of [
+      ['last', formatMessage(last)],
+      ['unknown', formatMessage({ ...last, cluster: 'nowhere' })],
+      ['garbage', 'no message'],
+    ] as const) {
+      const QueueUrl = system.queueUrl('ingredient.fifo');
+      await system.sqs.send(
+        new SendMessageCommand({ QueueUrl, MessageBody, MessageGroupId: id, MessageDeduplicationId: id }),
+      );
+    }
+
+    // The journey is over when everything that was to fail did, and said so.
+    const until = { timeout: 90_000, interval: 250 };
+    await expect.poll(() => messageOf(waterTankKind, 'walled'), until).toMatch(/\[redacted\]/);
+    await expect.poll(() => messageOf(ingredientKind, 'poisoned'), until).toMatch(/\[redacted\]/);
+    await expect.poll(() => messageOf(ingredientKind, 'good'), until).toMatch(/"status":"True"/);
+    await expect.poll(async () => (await textsOf(events)).length, until).toBeGreaterThan(0);
+    await expect.poll(() => lettersOf('ingredient-dlq.fifo'), until).toHaveLength(3);
+    await expect
+      .poll(() => [...system.used.keys()].sort(), until)
+      .toEqual(
+        expect.arrayContaining([
+          'kubeconfigToken at API server',
+          'sessionToken at SQS',
+          'tableToken at API server',
+          'thrown back: AmazonSQS.SendMessageBatch',
+          'thrown back: foo PATCH',
+          'thrown back: ingredient GET',
+          'thrown back: ingredient PATCH',
+          'thrown back: pantry',
+          'thrown back: resync GET',
+          'thrown back: watcher GET',
+          'thrown back: watcher PATCH',
+        ]),
+      );
+
+    const written = await Promise.all([waterTankKind, ingredientKind, fooKind, events].map(textsOf));
+    const cursor = await getObject(system.client, configMaps, { namespace: systemNamespace, name: cursorName });
+    const everything: readonly Heard[] = [
+      ...written.flat(),
+      ...(await lettersOf('ingredient-dlq.fifo')),
+      ...(await system.probes()),
+      { where: 'the cursor', text: JSON.stringify(cursor) },
+      ...system.heard,
+    ];
+    for (const place of [
+      'stdout of',
+      'output of the watcher',
+      'request to SQS',
+      'request to API',
+      'Event ',
+      'letter on',
+      'metrics',
+    ]) {
+      expect(
+        everything.filter(({ where, text }) => where.includes(place) && text.length > 2).length,
+        place,
+      ).toBeGreaterThan(0);
+    }
+    for (const [name, value] of Object.entries(planted)) {
+      const forms = [value, Buffer.from(value).toString('base64'), encodeURIComponent(value)];
+      const leaks = everything.filter(({ text }) => forms.some((form) => text.includes(form)));
+      expect(leaks, name).toEqual([]);
+    }
+  },
+);
