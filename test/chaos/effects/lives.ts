@@ -1,8 +1,8 @@
 // X6 by SIGKILL: an object is created, changed and deleted, and each time its controller's process dies right after its n-th effect, for
 // every n that a life without deaths has. What is then in the cluster and outside must be what it is after a life without deaths.
+import { setTimeout as wait } from 'node:timers/promises';
 import { ownersOfPort } from '../owner-of-port.ts';
 import { createPlainSqs, type PlainSqs } from '../plain-sqs.ts';
-import { until } from '../until.ts';
 import type { Effect } from './gate.ts';
 import { isWell, openNamespace, type PlainNamespace, type State } from './plain-namespace.ts';
 import type { Subject } from './subjects.ts';
@@ -21,42 +21,45 @@ export type Lives = {
 
 /** What there is after each of the three steps of a life. */
 type Moment = { readonly state: State; readonly outside: unknown; readonly counted: number };
-type Life = {
-  readonly effects: readonly (readonly string[])[];
-  readonly deaths: number;
-  readonly moments: readonly Moment[];
-};
+type Life = Omit<Lives, 'changes'> & { readonly moments: readonly Moment[] };
 
 const steps = ['created', 'changed', 'deleted'] as const;
 /** Generous: a machine under load is slow, and a loss does not mend itself. */
 const settleSeconds = 150;
+const lookMilliseconds = 200;
+/** Longer than a change of one object takes to reach what follows from it. */
+const stillMilliseconds = 3_000;
 
-/** Lives a subject's life without deaths, and then one for each effect of it. */
+/** Lives a subject's life without deaths, and then one for each effect of it. `beside`: controllers that it sets to work, too. */
 export async function liveAll(
   system: WholeSystem,
   subject: Subject,
-  { onLine = () => undefined }: { readonly onLine?: (line: string) => void } = {},
+  {
+    beside = [],
+    onLine = () => undefined,
+  }: { readonly beside?: readonly string[]; readonly onLine?: (line: string) => void } = {},
 ): Promise<Lives> {
-  const namespace = await openNamespace(system.direct.api, `effects-${subject.controller}`);
+  const { controller } = subject;
+  const namespace = await openNamespace(system.direct.api, `effects-${controller}`);
   const sqs = createPlainSqs(system.direct.sqs);
+  const queueUrls = [controller, ...beside].map((one) => system.queueUrl(`${one}.fifo`));
+  const scene = { system, subject, namespace, sqs, queueUrls };
   try {
     for (const plain of subject.beside) await namespace.create(plain);
-    const calm = await live({ system, subject, namespace, sqs }, Number.POSITIVE_INFINITY);
-    onLine(
-      `${subject.controller}: ${calm.effects.map((all, index) => `${steps[index]}: ${all.join(', ')}`).join('; ')}`,
-    );
+    const calm = await live(scene, Number.POSITIVE_INFINITY);
+    onLine(`${controller}: ${calm.effects.map((all, index) => `${steps[index]}: ${all.join(', ')}`).join('; ')}`);
     const most = Math.max(...calm.effects.map(({ length }) => length));
     const wrong: string[] = [];
     let deaths = 0;
     for (let after = 1; after <= most; after += 1) {
-      const life = await live({ system, subject, namespace, sqs }, after);
+      const life = await live(scene, after, calm);
       deaths += life.deaths;
-      const about = `${subject.controller}, dead after effect ${after}`;
-      wrong.push(...differences(calm, life).map((line) => `${about}: ${line}`));
+      const about = `${controller}, dead after effect ${after}`;
+      wrong.push(...life.wrong.map((line) => `${about}: ${line}`));
       onLine(`${about}: ${life.deaths} deaths`);
     }
-    const letters = await sqs.count(system.queueUrl(`${subject.controller}-dlq.fifo`));
-    if (letters > 0) wrong.push(`${subject.controller}: ${letters} dead letters`);
+    const letters = await sqs.count(system.queueUrl(`${controller}-dlq.fifo`));
+    if (letters > 0) wrong.push(`${controller}: ${letters} dead letters`);
     return { effects: calm.effects, deaths, changes: (most + 1) * steps.length, wrong };
   } finally {
     sqs.close();
@@ -69,31 +72,32 @@ type Scene = {
   readonly subject: Subject;
   readonly namespace: PlainNamespace;
   readonly sqs: PlainSqs;
+  readonly queueUrls: readonly string[];
 };
 
-async function live({ system, subject, namespace, sqs }: Scene, after: number): Promise<Life> {
-  const { object, controller, change, outside, counted = () => 0 } = subject;
+/** Lives once, up to where `calm` was at the same points; without it, until nothing changes any more. */
+async function live(scene: Scene, after: number, calm?: Life): Promise<Life> {
+  const { system, subject, namespace } = scene;
+  const { object, controller, change, counted = () => 0 } = subject;
   const countedBefore = counted(system.worlds);
   const effects: (readonly string[])[] = [];
   const moments: Moment[] = [];
+  const wrong: string[] = [];
   let deaths = 0;
   let uid = '';
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
     const armed = arm(system, controller, after);
     if (step === 'created') uid = (await namespace.create(object)).metadata.uid;
     if (step === 'changed') await namespace.change(object, change);
     if (step === 'deleted') await namespace.delete(object);
-    const state = await settle({ system, subject, namespace, sqs }, step);
+    const settled = await settle(scene, { step, uid, countedBefore }, calm?.moments[index]);
     armed.disarm();
     effects.push(armed.effects());
     deaths += armed.deaths();
-    moments.push({
-      state,
-      outside: outside?.(system.worlds, { namespace: namespace.name, uid }),
-      counted: counted(system.worlds) - countedBefore,
-    });
+    moments.push(settled.moment);
+    wrong.push(...settled.wrong.map((line) => `${step}: ${line}`));
   }
-  return { effects, deaths, moments };
+  return { effects, deaths, moments, wrong };
 }
 
 /** Kills the process of a controller that has just had its n-th effect from now on. */
@@ -112,46 +116,54 @@ function arm({ onEffect, pids }: WholeSystem, controller: string, after: number)
   return { disarm, effects: () => effects, deaths: () => deaths };
 }
 
-/** Resolves with the state, when it is what was asked for, nothing is under way, and it has stayed so for a moment. */
-async function settle({ system, subject, namespace, sqs }: Scene, step: (typeof steps)[number]): Promise<State> {
-  const queue = system.queueUrl(`${subject.controller}.fifo`);
-  let last = '';
-  let state: State = {};
-  await until(
-    async () => {
-      const found = await namespace.read(subject.object);
-      const isThere = step === 'deleted' ? found === undefined : found !== undefined && isWell(found);
-      if (!isThere || (await sqs.count(queue)) > 0) return false;
-      state = await namespace.state();
-      if (step === 'deleted' && Object.keys(state).length > 0) return false;
-      const before = last;
-      last = JSON.stringify(state);
-      return before === last;
-    },
-    settleSeconds,
-    `${subject.controller}: not settled, ${step}`,
-  ).catch(async (error: unknown) => {
-    throw new Error(`${String(error)}: ${JSON.stringify(await namespace.read(subject.object))}`);
-  });
-  return state;
+type Where = { readonly step: (typeof steps)[number]; readonly uid: string; readonly countedBefore: number };
+
+/**
+ * Resolves when nothing is under way and all is as expected, or what is not so for long; without an expectation, when the object is
+ * well and nothing has changed for a while. Throws when it never is.
+ */
+async function settle(
+  { system, subject, namespace, sqs, queueUrls }: Scene,
+  { step, uid, countedBefore }: Where,
+  expected: Moment | undefined,
+): Promise<{ readonly moment: Moment; readonly wrong: readonly string[] }> {
+  const { object, outside, counted = () => 0 } = subject;
+  const giveUpAt = performance.now() + settleSeconds * 1000;
+  let last = { text: '', since: 0 };
+  for (;;) {
+    const found = await namespace.read(object);
+    const isThere = step === 'deleted' ? found === undefined : found !== undefined && isWell(found);
+    const waiting = await Promise.all(queueUrls.map((url) => sqs.count(url)));
+    const moment: Moment = {
+      state: await namespace.state(),
+      outside: outside?.(system.worlds, { namespace: namespace.name, uid, spec: found?.spec }),
+      counted: counted(system.worlds) - countedBefore,
+    };
+    const isQuiet = isThere && waiting.every((count) => count === 0);
+    const wrong = expected === undefined ? [] : differences(expected, moment);
+    const text = JSON.stringify(moment);
+    if (text !== last.text) last = { text, since: performance.now() };
+    const isStill = expected !== undefined || performance.now() - last.since > stillMilliseconds;
+    if (isQuiet && isStill && wrong.length === 0) return { moment, wrong };
+    if (performance.now() > giveUpAt) {
+      if (isThere && expected !== undefined) return { moment, wrong: [...wrong, `${waiting} messages wait`] };
+      throw new Error(`${subject.controller}: not settled, ${step}: ${JSON.stringify(found)}`);
+    }
+    await wait(lookMilliseconds);
+  }
 }
 
-function differences(calm: Life, life: Life): readonly string[] {
-  return steps.flatMap((step, index) => {
-    const [expected, found] = [calm.moments[index], life.moments[index]];
-    if (expected === undefined || found === undefined) return [`${step}: nothing to compare`];
-    const names = [...new Set([...Object.keys(expected.state), ...Object.keys(found.state)])];
-    const objects = names.map((name) => [name, expected.state[name], found.state[name]] as const);
-    const all = [
-      ...objects,
-      ['outside', expected.outside, found.outside] as const,
-      ['effects outside', expected.counted, found.counted] as const,
-    ];
-    return all
-      .map(([name, one, other]) => [name, JSON.stringify(one), JSON.stringify(other)] as const)
-      .filter(([, one, other]) => one !== other)
-      .map(([name, one, other]) => `${step}: ${name}: ${other} instead of ${one}`);
-  });
+function differences(expected: Moment, found: Moment): readonly string[] {
+  const names = [...new Set([...Object.keys(expected.state), ...Object.keys(found.state)])];
+  const all = [
+    ...names.map((name) => [name, expected.state[name], found.state[name]] as const),
+    ['outside', expected.outside, found.outside] as const,
+    ['effects outside', expected.counted, found.counted] as const,
+  ];
+  return all
+    .map(([name, one, other]) => [name, JSON.stringify(one), JSON.stringify(other)] as const)
+    .filter(([, one, other]) => one !== other)
+    .map(([name, one, other]) => `${name}: ${other} instead of ${one}`);
 }
 
 /** A command in a pod asks or tells; only the node's list of others is ever changed. */
@@ -161,6 +173,9 @@ function onlyReads({ url }: Effect): boolean {
 
 function nameOf({ method, url, target }: Effect): string {
   if (target !== '') return target;
-  const path = url.replace(/\?.*$/, '').replace(/^.*\/namespaces\/[^/]+\//, '');
+  const path = url
+    .replace(/\?.*$/, '')
+    .replace(/^.*\/namespaces\/[^/]+\//, '')
+    .replace(/[0-9a-f-]{36}/, 'UID');
   return url.includes('/exec?') ? 'addnode' : `${method} ${path}`;
 }

@@ -12,8 +12,9 @@ const object = z.looseObject({
     generation: z.number().optional(),
     finalizers: z.array(z.string()).default([]),
     labels: z.record(z.string(), z.string()).default({}),
-    ownerReferences: z.array(z.looseObject({ kind: z.string(), name: z.string() })).default([]),
+    ownerReferences: z.array(z.looseObject({ apiVersion: z.string(), kind: z.string(), name: z.string() })).default([]),
   }),
+  spec: z.unknown().optional(),
   status: z
     .looseObject({ observedGeneration: z.number().optional(), conditions: z.array(condition).default([]) })
     .optional(),
@@ -44,7 +45,7 @@ export type PlainNamespace = {
   close(): void;
 };
 
-/** Kinds of ours: all of them, whoever made them. Of other kinds only what a controller put its label on. */
+/** Kinds of ours: all of them, whoever made them. Of other kinds only what they own: a label is copied on by others. */
 const ours = /\.example\.com\//;
 const label = 'outrigger.dev/controller';
 /** What the API server gives to each object anew. */
@@ -95,7 +96,11 @@ export async function openNamespace(server: PlainServer, name: string): Promise<
         const selector = ours.test(collection) ? '' : `?labelSelector=${encodeURIComponent(label)}`;
         const { items } = list.parse((await ask('GET', `${placeOf(collection)}${selector}`)).body);
         const plural = collection.split(' ')[1];
-        return items.map((one) => [`${plural}/${one.metadata.name}`, reduce(one, ours.test(collection))] as const);
+        const theirs = items.filter(
+          ({ metadata }) =>
+            ours.test(collection) || metadata.ownerReferences.some(({ apiVersion }) => ours.test(apiVersion)),
+        );
+        return theirs.map((one) => [`${plural}/${one.metadata.name}`, reduce(one, ours.test(collection))] as const);
       });
       return Object.fromEntries((await Promise.all(found)).flat().sort(([a], [b]) => (a < b ? -1 : 1)));
     },

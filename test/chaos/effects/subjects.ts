@@ -1,5 +1,6 @@
 // What each controller is made to do: an object that it brings about, a change that makes it act again, and what must be alike outside
 // the cluster in every life. The samples of the repository, made smaller where that saves time.
+import * as z from 'zod';
 import type { SampleWorlds } from '../../../src/local/worlds/sample-worlds.ts';
 
 /** An object as plain JSON, and the collection in its namespace that takes it. */
@@ -7,6 +8,9 @@ export type Plain = { readonly collection: string; readonly body: PlainBody };
 type PlainBody = { readonly kind: string; readonly metadata: { readonly name: string } } & Readonly<
   Record<string, unknown>
 >;
+
+/** The object as it was last seen; without a spec when it is gone. */
+export type Seen = { readonly namespace: string; readonly uid: string; readonly spec?: unknown };
 
 /** Whose effects are counted, and over what. */
 export type Subject = {
@@ -17,7 +21,7 @@ export type Subject = {
   /** Merged into the object. */
   readonly change: object;
   /** What somebody outside the cluster sees, the same in every life at the same point of it. */
-  outside?(worlds: SampleWorlds, object: { readonly namespace: string; readonly uid: string }): unknown;
+  outside?(worlds: SampleWorlds, seen: Seen): unknown;
   /** Effects outside so far; as many more in every life. */
   counted?(worlds: SampleWorlds): number;
 };
@@ -71,9 +75,12 @@ const valves: Subject['outside'] = ({ plant }, { uid }) => {
   const { inlet, outlet } = plant.tank(uid);
   return { inlet, outlet };
 };
-/** How many others each node was told of. */
-const added: Subject['outside'] = ({ bitcoin }, { namespace }) =>
-  [0, 1, 2].map((index) => bitcoin.added({ namespace, name: `network-sts-${index}` }).length);
+/** How many others each node that there is was told of. */
+const added: Subject['outside'] = ({ bitcoin }, { namespace, spec }) => {
+  const { nodes } = z.looseObject({ nodes: z.number().default(0) }).parse(spec ?? {});
+  const names = Array.from({ length: nodes }, (_, index) => `network-sts-${index}`);
+  return names.map((name) => bitcoin.added({ namespace, name }).length);
+};
 
 /** Every controller; those in one line share functions or worlds, and take turns. */
 export const subjects: readonly (readonly Subject[])[] = [
