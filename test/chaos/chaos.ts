@@ -3,6 +3,7 @@ import { apiRows } from './api-rows.ts';
 import { deathRows } from './death-rows.ts';
 import { createDice } from './dice.ts';
 import { createEditor, type EditorOptions } from './editor.ts';
+import { effectRows } from './effect-rows.ts';
 import { etcdRows } from './etcd-rows.ts';
 import { functionRows } from './function-rows.ts';
 import { startJudge } from './judge.ts';
@@ -31,7 +32,16 @@ const deadlineSeconds = { usual: 300, slow: 420 };
 
 /** Returns every row there is. */
 export function createCatalogue(): readonly Row[] {
-  return [...apiRows, ...etcdRows, ...watcherRows, ...queueRows, ...queueOrderRows, ...deathRows, ...functionRows];
+  return [
+    ...apiRows,
+    ...etcdRows,
+    ...watcherRows,
+    ...queueRows,
+    ...queueOrderRows,
+    ...deathRows,
+    ...functionRows,
+    ...effectRows,
+  ];
 }
 
 /** Starts the system and those who look at it. */

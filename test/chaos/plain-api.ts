@@ -36,25 +36,33 @@ export function createPlainApi({ url, ca, token }: PlainServer): PlainApi {
       },
       ...(signal === undefined ? {} : { signal }),
     });
-  return {
-    call: (method, path, body, headers = {}) =>
-      new Promise((resolve, reject) => {
-        const text = body === undefined ? '' : JSON.stringify(body);
-        const sized = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers };
-        const request = open(method, path, sized);
-        request.setTimeout(timeoutMilliseconds, () => request.destroy(new Error(`${method} ${path}: no answer`)));
-        request.on('error', reject);
-        request.on('response', (answer) => {
-          let heard = '';
-          answer.setEncoding('utf8');
-          answer.on('data', (part: string) => {
-            heard += part;
-          });
-          answer.on('error', reject);
-          answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: parse(heard) }));
+  const call: PlainApi['call'] = (method, path, body, headers = {}) =>
+    new Promise((resolve, reject) => {
+      const text = body === undefined ? '' : JSON.stringify(body);
+      const sized = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers };
+      const request = open(method, path, sized);
+      let isHeard = false;
+      request.setTimeout(timeoutMilliseconds, () => request.destroy(new Error(`${method} ${path}: no answer`)));
+      request.on('error', (error) => {
+        // The server was tired of an idle connection just when it was used again: nobody has seen the request.
+        const isStale = request.reusedSocket && !isHeard && 'code' in error && error.code === 'ECONNRESET';
+        if (isStale) resolve(call(method, path, body, headers));
+        else reject(error);
+      });
+      request.on('response', (answer) => {
+        isHeard = true;
+        let heard = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (part: string) => {
+          heard += part;
         });
-        request.end(text);
-      }),
+        answer.on('error', reject);
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: parse(heard) }));
+      });
+      request.end(text);
+    });
+  return {
+    call,
     follow: (path, onLine, signal) =>
       new Promise((resolve, reject) => {
         const request = open('GET', path, {}, signal);
