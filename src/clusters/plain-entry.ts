@@ -1,5 +1,7 @@
 // An entry whose credentials are in Secrets Manager, with the credentials in their place: from there on it is an entry like any
 // other, and a secret that has changed is an entry that has changed.
+import { bearerToken } from './bearer-token.ts';
+import { ConnectionProblem } from './connection-problem.ts';
 import type { ClusterEntry } from './entry.ts';
 import type { SecretReader } from './secret-reader.ts';
 
@@ -8,13 +10,14 @@ export type PlainEntry = Omit<ClusterEntry, 'access'> & {
   readonly access: Exclude<ClusterEntry['access'], { type: 'secret' }>;
 };
 
-/** Puts what an entry refers to in its place. Throws what the reader throws; the cluster is named. */
+/** Puts what an entry refers to in its place. Throws what the reader throws, and a ConnectionProblem that names the cluster. */
 export async function plainEntry(name: string, entry: ClusterEntry, secrets: SecretReader): Promise<PlainEntry> {
   const { access } = entry;
   if (access.type !== 'secret') return { ...entry, access };
-  const text = await secrets.read(access, `cluster "${name}": access`);
-  return {
-    ...entry,
-    access: access.holds === 'token' ? { type: 'token', token: text.trim() } : { type: 'kubeconfig', kubeconfig: text },
-  };
+  const where = `cluster "${name}": access`;
+  const text = await secrets.read(access, where);
+  if (access.holds === 'kubeconfig') return { ...entry, access: { type: 'kubeconfig', kubeconfig: text } };
+  const token = bearerToken.safeParse(text.trim());
+  if (!token.success) throw new ConnectionProblem(`${where}: what its secret holds is no token; store the token alone`);
+  return { ...entry, access: { type: 'token', token: token.data } };
 }

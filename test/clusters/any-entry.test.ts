@@ -3,17 +3,22 @@
 import { validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { connectionOf } from '../../src/clusters/connect.ts';
+import { connectionOf } from '../../src/clusters/connection-of.ts';
 import { ConnectionProblem } from '../../src/clusters/connection-problem.ts';
 import { parseEntry } from '../../src/clusters/entry.ts';
+import { plainEntry } from '../../src/clusters/plain-entry.ts';
+import { createSecretReader } from '../../src/clusters/secret-reader.ts';
 import { createClient } from '../../src/kube/client.ts';
 import { isLoopback } from '../../src/kube/loopback.ts';
 import { pem } from '../kube/wire-server.ts';
 import { base64, inlineCertificate, kubeconfig } from './kubeconfigs.ts';
 
-const now = new Date('2026-06-01T00:00:00Z');
+const now = () => new Date('2026-06-01T00:00:00Z');
 const planted = 'planted-credential';
 const numRuns = 300;
+const credentials = async () => ({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: planted });
+/** A secret's name is its text. */
+const secrets = createSecretReader({ now, getSecret: async (name) => name });
 
 /** What was warned of during a test, as it would be on a function's stderr. */
 function listenToWarnings(): readonly string[] {
@@ -27,7 +32,8 @@ function listenToWarnings(): readonly string[] {
 /** Makes a connection as the functions do, looks at what came of it, and tells whether it was a connection. */
 async function judge(entry: unknown): Promise<boolean> {
   try {
-    const connection = await connectionOf('a', parseEntry('a', entry), now);
+    const plain = await plainEntry('a', parseEntry('a', entry), secrets);
+    const connection = await connectionOf('a', plain, { now, credentials });
     const { server, insecureSkipTlsVerify } = connection;
     expect(insecureSkipTlsVerify).toBeUndefined();
     expect(server.protocol === 'https:' || (server.protocol === 'http:' && isLoopback(server.hostname))).toBe(true);
@@ -57,6 +63,9 @@ const text = fc.oneof(
       'kubeconfig',
       'certificate',
       'none',
+      'eks',
+      'secret',
+      'eu-west-1',
       planted,
       `${planted}\n`,
       pem('server.pem'),
@@ -74,7 +83,10 @@ it('an entry of any JSON', async () => {
   const good = { server: 'https://host:6443', ca: pem('server.pem'), access: { type: 'token', token: planted } };
   const one = (...fields: readonly string[]) => fc.dictionary(fc.constantFrom(...fields), value, { maxKeys: 1 });
   const nearly = fc
-    .tuple(one('server', 'ca', 'leaving', 'more'), one('type', 'token', 'kubeconfig', 'cert', 'key'))
+    .tuple(
+      one('server', 'ca', 'leaving', 'more'),
+      one('type', 'token', 'kubeconfig', 'cert', 'key', 'cluster', 'region', 'secret', 'holds'),
+    )
     .map(([whole, access]) => ({ ...good, ...whole, access: { ...good.access, ...access } }));
   await fc.assert(
     fc.asyncProperty(
