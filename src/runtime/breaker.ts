@@ -1,28 +1,58 @@
-// One dead cluster must not hold the functions of the others: after some failures in a row its keys are put off without
-// being tried, except for a probe now and then.
+// One bad cluster must not hold the functions of the others. One that cannot be reached is not called after some failures in a row,
+// except for a probe now and then; one that answers, but far more slowly than the others, gets a part of an instance's time.
+// What an instance knows it learnt itself, and forgets when it ends.
 
-/** Knows which clusters were unreachable of late; an instance's own memory, lost with it. */
+/** What a function may do with a cluster's key now. */
+export type Advice = 'try' | 'unreachable' | 'slow';
+
+/** What an instance has learnt of its clusters. */
 export type Breaker = {
-  /** Tells whether to try: always while closed; when open, once every `probeSeconds`. */
-  mayTry(cluster: string): boolean;
-  reached(cluster: string): void;
-  unreachable(cluster: string): void;
+  /** Tells whether to try. While a cluster is unreachable, one key in a while is the probe. */
+  advise(cluster: string): Advice;
+  /** Takes note of a key that got answers: how long the first one took, where there was one, and how long all of the key. */
+  reached(cluster: string, took: { readonly answerMs?: number; readonly wholeMs: number }): void;
+  /** Takes note that nobody answered, and how long that took. */
+  unreachable(cluster: string, took: { readonly wholeMs: number }): void;
 };
+
+type State = { readonly failures: number; readonly answerMs?: number; readonly restsUntil: number };
+
+const unknown: State = { failures: 0, restsUntil: 0 };
+/** After a bad cluster had some of an instance's time, the others have so many times as much. */
+const restFactor = 4;
+/** Slow is who takes longer than this, and so many times longer than another: when all are slow it is ourselves. */
+const slow = { answerMs: 500, factor: 4 };
 
 /** Creates a breaker. `now` is in milliseconds, of any origin. */
 export function createBreaker(now: () => number, { failures = 5, probeSeconds = 10 } = {}): Breaker {
-  const inRow = new Map<string, { readonly failures: number; readonly probedAt: number }>();
+  const states = new Map<string, State>();
+  const isOpen = (state: State) => state.failures >= failures;
+  const stateOf = (cluster: string) => states.get(cluster) ?? unknown;
+
+  function isSlow(cluster: string, answerMs: number): boolean {
+    const others = [...states].filter(([name, state]) => name !== cluster && !isOpen(state));
+    const isFaster = (other = Number.POSITIVE_INFINITY) => other * slow.factor < answerMs;
+    return answerMs > slow.answerMs && others.some(([, other]) => isFaster(other.answerMs));
+  }
   return {
-    mayTry: (cluster) => {
-      const state = inRow.get(cluster);
-      if (state === undefined || state.failures < failures) return true;
-      if (now() - state.probedAt < probeSeconds * 1000) return false;
-      inRow.set(cluster, { ...state, probedAt: now() });
-      return true;
+    advise: (cluster) => {
+      const state = stateOf(cluster);
+      if (now() < state.restsUntil) return isOpen(state) ? 'unreachable' : 'slow';
+      if (isOpen(state)) states.set(cluster, { ...state, restsUntil: now() + probeSeconds * 1000 });
+      return 'try';
     },
-    reached: (cluster) => void inRow.delete(cluster),
-    unreachable: (cluster) => {
-      inRow.set(cluster, { failures: (inRow.get(cluster)?.failures ?? 0) + 1, probedAt: now() });
+    reached: (cluster, { answerMs: last, wholeMs }) => {
+      const { answerMs: before } = stateOf(cluster);
+      // Twice in a row: one slow answer says nothing of the cluster.
+      const rests = isSlow(cluster, Math.min(last ?? 0, before ?? 0));
+      const answerMs = last ?? before;
+      const restsUntil = rests ? now() + wholeMs * restFactor : 0;
+      states.set(cluster, { failures: 0, restsUntil, ...(answerMs === undefined ? {} : { answerMs }) });
+    },
+    unreachable: (cluster, { wholeMs }) => {
+      const state = { ...stateOf(cluster), failures: stateOf(cluster).failures + 1 };
+      const restMs = Math.max(probeSeconds * 1000, wholeMs * restFactor);
+      states.set(cluster, isOpen(state) ? { ...state, restsUntil: now() + restMs } : state);
     },
   };
 }

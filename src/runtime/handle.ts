@@ -5,6 +5,7 @@ import type { Meter } from '../core/meter.ts';
 import { redact } from '../core/redact.ts';
 import { unlessAborted } from '../core/unless-aborted.ts';
 import { controllerDeadLetters, timersQueue } from '../core/words.ts';
+import type { KubeClient } from '../kube/client.ts';
 import type { FoundCluster } from '../kube/found-cluster.ts';
 import { hashOf } from '../queue/message.ts';
 import type { Entry, Send, Sent } from '../queue/sender.ts';
@@ -72,27 +73,54 @@ async function visit(
   log: Log,
   signal: AbortSignal,
 ): Promise<Report | 'leaving' | 'unknown'> {
-  const unreachable = (error: Error): Report => ({
-    outcome: { type: 'deferred', why: 'unreachable', error },
+  const { breaker, monotonicMs } = parts;
+  const { cluster } = message;
+  const startedAt = monotonicMs();
+  const wholeMs = () => monotonicMs() - startedAt;
+  const putOff = (why: 'unreachable' | 'slow', error: Error): Report => ({
+    outcome: { type: 'deferred', why, error },
     writes: 0,
   });
-  if (!parts.breaker.mayTry(message.cluster)) return unreachable(new Error('not tried: unreachable of late'));
+  const advice = breaker.advise(cluster);
+  if (advice !== 'try') return putOff(advice, new Error(`not tried: ${advice} of late`));
   const messageId = records[0]?.messageId ?? '';
   let found: FoundCluster;
   try {
-    found = await unlessAborted(parts.findCluster(message.cluster, { signal }), signal);
+    found = await unlessAborted(parts.findCluster(cluster, { signal }), signal);
   } catch (thrown) {
     if (signal.aborted) throw signal.reason;
     // A table that is away, or an entry that cannot be used: the way to the cluster is lost, and comes back by itself.
-    parts.breaker.unreachable(message.cluster);
-    return unreachable(toError(thrown));
+    breaker.unreachable(cluster, { wholeMs: wholeMs() });
+    return putOff('unreachable', toError(thrown));
   }
   if (found.type !== 'client') return found.type;
-  const report = await parts.reconcile({ client: found.client, message, messageId, log, signal });
+  const timed = timeFirstAnswer(found.client, monotonicMs);
+  const report = await parts.reconcile({ client: timed.client, message, messageId, log, signal });
   const { outcome } = report;
-  if (outcome.type === 'deferred' && outcome.why === 'unreachable') parts.breaker.unreachable(message.cluster);
-  else parts.breaker.reached(message.cluster);
+  const isLost = outcome.type === 'deferred' && outcome.why === 'unreachable';
+  if (isLost) breaker.unreachable(cluster, { wholeMs: wholeMs() });
+  else breaker.reached(cluster, { ...timed.first(), wholeMs: wholeMs() });
   return report;
+}
+
+/** A client that tells how long its first request took. Later ones may have waited for webhooks of an object's kind. */
+function timeFirstAnswer(client: KubeClient, monotonicMs: () => number) {
+  let asked = false;
+  let first: { readonly answerMs?: number } = {};
+  const timed: KubeClient = {
+    ...client,
+    request: async (request) => {
+      if (asked) return await client.request(request);
+      asked = true;
+      const askedAt = monotonicMs();
+      try {
+        return await client.request(request);
+      } finally {
+        first = { answerMs: monotonicMs() - askedAt };
+      }
+    },
+  };
+  return { client: timed, first: () => first };
 }
 
 /** Does what must be done before the messages are given up. Tells whether it was. */

@@ -14,7 +14,8 @@ export type Outcome =
   | { readonly type: 'terminal'; readonly error: Error }
   /** The message is about a kind that is none of the controller's. */
   | { readonly type: 'refused'; readonly error: Error }
-  | { readonly type: 'deferred'; readonly why: 'unreachable' | 'conflict'; readonly error: Error };
+  /** Slow: its cluster answers, but has had its part of an instance's time for now. */
+  | { readonly type: 'deferred'; readonly why: 'unreachable' | 'slow' | 'conflict'; readonly error: Error };
 
 /** What to do with the message. Whatever it is, the message is deleted only after it was done. */
 export type Action =
@@ -50,8 +51,10 @@ export function decide(outcome: Outcome, message: Message, nowMs: number): Actio
       return { type: 'later', message: put(message, { lane: 'retry', attempt, deferrals: 0 }, wait, nowMs) };
     }
     case 'deferred': {
-      const deferrals = message.deferrals + 1;
-      const wait = backoffSeconds(deferralBackoff, deferrals, fractionOf(message, deferrals));
+      // A slow cluster is there: its turn comes again soon, and not ever later.
+      const isThere = outcome.why === 'slow';
+      const deferrals = message.deferrals + (isThere ? 0 : 1);
+      const wait = backoffSeconds(deferralBackoff, isThere ? 1 : deferrals, fractionOf(message, deferrals));
       return {
         type: 'later',
         message: put(message, { lane: 'retry', attempt: message.attempt, deferrals }, wait, nowMs),

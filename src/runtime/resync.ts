@@ -12,6 +12,9 @@ import type { FindCluster } from './clusters.ts';
 import type { QueueRecord } from './intake.ts';
 import { type PollParts, type PollTime, poll } from './resync-poll.ts';
 
+/** How soon a poll that broke off is tried again. */
+const againSeconds = 30;
+
 /** What a resync works with. */
 export type ResyncParts = PollParts & {
   readonly registry: readonly Registered[];
@@ -74,8 +77,16 @@ async function settle(parts: ResyncParts, record: QueueRecord, time: PollTime): 
   } catch (thrown) {
     log.warn('poll broke off', { error: redact(toError(thrown).message) });
     parts.meter.count('ResyncFailures');
-    return false;
+    return await again(parts, record, message, time.signal);
   }
+}
+
+/** Asks for a poll that broke off once more, soon: the message itself would only come back when the next tick has come. */
+async function again(parts: ResyncParts, { body }: QueueRecord, { run }: ResyncMessage, signal: AbortSignal) {
+  const secondsToNextTick = Date.parse(run) / 1000 + parts.pace.tickSeconds - parts.now() / 1000;
+  if (secondsToNextTick <= againSeconds) return false;
+  const [sent] = await parts.send(resyncQueue, [{ body, delaySeconds: againSeconds }], { signal });
+  return sent?.accepted === true;
 }
 
 function readRecord(

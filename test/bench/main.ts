@@ -7,6 +7,7 @@ import { f4 } from './f4-requests.ts';
 import { f5 } from './f5-function-size.ts';
 import { f6 } from './f6-restart.ts';
 import { f7 } from './f7-resync.ts';
+import { fleetLag } from './fleet.ts';
 import { latency } from './latency.ts';
 import { linesOfCode } from './lines-of-code.ts';
 import type { Row } from './row.ts';
@@ -28,6 +29,7 @@ const figures: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   },
   f6: async () => await f6(count),
   f7: async () => await f7(count),
+  fleet: fleetLag,
   lag: latency,
   loc: linesOfCode,
 };

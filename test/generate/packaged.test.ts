@@ -57,6 +57,18 @@ describe('the packaged template', () => {
     }
   });
 
+  it('has letters of the kind of their queue; SQS itself writes a controller’s only after ten receipts, because throttles count, too', () => {
+    const isFifo = (name: string) => name.endsWith('.fifo');
+    const fed = stack.queues.filter(({ deadLetters }) => deadLetters !== undefined);
+    expect(fed.filter(({ name }) => isFifo(name))).toHaveLength(registry.length);
+    for (const { name, attributes, deadLetters } of fed) {
+      const letters = stack.queues.find(({ arn }) => arn === deadLetters?.arn);
+      if (isFifo(name)) expect(deadLetters?.maxReceiveCount, name).toBe(10);
+      expect(isFifo(letters?.name ?? ''), name).toBe(isFifo(name));
+      expect(letters?.attributes.FifoQueue, name).toBe(attributes.FifoQueue);
+    }
+  });
+
   it('gives every function the prefix that its queues’ URLs have', () => {
     const prefix = `${awsQueueBase('eu-central-1', '123456789012')}outrigger-test-`;
     expect(stack.functions.map(({ environment }) => environment.QUEUE_URL_PREFIX)).toEqual(

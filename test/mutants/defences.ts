@@ -185,8 +185,14 @@ export const distanceDefences: readonly Mutant[] = [
   swap(
     'no breaker: a dead cluster is called for each of its keys',
     `${runtime}/breaker.ts`,
-    'if (state === undefined || state.failures < failures) return true;',
-    'if (failures > 0) return true;',
+    'const isOpen = (state: State) => state.failures >= failures;',
+    'const isOpen = (state: State) => state.failures < 0;',
+  ),
+  swap(
+    'a slow cluster takes all the time that there is',
+    `${runtime}/breaker.ts`,
+    'rests ? now() + wholeMs * restFactor : 0',
+    '0',
   ),
   swap(
     'a cluster that is away uses up its objects’ attempts',

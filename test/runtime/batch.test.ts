@@ -1,6 +1,7 @@
 // Only from records to what is on the queues and what stays: reconciles are given. The reconcile itself is reconcile.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { maxAttempts } from '../../src/core/backoff.ts';
+import { createClient, type KubeClient } from '../../src/kube/client.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import { done, messageFor, record, setUp } from './batch-around.ts';
 
@@ -88,6 +89,13 @@ describe('a batch', () => {
     expect(JSON.stringify(letter?.attributes)).not.toContain('abc123secret');
   });
 
+  it('a message of an object that is Stalled already has one attempt: no retry, and no letter more', async () => {
+    const error = new Error('no');
+    const { run, queues } = setUp(async () => ({ outcome: { type: 'failed', error, stalledBefore: true }, writes: 0 }));
+    expect(await run([record('north')])).toEqual([]);
+    expect([...queues]).toEqual([]);
+  });
+
   it('a record that was received before runs alone, after the others are done and deleted', async () => {
     const { run, deleted } = setUp(async ({ message }) => {
       reconciled.push(`${message.name} with ${deleted.length} deleted`);
@@ -151,5 +159,27 @@ describe('a batch', () => {
     expect(reconciled).toEqual(['1', '2', '3', '4', '5']);
     expect(queues.get('timers')).toHaveLength(7);
     expect(parseMessage(queues.get('timers')?.at(-1)?.body ?? '')).toMatchObject({ attempt: 0, deferrals: 1 });
+  });
+
+  it('a cluster that answers far more slowly than another is put off for a while, without an attempt, and the other is not', async () => {
+    const { run, seen, advance, queues } = setUp(async ({ client, message }) => {
+      reconciled.push(message.name);
+      await client.request({ method: 'GET', path: `/${message.cluster}` }).catch(() => undefined);
+      return done;
+    });
+    const answering: KubeClient = {
+      ...createClient({ server: new URL('http://127.0.0.1:1') }),
+      request: async ({ path }) => {
+        advance(path === '/slow' ? 2_000 : 1);
+        throw new Error('not found');
+      },
+    };
+    seen.clusterAnswer = { type: 'client', client: answering };
+    for (const cluster of ['fast', 'slow', 'slow', 'slow', 'fast']) {
+      expect(await run([record(cluster, { cluster })])).toEqual([]);
+    }
+    expect(reconciled).toEqual(['fast', 'slow', 'slow', 'fast']);
+    const waiting = (queues.get('timers') ?? []).map(({ body }) => parseMessage(body));
+    expect(waiting).toMatchObject([{ cluster: 'slow', lane: 'retry', attempt: 0, deferrals: 0 }]);
   });
 });

@@ -1,12 +1,12 @@
 // Only whether a cluster is tried; what follows for its keys is batch.test.ts.
 import { describe, expect, it } from 'vitest';
-import { createBreaker } from '../../src/runtime/breaker.ts';
+import { type Breaker, createBreaker } from '../../src/runtime/breaker.ts';
 
 function setUp() {
   let clock = 0;
   const breaker = createBreaker(() => clock);
   const fail = (times: number, cluster = 'a') => {
-    for (let count = 0; count < times; count += 1) breaker.unreachable(cluster);
+    for (let count = 0; count < times; count += 1) breaker.unreachable(cluster, { wholeMs: 1 });
   };
   const advance = (seconds: number) => {
     clock += seconds * 1_000;
@@ -18,46 +18,103 @@ describe('a breaker', () => {
   it('opens at the fifth failure in a row, not before', () => {
     const { breaker, fail } = setUp();
     fail(4);
-    expect(breaker.mayTry('a')).toBe(true);
+    expect(breaker.advise('a')).toBe('try');
     fail(1);
-    expect(breaker.mayTry('a')).toBe(false);
+    expect(breaker.advise('a')).toBe('unreachable');
   });
 
   it('counts failures in a row only', () => {
     const { breaker, fail } = setUp();
     fail(4);
-    breaker.reached('a');
+    breaker.reached('a', { answerMs: 1, wholeMs: 1 });
     fail(4);
-    expect(breaker.mayTry('a')).toBe(true);
+    expect(breaker.advise('a')).toBe('try');
   });
 
   it('lets one through every ten seconds while it is open', () => {
     const { breaker, fail, advance } = setUp();
     fail(5);
     advance(9.999);
-    expect(breaker.mayTry('a')).toBe(false);
+    expect(breaker.advise('a')).toBe('unreachable');
     advance(0.001);
-    expect([breaker.mayTry('a'), breaker.mayTry('a')]).toEqual([true, false]);
-    breaker.unreachable('a');
+    expect([breaker.advise('a'), breaker.advise('a')]).toEqual(['try', 'unreachable']);
+    breaker.unreachable('a', { wholeMs: 1 });
     advance(9);
-    expect(breaker.mayTry('a')).toBe(false);
+    expect(breaker.advise('a')).toBe('unreachable');
     advance(1);
-    expect(breaker.mayTry('a')).toBe(true);
+    expect(breaker.advise('a')).toBe('try');
   });
 
   it('closes when the probe is answered', () => {
     const { breaker, fail, advance } = setUp();
     fail(7);
     advance(10);
-    expect(breaker.mayTry('a')).toBe(true);
-    breaker.reached('a');
-    expect([breaker.mayTry('a'), breaker.mayTry('a')]).toEqual([true, true]);
+    expect(breaker.advise('a')).toBe('try');
+    breaker.reached('a', { answerMs: 1, wholeMs: 1 });
+    expect([breaker.advise('a'), breaker.advise('a')]).toEqual(['try', 'try']);
   });
 
   it('of one dead cluster leaves the others alone', () => {
     const { breaker, fail } = setUp();
     fail(5, 'dead');
-    expect(breaker.mayTry('dead')).toBe(false);
-    expect(breaker.mayTry('alive')).toBe(true);
+    expect(breaker.advise('dead')).toBe('unreachable');
+    expect(breaker.advise('alive')).toBe('try');
+  });
+
+  it('of a cluster whose silence costs more than a probe’s time asks it the less often, so that the others have four times as much', () => {
+    const { breaker, advance } = setUp();
+    for (let count = 0; count < 5; count += 1) breaker.unreachable('a', { wholeMs: 9_000 });
+    advance(35.999);
+    expect(breaker.advise('a')).toBe('unreachable');
+    advance(0.001);
+    expect(breaker.advise('a')).toBe('try');
+  });
+});
+
+describe('a breaker, of a cluster that answers slowly', () => {
+  const answered = (breaker: Breaker, cluster: string, answerMs: number, times = 3) => {
+    for (let count = 0; count < times; count += 1) breaker.reached(cluster, { answerMs, wholeMs: 2 * answerMs });
+  };
+
+  it('gives it a fifth of the time while another is fast', () => {
+    const { breaker, advance } = setUp();
+    answered(breaker, 'fast', 20);
+    answered(breaker, 'slow', 1_500);
+    expect([breaker.advise('slow'), breaker.advise('fast')]).toEqual(['slow', 'try']);
+    advance(11.999);
+    expect(breaker.advise('slow')).toBe('slow');
+    advance(0.001);
+    // A batch may have several of its keys, at once.
+    expect([breaker.advise('slow'), breaker.advise('slow')]).toEqual(['try', 'try']);
+  });
+
+  it('does not take one slow answer for a slow cluster', () => {
+    const { breaker } = setUp();
+    answered(breaker, 'fast', 20);
+    answered(breaker, 'slow', 1_500, 1);
+    expect(breaker.advise('slow')).toBe('try');
+  });
+
+  it('holds nothing against it when all are slow: that is the function itself', () => {
+    const { breaker } = setUp();
+    answered(breaker, 'one', 1_500);
+    answered(breaker, 'two', 2_000);
+    expect([breaker.advise('one'), breaker.advise('two')]).toEqual(['try', 'try']);
+  });
+
+  it('holds nothing against it for want of another that is known to be faster', () => {
+    const { breaker, fail } = setUp();
+    fail(2, 'other');
+    answered(breaker, 'slow', 1_500);
+    expect(breaker.advise('slow')).toBe('try');
+  });
+
+  it('forgets it at the first fast answer', () => {
+    const { breaker, advance } = setUp();
+    answered(breaker, 'fast', 20);
+    answered(breaker, 'slow', 1_500);
+    advance(12);
+    answered(breaker, 'slow', 30, 1);
+    expect(breaker.advise('slow')).toBe('try');
   });
 });

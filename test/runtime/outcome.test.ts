@@ -95,6 +95,31 @@ describe('what becomes of a message', () => {
     expect(waits.at(-1)).toBe(900);
   });
 
+  it('a stale version that stays costs no attempt, and waits as an unreachable cluster does', () => {
+    const next = later({ type: 'deferred', why: 'conflict', error }, { ...message, attempt: 3, deferrals: 1 });
+    expect(next).toMatchObject({ lane: 'retry', attempt: 3, deferrals: 2 });
+    expect(Number(next.slot?.split('/')[0])).toBeGreaterThanOrEqual(10);
+  });
+
+  it('the jitter is the key’s own: whoever decides finds the same slot, and other keys wait for other times', () => {
+    const outcome = { type: 'failed', error, stalledBefore: false } as const;
+    const from = { ...message, attempt: 4 };
+    expect(later(outcome, { ...from, uid: 'u2', resourceVersion: '18' }).slot).toBe(later(outcome, from).slot);
+    const waits = Array.from({ length: 20 }, (_, index) =>
+      Number(later(outcome, { ...from, name: `tank-${index}` }).slot?.split('/')[0]),
+    );
+    expect(new Set(waits).size).toBeGreaterThan(5);
+    expect([Math.min(...waits) >= 32, Math.max(...waits) <= 48]).toEqual([true, true]);
+  });
+
+  it('a slow cluster costs no attempt either, and its keys come again within seconds however often they were put off', () => {
+    for (const deferrals of [0, 1, 12]) {
+      const next = later({ type: 'deferred', why: 'slow', error }, { ...message, attempt: 3, deferrals });
+      expect(next).toMatchObject({ lane: 'retry', attempt: 3, deferrals });
+      expect((next.dueAt ?? 0) - nowMs / 1000).toBeLessThan(12);
+    }
+  });
+
   it('the lag goes on from the first sight through retries, and from the due time after a requeue', () => {
     expect(later({ type: 'failed', error, stalledBefore: false }).seenAt).toBe(message.seenAt);
     const requeued = later({ type: 'done', requeueAfterSeconds: 10 });

@@ -88,6 +88,8 @@ export function reconcileCases(connect: () => Connection): void {
         return { status: { size }, conditions: { Built: built } };
       };
       expect((await reconcile('a')).outcome).toMatchObject({ type: 'deferred', why: 'conflict' });
+      // Three times, each from a fresh read.
+      expect(size).toBe(13);
     });
   });
 
@@ -128,6 +130,20 @@ export function reconcileCases(connect: () => Connection): void {
       const after = await read('a');
       expect(condition(after, 'Stalled')).toMatchObject({ status: 'True', message: 'cannot be' });
       expect(condition(after, 'Ready')).toMatchObject({ status: 'False', reason: 'TerminalError' });
+    });
+
+    it('with a TerminalError is tried again by whatever message comes next, and a success takes it back', async () => {
+      await apply('a', { size: 3 });
+      const good = widgets.behaviour.reconcile;
+      widgets.behaviour.reconcile = async () => {
+        throw new TerminalError('cannot be');
+      };
+      await reconcile('a');
+      widgets.behaviour.reconcile = good;
+      expect((await reconcile('a')).outcome.type).toBe('done');
+      const after = await read('a');
+      expect(condition(after, 'Stalled')).toBeUndefined();
+      expect(condition(after, 'Ready')).toMatchObject({ status: 'True' });
     });
 
     it('with a status to write writes it, and goes on as if thrown', async () => {

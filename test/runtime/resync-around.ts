@@ -7,7 +7,7 @@ import { createDepth } from '../../src/queue/depth.ts';
 import { type Message, parseMessage } from '../../src/queue/message.ts';
 import { formatResyncMessage, type ResyncMessage } from '../../src/queue/resync-message.ts';
 import { createSend } from '../../src/queue/send.ts';
-import type { Send } from '../../src/queue/sender.ts';
+import type { Entry, Send } from '../../src/queue/sender.ts';
 import type { QueueRecord } from '../../src/runtime/intake.ts';
 import { createResync } from '../../src/runtime/resync.ts';
 import { type Answer, startWireServer } from '../kube/wire-server.ts';
@@ -74,6 +74,7 @@ export function resyncAround() {
   }: Differently) {
     const { log, ...witness } = createWitness();
     const timed: Message[] = [];
+    const asked: Entry[] = [];
     const never = new Promise<never>(() => undefined);
     const resync = createResync({
       registry: [gadgetController, ...more],
@@ -82,6 +83,7 @@ export function resyncAround() {
       send: async (queue, entries, options) => {
         if (refuse) return entries.map(() => ({ accepted: false, reason: 'throttled' }));
         if (queue === 'timers') timed.push(...entries.map(({ body }) => parseMessage(body)));
+        if (queue === 'resync') asked.push(...entries);
         return await send(queue, entries, options);
       },
       depth: createDepth(queues.sqs, queues.urlPrefix),
@@ -94,6 +96,8 @@ export function resyncAround() {
     return {
       ...witness,
       timed,
+      /** What it asked of the resync itself. */
+      asked,
       tick: () => resync.tick(run, { signal }),
       run: (...messages: readonly (Partial<ResyncMessage> | string)[]) =>
         resync.run(messages.map(aRecord), { signal, leftMs: () => tell(leftMs) }),

@@ -4,13 +4,16 @@ import { describe, expect, it } from 'vitest';
 import type { KubeClient } from '../../src/kube/client.ts';
 import type { Message } from '../../src/queue/message.ts';
 import { parseResyncMessage, type ResyncMessage } from '../../src/queue/resync-message.ts';
+import type { Entry } from '../../src/queue/sender.ts';
 import { sendJson, statusOf } from '../kube/wire-server.ts';
 import { aMissedGadget, listing } from './gadgets.ts';
-import { many, names, resyncAround, runSeconds, serving } from './resync-around.ts';
+import { many, names, resyncAround, run, runSeconds, serving } from './resync-around.ts';
 
 const { aResync, drain, send } = resyncAround();
 const { signal } = new AbortController();
 
+const askedAgain = ({ asked }: { readonly asked: readonly Entry[] }) =>
+  asked.map(({ body, delaySeconds }) => ({ run: parseResyncMessage(body).run, delaySeconds }));
 const unreachable: KubeClient = {
   request: () => Promise.reject(new Error('nobody answers')),
   stream: () => Promise.reject(new Error('nobody answers')),
@@ -23,7 +26,8 @@ describe('a poll that cannot be done', () => {
     const objects = many(1_200, aMissedGadget);
     const { alpha, server } = await serving(listing(objects, { failAt: 500 }));
     const resync = aResync({ clusters: { alpha } });
-    expect(await resync.run({})).toEqual(['m0']);
+    expect(await resync.run({})).toEqual([]);
+    expect(askedAgain(resync)).toEqual([{ run, delaySeconds: 30 }]);
     // Nothing is said of what it did not see: neither to a controller nor to the API server.
     expect(names(resync.timed)).toEqual(objects.slice(0, 500).map(({ metadata }) => metadata.name));
     expect(new Set(server.arrived.map(({ method }) => method))).toEqual(new Set(['GET']));
@@ -40,9 +44,24 @@ describe('a poll that cannot be done', () => {
   it('of a cluster that cannot be reached fails alone', async () => {
     const { alpha } = await serving(listing([aMissedGadget('missed')]));
     const resync = aResync({ clusters: { alpha, dead: { type: 'client', client: unreachable } } });
-    expect(await resync.run({ cluster: 'dead' }, { cluster: 'alpha' })).toEqual(['m0']);
+    expect(await resync.run({ cluster: 'dead' }, { cluster: 'alpha' })).toEqual([]);
+    expect(askedAgain(resync)).toEqual([{ run, delaySeconds: 30 }]);
     expect(names(resync.timed)).toEqual(['missed']);
     expect(resync.counts.get('ResyncFailures')).toBe(1);
+  });
+
+  it('is tried again as long as the next tick has not come, and stays then', async () => {
+    const late = aResync({
+      clusters: { alpha: { type: 'client', client: unreachable } },
+      nowSeconds: runSeconds + 575,
+    });
+    expect(await late.run({})).toEqual(['m0']);
+    const early = aResync({
+      clusters: { alpha: { type: 'client', client: unreachable } },
+      nowSeconds: runSeconds + 565,
+    });
+    expect(await early.run({})).toEqual([]);
+    expect([askedAgain(late).length, askedAgain(early).length]).toEqual([0, 1]);
   });
 
   it('is given up, without a call, when the next tick has come', async () => {

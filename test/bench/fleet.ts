@@ -1,0 +1,92 @@
+// What a bad cluster costs the others: the p99 of the time from a change to the status that speaks of it, in two clusters, while a
+// third cannot be reached, is slow, has an expired token or floods, beside runs in which nothing is wrong. One set of functions
+// serves all three.
+import { setTimeout as wait } from 'node:timers/promises';
+import { openFleet } from '../fleet/fleet.ts';
+import type { Trouble } from '../fleet/member.ts';
+import { followPortions, type PortionLag } from './portion-lag.ts';
+import type { Row } from './row.ts';
+
+/** Batches at once, as serverless.yml allows. */
+const concurrency = 10;
+const changes = 100;
+/** An object is touched every six seconds: a key that was sent less than a second ago waits, and that is not measured here. */
+const usual = { portions: 40, perSecond: 7 };
+/** 10,000 a minute. */
+const flood = { portions: 600, perSecond: 167 };
+const calmRuns = 5;
+const startSeconds = 240;
+/** How long a trouble lasts before it is measured: what is new about it is over. */
+const aheadMilliseconds = 3_000;
+
+const troubles: readonly (readonly [Trouble, string])[] = [
+  ['down', 'cannot be reached'],
+  ['expired', 'has an expired token'],
+  ['slow', 'takes 1.5 s for each answer'],
+];
+
+/** Measures. */
+export async function fleetLag(): Promise<readonly Row[]> {
+  const stop = new AbortController();
+  await using fleet = await openFleet({ concurrency }, AbortSignal.timeout(startSeconds * 1000));
+  try {
+    const members = [await fleet.add('one'), await fleet.add('two'), await fleet.add('third')] as const;
+    const follow = (member: (typeof members)[number], portions: number) =>
+      followPortions(member.api, { portions, signal: stop.signal });
+    const [, , third] = members;
+    const others = [await follow(members[0], usual.portions), await follow(members[1], usual.portions)];
+    const troubled = await follow(third, flood.portions);
+
+    const calm: number[] = [];
+    for (let run = 0; run <= calmRuns; run += 1) {
+      const [lags] = await Promise.all([p99s(others), troubled.measure(changes, usual)]);
+      // The first run is when the functions' processes start.
+      if (run > 0) calm.push(...lags);
+      say(`calm ${run}`, lags);
+    }
+    const rows: Row[] = [];
+    const note = (what: string, lags: readonly number[]) => {
+      say(what, lags);
+      rows.push(rowOf(what, lags, calm));
+    };
+    for (const [trouble, what] of troubles) {
+      third.trouble(trouble);
+      const edits = troubled.measure(changes, usual);
+      await wait(aheadMilliseconds);
+      note(what, await p99s(others));
+      third.heal();
+      await edits;
+      await troubled.settled();
+    }
+    const over = new AbortController();
+    const since = performance.now();
+    const flooding = troubled.flood({ perSecond: flood.perSecond, signal: over.signal });
+    await wait(aheadMilliseconds);
+    const lags = await p99s(others);
+    over.abort();
+    const perMinute = Math.round(((await flooding) * 60_000) / (performance.now() - since));
+    note(`floods with ${perMinute} changes a minute`, lags);
+    return rows;
+  } finally {
+    stop.abort();
+  }
+}
+
+async function p99s(clusters: readonly PortionLag[]): Promise<readonly number[]> {
+  const lags = await Promise.all(clusters.map((one) => one.measure(changes, usual)));
+  return lags.map((each) => each.toSorted((a, b) => a - b)[Math.floor(each.length * 0.99)] ?? Number.NaN);
+}
+
+function rowOf(what: string, lags: readonly number[], calm: readonly number[]): Row {
+  return {
+    figure: 'fleet',
+    what: `p99 of two clusters while a third ${what}`,
+    ours: said(lags),
+    peer: `in ${calm.length / 2} calm runs ${said([Math.min(...calm), Math.max(...calm)])}`,
+    ratio: (Math.max(...lags) / Math.max(...calm)).toFixed(2),
+    goal: '1 at most',
+  };
+}
+
+const said = (lags: readonly number[]) => `${lags.map((one) => one.toFixed(0)).join(' to ')} ms`;
+const say = (what: string, lags: readonly number[]) => void process.stderr.write(`  ${what}: ${said(lags)}\n`);
