@@ -124,7 +124,7 @@ export async function openWatcherCluster(): Promise<WatcherCluster> {
   let kubelet: Kubelet | undefined;
   parts.defer(async () => await kubelet?.close());
   const rolledOut = async (): Promise<void> => {
-    await kubectl.say(['rollout', 'status', 'deployment/outrigger-watcher', '--timeout=120s']);
+    await kubectl.say(['rollout', 'status', 'deployment/outrigger-watcher', '--timeout=170s']);
   };
   const whole = parts.move();
   return {

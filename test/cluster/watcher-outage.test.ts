@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseMessage } from '../../src/queue/message.ts';
 import { openWatcherCluster, type WatcherCluster } from './watcher-cluster.ts';
 
-/** A loop without frame or attempt for 120 s is dead, and then three probes must fail, 20 s apart. */
+/** A loop without frame or attempt for 120 s is dead; three probes, 20 s apart, would have said so by then, and restarted it. */
 const probesUntilDead = 10;
 const timeout = 480_000;
 let at: WatcherCluster;
@@ -35,7 +35,6 @@ describe('the probes', { timeout }, () => {
     await notReady;
     await at.plane.kill9ApiServer();
     while (liveness().length < length + probesUntilDead) await at.probed(({ probe }) => probe === 'liveness');
-    expect(at.outcomes.filter(({ probe, ok }) => probe === 'liveness' && !ok)).toEqual([]);
     expect(at.running().map(({ pid }) => pid)).toEqual(pids);
 
     const ready = readiness(true);
