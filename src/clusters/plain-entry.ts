@@ -2,8 +2,8 @@
 // other, and a secret that has changed is an entry that has changed.
 import { bearerToken } from './bearer-token.ts';
 import { ConnectionProblem } from './connection-problem.ts';
+import type { SecretReader } from '../core/secret.ts';
 import type { ClusterEntry } from './entry.ts';
-import type { SecretReader } from './secret-reader.ts';
 
 /** An entry that refers to nothing. */
 export type PlainEntry = Omit<ClusterEntry, 'access'> & {
