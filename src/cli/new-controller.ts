@@ -8,8 +8,8 @@ import { Command } from 'commander';
 import { registry } from '../controllers/registry.ts';
 import type { Registered } from '../core/controller.ts';
 import { nameProblem } from '../generate/check-registry.ts';
-import { type Source, withEntry, withImport } from './edit-source.ts';
-import { catalogueLines, generationRow, type NewNames, newFiles, newNames } from './new-controller-files.ts';
+import { type Source, withEntry, withImport } from './new-controller/edit-source.ts';
+import { catalogueLines, generationRow, type NewNames, newFiles, newNames } from './new-controller/files.ts';
 import { OperatorProblem, operate } from './operate.ts';
 import { printLines } from './output.ts';
 
@@ -56,7 +56,7 @@ async function run(root: string, given: string, group: string | undefined): Prom
   if (registered === undefined) {
     throw new OperatorProblem(`there is no ${registryFile} here; run it in the folder of the project`);
   }
-  const files = newFiles(names, { withMutants: sources.has(catalogueFile) });
+  const files = await newFiles(names, { withMutants: sources.has(catalogueFile) });
   for (const file of files.keys()) {
     if (await isThere(path.join(root, file)))
       throw new OperatorProblem(`${file} is there already; choose another name`);
