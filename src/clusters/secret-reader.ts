@@ -1,5 +1,6 @@
 // Secrets by reference: read when they are needed, remembered for as long as whoever refers to them allows, and read again at
 // once when they were refused, because then they have been replaced.
+import { toError } from '../core/errors.ts';
 import { parseJson } from '../core/parse-json.ts';
 import { isRecord } from '../kube/record.ts';
 import { ConnectionProblem } from './connection-problem.ts';
@@ -17,7 +18,7 @@ export type SecretReference = {
 
 /** Reads secrets. */
 export type SecretReader = {
-  /** Reads one. `where` says who refers to it, for the problem. Throws a ConnectionProblem, or what the SDK throws. */
+  /** Reads one. `where` says who refers to it, for the problem. Throws a ConnectionProblem. */
   read(reference: SecretReference, where: string): Promise<string>;
   /** Forgets one: it was refused, so it may have been replaced. */
   forget(reference: SecretReference): void;
@@ -52,8 +53,14 @@ export function createSecretReader({
       remembered.set(secret, { text, readAt: at, askedAt: at });
       return text;
     } catch (error) {
-      if (error instanceof ConnectionProblem) remembered.delete(secret);
-      if (error instanceof ConnectionProblem || known === undefined) throw error;
+      if (error instanceof ConnectionProblem) {
+        remembered.delete(secret);
+        throw error;
+      }
+      if (known === undefined) {
+        const why = `${where}: secret "${secret}" could not be read (${toError(error).message}); the next try asks again`;
+        throw new ConnectionProblem(why, { cause: error });
+      }
       remembered.set(secret, { ...known, askedAt: now().getTime() });
       return known.text;
     }

@@ -1,5 +1,6 @@
 // The functions as AWS calls them, in this process: environment, event and context in, a batch response out; what they did is
 // looked up in the cluster and on the queues. Bundles are the deployment's tests.
+import { Console } from 'node:console';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -54,7 +55,7 @@ beforeAll(async () => {
   const entry = { server: server.url, access: { type: 'none' } };
   await writeFile(
     path.join(folder, 'clusters.json'),
-    JSON.stringify({ alpha: entry, old: { ...entry, leaving: true } }),
+    JSON.stringify({ alpha: entry, old: { ...entry, leaving: true }, broken: { access: { type: 'eks' } } }),
   );
   const definitions = existingKind<object>({
     group: 'apiextensions.k8s.io',
@@ -141,6 +142,33 @@ describe('a reconcile function', () => {
     const event = anEvent(aRecord('m1', formatMessage(messageFor('one', { cluster: 'old' }))));
     expect(await handler(event, aContext())).toEqual({ batchItemFailures: [] });
     expect(await queues.drain('widget-dlq.fifo')).toEqual([]);
+  });
+
+  it('puts off what is for a cluster whose entry is not valid, names it, and does the rest', async () => {
+    await apply('five');
+    vi.stubEnv('LOG_LEVEL', 'INFO');
+    const said: string[] = [];
+    // Powertools writes to a console of its own.
+    const ears = [Console.prototype, globalThis.console].map((one) =>
+      vi.spyOn(one, 'info').mockImplementation((line: unknown) => void said.push(String(line))),
+    );
+    const before = await waiting();
+    const event = anEvent(
+      aRecord('m1', formatMessage(messageFor('five', { cluster: 'broken' }))),
+      aRecord('m2', formatMessage(messageFor('five'))),
+    );
+    expect(await createReconcileHandler(controller)(event, aContext())).toEqual({ batchItemFailures: [] });
+    expect((await read('five'))?.status).toMatchObject({ note: 'hello five' });
+    // Both come again: the one because it was put off, the other because it asked for it.
+    expect(await waiting()).toBe(before + 2);
+    expect(await queues.drain('widget-dlq.fifo')).toEqual([]);
+    for (const ear of ears) ear.mockRestore();
+    const line = said.find((one) => one.includes('"cluster":"broken"')) ?? '';
+    expect(JSON.parse(line)).toMatchObject({
+      outcome: 'deferred',
+      error:
+        'cluster "broken": access.cluster, access.region missing, unknown or of the wrong type; mend its entry in the clusters table',
+    });
   });
 
   it('keeps messages whose timers nobody takes', async () => {
