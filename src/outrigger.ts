@@ -22,3 +22,4 @@ export { parseJson } from './core/parse-json.ts';
 export { type Custom, defineResource, type Resource } from './core/resource.ts';
 export type { Condition, Finalized, Result, StandingCondition } from './core/result.ts';
 export { type CelRule, withRule } from './core/rule.ts';
+export { type Secret, secret } from './core/secret.ts';

@@ -1,6 +1,8 @@
 // `outrigger replay`: one key once more; or, with --dry-run, what its reconcile would change.
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
+import { createSecretReader } from '../clusters/secret-reader.ts';
+import { settingSecrets } from '../clusters/setting-secrets.ts';
 import { registry } from '../controllers/registry.ts';
 import type { Log } from '../core/context.ts';
 import type { Registered } from '../core/controller.ts';
@@ -66,8 +68,9 @@ async function rehearse(controller: Registered, place: Place, body: string, stop
   const message = parseMessage(body);
   const client = await clusterClient(place, message.cluster);
   const signal = AbortSignal.any([stop, AbortSignal.timeout(rehearsalSeconds * 1000)]);
-  const running = controller.start(place.environment);
-  const played = createRehearse({ controller, running, client, log: warnings, now: () => new Date() });
+  const now = () => new Date();
+  const running = controller.start(place.environment, settingSecrets(createSecretReader({ now })));
+  const played = createRehearse({ controller, running, client, log: warnings, now });
   let outside: { readonly call: string; readonly after: number } | undefined;
   using _ = guardFetch((call) => {
     outside ??= { call, after: played.changes().length };

@@ -1,13 +1,14 @@
 // From a cluster's name to a client: one per cluster and entry, kept as long as the entry stays the same, so that a warm
 // function keeps its connections.
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
+import type { SecretReader } from '../core/secret.ts';
 import { type ClientOptions, createClient, type KubeClient } from '../kube/client.ts';
 import type { Connection } from '../kube/connection.ts';
 import type { FoundCluster } from '../kube/found-cluster.ts';
 import { connectionOf } from './connection-of.ts';
 import type { AwsCredentials } from './eks-token.ts';
 import { type PlainEntry, plainEntry } from './plain-entry.ts';
-import { createSecretReader, type SecretReader } from './secret-reader.ts';
+import { createSecretReader } from './secret-reader.ts';
 import type { ClusterTable } from './table.ts';
 
 /** Finds clusters by name. */

@@ -2,27 +2,10 @@
 // once when they were refused, because then they have been replaced.
 import { toError } from '../core/errors.ts';
 import { parseJson } from '../core/parse-json.ts';
+import type { SecretReader } from '../core/secret.ts';
 import { isRecord } from '../kube/record.ts';
 import { ConnectionProblem } from './connection-problem.ts';
 import type { GetSecret } from './secrets-manager.ts';
-
-/** A reference to a secret. */
-export type SecretReference = {
-  /** Name or ARN. */
-  readonly secret: string;
-  /** Of a secret that is a JSON object of texts, as the console writes them: which one. */
-  readonly key?: string | undefined;
-  /** After this long it is read again. */
-  readonly maxAgeSeconds: number;
-};
-
-/** Reads secrets. */
-export type SecretReader = {
-  /** Reads one. `where` says who refers to it, for the problem. Throws a ConnectionProblem. */
-  read(reference: SecretReference, where: string): Promise<string>;
-  /** Forgets one: it was refused, so it may have been replaced. */
-  forget(reference: SecretReference): void;
-};
 
 /** While Secrets Manager is away, it is asked this often. */
 const AGAIN_SECONDS = 5;

@@ -10,6 +10,7 @@ import { type AnyResult, parseFinalized, parseResult } from './parse-result.ts';
 import { type Part, type PartCondition, type PartField, type Side, sideOfPart } from './part.ts';
 import type { AnyResource, Custom, Resource } from './resource.ts';
 import type { Finalized, Result } from './result.ts';
+import { connectSecrets, type SecretReader } from './secret.ts';
 import { formatProblems } from './zod-problems.ts';
 
 /** The variables that settings are read from. */
@@ -80,8 +81,11 @@ export type Running = {
 export type Registered = {
   readonly name: string;
   readonly declares: Declaration;
-  /** Reads the settings and makes the clients. Throws SettingsError, naming each variable that is missing or wrong. */
-  start(environment: Environment): Running;
+  /**
+   * Reads the settings and makes the clients. Throws SettingsError, naming each variable that is missing or wrong. Without
+   * `secrets` the settings that are secrets cannot be read.
+   */
+  start(environment: Environment, secrets?: SecretReader): Running;
 };
 
 const defaultResyncPeriodSeconds = 36_000;
@@ -127,7 +131,7 @@ function define<S, T, C extends string>(resource: AnyResource, side: Side<S, T>,
     ...controller,
     reconcile: (object, context) => controller.reconcile(object, context),
     declares: { ...declarationOf(resource, controller), ...(part === undefined ? {} : { part }) },
-    start: (environment) => run(side, controller, environment),
+    start: (environment, secrets) => run(side, controller, environment, secrets),
   });
 }
 
@@ -169,8 +173,9 @@ function run<S, T, C extends string, Own extends Kind, Read extends Kind, E exte
   side: Side<S, T>,
   controller: Controller<S, T, C, Own, Read, E, X, D>,
   environment: Environment,
+  secrets: SecretReader | undefined,
 ): Running {
-  const clients = makeClients(controller, environment);
+  const clients = makeClients(controller, environment, secrets);
   return {
     reconcile: async (raw, context) => {
       const result = await controller.reconcile(side.read(raw), typeContext(context, clients, controller));
@@ -198,13 +203,18 @@ function makeClients<
   E extends z.ZodObject,
   X,
   D extends Executes,
->({ name, settings, clients }: Controller<S, T, C, Own, Read, E, X, D>, environment: Environment): X {
+>(
+  { name, settings, clients }: Controller<S, T, C, Own, Read, E, X, D>,
+  environment: Environment,
+  secrets: SecretReader | undefined,
+): X {
   // CloudFormation cannot leave a variable out: one that is empty is one that is not set.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = settings?.safeParse(given);
   if (parsed !== undefined && !parsed.success) {
     throw new SettingsError(`controller ${name} needs in its environment ${formatProblems(parsed.error)}`);
   }
+  if (parsed !== undefined && secrets !== undefined) connectSecrets(parsed.data, secrets, name);
   return clients === undefined ? noClients<X>() : clients(parsed?.data ?? noClients<z.output<E>>());
 }
 

@@ -1,10 +1,11 @@
 // What the function of a controller may do on AWS: consume its queue, wait, give up, read its clusters, and log.
 import type { Registered } from '../core/controller.ts';
+import { isSecret } from '../core/secret.ts';
 import { arnOf, idOf, namePrefix, ownArn } from './aws-names.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** Makes the role of a controller's function. */
-export function roleOf({ name }: Registered): JsonObject {
+export function roleOf({ name, declares }: Registered): JsonObject {
   const id = idOf(name);
   const statements = [
     allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], arnOf(`${id}Queue`)),
@@ -12,9 +13,7 @@ export function roleOf({ name }: Registered): JsonObject {
     allow(['sqs:SendMessage'], [arnOf(`${id}Queue`), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')]),
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
     allow(['ssm:GetParameter'], ownArn('ssm', 'parameter/outrigger/${sls:stage}/clusters/*')),
-    // Of entries that refer to one.
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
-    allow(['secretsmanager:GetSecretValue'], ownArn('secretsmanager', 'secret:outrigger/${sls:stage}/clusters/*')),
+    allow(['secretsmanager:GetSecretValue'], secretsOf(declares.settings)),
     allow(
       ['logs:CreateLogStream', 'logs:PutLogEvents'],
       ownArn('logs', `log-group:/aws/lambda/${namePrefix}${name}:*`),
@@ -30,6 +29,13 @@ export function roleOf({ name }: Registered): JsonObject {
       Policies: [{ PolicyName: name, PolicyDocument: { Version: '2012-10-17', Statement: statements } }],
     },
   };
+}
+
+/** What entries of the clusters table refer to, and settings, where there is one that is a secret. */
+function secretsOf(settings: Registered['declares']['settings']): Json {
+  const hasSecrets = Object.values(settings?.shape ?? {}).some(isSecret);
+  const folders = ['clusters', ...(hasSecrets ? ['settings'] : [])];
+  return folders.map((folder) => ownArn('secretsmanager', `secret:outrigger/\${sls:stage}/${folder}/*`));
 }
 
 function allow(actions: readonly string[], resources: Json): JsonObject {

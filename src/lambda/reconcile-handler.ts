@@ -1,6 +1,7 @@
 // The Lambda handler of a controller: settings, clients and telemetry are made once, at the first invocation, and a batch
 // is handled each time. Everything that decides is in runtime/.
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { settingSecrets } from '../clusters/setting-secrets.ts';
 import type { Registered } from '../core/controller.ts';
 import { redact } from '../core/redact.ts';
 import { controllerQueue } from '../core/words.ts';
@@ -28,14 +29,14 @@ export function createReconcileHandler(controller: Registered): Handler<SQSEvent
 
 function start(controller: Registered): Handler<SQSEvent, SQSBatchResponse> {
   const settings = readReconcileSettings();
-  const running = controller.start(environment());
   const telemetry = createTelemetry(controller.name, {
     level: settings.LOG_LEVEL,
     namespace: settings.METRICS_NAMESPACE,
   });
   const sqs = createSqsClient();
   const monotonicMs = () => performance.now();
-  const { clusters } = openClusters(settings.CLUSTERS, `outrigger/${controller.name}`);
+  const { clusters, secrets } = openClusters(settings.CLUSTERS, `outrigger/${controller.name}`);
+  const running = controller.start(environment(), settingSecrets(secrets));
   const clock = createSqsClock();
   const { name, declares } = controller;
   const send = createSend(sqs, settings.QUEUE_URL_PREFIX);

@@ -2,12 +2,13 @@
 // them is packaged.test.ts.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { secret } from '../../src/core/secret.ts';
 import { controllerDeadLetters, controllerQueue } from '../../src/core/words.ts';
 import { awsOf } from '../../src/generate/aws.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { orchard, orchardWith } from './orchard.ts';
+import { only, orchard, orchardWith } from './orchard.ts';
 
 const template = z.object({
   functions: z.record(
@@ -54,6 +55,18 @@ describe('the AWS pieces', () => {
     expect(new Set(policy.match(/\["\w+","Arn"\]/g))).toEqual(
       new Set(['["TreeQueue","Arn"]', '["TreeDeadLetters","Arn"]', '["TimersQueue","Arn"]']),
     );
+  });
+
+  it('let a function read the secrets of clusters, and those of settings where one of its own is a secret', () => {
+    const secretsOf = (settings: z.ZodObject) => {
+      const { TreeRole } = template.parse(awsOf(only('tree', settings))).resources.Resources;
+      return JSON.stringify(TreeRole).match(/secret:outrigger\/[^"]*/g);
+    };
+    const clusters = `secret:outrigger/\${sls:stage}/clusters/*`;
+    const both = [clusters, `secret:outrigger/\${sls:stage}/settings/*`];
+    expect(secretsOf(z.object({ PLANT_URL: z.url() }))).toEqual([clusters]);
+    expect(secretsOf(z.object({ PLANT_URL: z.url(), PLANT_TOKEN: secret() }))).toEqual(both);
+    expect(secretsOf(z.object({ PLANT_TOKEN: secret().optional() }))).toEqual(both);
   });
 
   it('make a setting a parameter: needed where it is needed by one, else empty when it is not given', () => {

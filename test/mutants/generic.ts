@@ -35,8 +35,8 @@ export function genericMutants({ name, declares }: Registered): readonly Mutant[
       edits: [
         {
           file: controller,
-          find: 'const clients = makeClients(controller, environment);',
-          replace: 'const clients = makeClients(controller, environment); const firstSpecs = new Map();',
+          find: 'const clients = makeClients(controller, environment, secrets);',
+          replace: 'const clients = makeClients(controller, environment, secrets); const firstSpecs = new Map();',
         },
         withSpec('firstSpecs.get(raw.metadata.uid) ?? (firstSpecs.set(raw.metadata.uid, raw.spec), raw.spec)'),
       ],
