@@ -82,7 +82,8 @@ async function readPlans(
   const table = createClusterTable(openClusterSource(place, ssm), { now: () => new Date() });
   const entries = accessEntries(registry);
   const known = await table.list();
-  if (known.length === 0) throw new OperatorProblem(`no cluster in ${place}; put one there, or name another --table`);
+  if (known.length === 0)
+    throw new OperatorProblem(`no cluster in ${place}; put one there, or name another --stage or --table`);
   const plans: AccessPlan[] = [];
   const problems = names
     .filter((name) => !known.includes(name))

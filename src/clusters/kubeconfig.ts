@@ -44,6 +44,7 @@ export async function loadKubeconfig({
   return {
     server,
     ...(ca === undefined ? {} : { ca }),
+    whenUntrusted: `${at.cluster}: if its certificate has changed, put the CA certificate that it has now into certificate-authority-data`,
     ...(cluster.tlsServerName === undefined ? {} : { serverName: cluster.tlsServerName }),
     ...(cluster.skipTLSVerify ? { insecureSkipTlsVerify: true as const } : {}),
     ...(cert === undefined || key === undefined

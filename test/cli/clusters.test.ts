@@ -162,7 +162,7 @@ describe('a mistake is one line that says what to do, and exit status 1:', () =>
 
   it('an empty table', async () => {
     const { err, status } = await run({});
-    expect(err).toContain('put one there, or name another --table');
+    expect(err).toContain('put one there, or name another --stage or --table');
     expect(status).toBe(1);
   });
 });

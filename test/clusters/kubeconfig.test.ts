@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConnectionProblem } from '../../src/clusters/connection-problem.ts';
 import { loadKubeconfig } from '../../src/clusters/kubeconfig.ts';
-import { pem } from '../kube/wire-server.ts';
-import { inlineCertificate, kubeconfig, type Parts } from './kubeconfigs.ts';
+import { createClient } from '../../src/kube/client.ts';
+import { failure, pem, sendJson, startWireServer } from '../kube/wire-server.ts';
+import { base64, inlineCertificate, kubeconfig, type Parts } from './kubeconfigs.ts';
 
 const now = () => new Date('2026-06-01T00:00:00Z');
 
@@ -54,6 +55,17 @@ describe('a kubeconfig on disk', () => {
     const connection = await loadKubeconfig({ file: write(kubeconfig()), now });
     expect(connection).toMatchObject({ server: new URL('https://127.0.0.1:6443'), ca: pem('server.pem') });
     expect(await connection.token?.()).toBe('secret');
+  });
+
+  it('of a cluster whose certificate has changed is one line that names file and field', async () => {
+    const server = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
+    const cluster = { server: server.url.href, 'certificate-authority-data': base64(pem('other.pem')) };
+    const file = write(kubeconfig({ cluster }));
+    const client = createClient(await loadKubeconfig({ file, now }));
+    onTestFinished(() => client.close());
+    expect(String(await failure(client.request({ method: 'GET', path: '/api' })))).toBe(
+      `ConnectError: GET /api: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT); ${file}: cluster "c": if its certificate has changed, put the CA certificate that it has now into certificate-authority-data`,
+    );
   });
 
   it('with certificates in files beside it becomes a connection', async () => {
