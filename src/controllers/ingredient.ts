@@ -1,5 +1,5 @@
 // Ingredient: has a portion of something laid out on the counter. It shows how a reconcile that dies, is repeated or loses
-// its status stays harmless: every effect outside the cluster carries a key made of the object's uid and generation, and
+// its status stays harmless: every effect outside the cluster carries a key made of the object's uid, generation and spec, and
 // what is true is asked of the pantry, once each time. It knows nothing of the dinner that it may be for.
 //
 // A user, or a Dinner, writes spec. This controller alone writes status. Labels and annotations (brand, cost) mean nothing to it.
@@ -8,7 +8,7 @@ import { defineController } from '../core/controller.ts';
 import { toError } from '../core/errors.ts';
 import type { Meta } from '../core/kind.ts';
 import { defineResource } from '../core/resource.ts';
-import { type Claim, createPantry, type Holding, OutOfStockError } from './clients/pantry.ts';
+import { type Claim, createPantry, type Holding, OutOfStockError, type Portion } from './clients/pantry.ts';
 
 const unit = z.enum(['g', 'kg', 'oz', 'lb', 'mL', 'L', 'tsp', 'tbsp', 'cup', 'piece']);
 
@@ -43,7 +43,7 @@ export const ingredient = defineController(ingredientKind)({
   clients: ({ PANTRY_URL }) => createPantry(PANTRY_URL),
 
   async reconcile({ metadata, spec, status }, { clients, record, signal }) {
-    const claim = claimOf(metadata);
+    const claim = claimOf(metadata, spec);
     const found = await clients.look(claim.holder, signal);
     if (isLaidOut(found, claim)) return laidOut(found);
 
@@ -67,17 +67,20 @@ export const ingredient = defineController(ingredientKind)({
     return laidOut(await clients.measure(claim, signal));
   },
 
-  async finalize({ metadata }, { clients, signal }) {
+  async finalize({ metadata, spec }, { clients, signal }) {
     // Giving back nothing is fine: asked twice, or after half of it was done, goods move once.
-    const left = await clients.giveBack(claimOf(metadata), signal);
+    const left = await clients.giveBack(claimOf(metadata, spec), signal);
     if (left.location === 'Unknown') return 'done';
     return { requeueAfterSeconds: 5, reason: 'NotReturned', message: `the portion is still in the ${left.location}` };
   },
 });
 
-/** The same for every repetition, another one as soon as the spec changes. */
-function claimOf({ uid, generation }: Meta): Claim {
-  return { holder: uid, key: `${uid}/${generation}` };
+/**
+ * The same for every repetition, another one as soon as the spec changes. What is asked for is part of it: a cluster that is restored
+ * from a backup gives a generation for the second time, and to another spec.
+ */
+function claimOf({ uid, generation }: Meta, { item, amount, unit }: Portion): Claim {
+  return { holder: uid, key: `${uid}/${generation}/${amount} ${unit} ${item}` };
 }
 
 function isLaidOut({ measured, key }: Holding, claim: Claim): boolean {

@@ -30,12 +30,13 @@ export type WatchState =
     }
   | { readonly step: 'watch'; readonly version: string; readonly heard: boolean; readonly failures: number };
 
-/** What a step came to. probed and listed carry the server's version, heard that of a frame. */
+/** What a step came to. probed and listed carry the server's version, heard that of a frame. restored: another watch found out. */
 export type WatchOutcome =
   | { readonly type: 'probed'; readonly version: string }
   | { readonly type: 'listed'; readonly version: string }
   | { readonly type: 'heard'; readonly version: string }
   | { readonly type: 'ended' }
+  | { readonly type: 'restored' }
   | { readonly type: 'failed'; readonly error: unknown };
 
 /** Returns the first state of a watch: from a version, or from nothing. */
@@ -48,6 +49,7 @@ export function firstState(start?: string): WatchState {
 /** Returns the state after an outcome. Outcomes that a step cannot have leave it as it is. */
 export function nextState(state: WatchState, outcome: WatchOutcome): WatchState {
   if (outcome.type === 'failed') return afterFailure(state, outcome.error);
+  if (outcome.type === 'restored') return { step: 'list', mode: 'restored', failures: state.failures };
   switch (state.step) {
     case 'probe':
       return outcome.type === 'probed' ? afterProbe(state, outcome.version) : state;

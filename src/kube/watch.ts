@@ -11,6 +11,7 @@ import { type ObjectHead, parseHead, type WantedMetadata } from './metadata.ts';
 import type { ResourceName } from './object.ts';
 import { collectionPath } from './path.ts';
 import { listPagesAs } from './read.ts';
+import { createRestoration, type Restoration } from './restoration.ts';
 import { untilSilent } from './until-silent.ts';
 import type { Wait } from './wait.ts';
 import { type FrameEvent, parseFrame, versionOf } from './watch-frame.ts';
@@ -42,6 +43,8 @@ export interface WatchOptions {
   readonly random: () => number;
   /** Whether versions may be compared (resource-version.ts); those of aggregated APIs may not. Default true. */
   readonly comparable?: boolean;
+  /** Shared by the watches of one server. Default: this one stands alone. */
+  readonly restoration?: Restoration;
   /** Silence after which a stream is given up: bookmarks come every 60 s. */
   readonly idleSeconds?: number;
   readonly pageSize?: number;
@@ -55,20 +58,39 @@ const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 export async function* watchHeads(
   client: KubeClient,
   target: WatchTarget,
-  { start, signal, wait, random, comparable = true, idleSeconds = 70, pageSize = 500, listSeconds = 30 }: WatchOptions,
+  {
+    start,
+    signal,
+    wait,
+    random,
+    comparable = true,
+    restoration = createRestoration(),
+    idleSeconds = 70,
+    pageSize = 500,
+    listSeconds = 30,
+  }: WatchOptions,
 ): AsyncGenerator<WatchEvent> {
   let state = firstState(start);
+  let known = restoration.count();
   while (!signal.aborted) {
     let error: unknown;
+    // Whatever this one does, the news of another one ends it.
+    const until = AbortSignal.any([signal, restoration.next()]);
+    if (restoration.count() !== known) state = nextState(state, { type: 'restored' });
+    known = restoration.count();
     try {
       if (state.step === 'probe') {
-        const version = await probe(client, target, signal);
+        const version = await probe(client, target, until);
         state = nextState(state, { type: 'probed', version: comparable ? version : state.version });
+        if (state.step === 'list' && state.mode === 'restored') {
+          if (restoration.count() === known) restoration.tell();
+          known = restoration.count();
+        }
       } else if (state.step === 'list') {
-        const version = yield* list(client, target, state, { signal, pageSize, listSeconds });
+        const version = yield* list(client, target, state, { signal: until, pageSize, listSeconds });
         state = nextState(state, { type: 'listed', version });
       } else {
-        const stream = await open(client, target, state.version, signal);
+        const stream = await open(client, target, state.version, until);
         try {
           for await (const frame of readFrames(untilSilent(stream, idleSeconds, wait))) {
             const event = parseFrame(frame, { label: label(target), wanted: target.wanted });
@@ -85,10 +107,10 @@ export async function* watchHeads(
       error = thrown;
       state = nextState(state, { type: 'failed', error });
     }
-    if (error === undefined || signal.aborted) continue;
+    if (error === undefined || until.aborted) continue;
     const retryInSeconds = backoffSeconds(state.failures, error, random());
     yield { type: 'trouble', error, retryInSeconds };
-    if (retryInSeconds > 0) await wait(retryInSeconds, signal).catch(() => undefined);
+    if (retryInSeconds > 0) await wait(retryInSeconds, until).catch(() => undefined);
   }
 }
 

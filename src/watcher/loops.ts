@@ -1,12 +1,13 @@
 // One loop for each collection of the watch list, and what they ask of each other: who lost a child while nobody watched is
-// known to the loop of the owners.
+// known to the loop of the owners, and one that finds the cluster restored says so to all.
 import type { Log } from '../core/context.ts';
 import type { WatchedResource, WatchList } from '../core/watch-list.ts';
+import { createRestoration } from '../kube/restoration.ts';
 import type { Health } from './health.ts';
 import { createWatchLoop, type LoopParts, type WatchLoop } from './watch-loop.ts';
 
 /** What all loops work with. */
-export type LoopsParts = Omit<LoopParts, 'health' | 'sweep'> & { readonly health: Health };
+export type LoopsParts = Omit<LoopParts, 'health' | 'sweep' | 'restoration'> & { readonly health: Health };
 
 /** Whose cluster, which part of it, and whose queues. */
 export type LoopsScope = {
@@ -29,9 +30,10 @@ export function createLoops(
       }
     }
   };
+  const restoration = createRestoration();
   for (const resource of resources) {
     const kind = kindOf(resource);
-    const own = { ...parts, health: parts.health.loop(kind), log: withFields(parts.log, { kind }), sweep };
+    const own = { ...parts, restoration, health: parts.health.loop(kind), log: withFields(parts.log, { kind }), sweep };
     loops.set(resource, createWatchLoop(own, { resource, ...scope }));
   }
   return loops;

@@ -8,6 +8,7 @@ import type { WatchedResource } from '../core/watch-list.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { ObjectHead } from '../kube/metadata.ts';
 import { compareVersions } from '../kube/resource-version.ts';
+import type { Restoration } from '../kube/restoration.ts';
 import type { Wait } from '../kube/wait.ts';
 import { type WatchEvent, watchHeads } from '../kube/watch.ts';
 import type { ListMode } from '../kube/watch-state.ts';
@@ -30,6 +31,8 @@ export type LoopParts = {
   readonly forwarder: Pick<Forwarder, 'mark' | 'markBulk'>;
   readonly cursor: Cursor;
   readonly health: LoopHealth;
+  /** Shared by all loops of the cluster. */
+  readonly restoration: Restoration;
   readonly log: Log;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -205,10 +208,10 @@ export function createWatchLoop(
   }
 
   async function follow(start: string | undefined, signal: AbortSignal): Promise<void> {
-    const { wait, random } = parts;
+    const { wait, random, restoration } = parts;
     const { labelSelector, aggregated = false } = resource;
     const target = { resource, namespace, labelSelector, wanted: wantedOf(resource) };
-    const options = { start, signal, wait, random, comparable: !aggregated };
+    const options = { start, signal, wait, random, restoration, comparable: !aggregated };
     for await (const event of watchHeads(client, target, options)) handle(event, start);
   }
 

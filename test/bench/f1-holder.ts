@@ -3,6 +3,7 @@
 import { CustomObjectsApi, KubeConfig, type KubernetesObject, makeInformer } from '@kubernetes/client-node';
 import type { WatchedResource } from '../../src/core/watch-list.ts';
 import { createClient } from '../../src/kube/client.ts';
+import { createRestoration } from '../../src/kube/restoration.ts';
 import { waitReally } from '../../src/kube/wait.ts';
 import { createForwarder } from '../../src/runtime/forwarder.ts';
 import { noCursor } from '../../src/watcher/cursor.ts';
@@ -51,6 +52,7 @@ function ours(): Followed {
       cursor: noCursor,
       health: createHealth(now).loop('parts'),
       nonce: () => 'bench',
+      restoration: createRestoration(),
       sweep: () => {},
     },
     { resource, cluster: 'bench' },

@@ -59,14 +59,22 @@ describe('what was lost', () => {
   });
 
   /** A judge in front of one portion, and of a pantry that has laid out so much. */
-  async function judgeOf(observedGeneration: number, laidOut: number, waiting = 0): Promise<Judge> {
-    const metadata = { name: 'a', uid: 'u', resourceVersion: '7', generation: 2 };
+  async function judgeOf(
+    observedGeneration: number,
+    laidOut: number,
+    { waiting = 0, finalizers = [] }: { readonly waiting?: number; readonly finalizers?: readonly string[] } = {},
+  ): Promise<Judge & { vanish(): Promise<void> }> {
+    const metadata = { name: 'a', uid: 'u', resourceVersion: '7', generation: 2, finalizers };
     const conditions = [{ type: 'Ready', status: 'True' }];
     const status = { observedGeneration, conditions, measured: { amount: 3 } };
-    const items = [{ metadata, spec: { item: 'rice', amount: 3 }, status }];
+    let items = [{ metadata, spec: { item: 'rice', amount: 3 }, status }];
+    const watched = Promise.withResolvers<void>();
     const server = http.createServer(({ url = '' }, response) => {
       // A watch that says nothing.
-      if (url.includes('watch')) return;
+      if (url.includes('watch')) {
+        watched.resolve();
+        return;
+      }
       const counts = { Attributes: { ApproximateNumberOfMessages: waiting } };
       const holding = { measured: { amount: laidOut } };
       const list = { metadata: { resourceVersion: '7' }, items };
@@ -78,7 +86,13 @@ describe('what was lost', () => {
     const all = createPlainApi({ url: `http://127.0.0.1:${port}` });
     const judge = await startJudge({ api: all, pantry: all, sqs: all, queueUrl: 'q', visits: () => [] });
     running.push({ judge, server });
-    return judge;
+    return {
+      ...judge,
+      vanish: async () => {
+        await watched.promise;
+        items = [];
+      },
+    };
   }
 
   it('nothing is lost where status and pantry say what the spec says', async () => {
@@ -92,6 +106,34 @@ describe('what was lost', () => {
     expect(await (await judgeOf(2, 1)).untilConverged(0)).toEqual(['a: the pantry has 1 of 3 laid out']);
   });
   it('a queue that never empties is a loss', async () => {
-    expect(await (await judgeOf(2, 3, 1)).untilConverged(0)).toEqual(['1 messages are still on the queue']);
+    expect(await (await judgeOf(2, 3, { waiting: 1 })).untilConverged(0)).toEqual([
+      '1 messages are still on the queue',
+    ]);
+  });
+  it('a portion that is left behind is a loss', async () => {
+    const judge = await judgeOf(2, 3, { finalizers: ['f'] });
+    await judge.vanish();
+    expect(await judge.untilConverged(0)).toEqual(['a (u) is gone, its portion is not']);
+  });
+  it.each([
+    { of: 'an object that is no longer there', finalizers: ['f'], first: 'vanish', verdict: 'excused', lost: [] },
+    { of: 'an object without its finalizer', finalizers: [], first: 'rewound', verdict: 'excused', lost: [] },
+    {
+      of: 'an object with its finalizer',
+      finalizers: ['f'],
+      first: 'rewound',
+      verdict: 'a loss',
+      lost: ['a (u) is gone, its portion is not'],
+    },
+  ] as const)('of a cluster that has gone back, the portion of $of that is left behind: $verdict', async ({
+    finalizers,
+    first,
+    lost,
+  }) => {
+    const judge = await judgeOf(2, 3, { finalizers });
+    if (first === 'vanish') await judge.vanish();
+    await judge.rewound();
+    await judge.vanish();
+    expect(await judge.untilConverged(0)).toEqual(lost);
   });
 });

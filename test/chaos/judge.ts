@@ -29,7 +29,10 @@ export type Judge = {
     deadlineSeconds: number,
     options?: { /** Whose state, and whose messages, do not matter. */ readonly except?: string },
   ): Promise<readonly string[]>;
-  /** The cluster has gone back: whoever is no longer there never was, and nobody can be asked to clean up for it. */
+  /**
+   * The cluster has gone back: whoever is no longer there never was, and whoever is without a finalizer again never had one. What was
+   * done outside for either, nothing in the cluster tells of, until a reconcile puts the finalizer on it anew.
+   */
   rewound(): Promise<void>;
   /** Judges what happened since the last verdict. */
   verdict(lost: readonly string[]): Verdict;
@@ -51,11 +54,13 @@ const lookMilliseconds = 200;
 export async function startJudge({ api, pantry, sqs, queueUrl, visits }: Witnesses): Promise<Judge> {
   const over = new AbortController();
   const seen = new Map<string, Portion>();
+  const excused = new Set<string>();
   let extraWrites = 0;
   const note = (next: Portion): void => {
     const last = seen.get(next.metadata.uid);
     if (last !== undefined && isExtra(last, next)) extraWrites += 1;
     seen.set(next.metadata.uid, next);
+    if (next.metadata.finalizers.length > 0) excused.delete(next.metadata.uid);
   };
   const watching = watch();
 
@@ -101,7 +106,7 @@ export async function startJudge({ api, pantry, sqs, queueUrl, visits }: Witness
       return [`${name}: the pantry has ${measured?.amount ?? 'nothing'} of ${spec.amount} laid out`];
     });
     const left = [...seen.values()].map(async ({ metadata: { name, uid } }) => {
-      if (here.has(uid) || name === except) return [];
+      if (here.has(uid) || excused.has(uid) || name === except) return [];
       const { measured, reserved } = await held(uid);
       return measured === undefined && reserved === undefined ? [] : [`${name} (${uid}) is gone, its portion is not`];
     });
@@ -136,8 +141,9 @@ export async function startJudge({ api, pantry, sqs, queueUrl, visits }: Witness
       }
     },
     rewound: async () => {
-      const here = new Set((await list()).map(({ metadata }) => metadata.uid));
+      const here = new Map((await list()).map(({ metadata }) => [metadata.uid, metadata]));
       for (const uid of seen.keys()) if (!here.has(uid)) seen.delete(uid);
+      for (const [uid, { finalizers }] of here) if (finalizers.length === 0) excused.add(uid);
     },
     verdict: (lost) => {
       const writes = extraWrites;

@@ -31,12 +31,12 @@ export const watcherRows: readonly Row[] = [
   },
   {
     fault: 'rolling restart of watchers',
-    how: ({ kills }) => `SIGTERM to one of two, its successor watches, SIGTERM to the other; ${kills} times`,
+    how: ({ kills }) => `SIGTERM to one of two, its successor watches, SIGTERM to the other; ${rollsOf(kills)} times`,
     watchers: 2,
-    run: inRounds(async ({ system }) => await system.crew.roll(AbortSignal.timeout(60_000))),
+    run: inRounds(async ({ system }) => await system.crew.roll(AbortSignal.timeout(60_000)), rollsOf),
   },
   {
-    fault: "watchers' clock is off",
+    fault: 'watchers’ clocks off',
     how: `${clockMinutes} min ahead, then ${clockMinutes} min behind; SQS refuses dates over 5 min off, as AWS does`,
     lasting: true,
     run: async ({ system, editor, changes }) => {
@@ -75,13 +75,19 @@ function killed(count: number): Row['run'] {
   });
 }
 
-/** Does it as often as something is killed, with a part of the changes beside each. */
-function inRounds(strike: (stage: Stage) => Promise<number>): Row['run'] {
+/** A restart that waits for successors takes as long as several deaths. */
+function rollsOf(kills: number): number {
+  return Math.ceil(kills / 5);
+}
+
+/** Does it as often as something is killed, or as that tells, with a part of the changes beside each. */
+function inRounds(strike: (stage: Stage) => Promise<number>, roundsOf = (kills: number) => kills): Row['run'] {
   return async (stage) => {
     const { editor, kills, changes } = stage;
+    const rounds = roundsOf(kills);
     let fired = 0;
-    for (let round = 0; round < kills; round += 1) {
-      const [struck] = await Promise.all([strike(stage), editor.edit(Math.ceil(changes / kills))]);
+    for (let round = 0; round < rounds; round += 1) {
+      const [struck] = await Promise.all([strike(stage), editor.edit(Math.ceil(changes / rounds))]);
       fired += struck;
     }
     return fired;

@@ -42,6 +42,13 @@ describe('the reconcile of an ingredient', () => {
     expect(pantry.stock('salt', 'tbsp')).toBe(8);
   });
 
+  it('I3: measures again where a restored cluster gives the same generation to another amount', async () => {
+    const { status } = await ingredient.reconcile(salt, context());
+    const result = await ingredient.reconcile({ ...salt, spec: moreSalt.spec, status }, context());
+    expect(result.status.measured).toEqual({ amount: 2, unit: 'tbsp' });
+    expect(pantry.stock('salt', 'tbsp')).toBe(8);
+  });
+
   it('I3: claims what is laid out, not what is wanted, when there is not enough', async () => {
     const { status } = await ingredient.reconcile(salt, context());
     const tooMuch = { metadata: moreSalt.metadata, spec: { ...salt.spec, amount: 11 }, status };

@@ -1,6 +1,8 @@
 // Everything a server can do to a watch, and that it goes on. Excluded: its start and end (watch.test.ts), the table of states
 // (watch-state.test.ts).
 import { describe, expect, it } from 'vitest';
+import { createRestoration } from '../../src/kube/restoration.ts';
+import type { WatchOptions } from '../../src/kube/watch.ts';
 import { brief, createTime, follow, frame, listOf, openWatch, startScript, tank } from './watch-script.ts';
 import { sendJson, startWireServer, statusOf } from './wire-server.ts';
 
@@ -110,6 +112,48 @@ describe('a watch that', () => {
       'changed a@9',
     ]);
     expect(server.arrived.at(-1)?.query.resourceVersion).toBe('8');
+  });
+
+  it('meets a restored server says so to others, which list it too, once, whatever their own versions', async () => {
+    const { server } = await startScript({
+      // The first of the two watches is ended by the server, the second by the news.
+      watch: (_, response, count) => {
+        openWatch(response, frame('MODIFIED', tank('a', count < 3 ? '101' : '9')));
+        if (count === 2) response.end();
+      },
+      probe: (response) => sendJson(response, 200, listOf('8')),
+      list: (_, response, count) => sendJson(response, 200, listOf(count < 3 ? '100' : '8')),
+    });
+    const restoration = createRestoration();
+    const [told, finder] = [
+      follow(server.client(), createTime(), { restoration }),
+      follow(server.client(), createTime(), { restoration }),
+    ];
+    for (const one of [told, finder]) expect(brief(await one.take(4)).at(-1)).toBe('changed a@101');
+    for (const one of [finder, told]) {
+      expect(brief(await one.take(4))).toEqual([
+        'listing restored',
+        'page restored: ',
+        'listed restored 8',
+        'changed a@9',
+      ]);
+    }
+    expect(restoration.count()).toBe(1);
+  });
+
+  it('waits for its turn does not wait any longer for the news that the server was restored', async () => {
+    const { server } = await startScript({
+      watch: (_request, response) => sendJson(response, 503, statusOf(503, 'No')),
+    });
+    const restoration = createRestoration();
+    // A backoff that only the news ends.
+    const wait: WatchOptions['wait'] = (_, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const { take } = follow(server.client(), { ...createTime(), wait }, { restoration });
+    expect(brief(await take(4)).at(-1)).toBe('trouble 0.8');
+    const next = take(1);
+    restoration.tell();
+    expect(brief(await next)).toEqual(['listing restored']);
   });
 
   it.each([

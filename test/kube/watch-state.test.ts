@@ -60,6 +60,7 @@ describe('the next state', () => {
       probe('relist', 4),
     ],
     ['the first list breaks off: again', blank('initial'), failed(reset), blank('initial', 1)],
+    ['another watch has found the server restored: listed', probe('watch'), { type: 'restored' }, blank('restored')],
     ['a list of a restored server breaks off: again', blank('restored', 1), failed(gone), blank('restored', 2)],
     ['listed: watch from there', blank('initial', 1), { type: 'listed', version: '60' }, watch(false, 1, '60')],
     ['heard: on, and all is forgiven', watch(false, 5), { type: 'heard', version: '61' }, watch(true, 0, '61')],

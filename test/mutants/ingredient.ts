@@ -9,14 +9,20 @@ export const ingredientMutants: readonly Mutant[] = [
   swap(
     'asks under one key for all generations: another amount is not measured',
     file,
-    'key: `${uid}/${generation}`',
+    'key: `${uid}/${generation}/${amount} ${unit} ${item}`',
     'key: uid',
   ),
   swap(
     'asks under a new key each time: a repetition moves goods again',
     file,
-    'key: `${uid}/${generation}`',
+    'key: `${uid}/${generation}/${amount} ${unit} ${item}`',
     'key: String(Math.random())',
+  ),
+  swap(
+    'asks under a key of the generation alone: a restored cluster gives it to another amount, which is not measured',
+    file,
+    'key: `${uid}/${generation}/${amount} ${unit} ${item}`',
+    'key: `${uid}/${generation}`',
   ),
   swap(
     'does not look whether the portion is there already',

@@ -4,6 +4,7 @@ import type { Log } from '../../src/core/context.ts';
 import type { Registered } from '../../src/core/controller.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
+import { createRestoration } from '../../src/kube/restoration.ts';
 import { waitReally } from '../../src/kube/wait.ts';
 import type { Send } from '../../src/queue/sender.ts';
 import { createForwarder } from '../../src/runtime/forwarder.ts';
@@ -61,6 +62,7 @@ export function startWatch(
       cursor: noCursor,
       health: health.loop(resource.plural),
       nonce: () => crypto.randomUUID(),
+      restoration: createRestoration(),
       sweep: () => {},
     };
     await createWatchLoop(parts, { resource, cluster: 'test', namespace }).run(ending.signal);

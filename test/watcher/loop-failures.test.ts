@@ -3,6 +3,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { WatchedResource } from '../../src/core/watch-list.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
+import { createRestoration } from '../../src/kube/restoration.ts';
 import { createForwarder } from '../../src/runtime/forwarder.ts';
 import { type Cursor, noCursor } from '../../src/watcher/cursor.ts';
 import { createHealth } from '../../src/watcher/health.ts';
@@ -67,6 +68,7 @@ function follow(client: KubeClient, { cursor = noCursor }: { readonly cursor?: C
         if (seconds === 70) count('listening');
         return waited;
       },
+      restoration: createRestoration(),
       sweep: () => undefined,
     },
     { resource: tanks, cluster: 'c' },

@@ -8,6 +8,7 @@ import { applyObject } from '../../src/kube/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client.ts';
 import { objectPath } from '../../src/kube/path.ts';
 import { listPages } from '../../src/kube/read.ts';
+import { createRestoration } from '../../src/kube/restoration.ts';
 import type { Wait } from '../../src/kube/wait.ts';
 import { type ApiServer, startApiServer } from '../../src/local/api-server/server.ts';
 import { type Message, parseMessage } from '../../src/queue/message.ts';
@@ -147,6 +148,7 @@ export function watchLoopAround() {
           if (breakOnce && nonce === 1) throw new Error('broken');
           return `${nonce}`;
         },
+        restoration: createRestoration(),
         sweep: (controllers) => void swept.push(...controllers),
       },
       { resource, cluster: 'c' },

@@ -1,5 +1,5 @@
 // The ingredients' outside world: shelves, a counter, and what is laid out for whom. The wire contract, all bodies JSON.
-// `holder` is the object (its uid): it has at most one portion. `key` is the caller's idempotency key (uid and generation):
+// `holder` is the object (its uid): it has at most one portion. `key` is the caller's idempotency key (uid, generation, what):
 // whatever is asked twice with the same key happens once.
 //
 //   POST /reserve  {"holder", "key", "item", "amount", "unit"} → 200 Holding   taken from the shelf, not yet on the counter;
