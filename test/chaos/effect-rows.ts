@@ -30,6 +30,7 @@ export const effectRows: readonly Row[] = [
     fault: 'function killed after each effect',
     how: 'of every controller: create, change, delete, with kill -9 after each effect of a run without deaths; same end',
     slow: true,
+    long: true,
     run: killFunctions,
   },
 ];

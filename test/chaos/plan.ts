@@ -98,6 +98,7 @@ const options = {
 function rotate(rows: readonly Row[], seed: number): readonly Row[] {
   const dice = createDice(seed);
   const shuffled = rows
+    .filter((row) => row.long !== true)
     .map((row) => ({ row, place: dice.number() }))
     .toSorted((one, other) => one.place - other.place)
     .map(({ row }) => row);

@@ -40,6 +40,8 @@ export type Row = {
   readonly real?: true;
   /** Longer than most need: the fault is found by a time-out. */
   readonly slow?: true;
+  /** Takes minutes on any machine: not for CI. */
+  readonly long?: true;
   /** What was done to requests goes on until everything has converged: its cause is not mended, or was mended elsewhere. */
   readonly lasting?: true;
   /** Watchers at the beginning; default 1. */
