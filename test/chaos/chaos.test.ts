@@ -25,7 +25,15 @@ const cases = [
 describe('while something breaks', () => {
   let chaos: Chaos;
   beforeAll(async () => {
-    const amounts = { changes: 8, awaySeconds: 2, queuesAwaySeconds: 1, kills: 3, crowd: 9, resyncKeys: 50 };
+    const amounts = {
+      changes: 8,
+      awaySeconds: 2,
+      queuesAwaySeconds: 1,
+      kills: 3,
+      crowd: 9,
+      resyncKeys: 50,
+      resyncPerSecond: 10,
+    };
     const users = { objects: 4, pauseMilliseconds: 60 };
     chaos = await openChaos({ real: false, seed, amounts, users }, AbortSignal.timeout(startSeconds * 1000));
   }, startSeconds * 1000);

@@ -10,6 +10,7 @@ import { startJudge } from './judge.ts';
 import { createPlainApi } from './plain-api.ts';
 import { queueOrderRows } from './queue-order-rows.ts';
 import { queueRows } from './queue-rows.ts';
+import { resyncRows } from './resync-rows.ts';
 import { type Amounts, type Outcome, type Row, runRow } from './row.ts';
 import { startSystem } from './system.ts';
 import { watcherRows } from './watcher-rows.ts';
@@ -40,6 +41,7 @@ export function createCatalogue(): readonly Row[] {
     ...queueOrderRows,
     ...deathRows,
     ...functionRows,
+    ...resyncRows,
     ...effectRows,
   ];
 }

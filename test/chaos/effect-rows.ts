@@ -28,8 +28,9 @@ export const effectRows: readonly Row[] = [
   },
   {
     fault: 'function killed after each effect',
-    how: 'of every controller: create, change, delete, with kill -9 after each effect of a run without deaths; same end',
+    how: 'every controller and the timers: create, change, delete, kill -9 after each effect of a run without deaths',
     slow: true,
+    long: true,
     run: killFunctions,
   },
 ];
@@ -85,7 +86,9 @@ async function killFunctions({ system, editor, changes, note }: Stage): Promise<
     const [all] = await Promise.all([Promise.all(lines), editor.edit(changes)]);
     const lives = all.flat();
     for (const { subject, effects, deaths, changes: asked } of lives) {
-      note(`${subject.controller}: ${effects.flat().length} effects, ${deaths} deaths, ${asked} further changes`);
+      note(
+        `${subject.dies ?? subject.controller}: ${effects.flat().length} effects, ${deaths} deaths, ${asked} further changes`,
+      );
     }
     const wrong = lives.flatMap((one) => one.wrong);
     if (wrong.length > 0) throw new Error(wrong.join('; '));

@@ -58,6 +58,7 @@ export function makePlan(args: readonly string[], { catalogue, commitSeed, rando
       kills: number(values.kills, 4, 50),
       crowd: number(values.crowd, 100, 1_000),
       resyncKeys: number(values['resync-keys'], 2_000, 100_000),
+      resyncPerSecond: number(values['resync-per-second'], 20),
     },
     users: {
       objects: number(values.objects, 8, 50),
@@ -87,6 +88,7 @@ const options = {
   kills: { type: 'string' },
   crowd: { type: 'string' },
   'resync-keys': { type: 'string' },
+  'resync-per-second': { type: 'string' },
   only: { type: 'string', multiple: true },
   keep: { type: 'string' },
   write: { type: 'string' },
@@ -98,6 +100,7 @@ const options = {
 function rotate(rows: readonly Row[], seed: number): readonly Row[] {
   const dice = createDice(seed);
   const shuffled = rows
+    .filter((row) => row.long !== true)
     .map((row) => ({ row, place: dice.number() }))
     .toSorted((one, other) => one.place - other.place)
     .map(({ row }) => row);

@@ -19,6 +19,8 @@ export type Amounts = {
   readonly crowd: number;
   /** How many keys a resync brings at once. */
   readonly resyncKeys: number;
+  /** How many of them are due each second: what the functions of this machine can do beside their work. */
+  readonly resyncPerSecond: number;
 };
 
 /** What a fault can work with. */
@@ -40,6 +42,8 @@ export type Row = {
   readonly real?: true;
   /** Longer than most need: the fault is found by a time-out. */
   readonly slow?: true;
+  /** Not for CI: it takes minutes on any machine, or needs one to itself. */
+  readonly long?: true;
   /** What was done to requests goes on until everything has converged: its cause is not mended, or was mended elsewhere. */
   readonly lasting?: true;
   /** Watchers at the beginning; default 1. */

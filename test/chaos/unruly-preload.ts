@@ -2,10 +2,11 @@
 // pantry do what no author would write on purpose. An entry point; it exports nothing.
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { shiftClock } from './shift-clock.ts';
 import { unrulyItems } from './unruliness.ts';
 
-/** Longer than every function of the chaos system may run, redeliveries included. */
-const ignoringMilliseconds = 45_000;
+/** Later than a function's deadline, and than its message's next receive: who thaws then would not be alone. */
+const ignoringMilliseconds = 15_000;
 
 shiftClock(Number(readFileSync(new URL(import.meta.url).searchParams.get('shift') ?? '', 'utf8')) * 60_000);
 
@@ -19,18 +20,6 @@ globalThis.fetch = async (input, init = {}) => {
   await wait(ignoringMilliseconds);
   return await honest(input, deaf);
 };
-
-/** Monotonic time, and so every deadline, goes on as it did. */
-function shiftClock(milliseconds: number): void {
-  if (milliseconds === 0) return;
-  const Real = globalThis.Date;
-  const now = () => Real.now() + milliseconds;
-  const Shifted = new Proxy(Real, {
-    construct: (target, given, made) => Reflect.construct(target, given.length === 0 ? [now()] : given, made),
-    get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
-  });
-  Object.defineProperty(globalThis, 'Date', { value: Shifted });
-}
 
 function block(): never {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

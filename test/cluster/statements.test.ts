@@ -4,6 +4,7 @@ import '../control-plane/global-setup.ts';
 import { badInputCases } from '../statements/bad-input-cases.ts';
 import { dinnerCases } from '../statements/dinner-cases.ts';
 import { ingredientCases } from '../statements/ingredient-cases.ts';
+import { poisonCases } from '../statements/poison-cases.ts';
 import { wakeCases } from '../statements/wake-cases.ts';
 import { waterTankCases } from '../statements/water-tank-cases.ts';
 
@@ -12,6 +13,7 @@ const connect = () => ({ server: new URL(url), ca, token: async () => adminToken
 
 waterTankCases(connect);
 ingredientCases(connect);
+poisonCases(connect);
 dinnerCases(connect);
 badInputCases(connect);
 wakeCases(connect);

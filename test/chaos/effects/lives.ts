@@ -1,4 +1,4 @@
-// X6 by SIGKILL: an object is created, changed and deleted, and each time its controller's process dies right after its n-th effect, for
+// X6 by SIGKILL: an object is created, changed and deleted, and each time its function's process dies right after its n-th effect, for
 // every n that a life without deaths has. What is then in the cluster and outside must be what it is after a life without deaths.
 import { setTimeout as wait } from 'node:timers/promises';
 import { ownersOfPort } from '../owner-of-port.ts';
@@ -26,7 +26,7 @@ type Life = Omit<Lives, 'changes'> & { readonly moments: readonly Moment[] };
 const steps = ['created', 'changed', 'deleted'] as const;
 /** Generous: a machine under load is slow, and a loss does not mend itself. */
 const settleSeconds = 150;
-const lookMilliseconds = 200;
+const lookMilliseconds = 400;
 /** Longer than a change of one object takes to reach what follows from it. */
 const stillMilliseconds = 3_000;
 
@@ -39,22 +39,22 @@ export async function liveAll(
     onLine = () => undefined,
   }: { readonly beside?: readonly string[]; readonly onLine?: (line: string) => void } = {},
 ): Promise<Lives> {
-  const { controller } = subject;
-  const namespace = await openNamespace(system.direct.api, `effects-${controller}`);
+  const { controller, dies = controller } = subject;
+  const namespace = await openNamespace(system.direct.api, `effects-${dies}`);
   const sqs = createPlainSqs(system.direct.sqs);
   const queueUrls = [controller, ...beside].map((one) => system.queueUrl(`${one}.fifo`));
   const scene = { system, subject, namespace, sqs, queueUrls };
   try {
     for (const plain of subject.beside) await namespace.create(plain);
     const calm = await live(scene, Number.POSITIVE_INFINITY);
-    onLine(`${controller}: ${calm.effects.map((all, index) => `${steps[index]}: ${all.join(', ')}`).join('; ')}`);
+    onLine(`${dies}: ${calm.effects.map((all, index) => `${steps[index]}: ${all.join(', ')}`).join('; ')}`);
     const most = Math.max(...calm.effects.map(({ length }) => length));
     const wrong: string[] = [];
     let deaths = 0;
     for (let after = 1; after <= most; after += 1) {
       const life = await live(scene, after, calm);
       deaths += life.deaths;
-      const about = `${controller}, dead after effect ${after}`;
+      const about = `${dies}, dead after effect ${after}`;
       wrong.push(...life.wrong.map((line) => `${about}: ${line}`));
       onLine(`${about}: ${life.deaths} deaths`);
     }
@@ -78,7 +78,7 @@ type Scene = {
 /** Lives once, up to where `calm` was at the same points; without it, until nothing changes any more. */
 async function live(scene: Scene, after: number, calm?: Life): Promise<Life> {
   const { system, subject, namespace } = scene;
-  const { object, controller, change, counted = () => 0 } = subject;
+  const { object, controller, dies = controller, change, counted = () => 0 } = subject;
   const countedBefore = counted(system.worlds);
   const effects: (readonly string[])[] = [];
   const moments: Moment[] = [];
@@ -86,7 +86,7 @@ async function live(scene: Scene, after: number, calm?: Life): Promise<Life> {
   let deaths = 0;
   let uid = '';
   for (const [index, step] of steps.entries()) {
-    const armed = arm(system, controller, after);
+    const armed = arm(system, dies, after);
     if (step === 'created') uid = (await namespace.create(object)).metadata.uid;
     if (step === 'changed') await namespace.change(object, change);
     if (step === 'deleted') await namespace.delete(object);
@@ -100,13 +100,13 @@ async function live(scene: Scene, after: number, calm?: Life): Promise<Life> {
   return { effects, deaths, moments, wrong };
 }
 
-/** Kills the process of a controller that has just had its n-th effect from now on. */
-function arm({ onEffect, pids }: WholeSystem, controller: string, after: number) {
+/** Kills the process of a function that has just had its n-th effect from now on. */
+function arm({ onEffect, pids }: WholeSystem, name: string, after: number) {
   const effects: string[] = [];
   let deaths = 0;
   const disarm = onEffect((effect) => {
     if (onlyReads(effect)) return;
-    const owners = ownersOfPort(effect.port, pids(controller));
+    const owners = ownersOfPort(effect.port, pids(name));
     if (owners.length === 0) return;
     effects.push(nameOf(effect));
     if (effects.length !== after) return;

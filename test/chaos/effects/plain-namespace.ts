@@ -47,6 +47,13 @@ export type PlainNamespace = {
 
 /** Kinds of ours: all of them, whoever made them. Of other kinds only what they own: a label is copied on by others. */
 const ours = /\.example\.com\//;
+const owned = [
+  '/api/v1 configmaps',
+  '/api/v1 secrets',
+  '/api/v1 services',
+  '/apis/apps/v1 deployments',
+  '/apis/apps/v1 statefulsets',
+];
 const label = 'outrigger.dev/controller';
 /** What the API server gives to each object anew. */
 const given = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'nodePort'];
@@ -71,8 +78,8 @@ export async function openNamespace(server: PlainServer, name: string): Promise<
       const { resources } = resourceList.parse((await ask('GET', base)).body);
       return resources
         .filter(({ name: plural, namespaced, verbs }) => namespaced && verbs.includes('list') && !plural.includes('/'))
-        .filter(({ name: plural }) => plural !== 'events')
-        .map(({ name: plural }) => `${base} ${plural}`);
+        .map(({ name: plural }) => `${base} ${plural}`)
+        .filter((collection) => ours.test(collection) || owned.includes(collection));
     });
     return (await Promise.all(found)).flat();
   }

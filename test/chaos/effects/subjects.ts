@@ -15,6 +15,8 @@ export type Seen = { readonly namespace: string; readonly uid: string; readonly 
 /** Whose effects are counted, and over what. */
 export type Subject = {
   readonly controller: string;
+  /** Whose process dies, if not the controller's. */
+  readonly dies?: string;
   readonly object: Plain;
   /** There before, and through all lives: what depends on an address must not differ because that does. */
   readonly beside: readonly Plain[];
@@ -29,6 +31,7 @@ export type Subject = {
 const tank = plain('/apis/plant.example.com/v1', 'watertanks', 'WaterTank', 'tank', {
   spec: { targetLevel: 30, capacity: 200, tolerance: 20 },
 });
+const higher = { spec: { targetLevel: 80 } };
 const salt = plain('/apis/kitchen.example.com/v1', 'ingredients', 'Ingredient', 'salt', {
   spec: { item: 'salt', amount: 1, unit: 'tbsp' },
 });
@@ -84,7 +87,10 @@ const added: Subject['outside'] = ({ bitcoin }, { namespace, spec }) => {
 
 /** Every controller; those in one line share functions or worlds, and take turns. */
 export const subjects: readonly (readonly Subject[])[] = [
-  [{ controller: 'water-tank', object: tank, beside: [], change: { spec: { targetLevel: 80 } }, outside: valves }],
+  [
+    { controller: 'water-tank', object: tank, beside: [], change: higher, outside: valves },
+    { controller: 'water-tank', dies: 'timers', object: tank, beside: [], change: higher, outside: valves },
+  ],
   [
     { controller: 'ingredient', object: salt, beside: [], change: { spec: { amount: 2 } }, counted },
     {

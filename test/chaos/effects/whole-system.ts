@@ -32,8 +32,8 @@ export type WholeSystem = {
   readonly worlds: SampleWorlds;
   /** By their names in the template: `water-tank.fifo`. */
   queueUrl(name: string): string;
-  /** The processes of a controller's function. */
-  pids(controller: string): readonly number[];
+  /** The processes of a function. */
+  pids(name: string): readonly number[];
   /** Called for each effect of whomever, when it is done and not yet heard of. */
   onEffect(listener: (effect: Effect) => void): () => void;
   close(): Promise<void>;
@@ -119,7 +119,7 @@ export async function startWholeSystem(
     worlds,
     direct: { api: server, sqs: { url: sqsServer.endpoint } },
     queueUrl: (name) => queues.find((queue) => queue.name === `${prefix}${name}`)?.url ?? '',
-    pids: (controller) => lambda.functions.find(({ name }) => name === `${prefix}${controller}`)?.pids() ?? [],
+    pids: (name) => lambda.functions.find((one) => one.name === `${prefix}${name}`)?.pids() ?? [],
     onEffect: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

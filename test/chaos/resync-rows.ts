@@ -1,0 +1,101 @@
+// A resync of very many keys while users work: it comes paced, so nobody who changes something may notice it much. The keys are put
+// into the timers as a resync puts them there, so many a second; what is measured is what users see.
+import { setTimeout as wait } from 'node:timers/promises';
+import { createCrowd } from './crowd.ts';
+import { type Lags, p99, watchLags } from './lags.ts';
+import { createPlainSqs } from './plain-sqs.ts';
+import type { Row, Stage } from './row.ts';
+import { sendsOf } from './seen-sends.ts';
+import { until } from './until.ts';
+
+const editsPerSecond = 10;
+const steadyObjects = 20;
+/** The longest delay that SQS knows. */
+const mostDelaySeconds = 900;
+const settleSeconds = 300;
+/** Below this a lag is the machine's own noise. */
+const leastP99Milliseconds = 1_000;
+const steady = 'steady-';
+
+/** The rows of resyncs. */
+export const resyncRows: readonly Row[] = [
+  {
+    fault: 'resync beside edits',
+    how: ({ resyncKeys, resyncPerSecond }) =>
+      `${resyncKeys} keys, ${resyncPerSecond} a second, while ${editsPerSecond} edits a second go on: p99 of edit to status at most doubles`,
+    slow: true,
+    // It compares lags, which nobody may do where others use the machine.
+    long: true,
+    run: resyncBesideEdits,
+  },
+];
+
+/** Returns how many keys of the resync came out of the timers while users worked. */
+async function resyncBesideEdits(stage: Stage): Promise<number> {
+  const { system, judge, changes, crowd, resyncKeys, resyncPerSecond, note } = stage;
+  const bodies = new Map<string, string>();
+  let forwarded = 0;
+  system.sqs.rule((asked) => {
+    for (const { message, entry } of sendsOf(asked)) {
+      if (message.lane === 'watch') bodies.set(message.name, entry.MessageBody);
+      if (message.lane === 'resync' && entry.MessageGroupId !== undefined) forwarded += 1;
+    }
+    return undefined;
+  });
+  const { names, remove } = await createCrowd(stage, crowd);
+  const late = await judge.untilConverged(settleSeconds);
+  if (late.length > 0) throw new Error(late.join('; '));
+  const sqs = createPlainSqs(system.direct.sqs);
+  const timers = system.queueUrl.replace(/ingredient\.fifo$/, 'timers');
+  const lags = await watchLags(system.direct.api, steady);
+  try {
+    // The first changes create the objects and start functions; nobody measures those.
+    await work(stage, lags, steadyObjects);
+    const calm = p99(await work(stage, lags, changes));
+    const known = names.flatMap((name) => bodies.get(name) ?? []);
+    await sqs.send(
+      timers,
+      Array.from({ length: resyncKeys }, (_, index) => keyOf(known, index, resyncPerSecond)),
+    );
+    const busy = p99(await work(stage, lags, changes));
+    note(`p99 of edit to status: ${calm.toFixed(0)} ms, beside ${forwarded} resync keys ${busy.toFixed(0)} ms`);
+    if (busy > 2 * Math.max(calm, leastP99Milliseconds)) throw new Error('p99 more than doubled');
+    return forwarded;
+  } finally {
+    // The rest would come over hours' worth of rows.
+    await sqs.purge(timers);
+    await lags.close();
+    sqs.close();
+    await remove();
+  }
+}
+
+/** Makes so many changes at a steady pace; resolves with their lags when each has its status. */
+async function work({ editor }: Pick<Stage, 'editor'>, lags: Lags, changes: number): Promise<readonly number[]> {
+  lags.taken();
+  const begin = performance.now();
+  for (let made = 0; made < changes; made += 1) {
+    await wait(Math.max(0, begin + (made * 1000) / editsPerSecond - performance.now()));
+    await editor.put(`${steady}${made % steadyObjects}`, 'rice');
+  }
+  await until(() => lags.open() === 0, settleSeconds, `${lags.open()} changes have no status`);
+  return lags.taken();
+}
+
+/** A key of a resync, as it waits in the timers: the body of a change's message without what it knew of the change. */
+function keyOf(
+  bodies: readonly string[],
+  index: number,
+  perSecond: number,
+): { readonly body: string; readonly delaySeconds: number } {
+  const {
+    uid: _,
+    resourceVersion: __,
+    ...key
+  }: Record<string, unknown> = JSON.parse(bodies[index % bodies.length] ?? '{}');
+  const run = `chaos-${Math.floor(index / bodies.length)}`;
+  return {
+    body: JSON.stringify({ ...key, lane: 'resync', run }),
+    delaySeconds: Math.min(mostDelaySeconds, Math.floor(index / perSecond)),
+  };
+}

@@ -1,0 +1,9 @@
+// The statement of poison-cases.ts (X9) on the in-memory API server. test/cluster/statements.test.ts runs the same on the real one.
+import { afterAll } from 'vitest';
+import { startApiServer } from '../../src/local/api-server/server.ts';
+import { poisonCases } from './poison-cases.ts';
+
+const server = await startApiServer();
+afterAll(() => server.close());
+
+poisonCases(() => ({ server: new URL(server.url) }));
