@@ -15,6 +15,7 @@ import { restartPeer } from './f6-peer.ts';
 import { create, define, many } from './populate.ts';
 import type { Row } from './row.ts';
 
+const fooDefinition = 'foos.samples.example.com';
 const namespaces = 20;
 /** Made while nobody watched: they have to be found, and nothing else may be. */
 const changesMeanwhile = 25;
@@ -34,10 +35,14 @@ export async function f6({ objects = 10_000 }: { readonly objects?: number } = {
   const stack = readLocalStack(template, cluster, worlds, shortResync);
   const queues = await createQueues(client, stack.queues, { endpoint: direct.sqs.url, signal });
   const plain = parts.adopt(createPlainApi(direct.api), (one) => one.close());
+  // Foo first, and once only: a definition that changes is served some time later.
+  await define(cluster.client, fooDefinition, { status: 'part of the object' });
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
+  const needed = manifests.filter(
+    ({ kind, object }) =>
+      ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind) && object.metadata.name !== fooDefinition,
+  );
   await applyManifests(cluster.client, needed, { signal });
-  await define(cluster.client, 'foos.samples.example.com', { status: 'part of the object' });
 
   const environment = watcherEnvironment(cluster, sqs.url, queues, namePrefix(stack), '');
   const start = (): Watchers =>
@@ -51,7 +56,7 @@ export async function f6({ objects = 10_000 }: { readonly objects?: number } = {
     await create(plain, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
   }
   await many('creating Foos and their Deployments', objects, async (number) => await createFoo(plain, number));
-  await define(cluster.client, 'foos.samples.example.com', { status: 'subresource' });
+  await define(cluster.client, fooDefinition, { status: 'subresource' });
   await counters.untilQuiet();
 
   // Killed: it starts anew by itself, where its cursor is.
