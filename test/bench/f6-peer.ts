@@ -1,10 +1,9 @@
 // The peer of f6: built from the Go module beside it, then started once on a cluster where everything is as it should be. Every start of a
 // controller with an informer is the same, so one is measured.
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as z from 'zod';
+import { goTools } from '../support/go-tools.ts';
 
 const cost = z.object({
   reconciles: z.number(),
@@ -22,24 +21,17 @@ const module = path.join(import.meta.dirname, 'peers/controller-runtime');
 
 /** Builds the peer, starts it and waits until it has nothing to do. Rejects, with the end of what it said, when it fails. */
 export async function restartPeer(kubeconfig: string): Promise<PeerCost> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-peer-'));
-  try {
-    const program = path.join(folder, 'peer');
-    process.stderr.write('  building the peer (controller-runtime), a minute where Go has not done so before\n');
-    await run('go', ['build', '-o', program, '.'], { cwd: module });
-    return cost.parse(JSON.parse(await run(program, [], { env: { KUBECONFIG: kubeconfig } })));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const folder = await goTools({
+    ...{ module, name: 'peer-controller-runtime', programs: ['controller-runtime'], sources: ['main.go', 'foo.go'] },
+    announcement: 'the peer of f6, written with controller-runtime (once; a minute when cold)',
+    flags: ['-buildvcs=false', '-ldflags', '-s -w'],
+  });
+  return cost.parse(JSON.parse(await run(path.join(folder, 'controller-runtime'), kubeconfig)));
 }
 
-async function run(
-  program: string,
-  args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: { readonly KUBECONFIG: string } },
-): Promise<string> {
-  const child = spawn(program, args, {
-    ...options,
+async function run(program: string, kubeconfig: string): Promise<string> {
+  const child = spawn(program, [], {
+    env: { KUBECONFIG: kubeconfig },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: deadlineSeconds * 1000,
   });

@@ -1,6 +1,7 @@
 // f6: what a restart costs when everything is as it should be: reconciles and API requests. Ours is the deployed watcher, killed and back;
 // the peer is a controller written with controller-runtime as its documentation has it. Both see the same 10,000 Foos, each with its
 // Deployment, on one real kube-apiserver. A key that the watcher sends is a reconcile; nobody has to run for it to be counted.
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { build } from '../../src/cli/build.ts';
 import { makeArtifacts } from '../../src/local/artifacts.ts';
@@ -10,9 +11,10 @@ import { applyManifests, readManifests } from '../../src/local/manifests.ts';
 import { startWatchers, type Watchers } from '../../src/local/watchers.ts';
 import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
 import { createPlainApi, type PlainApi } from '../chaos/plain-api.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { type Bordered, startBordered } from '../support/bordered.ts';
 import { restartPeer } from './f6-peer.ts';
-import { create, define, many } from './populate.ts';
+import { create, digits, served } from './populate.ts';
 import type { Row } from './row.ts';
 
 const namespaces = 20;
@@ -37,7 +39,6 @@ export async function f6({ objects = 10_000 }: { readonly objects?: number } = {
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
   const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
   await applyManifests(cluster.client, needed, { signal });
-  await define(cluster.client, 'foos.samples.example.com', { status: 'part of the object' });
 
   const environment = watcherEnvironment(cluster, sqs.url, queues, namePrefix(stack), '');
   const start = (): Watchers =>
@@ -50,8 +51,7 @@ export async function f6({ objects = 10_000 }: { readonly objects?: number } = {
     const metadata = { name: namespaceOf(number) };
     await create(plain, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
   }
-  await many('creating Foos and their Deployments', objects, async (number) => await createFoo(plain, number));
-  await define(cluster.client, 'foos.samples.example.com', { status: 'subresource' });
+  await createFoos(plane, plain, objects);
   await counters.untilQuiet();
 
   // Killed: it starts anew by itself, where its cursor is.
@@ -121,33 +121,31 @@ function countAt({ api, sqs }: Bordered) {
   };
 }
 
-function namespaceOf(number: number): string {
-  return `bench-${number % namespaces}`;
-}
-
+const namespaceOf = (number: number): string => `bench-${digits(number % namespaces, 2)}`;
+const nameOf = (number: number): string => `foo-${digits(number, 6)}`;
 const foosOf = (number: number): string => `/apis/samples.example.com/v1/namespaces/${namespaceOf(number)}/foos`;
 
-/** A Foo at rest and the Deployment that it has; nobody reports on Deployments here, so none is available. */
-async function createFoo(api: PlainApi, number: number): Promise<void> {
-  const [namespace, name] = [namespaceOf(number), `foo-${number}`];
-  const condition = (type: string, reason: string) => ({
-    ...{
-      type,
-      reason,
-      status: 'Unknown',
-      observedGeneration: 1,
-      lastTransitionTime: '2026-01-01T00:00:00Z',
-      message: '',
+/** Foos at rest, each with the Deployment that it has; nobody reports on Deployments here, so none is available. */
+async function createFoos(plane: ControlPlane, api: PlainApi, objects: number): Promise<void> {
+  const [namespace, name] = [namespaceOf(0), nameOf(0)];
+  const condition = {
+    status: 'Unknown',
+    observedGeneration: 1,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+    message: '',
+  };
+  const uid = await create(
+    api,
+    foosOf(0),
+    {
+      ...{ apiVersion: 'samples.example.com/v1', kind: 'Foo', metadata: { name } },
+      spec: { deploymentName: name, replicas: 1 },
     },
-  });
-  const uid = await create(api, foosOf(number), {
-    ...{ apiVersion: 'samples.example.com/v1', kind: 'Foo', metadata: { name } },
-    spec: { deploymentName: name, replicas: 1 },
-    status: {
+    {
       ...{ availableReplicas: 0, observedGeneration: 1 },
-      conditions: [condition('DeploymentAvailable', 'NotReported'), condition('Ready', 'DeploymentAvailable')],
+      conditions: ['DeploymentAvailable', 'Ready'].map((type) => ({ type, reason: 'NotReported', ...condition })),
     },
-  });
+  );
   const owner = {
     apiVersion: 'samples.example.com/v1',
     kind: 'Foo',
@@ -157,18 +155,35 @@ async function createFoo(api: PlainApi, number: number): Promise<void> {
     blockOwnerDeletion: true,
   };
   const labels = { app: 'nginx', controller: name };
-  await create(api, `/apis/apps/v1/namespaces/${namespace}/deployments`, {
+  const itsUid = await create(api, `/apis/apps/v1/namespaces/${namespace}/deployments`, {
     ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, ownerReferences: [owner] } },
     spec: {
       ...{ replicas: 1, selector: { matchLabels: labels } },
       template: { metadata: { labels }, spec: { containers: [{ name: 'nginx', image: 'nginx:latest' }] } },
     },
   });
+  const numbers = Array.from({ length: objects - 1 }, (_, index) => index + 1);
+  const uids = new Map(numbers.map((number) => [number, randomUUID()]));
+  const copiesAt = (place: string) =>
+    numbers.map((number) => ({
+      key: `/registry/${place}/${namespaceOf(number)}/${nameOf(number)}`,
+      texts: [
+        [namespace, namespaceOf(number)],
+        [name, nameOf(number)],
+        [uid, uids.get(number) ?? uid],
+        [itsUid, randomUUID()],
+      ] as const,
+    }));
+  for (const place of ['samples.example.com/foos', 'deployments']) {
+    await plane.stamp(`/registry/${place}/${namespace}/${name}`, copiesAt(place));
+  }
+  await served(api, '/apis/samples.example.com/v1/foos', objects);
+  await served(api, '/apis/apps/v1/deployments', objects);
 }
 
 /** Changed by a user, or deleted: every fifth. */
 async function changeFoo(api: PlainApi, number: number): Promise<void> {
-  const path = `${foosOf(number)}/foo-${number}`;
+  const path = `${foosOf(number)}/${nameOf(number)}`;
   const merge = { 'content-type': 'application/merge-patch+json' };
   const { status } =
     number % 5 === 0 ? await api.call('DELETE', path) : await api.call('PATCH', path, { spec: { replicas: 2 } }, merge);

@@ -1,6 +1,7 @@
-// f7: a resync of 100,000 objects: pages, memory, seconds. The objects are on a real kube-apiserver; the function is the deployed bundle
+// f7: a resync of 100,000 objects: pages, memory, seconds. The objects are on a real kube-apiserver and in its etcd; the function is the deployed bundle
 // in a bare Node with the limits that Lambda's runtime gives it, in a process of its own for each invocation, as cold as can be.
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import {
   DeleteMessageCommand,
@@ -14,17 +15,21 @@ import { makeArtifacts } from '../../src/local/artifacts.ts';
 import { localCluster } from '../../src/local/cluster-access.ts';
 import { createQueues } from '../../src/local/lambda/queues.ts';
 import { namePrefix, readLocalStack } from '../../src/local/local-stack.ts';
+import { applyManifests, readManifests } from '../../src/local/manifests.ts';
 import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
 import { formatResyncMessage } from '../../src/queue/resync-message.ts';
 import { createPlainApi } from '../chaos/plain-api.ts';
+import type { Copy } from '../control-plane/stamp-etcd.ts';
 import { startBordered } from '../support/bordered.ts';
-import { create, define, many } from './populate.ts';
+import { create, digits, served } from './populate.ts';
 import type { Row } from './row.ts';
 
 const goal = { megabytes: 128, seconds: 60, pageSize: 500 };
 /** As deployed: a tick every ten minutes, everything within ten hours. Nothing counts as missed while it is this young. */
 const resyncSeconds = { tick: 600, period: 36_000, grace: 3600 };
 const collection = '/apis/kitchen.example.com/v1/namespaces/default/ingredients';
+/** Where they are in etcd. */
+const stored = '/registry/kitchen.example.com/ingredients/default';
 
 /** What an invocation tells. */
 const told = z.object({ milliseconds: z.number(), maxRssKilobytes: z.number(), failures: z.number() });
@@ -50,17 +55,27 @@ export async function f7({ objects = 100_000 }: { readonly objects?: number } = 
   const root = process.cwd();
   const template = await makeArtifacts(build, root, signal);
   const worlds = await startWorlds(parts);
-  const { api, direct, cluster, client } = await startBordered(parts, {}, signal);
+  const { plane, api, direct, cluster, client } = await startBordered(parts, {}, signal);
   const stack = readLocalStack(template, cluster, worlds, resyncSeconds);
   const queues = await createQueues(client, stack.queues, { endpoint: direct.sqs.url, signal });
   const plain = parts.adopt(createPlainApi(direct.api), (one) => one.close());
-  await define(cluster.client, 'ingredients.kitchen.example.com', { status: 'part of the object' });
-  await many(
-    'creating Ingredients',
-    objects,
-    async (number) => void (await create(plain, collection, portion(number))),
-  );
-  await define(cluster.client, 'ingredients.kitchen.example.com', { status: 'subresource' });
+  const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
+  const needed = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  await applyManifests(cluster.client, needed, { signal });
+  const first = nameOf(0);
+  const uid = await create(plain, collection, portion(first), status);
+  const copies = Array.from({ length: objects - 1 }, (_, index): Copy => {
+    const name = nameOf(index + 1);
+    return {
+      key: `${stored}/${name}`,
+      texts: [
+        [first, name],
+        [uid, randomUUID()],
+      ],
+    };
+  });
+  await plane.stamp(`${stored}/${first}`, copies);
+  await served(plain, collection, objects);
 
   const definition = stack.functions.find(({ name }) => name.endsWith('resync'));
   const queue = queues.find(({ name }) => name === `${namePrefix(stack)}resync`);
@@ -110,25 +125,24 @@ export async function f7({ objects = 100_000 }: { readonly objects?: number } = 
   ];
 }
 
-/** An Ingredient at rest, as its controller would have left it. */
-function portion(number: number): object {
-  const quantity = { amount: 1 + (number % 9), unit: 'g' };
-  const condition = (type: string, reason: string) => ({
-    ...{ type, reason, status: 'True', observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z', message: '' },
-  });
-  return {
-    ...{ apiVersion: 'kitchen.example.com/v1', kind: 'Ingredient' },
-    metadata: {
-      name: `portion-${number}`,
-      finalizers: ['outrigger.dev/ingredient'],
-      labels: { team: `team-${number % 50}` },
-    },
-    spec: { item: `item-${number % 40}`, ...quantity },
-    status: {
-      ...{ observedGeneration: 1, location: 'Counter', measured: quantity },
-      conditions: [condition('Located', 'Found'), condition('Measured', 'LaidOut'), condition('Ready', 'Ready')],
-    },
-  };
+const quantity = { amount: 2, unit: 'g' };
+
+/** As its controller leaves an Ingredient that is at rest. */
+const status = {
+  ...{ observedGeneration: 1, location: 'Counter', measured: quantity },
+  conditions: ['Located', 'Measured', 'Ready'].map((type) => ({
+    ...{ type, reason: 'LaidOut', status: 'True', observedGeneration: 1, message: '' },
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  })),
+};
+
+function portion(name: string): object {
+  const metadata = { name, finalizers: ['outrigger.dev/ingredient'], labels: { team: 'a' } };
+  return { apiVersion: 'kitchen.example.com/v1', kind: 'Ingredient', metadata, spec: { item: 'rice', ...quantity } };
+}
+
+function nameOf(number: number): string {
+  return `portion-${digits(number, 6)}`;
 }
 
 type Limits = {

@@ -1,70 +1,37 @@
-// Many objects in little time, for figures that need them there. Objects of ours are created with their status: their kind is served
-// without the status subresource meanwhile, as an import of a backup would do it, so that each costs one request and not three.
-import path from 'node:path';
-import { applyObject } from '../../src/kube/apply.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
+// Many objects at rest in little time, for figures that need them there: one is made as it should be through the API server, the others
+// are copies of it in etcd.
+
 import { isRecord } from '../../src/kube/record.ts';
-import { readManifests } from '../../src/local/manifests.ts';
 import type { PlainApi } from '../chaos/plain-api.ts';
-import { established } from '../support/established.ts';
 
-/** Requests at once: enough to keep an API server busy on two cores. */
-const lanes = 24;
-const saySeconds = 10;
-const definitions = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
-const generated = path.resolve(import.meta.dirname, '../../infra/kubernetes/generated');
+const merge = { 'content-type': 'application/merge-patch+json' };
+const patience = { attempts: 300, milliseconds: 200 };
 
-/** Applies the definition of a kind; with `status: 'part of the object'` whoever creates an object may write its status. */
-export async function define(
-  client: KubeClient,
-  name: string,
-  { status }: { readonly status: 'subresource' | 'part of the object' },
-): Promise<void> {
-  const [manifest] = await readManifests(path.join(generated, `crd-${name}.yaml`));
-  if (manifest === undefined) throw new Error(`there is no definition of ${name}`);
-  const { apiVersion, kind, object } = manifest;
-  const wanted = { ...object, ...(status === 'subresource' ? {} : { spec: withoutStatus(object) }) };
-  await applyObject(client, definitions, { ...wanted, apiVersion, kind }, { fieldManager: 'bench', force: true });
-  await established(client, name);
+/** Creates an object, with a status where one is given, and returns its uid. Throws what the API server refuses. */
+export async function create(api: PlainApi, collection: string, body: object, status?: object): Promise<string> {
+  const { status: code, body: said } = await api.call('POST', collection, body);
+  const metadata = isRecord(said) && isRecord(said.metadata) ? said.metadata : {};
+  if (code >= 300 || typeof metadata.uid !== 'string') {
+    throw new Error(`POST ${collection}: ${code} ${JSON.stringify(said)}`);
+  }
+  if (status === undefined) return metadata.uid;
+  const patched = await api.call('PATCH', `${collection}/${String(metadata.name)}/status`, { status }, merge);
+  if (patched.status >= 300) throw new Error(`PATCH ${collection}: ${patched.status} ${JSON.stringify(patched.body)}`);
+  return metadata.uid;
 }
 
-function withoutStatus({ spec }: KubeObject): object {
-  if (!isRecord(spec) || !Array.isArray(spec.versions)) throw new Error('a definition has versions');
-  const versions = spec.versions.filter(isRecord).map(({ subresources: _, ...version }) => version);
-  return { ...spec, versions };
+/** Resolves when the API server serves so many objects of a collection of the whole cluster. Throws when it does not in a minute. */
+export async function served(api: PlainApi, collection: string, objects: number): Promise<void> {
+  for (let attempt = 0; attempt < patience.attempts; attempt += 1) {
+    const { body } = await api.call('GET', `${collection}?limit=1`);
+    const metadata = isRecord(body) && isRecord(body.metadata) ? body.metadata : {};
+    if (Number(metadata.remainingItemCount ?? 0) + 1 === objects) return;
+    await new Promise((resolve) => setTimeout(resolve, patience.milliseconds));
+  }
+  throw new Error(`${collection} does not get ${objects} objects`);
 }
 
-/** Does something for every number below `count`, many at a time, and tells how far it is. */
-export async function many(what: string, count: number, act: (number: number) => Promise<void>): Promise<void> {
-  const started = performance.now();
-  let next = 0;
-  let done = 0;
-  const say = (): void => {
-    const seconds = (performance.now() - started) / 1000;
-    const left = done === 0 ? '?' : ((seconds / done) * (count - done)).toFixed(0);
-    process.stderr.write(`  ${what}: ${done} of ${count}, ${left} s left\n`);
-  };
-  const ticker = setInterval(say, saySeconds * 1000);
-  const lane = async (): Promise<void> => {
-    for (let number = next++; number < count; number = next++) {
-      await act(number);
-      done += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(lanes, count) }, lane)).finally(() => clearInterval(ticker));
-}
-
-/** Creates one object and returns its uid. Throws what the API server refuses. */
-export async function create(api: PlainApi, collection: string, body: object): Promise<string> {
-  const { status, body: said } = await api.call('POST', collection, body);
-  const uid = isRecord(said) && isRecord(said.metadata) ? said.metadata.uid : undefined;
-  if (status >= 300 || typeof uid !== 'string')
-    throw new Error(`POST ${collection}: ${status} ${JSON.stringify(said)}`);
-  return uid;
+/** Writes a number in so many digits. */
+export function digits(number: number, count: number): string {
+  return String(number).padStart(count, '0');
 }

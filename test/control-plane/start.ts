@@ -13,6 +13,7 @@ import { type ChildProcesses, createChildProcesses, lastLines, type Program } fr
 import { compactEtcd } from './compact-etcd.ts';
 import type { AuditEvent, ControlPlane, ControlPlaneOptions } from './control-plane.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
+import { stampEtcd } from './stamp-etcd.ts';
 
 const ADMIN = 'admin';
 // A user of its own, so that an audit log tells its requests from a test's.
@@ -97,6 +98,7 @@ async function start(
       await startApiServer();
     },
     compact: () => compactEtcd(join(folder, 'etcd.sock')),
+    stamp: (key, copies) => stampEtcd(join(folder, 'etcd.sock'), key, copies),
     backUp: () => whileDown(() => replace(join(folder, 'backup'), join(folder, 'etcd'))),
     restore: () => whileDown(() => replace(join(folder, 'etcd'), join(folder, 'backup'))),
     pauseApiServer: () => apiServer.signal('SIGSTOP'),

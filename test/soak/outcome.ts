@@ -13,8 +13,8 @@ export function promises(
 ): readonly Held[] {
   if (outcome === undefined) return [{ promise: 'the soak ran to its end', broken: ['it did not'] }];
   const { lost, complaints, met, letters, heaps, struck, edits, timers } = outcome;
-  const never = [...struck].filter(([, { hits }]) => hits === 0).map(([name]) => name);
-  const idle = Object.entries(edits).filter(([, count]) => count === 0);
+  const hits = [...struck.values()].reduce((sum, one) => sum + one.hits, 0);
+  const made = Object.values(edits).reduce((sum, count) => sum + count, 0);
   return [
     { promise: 'no change was lost: all is as its users said last', broken: [...lost, ...complaints] },
     { promise: 'no object was reconciled twice at once', broken: met === 0 ? [] : [`${met} pairs met`] },
@@ -25,7 +25,7 @@ export function promises(
     },
     {
       promise: 'there were edits and faults',
-      broken: struck.size === 0 || never.length === struck.size || idle.length > 3 ? ['hardly anything happened'] : [],
+      broken: hits > 0 && made > 0 ? [] : [`${made} edits, and faults hit ${hits} times`],
     },
     ...(judgesHeaps
       ? [{ promise: 'what the processes hold after a collection stays the same', broken: growing(heaps) }]

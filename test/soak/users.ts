@@ -55,12 +55,11 @@ export function createUsers(
 
   async function call(method: string, path: string, body?: object): Promise<PlainAnswer> {
     for (let attempt = 1; ; attempt += 1) {
-      const answer = await api
-        .call(method, path, body, method === 'PATCH' ? merge : {})
-        .catch((error: unknown) => error);
-      const answered = isAnswer(answer) ? answer : undefined;
-      if (answered !== undefined && answered.status < 500 && answered.status !== 429) return answered;
-      if (attempt === again.attempts) throw new Error(`${method} ${path}: ${String(answered?.status ?? answer)}`);
+      const headers = method === 'PATCH' ? merge : {};
+      const answer = await api.call(method, path, body, headers).catch((error: unknown) => String(error));
+      const how = typeof answer === 'string' ? answer : answer.status;
+      if (typeof answer !== 'string' && answer.status < 500 && answer.status !== 429) return answer;
+      if (attempt === again.attempts) throw new Error(`${method} ${path}: ${how}`);
       await wait(again.milliseconds);
     }
   }
@@ -131,8 +130,4 @@ export function createUsers(
     counts: () => counts,
     complaints: () => complaints,
   };
-}
-
-function isAnswer(given: unknown): given is PlainAnswer {
-  return typeof given === 'object' && given !== null && 'status' in given && 'body' in given;
 }

@@ -17,6 +17,8 @@ export interface GoTools {
   /** The programs' file names, which must be there in the end. */
   readonly programs: readonly string[];
   readonly flags: readonly string[];
+  /** Sources of our own in the module's folder: a change of theirs is another program. */
+  readonly sources?: readonly string[];
 }
 
 const LOWEST_GO = { major: 1, minor: 26 };
@@ -126,9 +128,9 @@ function runGo(
   });
 }
 
-async function cacheFolder({ module, name, flags }: GoTools): Promise<string> {
+async function cacheFolder({ module, name, flags, sources = [] }: GoTools): Promise<string> {
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(module, file)));
+  for (const file of ['go.mod', 'go.sum', ...sources]) hash.update(await readFile(join(module, file)));
   hash.update(JSON.stringify([flags, process.platform, process.arch]));
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   return join(cache, 'outrigger', `${name}-${hash.digest('hex').slice(0, 16)}`);

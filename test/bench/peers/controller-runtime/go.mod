@@ -2,6 +2,8 @@ module outrigger.dev/bench/controller-runtime
 
 go 1.26.0
 
+tool outrigger.dev/bench/controller-runtime
+
 require (
 	k8s.io/api v0.37.0
 	k8s.io/apimachinery v0.37.0
