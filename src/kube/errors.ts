@@ -15,7 +15,14 @@ const details = z
   })
   .partial();
 const apiStatus = z
-  .object({ status: z.string(), message: z.string(), reason: z.string(), code: z.number(), details })
+  .object({
+    status: z.string(),
+    message: z.string(),
+    reason: z.string(),
+    code: z.number(),
+    details,
+    metadata: z.object({ continue: z.string() }).partial(),
+  })
   .partial()
   .extend({ kind: z.literal('Status') });
 
@@ -94,6 +101,11 @@ export function isAlreadyExists(error: unknown): error is ApiError {
 /** 410, or reason Expired or Gone: the version or continue token is too old; list again. */
 export function isGone(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 410 || error.reason === 'Expired' || error.reason === 'Gone');
+}
+
+/** Finds what kube-apiserver gives beside a 410 to a continue token: another one, for what is left of the list as it is by then. */
+export function continueAfter(error: ApiError): string | undefined {
+  return error.body?.metadata?.continue || undefined;
 }
 
 /** 401: the credentials were not accepted. */

@@ -8,7 +8,7 @@ import type { Meter } from '../core/meter.ts';
 import { redact } from '../core/redact.ts';
 import { controllerQueue, resyncQueue, timersQueue } from '../core/words.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isGone } from '../kube/errors.ts';
+import { continueAfter, isGone } from '../kube/errors.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { listPages } from '../kube/read.ts';
 import type { Depth } from '../queue/depth.ts';
@@ -53,6 +53,8 @@ export type Poll = {
   readonly client: KubeClient;
   /** Whether it also finds out if anybody watches the cluster. */
   readonly asksWatchers?: boolean;
+  /** Whether it goes on where a token had expired. */
+  readonly overdue?: boolean;
 };
 
 /**
@@ -60,7 +62,7 @@ export type Poll = {
  * to be tried again. Resolves without doing anything when the next tick has come meanwhile: it polls anew.
  */
 export async function poll(parts: PollParts, asked: Poll, time: PollTime): Promise<void> {
-  const { message, controller, client, asksWatchers = false } = asked;
+  const { message, controller, client, asksWatchers = false, overdue = false } = asked;
   const log = parts.log({ controller: controller.name, cluster: message.cluster, run: message.run });
   const { tickSeconds } = parts.pace;
   const runSeconds = Date.parse(message.run) / 1000;
@@ -74,6 +76,10 @@ export async function poll(parts: PollParts, asked: Poll, time: PollTime): Promi
   const quiet = message.quiet ?? (await isQuiet(parts, controller.name, time.signal));
   const { pacedTo = 0, taken = 0 } = message;
   const pacer = createPacer(Math.max(1, parts.pace.perSecond - taken), Math.max(Math.floor(nowSeconds), pacedTo));
+  const paced = () => {
+    const rest = pacer.rest(parts.now() / 1000);
+    return { ...rest, taken: taken + rest.taken };
+  };
   const seen = { objects: 0, pages: 0, unobserved: 0, sent: 0 };
   try {
     for await (const page of listPages(startingAt(message.continue, client), controller.declares.resource, {
@@ -88,17 +94,20 @@ export async function poll(parts: PollParts, asked: Poll, time: PollTime): Promi
       await sendAll(parts, timersQueue, entries, time.signal);
       seen.sent += entries.length;
       if (page.continue === undefined || time.leftMs() > reserveMs) continue;
-      const rest = pacer.rest(parts.now() / 1000);
-      const next = { ...message, continue: page.continue, ...rest, taken: taken + rest.taken, quiet };
+      const next = { ...message, continue: page.continue, ...paced(), quiet };
       await sendAll(parts, resyncQueue, [{ body: formatResyncMessage(next) }], time.signal);
       break;
     }
   } catch (error) {
-    if (message.continue === undefined || seen.pages > 0 || !isGone(error)) throw error;
-    // The token has outlived its five minutes, and no further try could use it.
+    if (!isGone(error) || (overdue && seen.pages === 0)) throw error;
+    // The token has outlived its minutes. The one that comes with the error is for the rest as it is now, which is all that a poll
+    // wants of it; without one the list begins anew.
+    const rest = continueAfter(error);
+    if (rest === undefined && (message.continue === undefined || seen.pages > 0)) throw error;
     const { continue: _, ...anew } = message;
-    log.warn('the list went on too late, listing anew');
-    return await poll(parts, { message: anew, controller, client }, time);
+    log.warn('the list went on too late', { listing: rest === undefined ? 'anew' : 'what is left' });
+    const next = rest === undefined ? anew : { ...anew, continue: rest, ...paced(), quiet };
+    return await poll(parts, { message: next, controller, client, overdue: true }, time);
   } finally {
     log.info('polled', { ...seen, quiet });
     parts.meter.count('ResyncPages', seen.pages);

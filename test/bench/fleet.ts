@@ -9,11 +9,11 @@ import type { Row } from './row.ts';
 
 /** Batches at once, as serverless.yml allows. */
 const concurrency = 10;
-const changes = 100;
+const changes = 80;
 /** An object is touched every six seconds: a key that was sent less than a second ago waits, and that is not measured here. */
 const usual = { portions: 40, perSecond: 7 };
 /** 10,000 a minute. */
-const flood = { portions: 600, perSecond: 167 };
+const flood = { portions: 300, perSecond: 167 };
 const calmRuns = 5;
 const startSeconds = 240;
 /** How long a trouble lasts before it is measured: what is new about it is over. */

@@ -134,7 +134,7 @@ describe('a list too long for one function', () => {
     expect(resync.timed).toHaveLength(100);
   });
 
-  it('begins anew when its token has expired', async () => {
+  it('begins anew when its token has expired and the server has no other', async () => {
     const fresh = listing([aMissedGadget('missed')]);
     const { alpha } = await serving((request, response) => {
       if (request.query.continue === 'old') sendJson(response, 410, statusOf(410, 'Expired'));
@@ -143,5 +143,35 @@ describe('a list too long for one function', () => {
     const resync = aResync({ clusters: { alpha } });
     expect(await resync.run({ continue: 'old' })).toEqual([]);
     expect(names(resync.timed)).toEqual(['missed']);
+  });
+
+  it.each([
+    ['that was sent on', {}, '500'],
+    ['of a page before', { continue: '500' }, '1000'],
+  ])('goes on with what is left when a token %s has expired, so that its end is seen although it takes too long', async (_, message, expired) => {
+    const objects = many(1_600, aMissedGadget);
+    const list = listing(objects);
+    const { alpha } = await serving((request, response) => {
+      const rest = { metadata: { continue: `${Number(expired) + 10}` } };
+      if (request.query.continue === expired) sendJson(response, 410, statusOf(410, 'Expired', rest));
+      else list(request, response);
+    });
+    const resync = aResync({ clusters: { alpha } });
+    expect(await resync.run(message)).toEqual([]);
+    const from = 'continue' in message ? 500 : 0;
+    const wanted = [...objects.slice(from, Number(expired)), ...objects.slice(Number(expired) + 10)];
+    expect(names(resync.timed)).toEqual(wanted.map(({ metadata }) => metadata.name));
+    for (const inSecond of Map.groupBy(resync.timed, ({ dueAt }) => dueAt).values()) {
+      expect(inSecond.length).toBeLessThanOrEqual(100);
+    }
+  });
+
+  it('is tried again later when whatever token it gets has expired', async () => {
+    const expired = statusOf(410, 'Expired', { metadata: { continue: 'another' } });
+    const { alpha, server } = await serving((_, response) => sendJson(response, 410, expired));
+    const resync = aResync({ clusters: { alpha } });
+    expect(await resync.run({ continue: 'old' })).toEqual([]);
+    expect(server.arrived).toHaveLength(2);
+    expect(askedAgain(resync)).toHaveLength(1);
   });
 });
