@@ -5,7 +5,16 @@ import type { Environment } from './core/controller.ts';
 import { SettingsError } from './core/errors.ts';
 import { formatProblems } from './core/zod-problems.ts';
 
+/** Everything is reached over verified TLS. Node would turn that off for the AWS clients and for fetch by one variable. */
+const tls = {
+  NODE_TLS_REJECT_UNAUTHORIZED: z
+    .string()
+    .refine((value) => value !== '0', 'certificates are always verified; take it away')
+    .optional(),
+};
+
 const queues = {
+  ...tls,
   /** What a queue's name is put behind to give its URL. */
   QUEUE_URL_PREFIX: z.url(),
 };
@@ -66,7 +75,7 @@ const watcherSettings = z.object({
 
 /** An operator's commands have options for all of it; empty counts as not set. */
 const notEmpty = z.preprocess((given) => (given === '' ? undefined : given), z.string().optional());
-const operatorSettings = z.object({ QUEUE_URL_PREFIX: notEmpty, CLUSTERS: notEmpty });
+const operatorSettings = z.object({ ...tls, QUEUE_URL_PREFIX: notEmpty, CLUSTERS: notEmpty });
 
 const credentials = z.object({
   AWS_ACCESS_KEY_ID: z.string().min(1),

@@ -137,10 +137,10 @@ export function reconcileFamilyCases(connect: () => Connection): void {
     });
   });
 
-  it('an Event that says the same again is counted, not piled up', async () => {
+  it('an Event that says the same again is counted, not piled up, and says no credential', async () => {
     await apply('a', { size: 3 });
     widgets.behaviour.reconcile = async (_, { record }) => {
-      record('Normal', 'Filled', 'the widget is full');
+      record('Normal', 'Filled', 'the widget is full of https://me:hunter2@tap/');
       return { status: {}, conditions: { Built: built } };
     };
     for (let runs = 0; runs < 3; runs += 1) await reconcile('a');
@@ -148,6 +148,7 @@ export function reconcileFamilyCases(connect: () => Connection): void {
     for await (const { items } of listPages(widgets.client, eventKind, { namespace: widgets.namespace }))
       found.push(...items);
     expect(found).toHaveLength(1);
-    expect(found[0]).toMatchObject({ reason: 'Filled', count: 3, type: 'Normal' });
+    const message = 'the widget is full of https://[redacted]@tap/';
+    expect(found[0]).toMatchObject({ reason: 'Filled', message, count: 3, type: 'Normal' });
   });
 }

@@ -29,6 +29,8 @@ type Differently = {
   readonly nowSeconds?: number | (() => number);
   readonly leftMs?: number | (() => number);
   readonly refuse?: boolean;
+  /** What keeps queues' depths from being known. */
+  readonly depthFails?: Error;
   /** The table never answers. */
   readonly silent?: boolean;
   readonly more?: readonly Registered[];
@@ -68,6 +70,7 @@ export function resyncAround() {
     nowSeconds = runSeconds + 2,
     leftMs = 60_000,
     refuse = false,
+    depthFails,
     silent = false,
     more = [],
     signal = new AbortController().signal,
@@ -86,7 +89,7 @@ export function resyncAround() {
         if (queue === 'resync') asked.push(...entries);
         return await send(queue, entries, options);
       },
-      depth: createDepth(queues.sqs, queues.urlPrefix),
+      depth: depthFails === undefined ? createDepth(queues.sqs, queues.urlPrefix) : () => Promise.reject(depthFails),
       now: () => tell(nowSeconds) * 1000,
       log: () => log,
       meter: witness.meter,

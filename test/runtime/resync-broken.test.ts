@@ -41,6 +41,16 @@ describe('a poll that cannot be done', () => {
     expect(await aResync({ clusters: { alpha }, refuse: true }).run({})).toEqual(['m0']);
   });
 
+  it('although nobody knows how full its queue is goes on, calls nothing missed, and says why without credentials', async () => {
+    const { alpha } = await serving(listing([aMissedGadget('missed')]));
+    const resync = aResync({ clusters: { alpha }, depthFails: new Error('GET https://me:hunter2@sqs/ failed') });
+    expect(await resync.run({})).toEqual([]);
+    expect(names(resync.timed)).toEqual(['missed']);
+    expect(resync.counts.get('Unobserved')).toBeUndefined();
+    const said = resync.lines.find(({ message }) => message === 'queue depth unknown');
+    expect(said?.fields).toEqual({ error: 'GET https://[redacted]@sqs/ failed' });
+  });
+
   it('of a cluster that cannot be reached fails alone', async () => {
     const { alpha } = await serving(listing([aMissedGadget('missed')]));
     const resync = aResync({ clusters: { alpha, dead: { type: 'client', client: unreachable } } });

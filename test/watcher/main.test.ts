@@ -89,6 +89,20 @@ describe('what only its owner can mend ends the watcher with 1 and one line', ()
     );
   });
 
+  it.each([
+    ['that no authority we know has signed', {}, /server's certificate does not hold \(\w+\); check server/],
+    ['that is not to be verified', { 'insecure-skip-tls-verify': true }, /insecure-skip-tls-verify is refused/],
+  ])('a server %s is told nothing', async (_, more, reason) => {
+    const wire = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
+    const file = await kubeconfig({ server: wire.url.href, ...more }, { token: 'token' });
+    expect(await error({ KUBECONFIG: file })).toMatch(reason);
+    expect(wire.arrived).toEqual([]);
+  });
+
+  it('an environment in which no certificate is verified is refused', async () => {
+    expect(await error({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatch(/NODE_TLS_REJECT_UNAUTHORIZED/);
+  });
+
   it('queues that nobody serves are named with what to check', async () => {
     const free = await freePort();
     const prefix = `http://127.0.0.1:${free}/000000000000/`;
