@@ -1,4 +1,5 @@
 // One row of the table: a fault, produced while users make changes, and what the judge says afterwards.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Dice } from './dice.ts';
 import type { Editor } from './editor.ts';
@@ -69,6 +70,8 @@ export type SeededOutcome = Outcome & { readonly seed: number };
 /** A fault waits for something to break, which on a machine under load may be late. */
 const mostTries = 100;
 const patienceMilliseconds = 200;
+/** Clients of the outside world, which is in this process, give up after 3 s. */
+const longStallSeconds = 1;
 /** Of a fault, whatever it does: a server that does not come back must not keep everybody waiting. */
 const mostSeconds = 1_200;
 
@@ -77,6 +80,9 @@ export async function runRow(row: Row, parts: Omit<Stage, 'note'>, deadlineSecon
   const { system, editor, judge } = parts;
   const notes: string[] = [];
   const stage: Stage = { ...parts, note: (text) => void notes.push(text) };
+  const failedBefore = system.failures().length;
+  const stalls = monitorEventLoopDelay();
+  stalls.enable();
   const heal = () => {
     system.api.rule();
     system.sqs.rule();
@@ -100,7 +106,16 @@ export async function runRow(row: Row, parts: Omit<Stage, 'note'>, deadlineSecon
   // What a stalled or armed stream did after its row's changes counts as well.
   const fired = (typeof own === 'number' ? own : 0) + byProxies + heal();
   const how = describe(row, stage);
+  stalls.disable();
+  notes.push(...asides(system.failures().slice(failedBefore), stalls.max / 1e9));
   return { fault: row.fault, how, fired, changes: editor.taken(), convergeSeconds, notes, ...judge.verdict(lost) };
+}
+
+/** What a reader of a loss has to know: which invocations failed, and whether we ourselves stood still, proxies and world with us. */
+function asides(failures: readonly string[], stalledSeconds: number): readonly string[] {
+  const kinds = Map.groupBy(failures, (line) => line);
+  const counted = [...kinds].map(([line, { length }]) => `${length} x ${line}`);
+  return stalledSeconds < longStallSeconds ? counted : [...counted, `stood still for ${stalledSeconds.toFixed(1)} s`];
 }
 
 /** Says how a fault is produced. */

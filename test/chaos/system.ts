@@ -51,8 +51,11 @@ export type ChaosSystem = {
   close(): Promise<void>;
 };
 
-/** Times of the functions and their queues in seconds: a killed function's message comes back after `visibility`. */
-const seconds = { timeout: 8, visibility: 12 };
+/**
+ * Times of the functions and their queues in seconds: a killed function’s message comes back after `visibility`. Between the two there
+ * is room for a machine under load: a function has to be dead, and what it has asked for has to be heard, before its successor begins.
+ */
+const seconds = { timeout: 8, visibility: 30 };
 /** Until watchers follow what they should: they start, list, and may have been told to wait for longer than a minute. */
 const placesSeconds = 240;
 const lookMilliseconds = 50;
