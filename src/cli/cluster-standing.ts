@@ -63,7 +63,7 @@ export async function readCluster(
 }
 
 /** Asks an API server for its version, `v1.36.3`. */
-async function readVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
+export async function readVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
   const { body } = await client.request({ method: 'GET', path: '/version', signal });
   return isRecord(body) && typeof body.gitVersion === 'string' ? body.gitVersion : 'unknown';
 }

@@ -8,8 +8,8 @@ import { Command } from 'commander';
 import { registry } from '../controllers/registry.ts';
 import type { Registered } from '../core/controller.ts';
 import { nameProblem } from '../generate/check-registry.ts';
-import { type Source, withEntry, withImport } from './edit-source.ts';
-import { catalogueLines, generationRow, type NewNames, newFiles, newNames } from './new-controller-files.ts';
+import { type Source, withEntry, withImport } from './new-controller/edit-source.ts';
+import { catalogueLines, generationRow, type NewNames, newFiles, newNames } from './new-controller/files.ts';
 import { OperatorProblem, operate } from './operate.ts';
 import { printLines } from './output.ts';
 

@@ -1,5 +1,6 @@
 // What a person does about a call that failed, where the error does not say so itself: an AWS SDK names what is wrong, and leaves
 // the rest to whoever knows it.
+import { isUnauthorized } from '../kube/errors.ts';
 import { isMissingQueue } from '../queue/failed-call.ts';
 
 /** By the names and codes of errors, the SDK's own and those that AWS answers with. */
@@ -15,13 +16,19 @@ const steps: readonly (readonly [RegExp, string])[] = [
   ],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'is the --region one that there is, and this machine on the network?'],
   [/^ECONNREFUSED$/, 'nothing answers there; does it still run?'],
+  [
+    /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)|CERT_\w+)$/,
+    'the ca given for this server did not sign its certificate; if that has changed, give the new one',
+  ],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'the certificate is of another name; is the server the right one?'],
 ];
 
 /** Finds the next step for an error or one of its causes; undefined where nothing better is known than what the error says. */
 export function nextStep(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > 5) return undefined;
+  if (isUnauthorized(error)) return 'the API server does not accept these credentials; renew them';
   if (isMissingQueue(error)) return 'deploy once more, and see outrigger doctor';
-  if (error.message.startsWith('Region is missing')) return 'name one with --region, or set AWS_REGION';
+  if (hasNoRegion(error)) return 'name one with --region, or set AWS_REGION';
   const names = [error.name, 'code' in error ? String(error.code) : ''];
   const found = steps.find(([pattern]) => names.some((name) => pattern.test(name)));
   return found?.[1] ?? nextStep(error.cause, depth + 1);
@@ -29,5 +36,10 @@ export function nextStep(error: unknown, depth = 0): string | undefined {
 
 /** Tells whether an error is an answer of AWS, or of the SDK that could not ask: a stack of ours says nothing about it. */
 export function isFromAws(error: Error): boolean {
-  return '$metadata' in error || 'tryNextLink' in error || error.message.startsWith('Region is missing');
+  return '$metadata' in error || 'tryNextLink' in error || hasNoRegion(error);
+}
+
+/** The SDK has no name for it. */
+function hasNoRegion({ message }: Error): boolean {
+  return /^Region (is missing|not accepted)/.test(message);
 }

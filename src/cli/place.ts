@@ -112,10 +112,10 @@ async function prefixOf(sqs: SQSClient, stage: string, signal: AbortSignal): Pro
     return QueueUrl.slice(0, -timersQueue.length);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const why = isMissingQueue(error)
-      ? `there is no queue ${QueueName} in this account and region; name another --stage or --region, or deploy this one`
-      : reasonOf(error);
-    throw new OperatorProblem(`--stage ${stage}: ${why}`, { cause: error });
+    if (!isMissingQueue(error)) throw new OperatorProblem(`--stage ${stage}: ${reasonOf(error)}`, { cause: error });
+    throw new OperatorProblem(
+      `--stage ${stage}: there is no queue ${QueueName} in this account and region; name another --stage or --region, or deploy this one`,
+    );
   }
 }
 

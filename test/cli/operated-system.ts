@@ -101,7 +101,11 @@ async function applySamples(server: ApiServer, samples: readonly string[]): Prom
 }
 
 /** Runs a command in this process: what it said, and the exit status that it chose. What a usage mistake says is here too. */
-async function runHere(command: Command, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
+export async function runHere(
+  command: Command,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = {},
+) {
   const said = { out: '', err: '' };
   const listen = (stream: 'stdout' | 'stderr', to: 'out' | 'err') =>
     vi.spyOn(process[stream], 'write').mockImplementation((text) => {

@@ -1,6 +1,6 @@
 // Adding a line to a source of the author's where it belongs. By text, because what is not touched must stay as it was written; a
 // source that has another form than expected is an error, never a guess.
-import { OperatorProblem } from './operate.ts';
+import { OperatorProblem } from '../operate.ts';
 
 /** A source: its path, for problems, and its text. */
 export type Source = { readonly file: string; readonly text: string };

@@ -1,0 +1,48 @@
+// As much of AWS Lambda's and Systems Manager's wire as `outrigger doctor` and `--stage` need: what is asked, answered from what a test
+// says is there. SQS is a real server of its own.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import * as z from 'zod';
+
+/** What there is in the account; tests change it. */
+export type Account = {
+  mappings: object[];
+  /** Undefined: the limit may not be read. */
+  unreserved: number | undefined;
+  /** Entries of the clusters table, by their parameters' names. */
+  parameters: Record<string, string>;
+};
+
+/** Starts the services on a free port. */
+export async function startAwsServices(account: Account) {
+  const server = createServer(async (request, response) => {
+    const [status, body] = await answer(account, request);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const byName = z.looseObject({ Name: z.string().optional(), Path: z.string().optional() });
+
+async function answer(account: Account, request: IncomingMessage): Promise<readonly [number, object]> {
+  const { url = '' } = request;
+  if (url.startsWith('/2015-03-31/event-source-mappings')) return [200, { EventSourceMappings: account.mappings }];
+  if (url.startsWith('/2016-08-19/account-settings')) {
+    if (account.unreserved === undefined) return [403, { __type: 'AccessDeniedException', Message: 'not you' }];
+    return [200, { AccountLimit: { UnreservedConcurrentExecutions: account.unreserved } }];
+  }
+  const { Name, Path } = byName.parse(await json(request));
+  const parameters = Object.entries(account.parameters).map(([name, Value]) => ({ Name: name, Value }));
+  if (Path !== undefined) return [200, { Parameters: parameters }];
+  const Parameter = parameters.find((one) => one.Name === Name);
+  return Parameter === undefined ? [400, { __type: 'ParameterNotFound' }] : [200, { Parameter }];
+}
