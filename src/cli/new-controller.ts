@@ -56,7 +56,7 @@ async function run(root: string, given: string, group: string | undefined): Prom
   if (registered === undefined) {
     throw new OperatorProblem(`there is no ${registryFile} here; run it in the folder of the project`);
   }
-  const files = newFiles(names, { withMutants: sources.has(catalogueFile) });
+  const files = await newFiles(names, { withMutants: sources.has(catalogueFile) });
   for (const file of files.keys()) {
     if (await isThere(path.join(root, file)))
       throw new OperatorProblem(`${file} is there already; choose another name`);
