@@ -3,8 +3,8 @@
 import { CreateQueueCommand, DeleteQueueCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { doctorCommand } from '../../src/cli/doctor.ts';
 import { type ExpectedQueue, expectedQueues } from '../../src/cli/doctor/expected-queues.ts';
+import { doctorCommand } from '../../src/cli/doctor.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { createClient } from '../../src/kube/client.ts';
 import { type ApiServer, startApiServer } from '../../src/local/api-server/server.ts';
