@@ -6,12 +6,36 @@ import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { type BuildOptions, build as bundle } from 'esbuild';
 import * as z from 'zod';
+import { OperatorProblem, operate } from './operate.ts';
 
 /** Makes the command. */
 export function buildCommand(): Command {
   return new Command('build')
     .description('bundle every function and the watcher into dist/')
-    .action(async () => await build(process.cwd()));
+    .addHelpText('after', helpText)
+    .action(async () => await operate('build', async () => await run(process.cwd())));
+}
+
+const helpText = `
+Example:
+  outrigger build && npx osls deploy --stage dev
+
+Bundles that are there stay until all new ones are made. Exit status: 0 when they are, 1 when a source does not compile.`;
+
+async function run(root: string): Promise<number> {
+  try {
+    await build(root);
+    return 0;
+  } catch (error) {
+    // Its lines name file, line and column; a stack of the bundler's says nothing.
+    if (error instanceof Error && ('errors' in error || error.message.startsWith('functions/')))
+      throw new OperatorProblem(error.message, { cause: error });
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      throw new OperatorProblem('there is no functions folder here; run it in the folder of the project', {
+        cause: error,
+      });
+    throw error;
+  }
 }
 
 /** Bundles are made here first: a build that fails leaves the old ones, and nobody loads half of a new one. */

@@ -55,8 +55,19 @@ export function devCommand(): Command {
     )
     .option('--until-ready', 'end with 0 and a table when all applied objects are Ready, with 1 and what is not')
     .option('--timeout-seconds <s>', 'how long --until-ready waits', wholeNumber, 60)
+    .addHelpText('after', helpText)
     .action(run);
 }
+
+const helpText = `
+Examples:
+  outrigger dev --apply infra/kubernetes/samples                 everything on this machine; Ctrl-C ends it
+  outrigger dev --apply infra/kubernetes/samples --until-ready   for CI: ends by itself, with a table
+  outrigger dev --kubeconfig ~/.kube/config --context kind       against a cluster of your own
+  outrigger dev --apply infra/kubernetes/samples --world-fault pantry=down
+
+In another terminal: export KUBECONFIG=.outrigger/kubeconfig, and kubectl sees it; outrigger status shows how it stands.
+Exit status: 0 when it was stopped, or everything got Ready; 1 when something did not, or it could not start: the last lines say what.`;
 
 async function run(flags: Flags): Promise<void> {
   const stop = stopSignal();

@@ -13,6 +13,7 @@ export function generateCommand(): Command {
   return new Command('generate')
     .description('write CRDs, RBAC, the watch list and the AWS pieces from the registry')
     .option('--check', 'write nothing; fail when a file is stale, missing or left over')
+    .addHelpText('after', helpText)
     .action(async ({ check = false }: { readonly check?: boolean }) => {
       try {
         const differences = await generate(registry, process.cwd(), { check, kinds: kindsAlone });
@@ -29,6 +30,14 @@ export function generateCommand(): Command {
       process.exitCode = 1;
     });
 }
+
+const helpText = `
+Examples:
+  outrigger generate             after every change of a schema, or of what a controller owns, reads, watches or needs
+  outrigger generate --check     in CI
+
+It writes infra/kubernetes/generated and infra/aws/generated, and nothing else; both are committed.
+Exit status: 0 when everything is as the registry says, or has been written; 1 when it is not, or cannot be: the path of the field is said.`;
 
 /** A generated file that is not as the registry says. */
 export type Difference = { readonly file: string; readonly what: 'stale' | 'missing' | 'left over' };

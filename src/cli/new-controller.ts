@@ -9,7 +9,7 @@ import { registry } from '../controllers/registry.ts';
 import type { Registered } from '../core/controller.ts';
 import { nameProblem } from '../generate/check-registry.ts';
 import { type Source, withEntry, withImport } from './new-controller/edit-source.ts';
-import { catalogueLines, generationRow, type NewNames, newFiles, newNames } from './new-controller/files.ts';
+import { type NewNames, newFiles, newLines, newNames, registryFile } from './new-controller/files.ts';
 import { OperatorProblem, operate } from './operate.ts';
 import { printLines } from './output.ts';
 
@@ -36,10 +36,6 @@ It writes the controller (src/controllers), its line in the registry, its functi
 (infra/kubernetes/samples) and, where the repository has them, what its tests must know of every kind; then it runs generate.
 Nothing that is there is overwritten. To take it back: git restore . && git clean -f src functions test infra`;
 
-const registryFile = 'src/controllers/registry.ts';
-const catalogueFile = 'test/mutants/catalogue.ts';
-const generationFile = 'test/statements/generation-cases.ts';
-
 /** What a variable of the new sources cannot be called: words of TypeScript, and names that these sources use. */
 const words = new Set(
   (
@@ -51,12 +47,11 @@ const words = new Set(
 
 async function run(root: string, given: string, group: string | undefined): Promise<number> {
   const names = checked(given, group);
-  const sources = await readSources(root);
-  const registered = sources.get(registryFile);
-  if (registered === undefined) {
+  const sources = await readSources(root, names);
+  if (!sources.has(registryFile)) {
     throw new OperatorProblem(`there is no ${registryFile} here; run it in the folder of the project`);
   }
-  const files = await newFiles(names, { withMutants: sources.has(catalogueFile) });
+  const files = await newFiles(names, sources);
   for (const file of files.keys()) {
     if (await isThere(path.join(root, file)))
       throw new OperatorProblem(`${file} is there already; choose another name`);
@@ -98,10 +93,10 @@ function checked(given: string, group: string | undefined): NewNames {
   return names;
 }
 
-/** Reads the sources that have to know of every controller, as far as they are there. */
-async function readSources(root: string): Promise<ReadonlyMap<string, Source>> {
+/** Reads the sources that list every controller, as far as they are there. */
+async function readSources(root: string, names: NewNames): Promise<ReadonlyMap<string, Source>> {
   const found = new Map<string, Source>();
-  for (const file of [registryFile, catalogueFile, generationFile]) {
+  for (const { file } of newLines(names)) {
     const text = await readFile(path.join(root, file), 'utf8').catch(() => undefined);
     if (text !== undefined) found.set(file, { file, text });
   }
@@ -109,21 +104,12 @@ async function readSources(root: string): Promise<ReadonlyMap<string, Source>> {
 }
 
 function editsOf(names: NewNames, sources: ReadonlyMap<string, Source>): ReadonlyMap<string, string> {
-  const { name, variable } = names;
-  const lines = {
-    [registryFile]: {
-      imported: `import { ${variable} } from './${name}.ts';`,
-      entry: `  ${variable},`,
-      opening: 'export const registry: readonly Registered[] = [',
-    },
-    [catalogueFile]: { ...catalogueLines(names), opening: 'const given: Readonly<Record<string, Given>> = {' },
-    [generationFile]: { ...generationRow(names), opening: 'const rows: readonly Row[] = [' },
-  };
   return new Map(
-    Object.entries(lines).flatMap(([file, { imported, entry, opening }]) => {
+    newLines(names).flatMap(({ file, imported, opening, entry }) => {
       const source = sources.get(file);
-      if (source === undefined) return [];
-      return [[file, withEntry(withImport(source, imported), opening, entry).text] as const];
+      return source === undefined
+        ? []
+        : [[file, withEntry(withImport(source, imported), opening, entry).text] as const];
     }),
   );
 }

@@ -1,5 +1,5 @@
-// What `outrigger new controller` writes: a whole controller with its function, test, sample and likely bugs, small enough to be
-// thrown away line by line. The templates are beside this file.
+// What `outrigger new controller` writes: a whole controller with its function, test and sample, small enough to be thrown away line by
+// line; and the lines that others need to know of it. The templates are beside this file.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -27,10 +27,64 @@ export function newNames(given: string, group?: string): NewNames | undefined {
   return { kind, name, variable: kind.charAt(0).toLowerCase() + kind.slice(1), group: group ?? `${name}.example.com` };
 }
 
-/** Writes the files by path. Those of the statements' tests only where a repository has these tests. */
+/** The list of controllers; without it there is no project. */
+export const registryFile = 'src/controllers/registry.ts';
+/** Lists in which a repository with these tests must have every controller, or kind. */
+const catalogueFile = 'test/mutants/catalogue.ts';
+const generationFile = 'test/statements/generation-cases.ts';
+const badInputFile = 'test/statements/bad-input-cases.ts';
+
+/** A source that lists every controller: the line with which the list begins, the new entry, and the import that it needs. */
+export type NewLines = {
+  readonly file: string;
+  readonly opening: string;
+  readonly entry: string;
+  readonly imported: string;
+};
+
+/** Says where a new controller has to be listed. */
+export function newLines(names: NewNames): readonly NewLines[] {
+  const { name, variable } = names;
+  return [
+    {
+      file: registryFile,
+      opening: 'export const registry: readonly Registered[] = [',
+      entry: `  ${variable},`,
+      imported: `import { ${variable} } from './${name}.ts';`,
+    },
+    {
+      file: catalogueFile,
+      opening: 'const given: Readonly<Record<string, Given>> = {',
+      entry: `  '${name}': { generic: controllers('${name}'), own: [{ mutants: ${variable}Mutants, suites: controllers('${name}') }] },`,
+      imported: `import { ${variable}Mutants } from './${name}.ts';`,
+    },
+    {
+      file: generationFile,
+      opening: 'const rows: readonly Row[] = [',
+      entry: `  {
+    controller: ${variable},
+    specs: () => [{ text: 'a' }, { text: 'ab' }],
+    acted: (_, object) => object,
+    is: [{ status: { characters: 1 } }, { status: { characters: 2 } }],
+  },`,
+      imported: `import { ${variable} } from '../../src/controllers/${name}.ts';`,
+    },
+    {
+      file: badInputFile,
+      opening: 'const tables = [',
+      entry: `  ${variable}Input,`,
+      imported: `import { ${variable}Input } from './bad-input/${name}.ts';`,
+    },
+  ];
+}
+
+/**
+ * Writes the files by path.
+ * @param listed the sources of `newLines` that there are: what only they import is not written without them
+ */
 export async function newFiles(
   names: NewNames,
-  { withMutants }: { readonly withMutants: boolean },
+  listed: { has(file: string): boolean },
 ): Promise<ReadonlyMap<string, string>> {
   const { name } = names;
   const templates = {
@@ -38,32 +92,14 @@ export async function newFiles(
     function: `functions/${name}.ts`,
     test: `test/controllers/${name}.test.ts`,
     sample: `infra/kubernetes/samples/${name}.yaml`,
-    ...(withMutants ? { mutants: `test/mutants/${name}.ts` } : {}),
+    ...(listed.has(catalogueFile) ? { mutants: `test/mutants/${name}.ts` } : {}),
+    ...(listed.has(badInputFile) ? { 'bad-input': `test/statements/bad-input/${name}.ts` } : {}),
   };
   const files = Object.entries(templates).map(async ([template, file]) => {
     const text = await readFile(path.join(import.meta.dirname, 'templates', `${template}.txt`), 'utf8');
     return [file, fill(text, names)] as const;
   });
   return new Map(await Promise.all(files));
-}
-
-/** The two lines of the mutants' catalogue: an import, and who is to catch them. */
-export function catalogueLines(names: NewNames): { readonly imported: string; readonly entry: string } {
-  return {
-    imported: fill("import { NEW_VARIABLEMutants } from './NEW_NAME.ts';", names),
-    entry: fill(
-      "  'NEW_NAME': { generic: controllers('NEW_NAME'), own: [{ mutants: NEW_VARIABLEMutants, suites: controllers('NEW_NAME') }] },",
-      names,
-    ),
-  };
-}
-
-/** The row of the statements on what a status has observed: two specs, and how to tell which of them was acted on. */
-export function generationRow(names: NewNames): { readonly imported: string; readonly entry: string } {
-  return {
-    imported: fill("import { NEW_VARIABLE } from '../../src/controllers/NEW_NAME.ts';", names),
-    entry: fill(row, names),
-  };
 }
 
 function fill(template: string, { kind, name, variable, group }: NewNames): string {
@@ -74,10 +110,3 @@ function fill(template: string, { kind, name, variable, group }: NewNames): stri
     .replaceAll('NEW_VARIABLE', variable)
     .replaceAll('NEW_GROUP', group);
 }
-
-const row = `  {
-    controller: NEW_VARIABLE,
-    specs: () => [{ text: 'a' }, { text: 'ab' }],
-    acted: (_, object) => object,
-    is: [{ status: { characters: 1 } }, { status: { characters: 2 } }],
-  },`;
