@@ -43,6 +43,7 @@ import {
   workloadMutants,
 } from './memcached-proxy-workloads.ts';
 import type { Group, Subject } from './mutant.ts';
+import { messageMutants, sayingMutants, serverMutants } from './trust.ts';
 import { waterTankDefinitionMutants, waterTankMutants } from './water-tank.ts';
 
 const statements = (...names: readonly string[]) => names.map((name) => `test/statements/${name}.test.ts`);
@@ -156,6 +157,25 @@ export const subjects: readonly Subject[] = [
       { mutants: staleMutants, suites: [generations], of: 'dinner' },
       { mutants: travelMutants, suites: [...cross('messages'), ...queue('timer')], of: 'dinner' },
       { mutants: accessMutants, suites: cross('borders', 'deletion', 'ownership', 'writes'), of: 'ingredient' },
+    ],
+  },
+  {
+    name: 'trust',
+    generic: [],
+    own: [
+      {
+        mutants: sayingMutants,
+        suites: [...core('decisions'), ...runtime('reconcile', 'resync-broken'), 'test/clusters/any-entry.test.ts'],
+      },
+      {
+        mutants: serverMutants,
+        suites: [
+          ...kube('client-tls', 'client-failures', 'hostile-server'),
+          ...controllers('clients/fetch-json'),
+          'test/settings.test.ts',
+        ],
+      },
+      { mutants: messageMutants, suites: runtime('any-message') },
     ],
   },
   {
