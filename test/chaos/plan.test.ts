@@ -12,10 +12,10 @@ const plan = (commit: number, ...args: string[]) =>
 const names = (rows: readonly { readonly fault: string }[]) => rows.map(({ fault }) => fault);
 
 describe('a plan', () => {
-  it('of CI is the same for the same commit, and leaves no row out for ever', () => {
+  it('of CI is the same for the same commit, and leaves no row out for ever but the long ones', () => {
     expect(names(plan(5, '--ci').rows)).toEqual(names(plan(5, '--ci').rows));
     const seen = new Set(Array.from({ length: 300 }, (_, commit) => names(plan(commit, '--ci').rows)).flat());
-    expect([...seen].sort()).toEqual(names(catalogue).sort());
+    expect([...seen].sort()).toEqual(names(catalogue.filter(({ long }) => long !== true)).sort());
   });
 
   it('of CI has at most one row that waits for time-outs, the last, and its seed is the commit’s', () => {

@@ -72,12 +72,9 @@ function targetsOf(file: string): string[] {
   );
 }
 
-/** Its text is that of files which it writes for the author of a new controller; itself it imports nothing. */
-const texts = ['src/cli/new-controller-files.ts'];
-
 /** The files of ours that a file imports. */
 function importsOf(file: string): string[] {
-  return (texts.includes(file) ? [] : targetsOf(file))
+  return targetsOf(file)
     .filter((target) => target.startsWith('.'))
     .map((target) => path.join(path.dirname(file), target));
 }
