@@ -6,7 +6,7 @@ import type { Key } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
 import { fieldManagerOf, finalizerOf, pausedAnnotation } from '../core/words.ts';
 import { applyStatus } from '../kube/apply.ts';
-import { isConflict } from '../kube/errors.ts';
+import { isConflict, isNotFound } from '../kube/errors.ts';
 import { recordEvent } from '../kube/events.ts';
 import { ensureFinalizer, removeFinalizer } from '../kube/finalizers.ts';
 import { ownedBy } from '../kube/managed-fields.ts';
@@ -163,9 +163,36 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     }
   }
 
+  /**
+   * Finalizes an object that has gone under our hands, with our finalizer on it: kube-apiserver lets a DELETE happen that it decided before
+   * a finalizer was put on. No event, and no later visit, would find what this one has done for it.
+   */
+  async function finalizeIfGone(): Promise<void> {
+    if (!declares.finalizes || !object.metadata.finalizers?.includes(finalizer)) return;
+    const fresh = await getObject(client, resource, keyOf(object), { signal });
+    if (fresh?.metadata.uid === object.metadata.uid) return;
+    log.warn('the object has gone in spite of its finalizer, and is finalized now', { uid: object.metadata.uid });
+    await running.finalize(object, openAccess());
+  }
+
+  async function reconcileOrFinalize(): Promise<Outcome> {
+    try {
+      return await reconcile();
+    } catch (thrown) {
+      if (isConflict(thrown) || isNotFound(thrown)) {
+        await finalizeIfGone().catch((error: unknown) =>
+          log.error('what was done for an object that has gone is left behind', {
+            error: redact(toError(error).message),
+          }),
+        );
+      }
+      throw thrown;
+    }
+  }
+
   return {
     observedBefore: voice.observed(ownedStatus(read, fieldManager)) === generationOf(read),
-    run: async () => (object.metadata.deletionTimestamp === undefined ? await reconcile() : await finalize()),
+    run: async () => (object.metadata.deletionTimestamp === undefined ? await reconcileOrFinalize() : await finalize()),
     writes: () => ownWrites + (access?.writes() ?? 0),
     noops: () => ownNoops + (access?.noops() ?? 0),
     sendEvents: async () => {
