@@ -118,7 +118,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     }
   }
 
-  async function reconcile(): Promise<Outcome> {
+  async function makeItSo(): Promise<Outcome> {
     try {
       if (declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {
         // Persisted before the first outside effect: a reconcile that dies half-way leaves nothing that nobody cleans up.
@@ -175,9 +175,9 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     await running.finalize(object, openAccess());
   }
 
-  async function reconcileOrFinalize(): Promise<Outcome> {
+  async function reconcile(): Promise<Outcome> {
     try {
-      return await reconcile();
+      return await makeItSo();
     } catch (thrown) {
       if (isConflict(thrown) || isNotFound(thrown)) {
         await finalizeIfGone().catch((error: unknown) =>
@@ -192,7 +192,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
 
   return {
     observedBefore: voice.observed(ownedStatus(read, fieldManager)) === generationOf(read),
-    run: async () => (object.metadata.deletionTimestamp === undefined ? await reconcileOrFinalize() : await finalize()),
+    run: async () => (object.metadata.deletionTimestamp === undefined ? await reconcile() : await finalize()),
     writes: () => ownWrites + (access?.writes() ?? 0),
     noops: () => ownNoops + (access?.noops() ?? 0),
     sendEvents: async () => {
