@@ -141,10 +141,12 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     }
   }
 
+  const runFinalize = async () => await running.finalize(object, openAccess());
+
   async function finalize(): Promise<Outcome> {
     if (!object.metadata.finalizers?.includes(finalizer)) return { type: 'nothing', why: 'not-ours' };
     try {
-      const finalized = await running.finalize(object, openAccess());
+      const finalized = await runFinalize();
       if (finalized === 'done') {
         await removeFinalizer(client, resource, object, finalizer, { fieldManager, signal });
         ownWrites += 1;
@@ -172,7 +174,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     const fresh = await getObject(client, resource, keyOf(object), { signal });
     if (fresh?.metadata.uid === object.metadata.uid) return;
     log.warn('the object has gone in spite of its finalizer, and is finalized now', { uid: object.metadata.uid });
-    await running.finalize(object, openAccess());
+    await runFinalize();
   }
 
   async function reconcile(): Promise<Outcome> {
