@@ -6,7 +6,7 @@ import type { Key } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
 import { fieldManagerOf, finalizerOf, pausedAnnotation } from '../core/words.ts';
 import { applyStatus } from '../kube/apply.ts';
-import { isConflict } from '../kube/errors.ts';
+import { isConflict, isNotFound } from '../kube/errors.ts';
 import { recordEvent } from '../kube/events.ts';
 import { ensureFinalizer, removeFinalizer } from '../kube/finalizers.ts';
 import { ownedBy } from '../kube/managed-fields.ts';
@@ -118,7 +118,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     }
   }
 
-  async function reconcile(): Promise<Outcome> {
+  async function makeItSo(): Promise<Outcome> {
     try {
       if (declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {
         // Persisted before the first outside effect: a reconcile that dies half-way leaves nothing that nobody cleans up.
@@ -141,10 +141,12 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     }
   }
 
+  const runFinalize = async () => await running.finalize(object, openAccess());
+
   async function finalize(): Promise<Outcome> {
     if (!object.metadata.finalizers?.includes(finalizer)) return { type: 'nothing', why: 'not-ours' };
     try {
-      const finalized = await running.finalize(object, openAccess());
+      const finalized = await runFinalize();
       if (finalized === 'done') {
         await removeFinalizer(client, resource, object, finalizer, { fieldManager, signal });
         ownWrites += 1;
@@ -160,6 +162,33 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
       const reason = prospect === 'invalid-spec' ? reasons.invalidSpec : reasons.finalizeFailed;
       await write(voice.whileFinalizing({ status: 'False', reason, message: error.message }, basis(), prospect));
       return outcome;
+    }
+  }
+
+  /**
+   * Finalizes an object that has gone under our hands, with our finalizer on it: kube-apiserver lets a DELETE happen that it decided before
+   * a finalizer was put on. No event, and no later visit, would find what this one has done for it.
+   */
+  async function finalizeIfGone(): Promise<void> {
+    if (!declares.finalizes || !object.metadata.finalizers?.includes(finalizer)) return;
+    const fresh = await getObject(client, resource, keyOf(object), { signal });
+    if (fresh?.metadata.uid === object.metadata.uid) return;
+    log.warn('the object has gone in spite of its finalizer, and is finalized now', { uid: object.metadata.uid });
+    await runFinalize();
+  }
+
+  async function reconcile(): Promise<Outcome> {
+    try {
+      return await makeItSo();
+    } catch (thrown) {
+      if (isConflict(thrown) || isNotFound(thrown)) {
+        await finalizeIfGone().catch((error: unknown) =>
+          log.error('what was done for an object that has gone is left behind', {
+            error: redact(toError(error).message),
+          }),
+        );
+      }
+      throw thrown;
     }
   }
 

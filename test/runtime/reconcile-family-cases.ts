@@ -24,6 +24,48 @@ export function reconcileFamilyCases(connect: () => Connection): void {
       expect(await read('a')).toBeUndefined();
     });
 
+    it.each([
+      { then: 'and stays away', recreated: false, outcome: { type: 'nothing', why: 'gone' } },
+      { then: 'and is created anew', recreated: true, outcome: { type: 'done' } },
+    ])('that the server lets happen in spite of the finalizer runs finalize ($then)', async ({
+      recreated,
+      outcome,
+    }) => {
+      const { metadata } = await apply('a', { size: 3 });
+      const make = widgets.behaviour.reconcile;
+      widgets.behaviour.reconcile = async (object, context) => {
+        widgets.behaviour.reconcile = make;
+        await widgets.vanish('a');
+        if (recreated) await apply('a', { size: 4 });
+        return await make(object, context);
+      };
+      const finalized: string[] = [];
+      widgets.behaviour.finalize = async ({ metadata: { uid } }) => {
+        finalized.push(uid);
+        return 'done';
+      };
+      expect((await reconcile('a')).outcome).toEqual(outcome);
+      expect(finalized).toEqual([metadata.uid]);
+      expect((await read('a'))?.status).toEqual(recreated ? expect.objectContaining({ size: 4 }) : undefined);
+    });
+
+    it('that never happened runs no finalize, however stale the version', async () => {
+      await apply('a', { size: 3 });
+      let finalized = 0;
+      widgets.behaviour.finalize = async () => {
+        finalized += 1;
+        return 'done';
+      };
+      let size = 10;
+      widgets.behaviour.reconcile = async () => {
+        size += 1;
+        await apply('a', { size });
+        return { status: { size }, conditions: { Built: built } };
+      };
+      expect((await reconcile('a')).outcome).toMatchObject({ type: 'deferred', why: 'conflict' });
+      expect(finalized).toBe(0);
+    });
+
     it('that finalize cannot finish keeps the object and says why', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
