@@ -25,7 +25,7 @@ type Life = Omit<Lives, 'changes'> & { readonly moments: readonly Moment[] };
 
 const steps = ['created', 'changed', 'deleted'] as const;
 /** Generous: a machine under load is slow, and a loss does not mend itself. */
-const settleSeconds = 150;
+const settleSeconds = 40;
 const lookMilliseconds = 400;
 /** Longer than a change of one object takes to reach what follows from it. */
 const stillMilliseconds = 3_000;
@@ -60,6 +60,7 @@ export async function liveAll(
     }
     const letters = await sqs.count(system.queueUrl(`${controller}-dlq.fifo`));
     if (letters > 0) wrong.push(`${controller}: ${letters} dead letters`);
+    if (deaths < most) wrong.push(`${dies}: only ${deaths} deaths, for up to ${most} effects a step`);
     return { effects: calm.effects, deaths, changes: (most + 1) * steps.length, wrong };
   } finally {
     sqs.close();

@@ -139,5 +139,17 @@ function reduce({ metadata, status, ...rest }: Found, isOurs: boolean): unknown 
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'a uid')
     .replace(/"observedLevel":[\d.]+/, '"observedLevel":"a level"')
     .replace(/"\d+\.\d+\.\d+\.\d+"/g, '"an address"');
-  return JSON.parse(text);
+  return inOrder(JSON.parse(text));
+}
+
+/** Fields in the order of their names, conditions in that of their types: who of two writers came first is no difference. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder).toSorted((a, b) => typeOf(a).localeCompare(typeOf(b)));
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([field, one]) => [field, inOrder(one)] as const);
+  return Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function typeOf(value: unknown): string {
+  return typeof value === 'object' && value !== null && 'type' in value ? String(value.type) : '';
 }
