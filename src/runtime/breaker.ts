@@ -1,5 +1,6 @@
 // One bad cluster must not hold the functions of the others. One that cannot be reached is not called after some failures in a row,
-// except for a probe now and then; one that answers, but far more slowly than the others, gets a part of an instance's time.
+// except by the keys of one batch now and then: by all of them, because side by side they take no longer than one would, and none of a
+// cluster that is back is put off again, for twice as long as before, while another one finds that out. One that answers, but far more slowly than the others, gets a part of an instance's time.
 // What an instance knows it learnt itself, and forgets when it ends.
 
 /** What a function may do with a cluster's key now. */
@@ -7,7 +8,7 @@ export type Advice = 'try' | 'unreachable' | 'slow';
 
 /** What an instance has learnt of its clusters. */
 export type Breaker = {
-  /** Tells whether to try. While a cluster is unreachable, one key in a while is the probe. */
+  /** Tells whether to try. An unreachable cluster is tried once in a while, by everybody until the next failure. */
   advise(cluster: string): Advice;
   /** Takes note of a key that got answers: how long the first one took, where there was one, and how long all of the key. */
   reached(cluster: string, took: { readonly answerMs?: number; readonly wholeMs: number }): void;
@@ -24,7 +25,7 @@ const restFactor = 4;
 const slow = { answerMs: 500, factor: 4 };
 
 /** Creates a breaker. `now` is in milliseconds, of any origin. */
-export function createBreaker(now: () => number, { failures = 5, probeSeconds = 10 } = {}): Breaker {
+export function createBreaker(now: () => number, { failures = 5, againSeconds = 10 } = {}): Breaker {
   const states = new Map<string, State>();
   const isOpen = (state: State) => state.failures >= failures;
   const stateOf = (cluster: string) => states.get(cluster) ?? unknown;
@@ -38,7 +39,6 @@ export function createBreaker(now: () => number, { failures = 5, probeSeconds = 
     advise: (cluster) => {
       const state = stateOf(cluster);
       if (now() < state.restsUntil) return isOpen(state) ? 'unreachable' : 'slow';
-      if (isOpen(state)) states.set(cluster, { ...state, restsUntil: now() + probeSeconds * 1000 });
       return 'try';
     },
     reached: (cluster, { answerMs: last, wholeMs }) => {
@@ -51,7 +51,7 @@ export function createBreaker(now: () => number, { failures = 5, probeSeconds = 
     },
     unreachable: (cluster, { wholeMs }) => {
       const state = { ...stateOf(cluster), failures: stateOf(cluster).failures + 1 };
-      const restMs = Math.max(probeSeconds * 1000, wholeMs * restFactor);
+      const restMs = Math.max(againSeconds * 1000, wholeMs * restFactor);
       states.set(cluster, isOpen(state) ? { ...state, restsUntil: now() + restMs } : state);
     },
   };

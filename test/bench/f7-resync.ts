@@ -41,7 +41,7 @@ const told = z.object({ milliseconds: z.number(), maxRssKilobytes: z.number(), f
 const invocation = `
   const { handler } = await import(process.argv[1]);
   const began = performance.now();
-  const context = { getRemainingTimeInMillis: () => Number(process.argv[3]) * 1000 - (performance.now() - began), awsRequestId: 'f7', functionName: 'resync' };
+  const context = { getRemainingTimeInMillis: () => Math.round(Number(process.argv[3]) * 1000 - (performance.now() - began)), awsRequestId: 'f7', functionName: 'resync' };
   const { batchItemFailures } = await handler(JSON.parse(process.argv[2]), context);
   const milliseconds = performance.now() - began;
   process.stdout.write('\\n' + JSON.stringify({ milliseconds, maxRssKilobytes: process.resourceUsage().maxRSS, failures: batchItemFailures.length }) + '\\n');

@@ -161,6 +161,22 @@ describe('a batch', () => {
     expect(parseMessage(queues.get('timers')?.at(-1)?.body ?? '')).toMatchObject({ attempt: 0, deferrals: 1 });
   });
 
+  it('of a cluster that is back, every key of the first batch is reconciled: none is put off while another one finds out', async () => {
+    let away = true;
+    const { run, queues, advance } = setUp(async ({ message }) => {
+      if (away) return { outcome: { type: 'deferred', why: 'unreachable', error: new Error('connect') }, writes: 0 };
+      reconciled.push(message.name);
+      return done;
+    });
+    for (const name of ['1', '2', '3', '4', '5']) await run([record(name)]);
+    away = false;
+    advance(10_000);
+    const batch = ['6', '7', '8', '9'];
+    expect(await run(batch.map((name) => record(name)))).toEqual([]);
+    expect(reconciled.sort()).toEqual(batch);
+    expect(queues.get('timers')).toHaveLength(5);
+  });
+
   it('a cluster that answers far more slowly than another is put off for a while, without an attempt, and the other is not', async () => {
     const { run, seen, advance, queues } = setUp(async ({ client, message }) => {
       reconciled.push(message.name);

@@ -37,8 +37,8 @@ export type ExaminerNeeds = {
 
 const lookSeconds = 2;
 const saySeconds = 10;
-/** A stalled watch is found after 70 s, a killed function's messages come back after 30 s, and machines are slow. */
-const patienceSeconds = 600;
+/** A stalled watch is found after 70 s, a killed function's message comes back after 40 s, one that was deferred after 15 minutes at most. */
+const patienceSeconds = 1000;
 /** Three times as long as the longest that a tank asks for. */
 const collapseSeconds = 90;
 /** How often, and how far apart, a queue is looked at that somebody always uses: tanks are looked at all the time. */

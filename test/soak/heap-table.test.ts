@@ -17,7 +17,14 @@ describe('a heap', () => {
   });
 
   it('is not called flat on a handful of samples', () => {
-    expect(verdict([20, 20, 20])).toEqual(['watcher: only 3 samples']);
+    expect(verdict([20, 20, 20])).toEqual(['no process has 9 samples']);
+  });
+
+  it('is that of one process: one that began later, and holds more, is no growth', () => {
+    const later: readonly HeapSample[] = [{ part: 'watcher', pid: 8, heap: 90, rss: 200 }];
+    const rows = heapRows([...samplesOf([20, 20, 20, 20, 20, 20, 20, 20, 20]), ...later, ...later]);
+    expect(rows).toEqual([{ part: 'watcher', samples: 9, processes: 2, first: 20, last: 20, mostRss: 200 }]);
+    expect(growing(rows)).toEqual([]);
   });
 });
 

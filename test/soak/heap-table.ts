@@ -7,7 +7,7 @@ import { alignRows } from './table.ts';
 export type HeapRow = {
   readonly part: string;
   readonly samples: number;
-  /** How many processes the samples are of: a part whose eldest died is less of a witness. */
+  /** How many processes of the part were looked at, one after the other; the samples are of the one with most. */
   readonly processes: number;
   readonly first: number;
   readonly last: number;
@@ -16,29 +16,33 @@ export type HeapRow = {
 
 /** Last third over first third that counts as flat. */
 const flatWithin = 1.1;
-const fewest = 6;
+const fewest = 9;
 
-/** Compares the median of the first third of each part's samples with that of the last third. */
+/**
+ * Compares the median of the first third of each part's samples with that of the last third. All of them are of one process, the one with
+ * most: what another one holds that began later says nothing about growth.
+ */
 export function heapRows(samples: readonly HeapSample[]): readonly HeapRow[] {
-  return [...Map.groupBy(samples, ({ part }) => part)].map(([part, of]) => {
+  return [...Map.groupBy(samples, ({ part }) => part)].map(([part, ofPart]) => {
+    const byProcess = [...Map.groupBy(ofPart, ({ pid }) => pid).values()];
+    const [of = []] = byProcess.toSorted((one, other) => other.length - one.length);
     const third = Math.max(1, Math.floor(of.length / 3));
     const heaps = of.map(({ heap }) => heap);
     return {
-      ...{ part, samples: of.length, processes: new Set(of.map(({ pid }) => pid)).size },
+      ...{ part, samples: of.length, processes: byProcess.length },
       ...{ first: median(heaps.slice(0, third)), last: median(heaps.slice(-third)) },
-      mostRss: Math.max(...of.map(({ rss }) => rss)),
+      mostRss: Math.max(...ofPart.map(({ rss }) => rss)),
     };
   });
 }
 
-/** Lists the parts whose heap has grown, or of which too little is known. */
+/** Lists the parts whose heap has grown. A process that did not live long enough tells nothing; when none did, that is what is listed. */
 export function growing(rows: readonly HeapRow[]): readonly string[] {
-  return rows.flatMap(({ part, samples, first, last }) => {
-    if (samples < fewest) return [`${part}: only ${samples} samples`];
-    return last > first * flatWithin
-      ? [`${part}: its heap grew from ${first.toFixed(1)} to ${last.toFixed(1)} MB`]
-      : [];
-  });
+  const telling = rows.filter(({ samples }) => samples >= fewest);
+  if (telling.length === 0) return [`no process has ${fewest} samples`];
+  return telling
+    .filter(({ first, last }) => last > first * flatWithin)
+    .map(({ part, first, last }) => `${part}: its heap grew from ${first.toFixed(1)} to ${last.toFixed(1)} MB`);
 }
 
 /** Formats the rows. */

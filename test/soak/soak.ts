@@ -108,11 +108,15 @@ export async function soak(options: SoakOptions): Promise<SoakOutcome> {
   });
   const heaps = heapRows(samples.heard());
   onProgress('edits and faults are over; now it has to come to rest');
-  const { wrong: lost, seconds: converge } = await timed('converging');
-
   const tanks = words().filter(({ subject, spec }) => subject.kind === 'WaterTank' && spec !== undefined);
-  onProgress('every tank is stirred once, and has to be found by the looks that were asked for');
-  for (const { uid, spec } of lost.length > 0 ? [] : tanks) disturb(uid, Number(spec?.targetLevel) + stirredLevels);
+  const stir = (): void => {
+    for (const { uid, spec } of tanks) disturb(uid, Number(spec?.targetLevel) + stirredLevels);
+  };
+  // A tank that was filling while nobody could look may have run over, and would drain for as long as that took.
+  stir();
+  const { wrong: lost, seconds: converge } = await timed('converging');
+  onProgress('every tank is stirred once more, and has to be found by the looks that were asked for');
+  stir();
   const { wrong: asleep, seconds: stirred } = lost.length > 0 ? { wrong: [], seconds: 0 } : await timed('stirred');
   return {
     ...{ edits: users.counts(), struck, reconciles, lost: [...lost, ...asleep], complaints: users.complaints(), heaps },
