@@ -53,7 +53,7 @@ Examples:
 To uninstall without a trace, in this order:
   1. stop the watchers and remove the functions (osls remove): a controller that runs puts its finalizer back
   2. outrigger release KIND --yes, for each kind
-  3. delete the objects, or leave them; then kubectl delete -k infra/kubernetes/generated
+  3. delete the objects, or leave them; then kubectl delete -k infra/kubernetes
 It takes off: finalizers outrigger.dev/*, entries of metadata.managedFields, the labels and annotations outrigger.dev/*; of children,
 whatever their kind, as well. Spec and status stay as they are. A controller's clean-up outside the cluster is not done: of objects that are
 being deleted it says so by name. Killed half-way, run it again.

@@ -240,7 +240,7 @@ describe('doctor, of clusters', () => {
     expect(said).toContain('it has no watertanks.plant.example.com');
     expect(said).toContain('its watchers are silent: there is no cursor; apply infra/kubernetes/generated');
     const fixes = new Set(bad.filter(({ says }) => says.startsWith('it has no')).map(({ fix }) => fix));
-    expect(fixes).toEqual(new Set(['kubectl apply --server-side -k infra/kubernetes/generated']));
+    expect(fixes).toEqual(new Set(['kubectl apply --server-side -k infra/kubernetes']));
   });
 });
 

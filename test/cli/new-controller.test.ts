@@ -80,7 +80,7 @@ describe('a mistake is one line that says what to do, and nothing is written:', 
     [['class'], '"class" is a word that TypeScript or these sources use; choose another'],
     [['WaterTank'], 'there is a WaterTank already; choose another name'],
     [['book'], 'src/controllers/book.ts is there already; choose another name'],
-    [['Cafe', '--group', 'cafe'], '--group "cafe": a domain in lower case is needed, like cafe.example.org'],
+    [['Lighthouse', '--group', 'cafe'], '--group "cafe": a domain in lower case is needed, like cafe.example.org'],
   ])('%j', async (argv, line) => {
     const before = await read('src/controllers/registry.ts');
     const { code, stderr } = await create(...argv);
@@ -94,7 +94,7 @@ describe('a mistake is one line that says what to do, and nothing is written:', 
   it('outside a project', async () => {
     const elsewhere = await mkdtemp(path.join(tmpdir(), 'outrigger-nothing-'));
     onTestFinished(() => rm(elsewhere, { recursive: true }));
-    const args = [path.join(source, 'src/cli/main.ts'), 'new', 'controller', 'Cafe'];
+    const args = [path.join(source, 'src/cli/main.ts'), 'new', 'controller', 'Lighthouse'];
     await expect(run(process.execPath, args, { cwd: elsewhere })).rejects.toThrow(
       'there is no src/controllers/registry.ts here',
     );
@@ -107,12 +107,12 @@ describe('a mistake is one line that says what to do, and nothing is written:', 
       path.join(root, 'src/controllers/registry.ts'),
       registry.replace('registry: readonly Registered[]', 'registry: Registered[]'),
     );
-    const { stderr, code } = await create('Cafe');
+    const { stderr, code } = await create('Lighthouse');
     expect(stderr).toContain(
-      'src/controllers/registry.ts: "export const registry: readonly Registered[] = [" is not there; add cafe,',
+      'src/controllers/registry.ts: "export const registry: readonly Registered[] = [" is not there; add lighthouse,',
     );
     expect(code).toBe(1);
-    await expect(read('src/controllers/cafe.ts')).rejects.toThrow('ENOENT');
+    await expect(read('src/controllers/lighthouse.ts')).rejects.toThrow('ENOENT');
   });
 });
 

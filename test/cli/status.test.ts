@@ -4,12 +4,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { readCluster } from '../../src/cli/cluster-standing.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { controllerDeadLetters, controllerQueue, cursorName, systemNamespace } from '../../src/core/words.ts';
 import { applyObject, applyStatus } from '../../src/kube/apply.ts';
 import { type KubeObject, parseObject } from '../../src/kube/object.ts';
-import { getObject } from '../../src/kube/read.ts';
+import { getObject, listPages } from '../../src/kube/read.ts';
 import { createSend } from '../../src/queue/send.ts';
 import { formatCursor } from '../../src/runtime/cursor-document.ts';
 import { writeCursorObject } from '../../src/runtime/cursor-object.ts';
@@ -75,6 +76,21 @@ describe('status', () => {
   it('says SILENT of watchers that heard nothing for six minutes, and why', async () => {
     await hear(Date.now() - 360_000);
     expect((await system.run('status')).out).toMatch(/^local .*SILENT: they have heard nothing for 3\d\d s$/m);
+  });
+
+  it('says of a lag how long ago the oldest unobserved change was made', async () => {
+    const client = system.client();
+    const touched: number[] = [];
+    for await (const { items } of listPages(client, tanks)) {
+      for (const { metadata } of items) {
+        const times = [metadata.creationTimestamp, ...(metadata.managedFields ?? []).map(({ time }) => time)];
+        touched.push(Math.max(...times.map((time) => Date.parse(time ?? ''))));
+      }
+    }
+    const nowMs = Math.min(...touched) + 100_000;
+    const { controllers } = await readCluster(client, [waterTank], { nowMs, signal });
+    expect(controllers).toMatchObject([{ controller: 'water-tank', unobserved: 3, lagSeconds: 100 }]);
+    client.close();
   });
 
   it('counts what was not observed yet, how long the oldest waits, and what is Ready', async () => {

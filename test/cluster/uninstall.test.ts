@@ -34,7 +34,7 @@ const ownKinds = new Set([
 async function everything(client: KubeClient): Promise<ReadonlyMap<string, KubeObject['metadata']>> {
   const { kinds } = await discoverKinds(client, { signal });
   const found = new Map<string, KubeObject['metadata']>();
-  for (const kind of kinds.filter(({ verbs }) => verbs.includes('list'))) {
+  for (const kind of kinds.filter(({ verbs }) => verbs.includes('list') && verbs.includes('watch'))) {
     // Events tell what was, and go by themselves.
     if (kind.plural === 'events') continue;
     for await (const { items } of listPages(client, kind, { metadataOnly: true, signal })) {

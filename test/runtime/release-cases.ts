@@ -4,14 +4,17 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dinner } from '../../src/controllers/dinner.ts';
 import { ingredientKind } from '../../src/controllers/ingredient.ts';
 import { waterTank, waterTankKind } from '../../src/controllers/water-tank.ts';
+import { existingKind } from '../../src/core/kind.ts';
 import { pausedAnnotation } from '../../src/core/words.ts';
+import { applyObject } from '../../src/kube/apply.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
+import { type KubeObject, parseObject } from '../../src/kube/object.ts';
 import { findControllers, type ReleaseTarget, release } from '../../src/runtime/release.ts';
 import { confine, install, type System, startSystem } from '../statements/harness.ts';
 
 const { signal } = new AbortController();
+const configMapKind = existingKind<object>({ group: '', version: 'v1', kind: 'ConfigMap' });
 const dinnerKind = dinner.declares.resource;
 const tank: ReleaseTarget = {
   resource: waterTankKind,
@@ -131,6 +134,17 @@ export function releaseCases(connect: () => Connection): void {
       await aDinner();
       await releaseOf(childrenOfDinners(true));
       expect((await system.read(ingredientKind, 'soup-leek')).metadata).not.toHaveProperty('ownerReferences');
+    });
+
+    it('leaves nobody as the owner of fields that its maker alone had owned', async () => {
+      const labels = { 'outrigger.dev/controller': 'former', 'outrigger.dev/owner-uid': 'gone' };
+      const metadata = { name: 'left', namespace: system.namespace, labels };
+      const made = parseObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } });
+      await applyObject(system.client, configMapKind, made, { fieldManager: 'outrigger-former' });
+      await releaseOf({ resource: configMapKind, traces: { controllers: new Set(['former']), as: 'child' } });
+      const after = await system.read(configMapKind, 'left');
+      expect(after.metadata).not.toHaveProperty('managedFields');
+      expect(after.data).toEqual({ a: 'b' });
     });
 
     it('leaves alone what has no label of that controller', async () => {

@@ -16,7 +16,7 @@ import { type Finding, ok, warning, wrong } from './finding.ts';
 
 /** ValidatingAdmissionPolicies, which narrow what controllers may change, are served as v1 from there on. */
 const oldestMinor = 30;
-const applyManifests = 'kubectl apply --server-side -k infra/kubernetes/generated';
+const applyManifests = 'kubectl apply --server-side -k infra/kubernetes';
 
 /** Looks at a cluster that has a client. Never rejects but for the signal's reason. */
 export async function checkCluster(
