@@ -25,9 +25,9 @@ export function reconcileFamilyCases(connect: () => Connection): void {
     });
 
     it.each([
-      { then: 'and stays away', recreated: false, outcome: { type: 'nothing', why: 'gone' } },
-      { then: 'and is created anew', recreated: true, outcome: { type: 'done' } },
-    ])('that the server lets happen in spite of the finalizer runs finalize ($then)', async ({
+      { next: 'and stays away', recreated: false, outcome: { type: 'nothing', why: 'gone' } },
+      { next: 'and is created anew', recreated: true, outcome: { type: 'done' } },
+    ])('that the server lets happen in spite of the finalizer runs finalize ($next)', async ({
       recreated,
       outcome,
     }) => {
