@@ -1,7 +1,7 @@
 // The table of heaps: whether what a process holds after a collection at the end is what it held at the beginning.
 
+import { alignColumns } from '../../src/local/align-columns.ts';
 import type { HeapSample } from './heap-samples.ts';
-import { alignRows } from './table.ts';
 
 /** A part's heap, in megabytes. */
 export type HeapRow = {
@@ -47,7 +47,7 @@ export function growing(rows: readonly HeapRow[]): readonly string[] {
 
 /** Formats the rows. */
 export function formatHeaps(rows: readonly HeapRow[]): string {
-  return alignRows([
+  return alignColumns([
     ['heap after GC', 'samples', 'processes', 'first third', 'last third', 'ratio', 'most RSS'],
     ...rows.map(({ part, samples, processes, first, last, mostRss }) => [
       ...[part, String(samples), String(processes), `${first.toFixed(1)} MB`, `${last.toFixed(1)} MB`],

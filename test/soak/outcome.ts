@@ -1,7 +1,8 @@
 // What a soak has shown, as promises that held or did not, and as tables.
+
+import { alignColumns } from '../../src/local/align-columns.ts';
 import { formatHeaps, growing } from './heap-table.ts';
 import type { SoakOutcome } from './soak.ts';
-import { alignRows } from './table.ts';
 
 /** A promise, and what broke it. */
 export type Held = { readonly promise: string; readonly broken: readonly string[] };
@@ -39,7 +40,7 @@ export function formatOutcome({ edits, struck, reconciles, heaps, seconds, timer
   const rows = faults.map(([name, { times, hits }]) => [name, String(times), String(hits)]);
   const counted = Object.entries(edits).map(([verb, count]) => `${count} ${verb}`);
   return [
-    alignRows([['fault', 'times', 'hits'], ...rows]),
+    alignColumns([['fault', 'times', 'hits'], ...rows]),
     formatHeaps(heaps),
     `edits: ${counted.join(', ')}; ${reconciles} reconciles`,
     `at rest: ${seconds.settle.toFixed(0)} s after the start, ${seconds.converge.toFixed(0)} s after the last edit and fault, ` +
