@@ -14,8 +14,9 @@ import { runRows } from './run-rows.ts';
 import { formatTable } from './table.ts';
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
+const catalogue = createCatalogue();
 const plan = makePlan(process.argv.slice(2), {
-  catalogue: createCatalogue(),
+  catalogue,
   commitSeed,
   randomSeed: () => randomInt(2 ** 31),
 });
@@ -50,6 +51,6 @@ process.stdout.write(
   `seed ${seeds.join(', ')}: ${outcomes.length - broken.length} of ${outcomes.length} rows hold${short}\n`,
 );
 if (report !== undefined) await writeFile(report, JSON.stringify(makeReport(outcomes), undefined, 2));
-if (write !== undefined) await writeTable(write, plan, outcomes);
+if (write !== undefined) await writeTable(write, plan, { catalogue, outcomes });
 // Rows that a limit of time left out broke no promise; a run that was interrupted, or had nothing to do, proves none.
 process.exitCode = broken.length === 0 && outcomes.length > 0 && !interrupted.signal.aborted ? 0 : 1;

@@ -49,7 +49,7 @@ export function makePlan(args: readonly string[], { catalogue, commitSeed, rando
   return {
     real,
     seeds: Array.from({ length: number(values.seeds, 1, fullSeeds) }, (_, index) => first + index),
-    rows: ci ? rotate(possible, first) : possible,
+    rows: values.tell ? [] : ci ? rotate(possible, first) : possible,
     skipped: wanted.filter((row) => !possible.includes(row)),
     amounts: {
       changes: number(values.changes, 40, 1_000),
@@ -92,6 +92,8 @@ const options = {
   only: { type: 'string', multiple: true },
   keep: { type: 'string' },
   write: { type: 'string' },
+  /** Runs nothing: what is kept is told. */
+  tell: { type: 'boolean', default: false },
   report: { type: 'string' },
   verbose: { type: 'boolean', default: false },
 } as const;

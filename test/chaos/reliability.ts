@@ -2,18 +2,25 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { Plan } from './plan.ts';
-import type { SeededOutcome } from './row.ts';
+import type { Row, SeededOutcome } from './row.ts';
 import { formatTable } from './table.ts';
 
 const begin = '<!-- chaos: begin -->';
 const end = '<!-- chaos: end -->';
 
 /** Replaces what is between the markers of a document. Throws where they are missing. */
-export async function writeTable(file: string, plan: Plan, outcomes: readonly SeededOutcome[]): Promise<void> {
+export async function writeTable(
+  file: string,
+  plan: Plan,
+  { catalogue, outcomes }: { readonly catalogue: readonly Row[]; readonly outcomes: readonly SeededOutcome[] },
+): Promise<void> {
   const text = await readFile(file, 'utf8');
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`${file}: no ${begin} and ${end} to write between`);
-  const table = [begin, '', describe(plan, outcomes), '', formatTable(outcomes), ''].join('\n');
+  const missing = catalogue.filter((row) => !outcomes.some(({ fault }) => fault === row.fault));
+  const absent =
+    missing.length === 0 ? [] : [`Not in this record: ${missing.map(({ fault }) => fault).join(' · ')}.`, ''];
+  const table = [begin, '', describe(plan, outcomes), '', formatTable(outcomes), '', ...absent].join('\n');
   await writeFile(file, `${text.slice(0, from)}${table}\n${text.slice(to)}`);
 }
 
