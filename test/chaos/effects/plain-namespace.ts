@@ -1,5 +1,6 @@
 // One namespace by plain JSON: objects are put there, changed and deleted, and everything in it that is a controller's is read, reduced
 // to what two lives must agree on. Nothing of the product's code looks at it.
+import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { createPlainApi, type PlainAnswer, type PlainServer } from '../plain-api.ts';
 import type { Plain } from './subjects.ts';
@@ -55,6 +56,7 @@ const owned = [
   '/apis/apps/v1 statefulsets',
 ];
 const label = 'outrigger.dev/controller';
+const againMilliseconds = 500;
 /** What the API server gives to each object anew. */
 const given = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'nodePort'];
 
@@ -64,8 +66,13 @@ export async function openNamespace(server: PlainServer, name: string): Promise<
   await ask('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   const collections = await collectionsOf();
 
-  async function ask(method: string, path: string, body?: object, headers = {}): Promise<PlainAnswer> {
+  async function ask(method: string, path: string, body?: object, headers = {}, tries = 60): Promise<PlainAnswer> {
     const answer = await api.call(method, path, body, headers);
+    // For a moment a new kind has no cache yet.
+    if (answer.status === 429 && tries > 0) {
+      await wait(againMilliseconds);
+      return await ask(method, path, body, headers, tries - 1);
+    }
     if (answer.status >= 300 && answer.status !== 404 && answer.status !== 409) {
       throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     }
