@@ -21,8 +21,7 @@ import { formatResyncMessage } from '../../src/queue/resync-message.ts';
 import { createPlainApi } from '../chaos/plain-api.ts';
 import type { Copy } from '../control-plane/stamp-etcd.ts';
 import { startBordered } from '../support/bordered.ts';
-import { established } from '../support/established.ts';
-import { create, digits, served } from './populate.ts';
+import { create, digits, served, untilServed } from './populate.ts';
 import type { Row } from './row.ts';
 
 const goal = { megabytes: 128, seconds: 60, pageSize: 500 };
@@ -63,7 +62,7 @@ export async function f7({ objects = 100_000 }: { readonly objects?: number } = 
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
   const needed = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
   await applyManifests(cluster.client, needed, { signal });
-  await established(cluster.client, 'ingredients.kitchen.example.com');
+  await untilServed(plain, collection);
   const first = nameOf(0);
   const uid = await create(plain, collection, portion(first), status);
   const copies = Array.from({ length: objects - 1 }, (_, index): Copy => {

@@ -7,6 +7,15 @@ import type { PlainApi } from '../chaos/plain-api.ts';
 const merge = { 'content-type': 'application/merge-patch+json' };
 const patience = { attempts: 300, milliseconds: 200 };
 
+/** Resolves when the API server serves a kind: some time after it has called its definition established. Throws when it does not in a minute. */
+export async function untilServed(api: PlainApi, collection: string): Promise<void> {
+  for (let attempt = 0; attempt < patience.attempts; attempt += 1) {
+    if ((await api.call('GET', `${collection}?limit=1`)).status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, patience.milliseconds));
+  }
+  throw new Error(`${collection} is not served`);
+}
+
 /** Creates an object, with a status where one is given, and returns its uid. Throws what the API server refuses. */
 export async function create(api: PlainApi, collection: string, body: object, status?: object): Promise<string> {
   const { status: code, body: said } = await api.call('POST', collection, body);
