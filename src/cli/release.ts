@@ -72,12 +72,17 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
     const targets: readonly Target[] = [
       { resource: kind, traces: { controllers, as: 'primary' } },
       ...(controllers.size === 0 ? [] : childTargets(kinds, controllers, flags.orphan === true)),
+      // After the children that they were copied from.
+      ...kinds.filter((one) => copies.includes(named(one))).map((resource) => copyTarget(resource, controllers)),
     ];
     const planned = await passOver(client, targets, { dryRun: true, signal });
     const isWanted = planned.some(({ count }) => count.ours > 0);
     if (flags.yes !== true || !isWanted) return say(planned, flags, isWanted ? 'planned' : 'nothing');
     await warnOfWatchers(client, signal);
-    const concerned = planned.filter(({ count }) => count.ours > 0).map(({ target }) => target);
+    // Copies show themselves only when what they were copied from has been released.
+    const concerned = planned
+      .filter(({ target, count }) => target.traces.as === 'copy' || count.ours > 0)
+      .map(({ target }) => target);
     const done = await passOver(client, concerned, { dryRun: false, signal });
     const left = await passOver(client, concerned, { dryRun: true, signal });
     for (const { target, count } of done) {
@@ -143,6 +148,13 @@ function childTargets(
   return fit.map((resource) => ({ resource, traces: { controllers, as: 'child', orphan } }));
 }
 
+/** What Kubernetes gives the annotations of its owner. */
+const copies = ['replicasets.apps', 'controllerrevisions.apps'];
+
+function copyTarget(resource: ServedKind, controllers: ReadonlySet<string>): Target {
+  return { resource, traces: { controllers, as: 'copy' } };
+}
+
 async function passOver(
   client: KubeClient,
   targets: readonly Target[],
@@ -187,7 +199,7 @@ function say(passed: readonly Passed[], { output }: Flags, what: 'planned' | 're
   } else {
     const cells = shown.map(({ target: { resource, traces }, count }) => [
       named(resource),
-      traces.as === 'primary' ? 'the kind' : 'children',
+      { primary: 'the kind', child: 'children', copy: 'copies' }[traces.as],
       ...[count.objects, count.ours, count.finalizers, count.managers, count.marks].map(String),
     ]);
     const head = what === 'released' ? 'RELEASED' : 'OURS';

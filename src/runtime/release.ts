@@ -5,12 +5,13 @@
 import { atATime } from '../core/at-a-time.ts';
 import { toError } from '../core/errors.ts';
 import { formatKey } from '../core/key.ts';
-import { controllerLabel } from '../core/words.ts';
+import { describeKind } from '../core/kind.ts';
+import { controllerLabel, ownerAnnotation } from '../core/words.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isGone, isNotFound } from '../kube/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../kube/object.ts';
 import { objectPath } from '../kube/path.ts';
-import { type ListOptions, listPages } from '../kube/read.ts';
+import { getObject, type ListOptions, listPages } from '../kube/read.ts';
 import { controllersOn, releasePatch, type Traces } from './traces.ts';
 
 /** A collection, and whose traces are on it. */
@@ -72,6 +73,7 @@ export async function release(
     if (takes === undefined) return;
     const object = nameOf(item);
     try {
+      if (traces.as === 'copy' && (await isOfAChild(client, item, signal))) return;
       if (!dryRun) await releaseOne(client, resource, item, traces, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -97,9 +99,24 @@ export async function release(
   return { ...count, deleting, failed };
 }
 
-/** Children are found by our label; of the kind itself every object may have something. */
+/** Children are found by our label; of the kind itself every object may have something, and copies have no label. */
 function selectorOf({ as, controllers }: Traces): string | undefined {
-  return as === 'primary' ? undefined : `${controllerLabel} in (${[...controllers].join(',')})`;
+  return as === 'child' ? `${controllerLabel} in (${[...controllers].join(',')})` : undefined;
+}
+
+/** Tells whether what an object was copied from is still a child of ours: then the copy is none that was left over. */
+async function isOfAChild(client: KubeClient, { metadata }: KubeObject, signal: AbortSignal): Promise<boolean> {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner === undefined) return false;
+  const [version = '', group = ''] = owner.apiVersion.split('/').reverse();
+  const place = metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
+  const parent = await getObject(
+    client,
+    describeKind({ group, version, kind: owner.kind }),
+    { ...place, name: owner.name },
+    { signal },
+  );
+  return parent?.metadata.annotations?.[ownerAnnotation] !== undefined;
 }
 
 async function releaseOne(

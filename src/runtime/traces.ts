@@ -15,8 +15,8 @@ import type { KubeObject } from '../kube/object.ts';
 /** Whose traces, and what the objects are to them. */
 export type Traces = {
   readonly controllers: ReadonlySet<string>;
-  /** The kind that they reconcile, or children that they made. */
-  readonly as: 'primary' | 'child';
+  /** The kind that they reconcile, children that they made, or what Kubernetes copied from children (a ReplicaSet's annotations). */
+  readonly as: 'primary' | 'child' | 'copy';
   /** Of children: their controller reference goes too, so that they outlive their owner. */
   readonly orphan?: boolean;
 };
@@ -47,13 +47,14 @@ export function releasePatch(
   const { resourceVersion, finalizers = [], managedFields = [], labels = {}, annotations = {} } = metadata;
   const managers = new Set([...controllers].map(fieldManagerOf));
   const left = as === 'primary' ? finalizers.filter((one) => controllerOfFinalizer(one) === undefined) : finalizers;
-  const others = managedFields.filter(({ manager = '' }) => !managers.has(manager));
+  const others = as === 'copy' ? managedFields : managedFields.filter(({ manager = '' }) => !managers.has(manager));
   const isTheirs = as === 'child' && controllers.has(labels[controllerLabel] ?? '');
+  const isCopy = as === 'copy' && labels[controllerLabel] === undefined;
   const marks = {
     labels: isTheirs ? present(labels, [controllerLabel, ownerUidLabel]) : [],
     annotations: present(
       annotations,
-      as === 'primary' ? [pausedAnnotation, reconcileRequestedAnnotation] : isTheirs ? [ownerAnnotation] : [],
+      as === 'primary' ? [pausedAnnotation, reconcileRequestedAnnotation] : isTheirs || isCopy ? [ownerAnnotation] : [],
     ),
   };
   const owners = metadata.ownerReferences ?? [];

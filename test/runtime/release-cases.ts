@@ -156,6 +156,32 @@ export function releaseCases(connect: () => Connection): void {
     });
   });
 
+  it('a release of copies takes our annotation off what Kubernetes copied it to, once what it was copied from has none', async () => {
+    const meta = (name: string) => ({
+      name,
+      namespace: system.namespace,
+      annotations: { 'outrigger.dev/owner': 'shop/one', theirs: 'x' },
+    });
+    const selector = { matchLabels: { a: 'b' } };
+    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'c' }] } };
+    const apps = (kind: string) => existingKind<object>({ group: 'apps', version: 'v1', kind });
+    const create = async (kind: string, metadata: object) => {
+      const object = parseObject({ apiVersion: 'apps/v1', kind, metadata, spec: { replicas: 0, selector, template } });
+      return await applyObject(system.client, apps(kind), object, { fieldManager: 'test' });
+    };
+    const { metadata: deployment } = await create('Deployment', meta('web'));
+    const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: deployment.uid, controller: true };
+    await create('ReplicaSet', { ...meta('web-1'), ownerReferences: [owner] });
+    const copies: ReleaseTarget = {
+      resource: apps('ReplicaSet'),
+      traces: { controllers: new Set(['former']), as: 'copy' },
+    };
+    expect(await releaseOf(copies)).toMatchObject({ ours: 0 });
+    await system.patch(apps('Deployment'), 'web', { metadata: { annotations: { 'outrigger.dev/owner': null } } });
+    expect(await releaseOf(copies)).toMatchObject({ ours: 1, marks: 1 });
+    expect((await system.read(apps('ReplicaSet'), 'web-1')).metadata.annotations).toEqual({ theirs: 'x' });
+  });
+
   describe('a release that is disturbed', () => {
     /** A client that does something else before the write that fits. */
     const meddled = (act: (path: string) => Promise<unknown>): KubeClient => ({
