@@ -4,4 +4,4 @@ import '../control-plane/global-setup.ts';
 import { releaseCases } from '../runtime/release-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
-releaseCases(() => ({ server: new URL(url), ca, token: async () => adminToken }));
+releaseCases(() => ({ server: new URL(url), ca, token: async () => adminToken }), { withCopies: false });
