@@ -147,7 +147,8 @@ async function settle(
         counted: counted(system.worlds) - countedBefore,
       };
       const wrong = expected === undefined ? [] : differences(expected, moment);
-      if (isLate && expected !== undefined) return { moment, wrong: [...wrong, `${counts} messages wait`] };
+      const waiting = isQuiet ? [] : [`${counts} messages wait`];
+      if (isLate && expected !== undefined) return { moment, wrong: [...wrong, ...waiting] };
       const text = JSON.stringify(moment);
       if (text !== last.text) last = { text, since: performance.now() };
       const isStill = expected !== undefined || performance.now() - last.since > stillMilliseconds;
