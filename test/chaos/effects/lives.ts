@@ -25,7 +25,7 @@ type Life = Omit<Lives, 'changes'> & { readonly moments: readonly Moment[] };
 
 const steps = ['created', 'changed', 'deleted'] as const;
 /** Generous: a machine under load is slow, and a loss does not mend itself. */
-const settleSeconds = 90;
+const settleSeconds = 180;
 const lookMilliseconds = 400;
 /** Longer than a change of one object takes to reach what follows from it. */
 const stillMilliseconds = 3_000;
@@ -147,7 +147,8 @@ async function settle(
         counted: counted(system.worlds) - countedBefore,
       };
       const wrong = expected === undefined ? [] : differences(expected, moment);
-      if (isLate && expected !== undefined) return { moment, wrong: [...wrong, `${counts} messages wait`] };
+      const waiting = isQuiet ? [] : [`${counts} messages wait`];
+      if (isLate && expected !== undefined) return { moment, wrong: [...wrong, ...waiting] };
       const text = JSON.stringify(moment);
       if (text !== last.text) last = { text, since: performance.now() };
       const isStill = expected !== undefined || performance.now() - last.since > stillMilliseconds;

@@ -31,7 +31,7 @@ export type Subject = {
 const tank = plain('/apis/plant.example.com/v1', 'watertanks', 'WaterTank', 'tank', {
   spec: { targetLevel: 30, capacity: 200, tolerance: 20 },
 });
-const higher = { spec: { targetLevel: 80 } };
+const higher = { spec: { targetLevel: 60 } };
 const salt = plain('/apis/kitchen.example.com/v1', 'ingredients', 'Ingredient', 'salt', {
   spec: { item: 'salt', amount: 1, unit: 'tbsp' },
 });
