@@ -32,7 +32,8 @@ const collection = '/apis/kitchen.example.com/v1/namespaces/default/ingredients'
 const stored = '/registry/kitchen.example.com/ingredients/default';
 
 /** What an invocation tells. */
-const told = z.object({ milliseconds: z.number(), maxRssKilobytes: z.number(), failures: z.number() });
+const told = z.object({ seconds: z.number(), cpuSeconds: z.number(), megabytes: z.number(), failures: z.literal(0) });
+type Cost = Pick<z.infer<typeof told>, 'seconds' | 'cpuSeconds' | 'megabytes'>;
 
 /**
  * One invocation and its cost. Lambda's runtime for Node gives the old space 90 % and the semi-space 5 % of the function's memory; no
@@ -43,8 +44,10 @@ const invocation = `
   const began = performance.now();
   const context = { getRemainingTimeInMillis: () => Math.round(Number(process.argv[3]) * 1000 - (performance.now() - began)), awsRequestId: 'f7', functionName: 'resync' };
   const { batchItemFailures } = await handler(JSON.parse(process.argv[2]), context);
-  const milliseconds = performance.now() - began;
-  process.stdout.write('\\n' + JSON.stringify({ milliseconds, maxRssKilobytes: process.resourceUsage().maxRSS, failures: batchItemFailures.length }) + '\\n');
+  const cost = { seconds: (performance.now() - began) / 1000, failures: batchItemFailures.length, told: true };
+  const { user, system } = process.cpuUsage();
+  const used = { cpuSeconds: (user + system) / 1e6, megabytes: process.resourceUsage().maxRSS / 1000 };
+  process.stdout.write('\\n' + JSON.stringify({ ...cost, ...used }) + '\\n');
   process.exit(0);
 `;
 
@@ -83,47 +86,55 @@ export async function f7({ objects = 100_000 }: { readonly objects?: number } = 
   const timers = queues.find(({ name }) => name === `${namePrefix(stack)}timers`);
   if (definition === undefined || queue === undefined || timers === undefined)
     throw new Error('no resync in the template');
-  const run = new Date().toISOString();
-  const message = { v: 1, kind: 'resync', run, cluster: localCluster, controller: 'ingredient' } as const;
-  await client.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: formatResyncMessage(message) }));
+  const environment = {
+    ...{ ...definition.environment, QUEUE_URL_PREFIX: timers.url.slice(0, -'timers'.length) },
+    ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+    ...{ AWS_ENDPOINT_URL: direct.sqs.url, AWS_LAMBDA_FUNCTION_NAME: definition.name },
+  };
 
-  let pages = 0;
-  api.rule(({ url }) => {
-    if (url.includes('/ingredients?') && url.includes(`limit=${goal.pageSize}`)) pages += 1;
-    return undefined;
-  });
-  let [invocations, milliseconds, megabytes] = [0, 0, 0];
-  for (;;) {
-    const { Messages = [] } = await client.send(
-      new ReceiveMessageCommand({ QueueUrl: queue.url, MessageSystemAttributeNames: ['All'] }),
-    );
-    const [received] = Messages;
-    if (received === undefined) break;
-    const event = { Records: [recordOf(received, queue.arn)] };
-    const environment = {
-      ...{ ...definition.environment, QUEUE_URL_PREFIX: timers.url.slice(0, -'timers'.length) },
-      ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
-      ...{ AWS_ENDPOINT_URL: direct.sqs.url, AWS_LAMBDA_FUNCTION_NAME: definition.name },
-    };
-    const cost = await invoke(path.join(root, 'dist/resync/index.mjs'), event, { ...definition, environment });
-    if (cost.failures > 0) throw new Error('f7: the poll broke off');
-    invocations += 1;
-    milliseconds += cost.milliseconds;
-    megabytes = Math.max(megabytes, cost.maxRssKilobytes / 1000);
-    await client.send(new DeleteMessageCommand({ QueueUrl: queue.url, ReceiptHandle: received.ReceiptHandle }));
-  }
-  // A poll that breaks off is tried again later, by a message with a delay; what it cost until then is no figure.
-  if (pages < objects / goal.pageSize) throw new Error(`f7: the poll broke off after ${pages} pages`);
+  /** One resync by a function of so much memory. */
+  const resync = async (memoryMegabytes: number) => {
+    const run = new Date().toISOString();
+    const message = { v: 1, kind: 'resync', run, cluster: localCluster, controller: 'ingredient' } as const;
+    await client.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: formatResyncMessage(message) }));
+    let pages = 0;
+    api.rule(({ url }) => {
+      if (url.includes('/ingredients?') && url.includes(`limit=${goal.pageSize}`)) pages += 1;
+      return undefined;
+    });
+    let whole = { pages: 0, times: 0, seconds: 0, cpuSeconds: 0, megabytes: 0 };
+    for (;;) {
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({ QueueUrl: queue.url, MessageSystemAttributeNames: ['All'] }),
+      );
+      const [received] = Messages;
+      if (received === undefined) break;
+      const event = { Records: [recordOf(received, queue.arn)] };
+      const limits = { memoryMegabytes, timeoutSeconds: definition.timeoutSeconds, environment };
+      const cost = await invoke(path.join(root, 'dist/resync/index.mjs'), event, limits);
+      whole = {
+        ...{ pages, times: whole.times + 1, seconds: whole.seconds + cost.seconds },
+        ...{ cpuSeconds: whole.cpuSeconds + cost.cpuSeconds, megabytes: Math.max(whole.megabytes, cost.megabytes) },
+      };
+      await client.send(new DeleteMessageCommand({ QueueUrl: queue.url, ReceiptHandle: received.ReceiptHandle }));
+    }
+    // A poll that breaks off is tried again later, by a message with a delay; what it cost until then is no figure.
+    if (pages < objects / goal.pageSize) throw new Error(`f7: the poll broke off after ${pages} pages`);
+    return whole;
+  };
+
+  const deployed = await resync(definition.memoryMegabytes);
+  const small = await resync(goal.megabytes);
   const what = `resync of ${objects} objects on a real kube-apiserver`;
   return [
-    { figure: 'f7', what: `${what}: pages`, ours: `${pages}`, goal: `${Math.ceil(objects / goal.pageSize)}` },
+    { figure: 'f7', what: `${what}: pages`, ours: `${deployed.pages}`, goal: `${Math.ceil(objects / goal.pageSize)}` },
     {
-      ...{ figure: 'f7', what: `${what}: largest resident memory`, ours: `${megabytes.toFixed(0)} MB` },
-      goal: `<= ${goal.megabytes} MB`,
+      ...{ figure: 'f7', what: `${what}: resident memory with ${goal.megabytes} MB`, goal: `<= ${goal.megabytes} MB` },
+      ours: `${small.megabytes.toFixed(0)} MB (${deployed.megabytes.toFixed(0)} MB with ${definition.memoryMegabytes} MB)`,
     },
     {
-      ...{ figure: 'f7', what: `${what}: time in ${invocations} invocation`, goal: `< ${goal.seconds} s` },
-      ours: `${(milliseconds / 1000).toFixed(1)} s`,
+      ...{ figure: 'f7', what: `${what}: time, in ${deployed.times} invocation`, goal: `< ${goal.seconds} s` },
+      ours: `${deployed.seconds.toFixed(1)} s, ${deployed.cpuSeconds.toFixed(1)} s of them the function's own`,
     },
   ];
 }
@@ -159,7 +170,7 @@ async function invoke(
   bundle: string,
   event: object,
   { memoryMegabytes, timeoutSeconds, environment }: Limits,
-): Promise<z.infer<typeof told>> {
+): Promise<Cost> {
   const limits = [`--max-old-space-size=${memoryMegabytes * 0.9}`, `--max-semi-space-size=${memoryMegabytes * 0.05}`];
   const child = spawn(
     process.execPath,
@@ -171,7 +182,7 @@ async function invoke(
   );
   let text = '';
   for await (const chunk of child.stdout) text += String(chunk);
-  const line = text.split('\n').findLast((one) => one.includes('maxRssKilobytes'));
+  const line = text.split('\n').findLast((one) => one.includes('"told":true'));
   if (line === undefined) throw new Error(`f7: the function ended without an answer: ${text.slice(-500)}`);
   return told.parse(JSON.parse(line));
 }
