@@ -27,7 +27,7 @@ export async function writeTable(
 function describe({ real, users }: Plan, outcomes: readonly SeededOutcome[]): string {
   const seeds = [...new Set(outcomes.map(({ seed }) => seed))].join(', ');
   const changes = outcomes.reduce((sum, one) => sum + one.changes, 0);
-  const parts = real ? 'kube-apiserver 1.36.3 and etcd 3.6.16' : 'the embedded API server';
+  const parts = real ? 'kube-apiserver 1.36.3 and etcd 3.7.3' : 'the embedded API server';
   return [
     `Run on ${new Date().toISOString().slice(0, 10)}: ${parts}, SQS emulated by fauxqs 2.4.1, Node ${process.versions.node},`,
     `${process.platform} with ${availableParallelism()} cores that were shared. Seeds ${seeds}; ${users.users ?? 1} users on ${users.objects} objects;`,
