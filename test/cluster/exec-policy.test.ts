@@ -108,11 +108,16 @@ function whoeverMayExec(name: string): readonly object[] {
 }
 
 function nodeAndPod(): readonly object[] {
-  const containers = ['tea-pot', 'sidecar', 'net-sts-ctr'].map((name) => ({ name, image: 'none' }));
+  // The generated namespace takes restricted pods alone.
+  const restricted = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+  const containers = ['tea-pot', 'sidecar', 'net-sts-ctr'].map((name) => ({
+    ...{ name, image: 'none', securityContext: restricted },
+  }));
+  const securityContext = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'tea', namespace } };
   return [
     { apiVersion: 'v1', kind: 'Node', metadata: { name: 'here' } },
-    { ...pod, spec: { nodeName: 'here', containers } },
+    { ...pod, spec: { nodeName: 'here', securityContext, containers } },
   ];
 }
 
