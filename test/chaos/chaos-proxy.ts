@@ -3,6 +3,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { listenHere } from '../support/listen.ts';
 import { reset } from './reset.ts';
 import { openStreams, type StreamFault, type Streams } from './streams.ts';
 import { keepTunnels } from './tunnels.ts';
@@ -181,12 +182,7 @@ export async function startChaosProxy({ url, ca, certificate, subject = '' }: Up
       socket.destroy();
     }
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenHere(server);
   return {
     url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     rule: (next = () => undefined) => {

@@ -1,6 +1,7 @@
 // A gate in front of the pantry: it notes when somebody comes and goes for which object, and lets nobody hurry, so that two
 // reconciles of one object that meet are seen to meet. Effects come first and the answer later: whoever dies at the gate has acted.
 import http from 'node:http';
+import { listenHere } from '../support/listen.ts';
 
 /** Somebody who was there for an object. Milliseconds since the process began; a visit that goes on has no `left` yet. */
 export type Visit = { readonly holder: string; readonly entered: number; left?: number };
@@ -58,9 +59,7 @@ export async function startSlowWorld(pantryUrl: string, { holdMilliseconds = 80 
       onward.end(body);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenHere(server);
   return {
     url: `http://127.0.0.1:${port}`,
     visits: () => visits,

@@ -17,6 +17,7 @@ import { createLocalSqsClient, startSqs } from '../../src/local/sqs.ts';
 import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { startControlPlane } from '../control-plane/start.ts';
+import { shortStack } from '../support/short-stack.ts';
 import { type ChaosProxy, startChaosProxy, type Upstream } from './chaos-proxy.ts';
 import { type Crew, createCrew } from './crew.ts';
 import { createPass, type Pass } from './pass.ts';
@@ -190,17 +191,6 @@ function kubeconfig(url: string, ca: string | undefined, token: string): string 
 }
 
 /** The stack with what Ingredient needs, and short times. */
-export function short({ queues, functions, mappings }: Stack): Stack {
-  const runs = (arn: string) => /(ingredient|timers)$/.test(arn);
-  return {
-    queues: queues.map((queue) => ({
-      ...queue,
-      attributes: { ...queue.attributes, VisibilityTimeout: String(seconds.visibility) },
-    })),
-    functions: functions
-      .filter(({ arn }) => runs(arn))
-      .map((definition) => ({ ...definition, timeoutSeconds: seconds.timeout })),
-    mappings: mappings.filter(({ functionArn }) => runs(functionArn)),
-    schedules: [],
-  };
+export function short(stack: Stack): Stack {
+  return shortStack(stack, { ...seconds, runs: (arn) => /(ingredient|timers)$/.test(arn) });
 }

@@ -5,12 +5,13 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clustersCommand } from '../../src/cli/clusters.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { accessEntries } from '../../src/generate/access-entries.ts';
 import { rbacOf } from '../../src/generate/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
+import { runHere } from './operated-system.ts';
 
 const eks = { server: 'https://host', access: { type: 'eks', cluster: 'prod-1', region: 'eu-central-1' } };
 const secret = { access: { type: 'secret', secret: 'outrigger/prod/clusters/lab', holds: 'kubeconfig' } };
@@ -32,28 +33,7 @@ afterAll(async () => await rm(folder, { recursive: true }));
 async function run(table: object, ...argv: readonly string[]) {
   const file = path.join(folder, 'clusters.json');
   await writeFile(file, JSON.stringify(table));
-  return await runHere(['access', '--stage', 'prod', '--table', file, ...argv]);
-}
-
-/** Runs the command in this process: what it said, and the exit status that it chose. */
-async function runHere(argv: readonly string[]) {
-  const said = { out: '', err: '' };
-  const listen = (stream: 'stdout' | 'stderr', to: 'out' | 'err') =>
-    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
-      said[to] += text;
-      return true;
-    });
-  const spies = [listen('stdout', 'out'), listen('stderr', 'err')];
-  const before = process.exitCode;
-  vi.stubEnv('CLUSTERS', '');
-  try {
-    await clustersCommand().parseAsync([...argv], { from: 'user' });
-    return { ...said, status: process.exitCode };
-  } finally {
-    vi.unstubAllEnvs();
-    process.exitCode = before;
-    for (const spy of spies) spy.mockRestore();
-  }
+  return await runHere(clustersCommand(), ['access', '--stage', 'prod', '--table', file, ...argv]);
 }
 
 /** Has a shell run what was printed; returns how programs were called. */
@@ -153,7 +133,13 @@ describe('a mistake is one line that says what to do, and exit status 1:', () =>
   });
 
   it('no table', async () => {
-    const { err, status } = await runHere(['access', '--stage', 'prod', '--table', '/nowhere/clusters.json']);
+    const { err, status } = await runHere(clustersCommand(), [
+      'access',
+      '--stage',
+      'prod',
+      '--table',
+      '/nowhere/clusters.json',
+    ]);
     expect(err).toBe(
       'outrigger clusters access: clusters table /nowhere/clusters.json: cannot be read; check the path\n',
     );

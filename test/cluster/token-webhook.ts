@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import * as z from 'zod';
+import { listenHere } from '../support/listen.ts';
 
 /** Whom a token stands for. */
 export type TokenUser = { readonly username: string; readonly groups: readonly string[] };
@@ -35,9 +36,7 @@ export async function startTokenWebhook(who: (token: string) => TokenUser): Prom
       response.end(JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', status }));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenHere(server);
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-webhook-'));
   const file = path.join(folder, 'webhook.json');
   await writeFile(

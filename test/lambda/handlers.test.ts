@@ -7,7 +7,6 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { defineController } from '../../src/core/controller.ts';
-import { existingKind } from '../../src/core/kind.ts';
 import { defineResource } from '../../src/core/resource.ts';
 import { applyObject } from '../../src/kube/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client.ts';
@@ -20,7 +19,7 @@ import { formatMessage, type Message, parseMessage } from '../../src/queue/messa
 import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
 import { aMessage } from '../queue/messages.ts';
 import { widgetDefinition } from '../runtime/widget.ts';
-import { established } from '../support/established.ts';
+import { define } from '../support/established.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 
 const widget = defineResource({
@@ -57,14 +56,7 @@ beforeAll(async () => {
     path.join(folder, 'clusters.json'),
     JSON.stringify({ alpha: entry, old: { ...entry, leaving: true }, broken: { access: { type: 'eks' } } }),
   );
-  const definitions = existingKind<object>({
-    group: 'apiextensions.k8s.io',
-    version: 'v1',
-    kind: 'CustomResourceDefinition',
-    scope: 'Cluster',
-  });
-  await applyObject(client, definitions, widgetDefinition, { fieldManager: 'test' });
-  await established(client, widgetDefinition.metadata.name);
+  await define(client, widgetDefinition);
 });
 afterAll(async () => {
   client.close();

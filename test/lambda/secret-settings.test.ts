@@ -7,7 +7,6 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { defineController } from '../../src/core/controller.ts';
-import { existingKind } from '../../src/core/kind.ts';
 import { defineResource } from '../../src/core/resource.ts';
 import { secret } from '../../src/core/secret.ts';
 import { applyObject } from '../../src/kube/apply.ts';
@@ -19,7 +18,7 @@ import { formatMessage } from '../../src/queue/message.ts';
 import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
 import { aMessage } from '../queue/messages.ts';
 import { widgetDefinition } from '../runtime/widget.ts';
-import { established } from '../support/established.ts';
+import { define } from '../support/established.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 
 const widget = defineResource({
@@ -64,14 +63,7 @@ beforeAll(async () => {
   const entry = { server: server.url, access: { type: 'none' } };
   await writeFile(path.join(folder, 'clusters.json'), JSON.stringify({ alpha: entry }));
   await writeFile(path.join(folder, 'passphrase'), 'open sesame\n');
-  const definitions = existingKind<object>({
-    group: 'apiextensions.k8s.io',
-    version: 'v1',
-    kind: 'CustomResourceDefinition',
-    scope: 'Cluster',
-  });
-  await applyObject(client, definitions, widgetDefinition, { fieldManager: 'test' });
-  await established(client, widgetDefinition.metadata.name);
+  await define(client, widgetDefinition);
 });
 afterAll(async () => {
   client.close();

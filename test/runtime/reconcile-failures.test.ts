@@ -14,7 +14,7 @@ import { startApiServer } from '../../src/local/api-server/server.ts';
 import type { Report } from '../../src/runtime/job.ts';
 import { createReconcile } from '../../src/runtime/reconcile.ts';
 import { aMessage } from '../queue/messages.ts';
-import { established } from '../support/established.ts';
+import { define } from '../support/established.ts';
 import { widgetDefinition } from './widget.ts';
 import { createWitness, type Witness } from './witness.ts';
 
@@ -56,14 +56,7 @@ let count = 0;
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient({ server: new URL(server.url) });
-  const definitions = existingKind<object>({
-    group: 'apiextensions.k8s.io',
-    version: 'v1',
-    kind: 'CustomResourceDefinition',
-    scope: 'Cluster',
-  });
-  await applyObject(client, definitions, widgetDefinition, { fieldManager: 'test' });
-  await established(client, widgetDefinition.metadata.name);
+  await define(client, widgetDefinition);
 });
 afterAll(async () => {
   client.close();

@@ -6,7 +6,6 @@ import { createClient } from '../../src/kube/client.ts';
 import { makeArtifacts } from '../../src/local/artifacts.ts';
 import { startLambda } from '../../src/local/lambda/local-lambda.ts';
 import { createQueues } from '../../src/local/lambda/queues.ts';
-import type { Stack } from '../../src/local/lambda/stack.ts';
 import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/local/local-stack.ts';
 import { applyManifests, readManifests } from '../../src/local/manifests.ts';
 import { startWatchers } from '../../src/local/watchers.ts';
@@ -17,6 +16,7 @@ import type { SampleWorlds } from '../../src/local/worlds/sample-worlds.ts';
 import { type SlowWorld, startSlowWorld } from '../chaos/slow-world.ts';
 import { startKubelet } from '../kubelet/kubelet.ts';
 import { type Bordered, startBordered } from '../support/bordered.ts';
+import { shortStack } from '../support/short-stack.ts';
 import type { Part } from './heap-samples.ts';
 import type { Queue } from './queues.ts';
 
@@ -66,7 +66,10 @@ export async function startSystem({ signal, onLine, onTrouble }: SystemOptions):
   parts.defer(() => kubelet.close());
 
   const pantry = { ...worlds.pantry, url: gate.url };
-  const stack = short(readLocalStack(template, cluster, { ...worlds, pantry }, shortResync));
+  const stack = shortStack(readLocalStack(template, cluster, { ...worlds, pantry }, shortResync), {
+    ...seconds,
+    runs: (arn) => !/resync$/.test(arn),
+  });
   const prefix = namePrefix(stack);
   const queues = await createQueues(client, stack.queues, { endpoint: direct.sqs.url, signal });
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
@@ -124,20 +127,4 @@ async function startSlowly(parts: AsyncDisposableStack): Promise<SampleWorlds> {
   const pantry = await startPantry();
   parts.defer(() => pantry.close());
   return { plant, pantry, bitcoin: createBitcoinNodes() };
-}
-
-/** The stack with short times and without the resync, its function included. */
-function short({ queues, functions, mappings }: Stack): Stack {
-  const runs = (arn: string) => !/resync$/.test(arn);
-  return {
-    queues: queues.map((queue) => ({
-      ...queue,
-      attributes: { ...queue.attributes, VisibilityTimeout: String(seconds.visibility) },
-    })),
-    functions: functions
-      .filter(({ arn }) => runs(arn))
-      .map((definition) => ({ ...definition, timeoutSeconds: seconds.timeout })),
-    mappings: mappings.filter(({ functionArn }) => runs(functionArn)),
-    schedules: [],
-  };
 }

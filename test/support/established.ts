@@ -1,6 +1,22 @@
-// Waits, on a watch, until the API server serves a kind that was just defined.
+// Defines kinds for tests, and waits, on a watch, until the API server serves them.
+import { existingKind } from '../../src/core/kind.ts';
+import { applyObject } from '../../src/kube/apply.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
 import { readFrames } from '../../src/kube/frames.ts';
+import type { KubeObject } from '../../src/kube/object.ts';
+
+const definitions = existingKind<object>({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  scope: 'Cluster',
+});
+
+/** Applies a CRD, and resolves when its kind is served. */
+export async function define(client: KubeClient, definition: KubeObject): Promise<void> {
+  await applyObject(client, definitions, definition, { fieldManager: 'test' });
+  await established(client, definition.metadata.name);
+}
 
 /** Resolves when the CRD of that name is Established. */
 export async function established(client: KubeClient, name: string): Promise<void> {

@@ -3,6 +3,7 @@
 import { createServer } from 'node:http';
 import * as z from 'zod';
 import type { KubeClient } from '../../src/kube/client.ts';
+import { listenHere } from './listen.ts';
 
 /** An STS that runs, and who was given credentials. */
 export interface WebIdentity {
@@ -59,10 +60,9 @@ export async function startWebIdentity(client: KubeClient): Promise<WebIdentity>
       );
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const port = await listenHere(server);
   return {
-    endpoint: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+    endpoint: `http://127.0.0.1:${port}`,
     given,
     stop: async () => {
       server.closeAllConnections();

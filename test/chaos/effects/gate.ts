@@ -3,6 +3,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
+import { listenHere } from '../../support/listen.ts';
 import type { Upstream } from '../chaos-proxy.ts';
 
 /** Something that was done. */
@@ -89,12 +90,7 @@ export async function startGate({ url, ca, certificate }: Upstream, onEffect: (e
     onward.end();
   });
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenHere(server);
   return {
     url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     close: async () => {
