@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { startApiServer } from '../../src/local/api-server/server.ts';
 import { partCases } from './part-cases.ts';
+import { partFailureCases } from './part-failure-cases.ts';
 import { partWakeCases } from './part-wake-cases.ts';
 
 let server: Awaited<ReturnType<typeof startApiServer>>;
@@ -12,4 +13,5 @@ afterAll(() => server.close());
 
 const connect = () => ({ server: new URL(server.url) });
 partCases(connect);
+partFailureCases(connect);
 partWakeCases(connect);

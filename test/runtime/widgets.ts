@@ -10,8 +10,10 @@ import type { Finalized, Result } from '../../src/core/result.ts';
 import { applyObject } from '../../src/kube/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client.ts';
 import type { Connection } from '../../src/kube/connection.ts';
+import { ownedBy } from '../../src/kube/managed-fields.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { getObject } from '../../src/kube/read.ts';
+import { isRecord } from '../../src/kube/record.ts';
 import type { Message } from '../../src/queue/message.ts';
 import type { Report } from '../../src/runtime/job.ts';
 import { createReconcile } from '../../src/runtime/reconcile.ts';
@@ -136,6 +138,8 @@ export function widgetsOn(connect: () => Connection) {
     ...more,
   });
 
+  const read = async (name: string) => await getObject(client(), widget, { namespace: now.namespace, name });
+
   return {
     requests,
     registry: [controller, painter],
@@ -158,7 +162,16 @@ export function widgetsOn(connect: () => Connection) {
       const object = { apiVersion: widget.apiVersion, kind: widget.kind, metadata: own, spec };
       return await applyObject(client(), widget, object, { fieldManager: 'user' });
     },
-    read: async (name: string) => await getObject(client(), widget, { namespace: now.namespace, name }),
+    read,
+    /** What a field manager owns of an object's status, the conditions by their types. */
+    owned: async (name: string, manager: string) => {
+      const object = await read(name);
+      const status = object === undefined ? undefined : ownedBy(object, manager, 'status')?.status;
+      if (!isRecord(status)) return status;
+      const { conditions, ...fields } = status;
+      const types = Array.isArray(conditions) ? conditions.map((one) => (isRecord(one) ? one.type : undefined)) : [];
+      return { ...fields, conditions: types };
+    },
     remove: async (name: string) => {
       const path = `/apis/${widget.apiVersion}/namespaces/${now.namespace}/widgets/${name}`;
       await client().request({ method: 'DELETE', path });
