@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import * as z from 'zod';
-import { goTools } from '../support/go-tools.ts';
+import { controllerRuntimePeers } from './peers/controller-runtime.ts';
 
 const cost = z.object({
   reconciles: z.number(),
@@ -17,16 +17,11 @@ const cost = z.object({
 export type PeerCost = z.infer<typeof cost>;
 
 const deadlineSeconds = 900;
-const module = path.join(import.meta.dirname, 'peers/controller-runtime');
 
 /** Builds the peer, starts it and waits until it has nothing to do. Rejects, with the end of what it said, when it fails. */
 export async function restartPeer(kubeconfig: string): Promise<PeerCost> {
-  const folder = await goTools({
-    ...{ module, name: 'peer-controller-runtime', programs: ['controller-runtime'], sources: ['main.go', 'foo.go'] },
-    announcement: 'the peer of f6, written with controller-runtime (once; a minute when cold)',
-    flags: ['-buildvcs=false', '-ldflags', '-s -w'],
-  });
-  return cost.parse(JSON.parse(await run(path.join(folder, 'controller-runtime'), kubeconfig)));
+  const { restart } = await controllerRuntimePeers();
+  return cost.parse(JSON.parse(await run(restart, kubeconfig)));
 }
 
 async function run(program: string, kubeconfig: string): Promise<string> {

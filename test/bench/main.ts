@@ -7,6 +7,7 @@ import { f4 } from './f4-requests.ts';
 import { f5 } from './f5-function-size.ts';
 import { f6 } from './f6-restart.ts';
 import { f7 } from './f7-resync.ts';
+import { f10 } from './f10-watcher-rate.ts';
 import { fleetLag } from './fleet.ts';
 import { latency } from './latency.ts';
 import { linesOfCode } from './lines-of-code.ts';
@@ -16,6 +17,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     /* for a trial of f6 and f7 with fewer */ objects: { type: 'string' },
+    /* an empty folder: where the time goes, instead of how much it is (f10) */ profile: { type: 'string' },
   },
 });
 const count = values.objects === undefined ? {} : { objects: Number(values.objects) };
@@ -29,6 +31,7 @@ const figures: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   },
   f6: async () => await f6(count),
   f7: async () => await f7(count),
+  f10: async () => await f10(values.profile === undefined ? {} : { profile: values.profile }),
   fleet: fleetLag,
   lag: latency,
   loc: linesOfCode,

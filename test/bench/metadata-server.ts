@@ -52,7 +52,8 @@ async function write(response: http.ServerResponse, from: number, to: number, co
   response.end(']}');
 }
 
-function metadataOf(number: number): object {
+/** The metadata of an object, as kubectl and a controller leave it. */
+export function metadataOf(number: number): object {
   const name = `part-${number}-7d9f8c6b54`;
   const time = '2026-01-01T00:00:00Z';
   const fields = {

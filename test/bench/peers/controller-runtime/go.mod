@@ -2,7 +2,10 @@ module outrigger.dev/bench/controller-runtime
 
 go 1.26.0
 
-tool outrigger.dev/bench/controller-runtime
+tool (
+	outrigger.dev/bench/controller-runtime
+	outrigger.dev/bench/controller-runtime/metadata-informer
+)
 
 require (
 	k8s.io/api v0.37.0

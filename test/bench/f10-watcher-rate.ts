@@ -1,0 +1,177 @@
+// f10: how many events a second the deployed watcher carries from a socket to SQS on one processor until its lag grows, and what a
+// thousand of them cost, beside controller-runtime's metadata informer, which carries the same frames into its cache and no further.
+// API server and queue are processes of their own, and make and take as little as can be.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import * as z from 'zod';
+import { build } from '../../src/cli/build.ts';
+import { cpuSeconds, type Spoken, startSpoken } from './child-process.ts';
+import type { Emit } from './frames/frame-server.ts';
+import { controllerRuntimePeers } from './peers/controller-runtime.ts';
+import { readProfile } from './profile.ts';
+import type { Row } from './row.ts';
+
+/** So many that none changes twice within a second at the highest pace: a key that was just sent waits. */
+const objects = 20_000;
+const paces = [1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 8_000, 10_000];
+const seconds = 8;
+/** More than half a second of events behind after so many seconds is falling behind. */
+const behindSeconds = 0.5;
+/** What everybody keeps up with: where cost is compared. */
+const calm = { perSecond: 1_000, seconds: 10 };
+const patienceMs = 120_000;
+const goal = { perSecond: 5_000 };
+
+/** Who follows the frames: how many it has carried, and which process pays. */
+type Follower = { readonly pid: number; carried(): Promise<number> };
+
+/** Measures pace and cost of both; or, into a folder, a CPU profile of ours alone. */
+export async function f10({ profile }: { readonly profile?: string } = {}): Promise<readonly Row[]> {
+  if (profile !== undefined) {
+    await measured((parts, url) => startOurs(parts, url, [`--cpu-prof`, `--cpu-prof-dir=${profile}`]));
+    const costs = (await readProfile(profile)).slice(0, 12);
+    return costs.map(({ place, part }) => ({
+      ...{ figure: 'f10', what: place, ours: `${(part * 100).toFixed(1)} % of the watcher’s time`, goal: '-' },
+    }));
+  }
+  const [ours, peer] = [await measured(startOurs), await measured(startPeer)];
+  const beside = 'controller-runtime’s metadata informer';
+  return [
+    {
+      ...{ figure: 'f10', what: 'events a second on one processor until lag grows', goal: `>= ${goal.perSecond}/s` },
+      ...{ ours: `${ours.pace}/s`, peer: `${peer.pace}/s (${beside})`, ratio: (ours.pace / peer.pace).toFixed(2) },
+    },
+    {
+      ...{ figure: 'f10', what: `CPU of 1,000 events at ${calm.perSecond}/s`, goal: '<= the informer’s' },
+      ours: `${(ours.cost * 1000).toFixed(0)} ms`,
+      peer: `${(peer.cost * 1000).toFixed(0)} ms (${beside})`,
+      ratio: (ours.cost / peer.cost).toFixed(2),
+    },
+  ];
+}
+
+type Start = (parts: AsyncDisposableStack, apiServer: string) => Promise<Follower>;
+
+/** The highest pace that a follower kept up with, in events a second, and the CPU seconds of a thousand events. */
+async function measured(start: Start): Promise<{ readonly pace: number; readonly cost: number }> {
+  await using parts = new AsyncDisposableStack();
+  const frames = await startSpoken<Emit, z.infer<typeof told>>(
+    parts,
+    'frames/frame-server.ts',
+    [String(objects)],
+    (message) => told.parse(message),
+  );
+  const follower = await start(parts, frames.first.url ?? '');
+  const emitted = async (emit: Emit) => {
+    const before = await follower.carried();
+    const { sent = 0 } = await frames.ask(emit);
+    const behind = before + sent - (await follower.carried());
+    await untilCarried(follower, before + sent);
+    return { sent, behind };
+  };
+  // Once for nothing: what runs for the first time is compiled.
+  await emitted(calm);
+  const before = await cpuSeconds(follower.pid);
+  const { sent } = await emitted(calm);
+  const cost = ((await cpuSeconds(follower.pid)) - before) / (sent / 1000);
+  let pace = 0;
+  for (const perSecond of paces) {
+    const { behind } = await emitted({ perSecond, seconds });
+    if (behind > perSecond * behindSeconds) break;
+    pace = perSecond;
+  }
+  return { pace, cost };
+}
+
+const told = z.object({ url: z.string().optional(), sent: z.number().optional() });
+const counted = z.object({ url: z.string().optional(), keys: z.number().optional() });
+
+/** The deployed watcher, and the queue that it fills. */
+async function startOurs(
+  parts: AsyncDisposableStack,
+  apiServer: string,
+  nodeArguments: readonly string[] = [],
+): Promise<Follower> {
+  await build(process.cwd());
+  const queue: Spoken<object, z.infer<typeof counted>> & { readonly first: z.infer<typeof counted> } =
+    await startSpoken(parts, 'frames/counting-queue.ts', [], (message) => counted.parse(message));
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-f10-'));
+  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  const kubeconfig = path.join(folder, 'kubeconfig');
+  const context = { cluster: 'bench', user: 'bench' };
+  const config = {
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'bench' },
+    contexts: [{ name: 'bench', context }],
+    clusters: [{ name: 'bench', cluster: { server: apiServer } }],
+    users: [{ name: 'bench', user: {} }],
+  };
+  await writeFile(kubeconfig, JSON.stringify(config));
+  const environment = {
+    ...{ CLUSTER: 'bench', KUBECONFIG: kubeconfig, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'WARN' },
+    ...{ QUEUE_URL_PREFIX: `${queue.first.url}/000000000000/bench-`, AWS_ENDPOINT_URL: queue.first.url ?? '' },
+    ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },
+    // What is listed at the start is no part of the figure.
+    RESYNC_PER_SECOND: '1000000',
+  };
+  const watcher = onOneProcessor(
+    parts,
+    process.execPath,
+    [...nodeArguments, path.resolve('dist/watcher/index.mjs')],
+    environment,
+  );
+  watcher.stdout?.resume();
+  const follower = {
+    pid: watcher.pid ?? 0,
+    carried: async () => (await queue.ask({})).keys ?? 0,
+  };
+  await untilCarried(follower, objects);
+  return follower;
+}
+
+const followed = z.object({ objects: z.number(), events: z.number(), synced: z.boolean() });
+
+/** The peer, which prints what it has. */
+async function startPeer(parts: AsyncDisposableStack, apiServer: string): Promise<Follower> {
+  const { metadataInformer } = await controllerRuntimePeers();
+  const informer = onOneProcessor(parts, metadataInformer, [apiServer], { GOMAXPROCS: '1' });
+  let last: z.infer<typeof followed> = { objects: 0, events: 0, synced: false };
+  if (informer.stdout === null) throw new Error('f10: the informer says nothing');
+  createInterface(informer.stdout).on('line', (line) => {
+    last = followed.parse(JSON.parse(line));
+  });
+  await untilCarried({ pid: 0, carried: async () => (last.synced ? last.objects : 0) }, objects);
+  return { pid: informer.pid ?? 0, carried: async () => last.events };
+}
+
+/** Starts a program that gets one processor, with Linux' taskset. */
+function onOneProcessor(
+  parts: AsyncDisposableStack,
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): ChildProcess {
+  const child = spawn('taskset', ['--cpu-list', '0', program, ...args], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  parts.defer(async () => {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  });
+  return child;
+}
+
+async function untilCarried(follower: Follower, wanted: number): Promise<void> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    const carried = await follower.carried();
+    if (carried >= wanted) return;
+    if (performance.now() > until) throw new Error(`f10: ${carried} of ${wanted} after ${patienceMs / 1000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
