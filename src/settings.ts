@@ -67,6 +67,15 @@ const watcherSettings = z.object({
   /** Only this namespace; absent: all. */
   WATCH_NAMESPACE: z.string().optional(),
   RESYNC_PER_SECOND: z.coerce.number().int().min(1).default(100),
+  /**
+   * Changed keys that go to each controller's queue each second, after a burst of FORWARD_BURST; what is beyond it waits here. All
+   * clusters share that queue, and the function behind it works off batch size x concurrency / seconds of a key: at 10, 10 and
+   * 0.2 s, 500 a second. So with 200 no single cluster fills it for long, not even when both replicas send a key that changed again
+   * while it waited; and 2,000 are done in 4 s, which is the most that a flood keeps another cluster waiting. Slower controllers
+   * that several clusters share want less.
+   */
+  FORWARD_PER_SECOND: z.coerce.number().min(0.1).default(200),
+  FORWARD_BURST: z.coerce.number().int().min(1).default(2000),
   /** How often the cursor is written while messages are accepted; half as often otherwise. */
   CURSOR_SECONDS: z.coerce.number().min(0.1).default(30),
   /** Tells queues that have begun empty from those that were at the same URL before: a cursor speaks for one of them. */

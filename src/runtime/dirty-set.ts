@@ -7,6 +7,7 @@
 // meanwhile is one entry.
 import { formatTarget, type TargetKey } from '../core/key.ts';
 import type { Source } from '../queue/deduplication.ts';
+import { createNamespaceTurns } from './namespace-turns.ts';
 import type { Progress, Ticket } from './progress.ts';
 
 /** One key to be sent, for what happened to it until now. */
@@ -36,7 +37,7 @@ export type Mark = {
 export type DirtySet = {
   /** Adds a key; tells whether it is a new entry, not one that was waiting already. */
   mark(mark: Mark, nowMs: number): boolean;
-  /** Takes up to `most` keys that may be sent now. Each must be settled. */
+  /** Takes up to `most` keys that may be sent now, namespaces taking turns. Each must be settled. */
   take(most: number, nowMs: number): readonly Waiting[];
   /** Says what became of a key that was taken; `againAt` when it was refused. */
   settle(waiting: Waiting, outcome: 'accepted' | { readonly againAt: number }, nowMs: number): void;
@@ -56,7 +57,7 @@ const maxSources = 16;
 
 /** Creates an empty set. */
 export function createDirtySet({ quietMs = 0 }: { readonly quietMs?: number } = {}): DirtySet {
-  const ready = new Map<string, Entry>();
+  const ready = createNamespaceTurns<Entry>();
   /** Not before their time. */
   const later = new Map<string, Entry & { readonly at: number }>();
   /** On their way, with what was marked since. */
@@ -69,7 +70,7 @@ export function createDirtySet({ quietMs = 0 }: { readonly quietMs?: number } = 
 
   function wait(id: string, entry: Entry, at: number, nowMs: number): void {
     if (at <= nowMs) {
-      ready.set(id, entry);
+      ready.set(namespaceOf(entry), id, entry);
       return;
     }
     later.set(id, { ...entry, at });
@@ -94,7 +95,7 @@ export function createDirtySet({ quietMs = 0 }: { readonly quietMs?: number } = 
         continue;
       }
       later.delete(id);
-      ready.set(id, entry);
+      ready.set(namespaceOf(entry), id, entry);
     }
   }
 
@@ -107,9 +108,10 @@ export function createDirtySet({ quietMs = 0 }: { readonly quietMs?: number } = 
         flying.set(id, { entry: flight.entry, since: add(flight.since, mark) });
         return flight.since === undefined;
       }
-      const waiting = ready.get(id);
+      const { namespace = '' } = mark.target;
+      const waiting = ready.get(namespace, id);
       if (waiting !== undefined) {
-        ready.set(id, add(waiting, mark));
+        ready.set(namespace, id, add(waiting, mark));
         return false;
       }
       const delayed = later.get(id);
@@ -123,9 +125,10 @@ export function createDirtySet({ quietMs = 0 }: { readonly quietMs?: number } = 
     take: (most, nowMs) => {
       ripen(nowMs);
       const taken: Waiting[] = [];
-      for (const [id, entry] of ready) {
-        if (taken.length === most) break;
-        ready.delete(id);
+      while (taken.length < most) {
+        const next = ready.next();
+        if (next === undefined) break;
+        const [id, entry] = next;
         flying.set(id, { entry, since: undefined });
         taken.push(entry.waiting);
       }
@@ -147,19 +150,23 @@ export function createDirtySet({ quietMs = 0 }: { readonly quietMs?: number } = 
     },
     nextAt: (nowMs) => {
       ripen(nowMs);
-      if (ready.size > 0) return nowMs;
+      if (ready.size() > 0) return nowMs;
       return later.size > 0 ? laterFrom : undefined;
     },
     hurry: () => {
       hurrying = true;
       quiet = 0;
-      for (const [id, { at: _, ...entry }] of later) ready.set(id, entry);
+      for (const [id, { at: _, ...entry }] of later) ready.set(namespaceOf(entry), id, entry);
       later.clear();
       acceptedAt.clear();
       laterFrom = Number.POSITIVE_INFINITY;
     },
-    size: () => ready.size + later.size + flying.size,
+    size: () => ready.size() + later.size + flying.size,
   };
+}
+
+function namespaceOf({ waiting }: Entry): string {
+  return waiting.target.namespace ?? '';
 }
 
 /** Joins a mark to what waits for the same key. */

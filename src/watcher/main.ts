@@ -64,6 +64,7 @@ async function start(): Promise<Watcher> {
       namespace: settings.WATCH_NAMESPACE,
       queues: [settings.QUEUE_URL_PREFIX, settings.QUEUES_ID].join(' '),
       bulkPerSecond: settings.RESYNC_PER_SECOND,
+      pace: { perSecond: settings.FORWARD_PER_SECOND, burst: settings.FORWARD_BURST },
       host: settings.HOST,
       port: settings.PORT,
     },

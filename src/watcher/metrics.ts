@@ -1,6 +1,6 @@
 // What Prometheus reads off a watcher. Labels are controllers, lanes and kinds, never objects: their number is known.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { ForwardMeter } from '../runtime/forwarder.ts';
+import type { ForwardMeter } from '../runtime/pump.ts';
 import type { Health } from './health.ts';
 
 /** What the figures are read from when somebody asks. */
@@ -41,6 +41,12 @@ export function createMetrics(): WatcherMetrics {
     labelNames: ['controller'],
     registers,
   });
+  const paced = new Counter({
+    name: 'outrigger_watcher_paced_total',
+    help: 'Keys that had to wait because more changed than their controller may be sent (FORWARD_PER_SECOND, FORWARD_BURST).',
+    labelNames: ['controller'],
+    registers,
+  });
   const refused = new Counter({
     name: 'outrigger_watcher_send_failures_total',
     help: 'Keys that a queue did not accept; they are sent again.',
@@ -62,6 +68,7 @@ export function createMetrics(): WatcherMetrics {
       },
       coalesced: (controller) => coalesced.inc({ controller }),
       refused: (queue, keys) => refused.inc({ queue }, keys),
+      paced: (controller, keys) => paced.inc({ controller }, keys),
     },
     observe: (source) => {
       for (const gauge of gaugesOf(source)) registry.registerMetric(gauge);

@@ -6,6 +6,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { waitReally } from '../kube/wait.ts';
 import type { Send } from '../queue/sender.ts';
 import { createForwarder } from '../runtime/forwarder.ts';
+import type { Pace } from '../runtime/token-bucket.ts';
 import { steadyNow } from './clock.ts';
 import type { Cursor } from './cursor.ts';
 import { createHealth, type Health } from './health.ts';
@@ -30,6 +31,8 @@ export type WatcherOptions = {
   /** Tells its queues from others, for the cursor. */
   readonly queues?: string | undefined;
   readonly bulkPerSecond: number;
+  /** Of each controller's changes; absent: none. */
+  readonly pace?: Pace | undefined;
   /** Absent: every address. */
   readonly host: string | undefined;
   readonly port: number;
@@ -49,7 +52,7 @@ const readySeconds = 0.1;
 /** Starts a watcher. Rejects when its port cannot be had. */
 export async function startWatcher(parts: WatcherParts, options: WatcherOptions): Promise<Watcher> {
   const { watchList, client, send, cursor, log } = parts;
-  const { cluster, namespace, queues, bulkPerSecond } = options;
+  const { cluster, namespace, queues, bulkPerSecond, pace } = options;
   const now = steadyNow;
   const watching = new AbortController();
   const sending = new AbortController();
@@ -58,7 +61,7 @@ export async function startWatcher(parts: WatcherParts, options: WatcherOptions)
   const metrics = createMetrics();
   const health = createHealth(now);
   const forwarder = createForwarder({
-    ...{ send, log, now, wait, random, bulkPerSecond, signal: sending.signal },
+    ...{ send, log, now, wait, random, bulkPerSecond, pace, signal: sending.signal },
     meter: {
       ...metrics.meter,
       accepted: (...message) => {

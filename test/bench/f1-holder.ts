@@ -31,7 +31,7 @@ function ours(): Followed {
   const forwarder = createForwarder({
     ...loopParts,
     send: async (_, entries) => entries.map(() => ({ accepted: true, messageId: '' })),
-    meter: { accepted: () => {}, coalesced: () => {}, refused: () => {} },
+    meter: { accepted: () => {}, coalesced: () => {}, refused: () => {}, paced: () => {} },
     bulkPerSecond: 1_000_000,
     signal,
   });

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { formatMessage } from '../../src/queue/message.ts';
 import { createDice } from '../chaos/dice.ts';
-import { createEditor, type Editor } from '../chaos/editor.ts';
+import { createEditor, type Editor, type EditorOptions } from '../chaos/editor.ts';
 import { type Judge, startJudge } from '../chaos/judge.ts';
 import { type Entry, type Fleet, openFleet } from './fleet.ts';
 import type { Member } from './member.ts';
@@ -11,6 +11,7 @@ import type { Member } from './member.ts';
 const startSeconds = 170;
 const caseSeconds = 200;
 const seed = 20_261;
+const usual: EditorOptions = { objects: 10, pauseMilliseconds: 60 };
 
 /** A cluster with its users and its judge. */
 type Place = { readonly member: Member; readonly editor: Editor; readonly judge: Judge };
@@ -25,13 +26,16 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
   let processes: readonly number[] = [];
 
   const limit = () => AbortSignal.timeout((caseSeconds - 10) * 1000);
-  const found = async (name: string): Promise<Place> => {
-    const member = await fleet.add(name);
+  const found = async (
+    name: string,
+    { watcher, users }: { watcher?: Readonly<Record<string, string>>; users?: EditorOptions } = {},
+  ): Promise<Place> => {
+    const member = await fleet.add(name, watcher);
     const { pantry, sqs, queueUrl, visits } = fleet;
     const judge = await startJudge({ api: member.api, pantry, sqs, queueUrl, visits });
     parts.defer(() => judge.close());
     const dice = createDice(seed + name.length);
-    return { member, judge, editor: createEditor({ api: member.api, dice }, { objects: 10, pauseMilliseconds: 60 }) };
+    return { member, judge, editor: createEditor({ api: member.api, dice }, users ?? usual) };
   };
   /** What is not yet as its users want it, whatever messages there still are: nothing, or somebody waits in vain. */
   const unfinished = async (...places: readonly Place[]) =>
@@ -107,15 +111,30 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
     bad.member.heal();
   });
 
-  it('a cluster whose users do not stop harms no other', async () => {
+  it('a cluster that floods harms no other: it brings to the queue what its pace lets through, and nothing of it is lost', async () => {
+    const pace = { perSecond: 5, burst: 10 };
+    const flooding = await found('flooding', {
+      watcher: { FORWARD_PER_SECOND: `${pace.perSecond}`, FORWARD_BURST: `${pace.burst}` },
+      users: { objects: 60, users: 6, pauseMilliseconds: 1 },
+    });
+    const began = performance.now();
+    let changes = 0;
     let over = false;
     const flood = (async () => {
-      while (!over) await bad.editor.edit(10);
+      while (!over || changes < 600) {
+        await flooding.editor.edit(60);
+        changes += flooding.editor.taken();
+      }
     })();
     expect(await othersAtWork()).toEqual([]);
     over = true;
     await flood;
-    expect(await unfinished(bad)).toEqual([]);
+    expect(await unfinished(flooding)).toEqual([]);
+    const seconds = (performance.now() - began) / 1000;
+    const ofFlood = fleet.entries.filter(({ cluster, lane }) => cluster === 'flooding' && lane === 'watch');
+    const messages = new Set(ofFlood.map(({ messageId }) => messageId));
+    expect(messages.size).toBeGreaterThan(pace.burst);
+    expect(messages.size).toBeLessThanOrEqual(pace.burst + pace.perSecond * seconds);
   });
 
   it('a cluster that is being left keeps nobody waiting: its messages are deleted and counted, and none is a dead letter', async () => {

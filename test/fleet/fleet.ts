@@ -27,8 +27,8 @@ export type Letter = { readonly body: string; readonly reason: string };
 
 /** A fleet that runs. */
 export type Fleet = AsyncDisposable & {
-  /** Starts a cluster more. */
-  add(name: string): Promise<Member>;
+  /** Starts a cluster more. `watcher`: what its watcher is told besides. */
+  add(name: string, watcher?: Readonly<Record<string, string>>): Promise<Member>;
   /** What functions have written so far, oldest first. */
   readonly entries: readonly Entry[];
   /** Resolves with the first entry from now on, or before, that is so. Rejects when the signal aborts. */
@@ -48,6 +48,8 @@ export type Fleet = AsyncDisposable & {
 };
 
 const root = path.resolve(import.meta.dirname, '../..');
+/** Until a cluster's watcher watches. */
+const memberSeconds = 120;
 const deadLetterQueues = ['ingredient-dlq.fifo', 'timers-dlq'];
 
 /** Starts the functions and their queues; clusters are added. When it cannot, nothing stays behind. */
@@ -110,7 +112,7 @@ export async function openFleet(
   };
   const whole = parts.move();
   return {
-    add: (name) => startMember(whole, shared, name, signal),
+    add: (name, watcher) => startMember(whole, shared, { name, watcher }, AbortSignal.timeout(memberSeconds * 1000)),
     entries,
     untilEntry: (isIt, until) =>
       new Promise((resolve, reject) => {

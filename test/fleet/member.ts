@@ -64,7 +64,7 @@ const unauthorized: Fault = { type: 'answer', status: 401, body: JSON.stringify(
 export async function startMember(
   parts: AsyncDisposableStack,
   { folder, setEntry, root, watcherEnvironment, onLine }: FleetParts,
-  name: string,
+  { name, watcher = {} }: { readonly name: string; readonly watcher?: Readonly<Record<string, string>> | undefined },
   signal: AbortSignal,
 ): Promise<Member> {
   const server = await startApiServer({ bookmarkSeconds: 10 });
@@ -100,7 +100,10 @@ export async function startMember(
   const watchers: Watchers = startWatchers(
     {
       file: path.join(root, 'dist/watcher/index.mjs'),
-      environment: { ...watcherEnvironment, CLUSTER: name, KUBECONFIG: kubeconfigFile, CURSOR_SECONDS: '1' },
+      environment: {
+        ...{ ...watcherEnvironment, CLUSTER: name, KUBECONFIG: kubeconfigFile, CURSOR_SECONDS: '1' },
+        ...watcher,
+      },
       onEvent: (event) => onLine(event.type === 'line' ? event.text : `watcher of ${name} ${event.type}`),
     },
     1,

@@ -5,6 +5,7 @@ import type { Wait } from '../../src/kube/wait.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import type { Entry, Sent } from '../../src/queue/sender.ts';
 import { createForwarder } from '../../src/runtime/forwarder.ts';
+import type { Pace } from '../../src/runtime/token-bucket.ts';
 import { createWitness } from './witness.ts';
 
 type Call = {
@@ -15,14 +16,14 @@ type Call = {
 };
 
 /** The key of a dish. */
-export const target = (name: string, controller = 'dish'): TargetKey => ({
-  ...{ controller, cluster: 'c', group: 'g', resource: 'dishes', namespace: 'shop', name },
+export const target = (name: string, controller = 'dish', namespace = 'shop'): TargetKey => ({
+  ...{ controller, cluster: 'c', group: 'g', resource: 'dishes', namespace, name },
 });
 /** A change of it, by version. */
 export const source = (version: number) => ({ uid: 'u', resourceVersion: String(version) });
 
 /** Creates a forwarder, with everything at hand that a test looks at. */
-export function forwarderAround() {
+export function forwarderAround({ pace }: { readonly pace?: Pace } = {}) {
   const calls: Call[] = [];
   const witness = createWitness();
   const over = new AbortController();
@@ -35,7 +36,7 @@ export function forwarderAround() {
       if (signal.aborted) reject(signal.reason);
       pending.push({ at: now + seconds * 1000, end: resolve });
     });
-  const counts = { accepted: [] as string[], coalesced: 0, refused: 0 };
+  const counts = { accepted: [] as string[], coalesced: 0, refused: 0, paced: 0 };
   const forwarder = createForwarder({
     send: (queue, entries) =>
       new Promise((resolve) => {
@@ -57,11 +58,15 @@ export function forwarderAround() {
       refused: (_, keys) => {
         counts.refused += keys;
       },
+      paced: (_, keys) => {
+        counts.paced += keys;
+      },
     },
     now: () => now,
     wait,
     random: () => 0,
     bulkPerSecond: 2,
+    pace,
     signal: over.signal,
   });
   /** Lets everything run that needs no time. */
@@ -70,8 +75,8 @@ export function forwarderAround() {
   };
   return {
     ...{ forwarder, calls, counts, witness, settle },
-    mark: (name: string, version: number, controller?: string) =>
-      forwarder.mark({ target: target(name, controller), source: source(version), seenAt: now }),
+    mark: (name: string, version: number, controller?: string, namespace?: string) =>
+      forwarder.mark({ target: target(name, controller, namespace), source: source(version), seenAt: now }),
     pass: async (ms: number) => {
       await settle();
       now += ms;

@@ -49,7 +49,7 @@ export function startWatch(
   const forwarder = createForwarder({
     ...surroundings,
     send: noting,
-    meter: { accepted: () => {}, coalesced: () => {}, refused: () => {} },
+    meter: { accepted: () => {}, coalesced: () => {}, refused: () => {}, paced: () => {} },
     bulkPerSecond: 100,
     signal: ending.signal,
   });

@@ -17,6 +17,8 @@ type Step =
   | { readonly do: 'write' | 'kill' | 'start'; readonly which: number }
   | { readonly do: 'pass'; readonly turns: number };
 
+/** So little that changes wait for it all the time. */
+const pace = { perSecond: 1, burst: 2 };
 const which = fc.nat(1);
 const trouble: fc.Arbitrary<Trouble> = fc.constantFrom(
   'reset' as const,
@@ -79,7 +81,7 @@ async function play(kitchen: Kitchen, steps: readonly Step[]): Promise<void> {
         break;
       }
       case 'start':
-        if (!watchers.has(one.which)) watchers.set(one.which, kitchen.start());
+        if (!watchers.has(one.which)) watchers.set(one.which, kitchen.start(pace));
         break;
       case 'pass':
         for (let turns = 0; turns < one.turns; turns += 1) await turn();
@@ -111,7 +113,7 @@ it('whatever happens in whatever order, every change is accepted in the end', { 
         await first.writeCursor();
         kitchen.kill(first);
         await play(kitchen, steps);
-        await kitchen.caughtUp(kitchen.start());
+        await kitchen.caughtUp(kitchen.start(pace));
         // A list cannot show what was deleted; nobody is left to reconcile it either.
         const remembered = !steps.some((one) => one.do === 'forget');
         expect(await kitchen.lost({ ofGone: remembered })).toEqual([]);

@@ -21,6 +21,7 @@ import { getObject } from '../../src/kube/read.ts';
 import { type ApiServer, startApiServer } from '../../src/local/api-server/server.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import type { Send } from '../../src/queue/sender.ts';
+import type { Pace } from '../../src/runtime/token-bucket.ts';
 import { type ChaosProxy, startChaosProxy } from '../chaos/chaos-proxy.ts';
 import type { StreamFault } from '../chaos/streams.ts';
 import { type MortalWatcher, startMortalWatcher } from './mortal-watcher.ts';
@@ -117,8 +118,8 @@ export async function openKitchen() {
     };
     return await apply(lids, { apiVersion: 'v1', kind: 'Secret', metadata });
   };
-  const start = () => {
-    const watcher = startMortalWatcher({ server: new URL(proxy.url), send, watchList });
+  const start = (pace?: Pace) => {
+    const watcher = startMortalWatcher({ server: new URL(proxy.url), send, watchList, pace });
     running.add(watcher);
     return watcher;
   };

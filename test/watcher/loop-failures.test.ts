@@ -42,7 +42,12 @@ function follow(client: KubeClient, { cursor = noCursor }: { readonly cursor?: C
         refusing.has(queue) ? { accepted: false, reason: 'away' } : { accepted: true, messageId: 'm' },
       ),
     wait: () => new Promise(() => undefined),
-    meter: { accepted: () => count('accepted'), coalesced: () => undefined, refused: () => count('refused') },
+    meter: {
+      accepted: () => count('accepted'),
+      coalesced: () => undefined,
+      refused: () => count('refused'),
+      paced: () => undefined,
+    },
     ...{ log, now: () => clock.ms, random: () => 0, bulkPerSecond: 100, signal },
   });
   const loop = createWatchLoop(

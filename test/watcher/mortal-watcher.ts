@@ -7,6 +7,7 @@ import { createClient, type KubeClient } from '../../src/kube/client.ts';
 import type { Wait } from '../../src/kube/wait.ts';
 import type { Send } from '../../src/queue/sender.ts';
 import { createForwarder } from '../../src/runtime/forwarder.ts';
+import type { Pace } from '../../src/runtime/token-bucket.ts';
 import { createCursor } from '../../src/watcher/cursor.ts';
 import { createHealth } from '../../src/watcher/health.ts';
 import { createLoops } from '../../src/watcher/loops.ts';
@@ -31,10 +32,12 @@ export function startMortalWatcher({
   server,
   send,
   watchList,
+  pace,
 }: {
   readonly server: URL;
   readonly send: Send;
   readonly watchList: WatchList;
+  readonly pace?: Pace | undefined;
 }): MortalWatcher {
   const life = new AbortController();
   const { signal } = life;
@@ -60,12 +63,17 @@ export function startMortalWatcher({
   const random = () => 0.5;
   const cursor = createCursor({ client, log, now, wait: async (_, until) => await aborted(until) });
   const forwarder = createForwarder({
-    ...{ log, now, wait, random, signal, bulkPerSecond: 1000 },
+    ...{ log, now, wait, random, signal, bulkPerSecond: 1000, pace },
     send: async (queue, entries, options) => {
       if (signal.aborted) return await new Promise(() => undefined);
       return await send(queue, entries, options);
     },
-    meter: { accepted: () => cursor.sent(), coalesced: () => undefined, refused: () => undefined },
+    meter: {
+      accepted: () => cursor.sent(),
+      coalesced: () => undefined,
+      refused: () => undefined,
+      paced: () => undefined,
+    },
   });
   const parts = { client, forwarder, cursor, log, now, wait, random, nonce: randomUUID, health: createHealth(now) };
   const loops = createLoops(parts, watchList, { cluster: 'c' });

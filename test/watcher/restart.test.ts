@@ -1,6 +1,7 @@
 // Watchers that die and start anew, with their real cursor on an embedded API server: which keys are accepted because of what
 // happened while nobody watched. Real processes are restart-cases.ts; the cursor's object alone is cursor.test.ts;
 // whatever may happen in whatever order is any-order.test.ts.
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { parseCursor } from '../../src/runtime/cursor-document.ts';
 import { readCursorObject, writeCursorObject } from '../../src/runtime/cursor-object.ts';
@@ -95,6 +96,26 @@ it('keys that SQS has not accepted hold the cursor back, whatever came after the
   const next = kitchen.start();
   await kitchen.caughtUp(next);
   expect(kitchen.accepted()).toEqual({ changes: ['still', 'waits'], bulk: [] });
+});
+
+it('keys that wait for their pace hold the cursor back, and the next watcher sends them', async () => {
+  const kitchen = await aClosedKitchen('still');
+  // The third key would have its turn in 100 s, which is longer than anything that this watcher waits for.
+  const watcher = kitchen.start({ perSecond: 0.01, burst: 2 });
+  await watcher.listed();
+  const sent: string[] = [];
+  for (const pot of ['a', 'b', 'c', 'd', 'e']) await kitchen.putPot(pot);
+  while (sent.length < 2) {
+    sent.push(...kitchen.accepted().changes);
+    await turn();
+  }
+  for (let count = 0; count < 20; count += 1) await kitchen.putLid('busy', 'still');
+  await watcher.writeCursor();
+  kitchen.kill(watcher);
+  const next = kitchen.start();
+  await kitchen.caughtUp(next);
+  expect([...new Set([...sent, ...kitchen.accepted().changes])].sort()).toEqual(['a', 'b', 'c', 'd', 'e', 'still']);
+  expect(await kitchen.lost({ ofGone: true })).toEqual([]);
 });
 
 it('a watcher that dies before it has sent the objects it found first sends all of them again', async () => {

@@ -111,7 +111,7 @@ export function watchLoopAround() {
         return entries.map(() => ({ accepted: true, messageId: '' }));
       },
       log: witness.log,
-      meter: { accepted: tell, coalesced: tell, refused: tell },
+      meter: { accepted: tell, coalesced: tell, refused: tell, paced: tell },
       now: () => Date.now(),
       wait,
       random: () => 0.5,
