@@ -1,10 +1,8 @@
-// Programs for tests from Go modules that a go.mod pins as its tools, built once per machine. The result lives outside the tree, under
-// a name that changes with every input, so that a fresh clone finds it and a new version never meets an old binary.
+// Programs for tests from Go modules that a go.mod pins as its tools, built once per machine (cached-folder.ts).
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cachedFolder, exists } from './cached-folder.ts';
 
 /** What to build. */
 export interface GoTools {
@@ -27,8 +25,10 @@ const PROGRESS_SECONDS = 10;
 
 /** Returns the folder of the programs, building them first where this machine has not done so. Reports progress to `print`. */
 export async function goTools(tools: GoTools, print: (line: string) => void = printLine): Promise<string> {
-  const folder = await cacheFolder(tools);
-  if (!(await exists(folder))) await build(tools, folder, print);
+  const { module, name, flags, sources = [] } = tools;
+  const files = ['go.mod', 'go.sum', ...sources].map((file) => readFile(join(module, file), 'utf8'));
+  const inputs = [...(await Promise.all(files)), JSON.stringify([flags, process.platform, process.arch])];
+  const folder = await cachedFolder({ name, inputs }, (unfinished) => build(tools, unfinished, print));
   for (const program of tools.programs) {
     const file = join(folder, program);
     if (!(await exists(file))) throw new Error(`${file} is missing: remove ${folder} and run this again`);
@@ -49,26 +49,15 @@ export async function buildFromCommandLine(built: Promise<object>): Promise<void
   );
 }
 
-/** Builds next to the final folder and renames, so that a build that was interrupted leaves nothing that looks finished. */
 async function build(
   { module, announcement, flags }: GoTools,
   folder: string,
   print: (line: string) => void,
 ): Promise<void> {
   await requireGo(module);
-  await mkdir(join(folder, '..'), { recursive: true });
-  const unfinished = await mkdtemp(`${folder}.unfinished-`);
-  try {
-    print(`Building ${announcement}.`);
-    await step('1/2 download modules', module, ['mod', 'download'], print);
-    await step('2/2 compile', module, ['build', '-v', ...flags, '-o', `${unfinished}/`, 'tool'], print);
-    await rename(unfinished, folder).catch(async (error: unknown) => {
-      if (!(await exists(folder))) throw error; // else another process finished the same build first: its result is as good
-    });
-    print(`Built into ${folder}`);
-  } finally {
-    await rm(unfinished, { recursive: true, force: true });
-  }
+  print(`Building ${announcement}.`);
+  await step('1/2 download modules', module, ['mod', 'download'], print);
+  await step('2/2 compile', module, ['build', '-v', ...flags, '-o', `${folder}/`, 'tool'], print);
 }
 
 async function step(
@@ -126,21 +115,6 @@ function runGo(
       else reject(new Error(`go ${args[0]} ended with ${code}: ${errors}`));
     });
   });
-}
-
-async function cacheFolder({ module, name, flags, sources = [] }: GoTools): Promise<string> {
-  const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum', ...sources]) hash.update(await readFile(join(module, file)));
-  hash.update(JSON.stringify([flags, process.platform, process.arch]));
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  return join(cache, 'outrigger', `${name}-${hash.digest('hex').slice(0, 16)}`);
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function printLine(line: string): void {

@@ -1,0 +1,55 @@
+// Only what the deploy tests get of Python: that it is there and runs, and what is said where it is not. What the programs then tell
+// is in the files beside this one.
+import { execFile } from 'node:child_process';
+import { access, chmod, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { pythonTools, wheelFile } from './python-tools.ts';
+import { runtimeEmulator } from './runtime-emulator.ts';
+
+const run = promisify(execFile);
+
+async function pretended(version: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'outrigger-python-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const program = join(folder, 'python3');
+  await writeFile(program, `#!/bin/sh\necho '${version} (main)'\n`);
+  await chmod(program, 0o755);
+  return program;
+}
+
+describe('the Python tools', () => {
+  it('have the pinned programs', async () => {
+    const { python, program } = await pythonTools();
+    const { stdout: lint } = await run(python, program('cfn-lint', '--version'));
+    expect(lint).toMatch(/^cfn-lint \d/);
+    const { stdout: moto } = await run(python, program('moto_server', '--help'));
+    expect(moto).toContain('--port');
+  });
+
+  it('say what to install where there is no Python', async () => {
+    await expect(pythonTools('/nowhere/python3')).rejects.toThrow(
+      /^The deploy tests need Python, and \/nowhere\/python3 does not run: install Python 3\.10 or newer/,
+    );
+  });
+
+  it('say what to install where Python is too old', async () => {
+    await expect(pythonTools(await pretended('3.9.2'))).rejects.toThrow(
+      /^Found Python 3\.9\.2, .*: install Python 3\.10/,
+    );
+    await expect(pythonTools(await pretended('2.7.18'))).rejects.toThrow(/^Found Python 2\.7\.18, /);
+  });
+
+  it('have one program out of a wheel', async () => {
+    const program = await runtimeEmulator();
+    await access(program, constants.X_OK);
+    expect((await readFile(program)).subarray(1, 4).toString()).toBe('ELF');
+  });
+
+  it('take a wheel only with the hash that is written down', async () => {
+    const requirement = `six==1.17.0 --hash=sha256:${'0'.repeat(64)}`;
+    await expect(wheelFile({ requirement, file: 'six.py' })).rejects.toThrow(/DO NOT MATCH THE HASHES/);
+  });
+});
