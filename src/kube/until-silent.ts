@@ -13,8 +13,9 @@ export async function* untilSilent(stream: KubeStream, seconds: number, wait: Wa
       () => 'cancelled' as const,
     );
     const next = chunks.next();
-    // Also where the stream breaks: a wait that is left behind would keep the process alive.
-    const first = await Promise.race([next, silence]).finally(() => timer.abort());
+    // Also where the stream breaks: a wait that is left behind would keep the process alive. Without a reason, each abort makes
+    // an error with its stack.
+    const first = await Promise.race([next, silence]).finally(() => timer.abort('heard'));
     if (first === 'silent' || first === 'cancelled') {
       stream.close();
       await next.catch(() => undefined);

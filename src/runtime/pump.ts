@@ -83,6 +83,11 @@ export function createPump(
     await wait(seconds, AbortSignal.any([waking.signal, signal])).catch(() => undefined);
   }
 
+  function wake(): void {
+    // With a reason that is there already: without one, each call makes an error with its stack, and this is called for every mark.
+    if (!waking.signal.aborted) waking.abort('woken');
+  }
+
   /** When some may be sent next; undefined while none waits. */
   function nextAt(nowMs: number): number | undefined {
     const at = set.nextAt(nowMs);
@@ -168,7 +173,7 @@ export function createPump(
 
   function start(): void {
     if (running) {
-      waking.abort();
+      wake();
       return;
     }
     running = true;
@@ -191,7 +196,7 @@ export function createPump(
     hurry: () => {
       hurrying = true;
       set.hurry();
-      waking.abort();
+      wake();
     },
   };
 }
