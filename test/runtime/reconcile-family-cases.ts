@@ -51,11 +51,12 @@ export function reconcileFamilyCases(connect: () => Connection): void {
     });
 
     it('that the server lets happen in spite of the finalizer has finalize run until it is done', async () => {
-      const { metadata } = await apply('a', { size: 3 });
+      const { metadata } = await apply('a', { size: 3, parts: ['part'] });
       const make = widgets.behaviour.reconcile;
       widgets.behaviour.reconcile = async (object, context) => {
+        const made = await make(object, context);
         await widgets.vanish('a');
-        return await make(object, context);
+        return made;
       };
       const answers: (Finalized | Error)[] = [{ requeueAfterSeconds: 7, reason: 'Closing' }, new Error('away'), 'done'];
       const finalized: string[] = [];
@@ -65,7 +66,8 @@ export function reconcileFamilyCases(connect: () => Connection): void {
         if (answer instanceof Error) throw answer;
         return answer;
       };
-      expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', why: 'gone' });
+      // The finalizer and the child: what was done before is not forgotten for the finalizing.
+      expect(await reconcile('a')).toEqual({ outcome: { type: 'nothing', why: 'gone' }, writes: 2 });
       expect([finalized, answers]).toEqual([Array(3).fill(metadata.uid), []]);
       expect(widgets.waited).toEqual([7, 2]);
     });
