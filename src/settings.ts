@@ -127,6 +127,11 @@ export function readOperatorSettings(from: Environment = process.env): z.infer<t
   return parse(operatorSettings, from);
 }
 
+/** Reads the trace of the invocation under way, which Lambda changes with each; undefined elsewhere. */
+export function readTraceHeader(from: Environment = process.env): string | undefined {
+  return from._X_AMZN_TRACE_ID;
+}
+
 /** Reads the credentials that Lambda gives a function. Throws SettingsError. */
 export function readCredentials(from: Environment = process.env): {
   readonly accessKeyId: string;

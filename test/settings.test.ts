@@ -36,7 +36,7 @@ it('whatever is wrong with a variable, its value is not said', () => {
     fc.constantFrom(planted, '', `${planted}\n`, `${planted}://x`, `https://u:${planted}@h:99999999/`),
     fc.string({ unit: 'binary' }).map((text) => `${text}${planted}`),
   );
-  const names = [...Object.keys(good), 'LOG_LEVEL', 'PORT', 'RESYNC_PERIOD_SECONDS', 'CURSOR_SECONDS'];
+  const names = [...Object.keys(good), 'LOG_LEVEL', 'PORT', 'RESYNC_PERIOD_SECONDS', 'CURSOR_SECONDS', 'FORWARD_BURST'];
   const changes = fc.dictionary(fc.constantFrom(...names), value, { minKeys: 1 });
   fc.assert(
     fc.property(fc.constantFrom(...everyone.map(([, read]) => read), readCredentials), changes, (read, some) => {

@@ -12,7 +12,7 @@ import { createBatch } from '../runtime/batch.ts';
 import { createBreaker } from '../runtime/breaker.ts';
 import { createMapKeys, isMapped } from '../runtime/map-keys.ts';
 import { createReconcile } from '../runtime/reconcile.ts';
-import { environment, readReconcileSettings } from '../settings.ts';
+import { environment, readReconcileSettings, readTraceHeader } from '../settings.ts';
 import { createSqsClock, usableMs, wait } from './clock.ts';
 import { openClusters } from './open-clusters.ts';
 import { createTelemetry } from './powertools.ts';
@@ -39,7 +39,7 @@ function start(controller: Registered): Handler<SQSEvent, SQSBatchResponse> {
   const running = controller.start(environment(), settingSecrets(secrets));
   const clock = createSqsClock();
   const { name, declares } = controller;
-  const send = createSend(sqs, settings.QUEUE_URL_PREFIX);
+  const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader });
   const parts = { name, declares, running, now: () => new Date() };
   const reconcile = createReconcile(parts);
   const mapKeys = createMapKeys(parts, send);

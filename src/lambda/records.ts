@@ -11,6 +11,7 @@ export function toQueueRecord({ messageId, receiptHandle, body, attributes }: SQ
     groupId: attributes.MessageGroupId,
     receiveCount: Number(attributes.ApproximateReceiveCount),
     firstReceivedAt: Number(attributes.ApproximateFirstReceiveTimestamp),
+    ...(attributes.AWSTraceHeader === undefined ? {} : { traceHeader: attributes.AWSTraceHeader }),
   };
 }
 

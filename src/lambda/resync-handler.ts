@@ -7,7 +7,7 @@ import { createDepth } from '../queue/depth.ts';
 import { createSend } from '../queue/send.ts';
 import { createSqsClient } from '../queue/sqs-client.ts';
 import { createResync } from '../runtime/resync.ts';
-import { readResyncSettings } from '../settings.ts';
+import { readResyncSettings, readTraceHeader } from '../settings.ts';
 import { deadlineOf } from './clock.ts';
 import { openClusters } from './open-clusters.ts';
 import { createTelemetry } from './powertools.ts';
@@ -32,7 +32,7 @@ function start(registry: readonly Registered[]): Handler<ResyncEvent, SQSBatchRe
     registry,
     findCluster: async (name) => await clusters.find(name),
     listClusters: async () => await table.list(),
-    send: createSend(sqs, settings.QUEUE_URL_PREFIX),
+    send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
     depth: createDepth(sqs, settings.QUEUE_URL_PREFIX),
     now: () => Date.now(),
     log: telemetry.log,

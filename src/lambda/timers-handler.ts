@@ -4,7 +4,7 @@ import { timersQueue } from '../core/words.ts';
 import { createSend } from '../queue/send.ts';
 import { createSqsClient } from '../queue/sqs-client.ts';
 import { createTimers } from '../runtime/timers.ts';
-import { readTimersSettings } from '../settings.ts';
+import { readTimersSettings, readTraceHeader } from '../settings.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
 import { createTelemetry } from './powertools.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
@@ -20,7 +20,7 @@ function start(): Handler<SQSEvent, SQSBatchResponse> {
   const telemetry = createTelemetry(timersQueue, { level: settings.LOG_LEVEL, namespace: settings.METRICS_NAMESPACE });
   const clock = createSqsClock();
   const timers = createTimers({
-    send: createSend(createSqsClient(), settings.QUEUE_URL_PREFIX),
+    send: createSend(createSqsClient(), settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
     log: telemetry.log({}),
     meter: telemetry.meter,
     sqsNow: clock.now,

@@ -11,6 +11,7 @@ import { callWithin } from './call-within.ts';
 import { isMissingQueue, reasonOf } from './failed-call.ts';
 import { queueUrl } from './names.ts';
 import type { Entry, Send, Sent } from './sender.ts';
+import { traceAttributes } from './trace-header.ts';
 
 /** What can be chosen about sending. */
 export type SendOptions = {
@@ -24,6 +25,8 @@ export type SendOptions = {
   readonly tries?: number;
   /** Batches under way at once. */
   readonly parallel?: number;
+  /** The trace that the sender is in now, if any. */
+  readonly traceHeader?: () => string | undefined;
 };
 
 /** An entry and its place among those that were handed in. */
@@ -38,13 +41,20 @@ const firstWaitMs = 50;
 export function createSend(
   sqs: SQSClient,
   urlPrefix: string,
-  { random = Math.random, wait = waitReally, callSeconds = 5, tries = 4, parallel = 4 }: SendOptions = {},
+  {
+    random = Math.random,
+    wait = waitReally,
+    callSeconds = 5,
+    tries = 4,
+    parallel = 4,
+    traceHeader = () => undefined,
+  }: SendOptions = {},
 ): Send {
   async function call(queue: string, batch: readonly Numbered[], signal: AbortSignal): Promise<Map<number, Attempt>> {
     try {
       const request = new SendMessageBatchCommand({
         QueueUrl: queueUrl(urlPrefix, queue),
-        Entries: batch.map(toRequestEntry),
+        Entries: batch.map((one) => toRequestEntry(one, traceHeader())),
       });
       const { Successful = [], Failed = [] } = await callWithin(callSeconds, signal, (abortSignal) =>
         sqs.send(request, { abortSignal }),
@@ -99,8 +109,8 @@ function noSuchQueue(queue: string): Attempt {
   return { sent: { accepted: false, reason: `there is no queue ${queue}`, missingQueue: true }, final: true };
 }
 
-function toRequestEntry({ number, entry }: Numbered): SendMessageBatchRequestEntry {
-  const { body, groupId, deduplicationId, delaySeconds, attributes = {} } = entry;
+function toRequestEntry({ number, entry }: Numbered, senders: string | undefined): SendMessageBatchRequestEntry {
+  const { body, groupId, deduplicationId, delaySeconds, attributes = {}, traceHeader = senders } = entry;
   return {
     Id: String(number),
     MessageBody: body,
@@ -110,6 +120,7 @@ function toRequestEntry({ number, entry }: Numbered): SendMessageBatchRequestEnt
     MessageAttributes: Object.fromEntries(
       Object.entries(attributes).map(([name, value]) => [name, { DataType: 'String', StringValue: value }]),
     ),
+    MessageSystemAttributes: traceAttributes(traceHeader),
   };
 }
 

@@ -6,8 +6,10 @@ export type Entry = {
   readonly groupId?: string;
   readonly deduplicationId?: string;
   readonly delaySeconds?: number;
-  /** Message attributes (strings), such as trace context. */
+  /** Message attributes (strings). */
   readonly attributes?: Readonly<Record<string, string>>;
+  /** The trace it belongs to, as X-Ray writes it; absent: the sender's own. */
+  readonly traceHeader?: string | undefined;
 };
 
 /** What became of an entry: accepted, or refused with the last reason. Same order as the entries. */

@@ -12,6 +12,8 @@ export type QueueRecord = {
   readonly receiveCount: number;
   /** ApproximateFirstReceiveTimestamp, in milliseconds by SQS's clock. */
   readonly firstReceivedAt: number;
+  /** The trace it was sent in. */
+  readonly traceHeader?: string | undefined;
 };
 
 /** The records of one key, with the message that stands for all of them. */

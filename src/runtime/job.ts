@@ -2,6 +2,7 @@
 import type { Log } from '../core/context.ts';
 import type { Declaration, Running } from '../core/controller.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { Wait } from '../kube/wait.ts';
 import type { Message } from '../queue/message.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -23,6 +24,8 @@ export type ReconcileParts = {
   readonly declares: Declaration;
   readonly running: Running;
   readonly now: () => Date;
+  /** Absent: real time. */
+  readonly wait?: Wait;
 };
 
 /** One key to reconcile: where, and until when. */

@@ -87,7 +87,10 @@ function plan(
       const queue = step.type === 'hop' ? timersQueue : step.queue;
       moves.set(
         step.same,
-        before === undefined ? { queue, entry: step.entry, records: [record] } : join(before, record),
+        // It goes on in the trace it came in, not in that of the timers, who do this for everybody.
+        before === undefined
+          ? { queue, entry: { ...step.entry, traceHeader: record.traceHeader }, records: [record] }
+          : join(before, record),
       );
     } catch (error) {
       if (!(error instanceof MessageError)) throw error;

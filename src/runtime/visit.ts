@@ -14,8 +14,10 @@ import type { KubeObject } from '../kube/object.ts';
 import { getObject } from '../kube/read.ts';
 import { isRecord } from '../kube/record.ts';
 import { sameOwned } from '../kube/same-owned.ts';
+import { waitReally } from '../kube/wait.ts';
 import { type Access, createAccess } from './access.ts';
 import { failureOf } from './failure.ts';
+import { finalizeUntilDone } from './finalize-gone.ts';
 import type { Job, ReconcileParts } from './job.ts';
 import { isLastAttempt, type Outcome } from './outcome.ts';
 import { withoutRepeated } from './repeated.ts';
@@ -40,7 +42,11 @@ export type Visit = {
 };
 
 /** Opens a visit to the object that was just read. */
-export function createVisit({ name, declares, running, now }: ReconcileParts, job: Job, read: KubeObject): Visit {
+export function createVisit(
+  { name, declares, running, now, wait = waitReally }: ReconcileParts,
+  job: Job,
+  read: KubeObject,
+): Visit {
   const { client, message, log, signal } = job;
   const { resource } = declares;
   const finalizer = finalizerOf(name);
@@ -49,13 +55,15 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
   let object = read;
   let ownWrites = 0;
   let ownNoops = 0;
-  let access: Access | undefined;
+  /** A reconcile, and what finalizes when that found its object gone. */
+  const accesses: Access[] = [];
 
   const openAccess = () => {
-    access = createAccess(
+    const access = createAccess(
       { client, cluster: message.cluster, controller: name, log, now, signal },
       { object, kind: resource, namespace: object.metadata.namespace },
     );
+    accesses.push(access);
     return access.context;
   };
   const basis = (): Basis => ({
@@ -174,7 +182,7 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
     const fresh = await getObject(client, resource, keyOf(object), { signal });
     if (fresh?.metadata.uid === object.metadata.uid) return;
     log.warn('the object has gone in spite of its finalizer, and is finalized now', { uid: object.metadata.uid });
-    await runFinalize();
+    await finalizeUntilDone(runFinalize, { wait, signal });
   }
 
   async function reconcile(): Promise<Outcome> {
@@ -195,10 +203,10 @@ export function createVisit({ name, declares, running, now }: ReconcileParts, jo
   return {
     observedBefore: voice.observed(ownedStatus(read, fieldManager)) === generationOf(read),
     run: async () => (object.metadata.deletionTimestamp === undefined ? await reconcile() : await finalize()),
-    writes: () => ownWrites + (access?.writes() ?? 0),
-    noops: () => ownNoops + (access?.noops() ?? 0),
+    writes: () => accesses.reduce((sum, access) => sum + access.writes(), ownWrites),
+    noops: () => accesses.reduce((sum, access) => sum + access.noops(), ownNoops),
     sendEvents: async () => {
-      for (const { type, reason, message: text } of access?.recorded() ?? []) {
+      for (const { type, reason, message: text } of accesses.flatMap((access) => access.recorded())) {
         if (signal.aborted) return;
         const event = { object, type, reason, message: redact(text), reportingController: finalizer, now, signal };
         const sent = await recordEvent(client, event);

@@ -14,6 +14,12 @@ const changes = 60;
 const usual = { portions: 24, perSecond: 3 };
 /** 10,000 a minute. */
 const flood = { portions: 300, perSecond: 167 };
+/**
+ * The pace of the watchers. The functions of this machine share two cores with three API servers and the queues, and work off some
+ * tens of keys a second; the default is for functions that work off 500.
+ */
+const pace = { perSecond: 10, burst: 10 };
+const watcher = { FORWARD_PER_SECOND: `${pace.perSecond}`, FORWARD_BURST: `${pace.burst}` };
 const startSeconds = 240;
 /** How long a trouble lasts before it is measured: what is new about it is over. */
 const aheadMilliseconds = 3_000;
@@ -29,7 +35,11 @@ export async function fleetLag(): Promise<readonly Row[]> {
   const stop = new AbortController();
   await using fleet = await openFleet({ concurrency }, AbortSignal.timeout(startSeconds * 1000));
   try {
-    const members = [await fleet.add('one'), await fleet.add('two'), await fleet.add('third')] as const;
+    const members = [
+      await fleet.add('one', watcher),
+      await fleet.add('two', watcher),
+      await fleet.add('third', watcher),
+    ] as const;
     const follow = (member: (typeof members)[number], portions: number) =>
       followPortions(member.api, { portions, signal: stop.signal });
     const [, , third] = members;
@@ -68,7 +78,7 @@ export async function fleetLag(): Promise<readonly Row[]> {
     const lags = await p99s(others);
     over.abort();
     const perMinute = Math.round(((await flooding) * 60_000) / (performance.now() - since));
-    note(`floods with ${perMinute} changes a minute`, lags);
+    note(`floods with ${perMinute} changes a minute (watchers' pace: ${pace.perSecond}/s, burst ${pace.burst})`, lags);
     await troubled.settled();
     calm.push(...(await measureCalm()));
     return found.map(([what, found]) => rowOf(what, found, calm));

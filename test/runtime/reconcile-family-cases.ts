@@ -1,6 +1,7 @@
 // A reconcile at the end of an object's life, and what it does to others: finalizers, children, Events. On any API server.
 import { describe, expect, it } from 'vitest';
 import { existingKind } from '../../src/core/kind.ts';
+import type { Finalized } from '../../src/core/result.ts';
 import { applyObject } from '../../src/kube/apply.ts';
 import type { Connection } from '../../src/kube/connection.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
@@ -47,6 +48,28 @@ export function reconcileFamilyCases(connect: () => Connection): void {
       expect((await reconcile('a')).outcome).toEqual(outcome);
       expect(finalized).toEqual([metadata.uid]);
       expect((await read('a'))?.status).toEqual(recreated ? expect.objectContaining({ size: 4 }) : undefined);
+    });
+
+    it('that the server lets happen in spite of the finalizer has finalize run until it is done', async () => {
+      const { metadata } = await apply('a', { size: 3, parts: ['part'] });
+      const make = widgets.behaviour.reconcile;
+      widgets.behaviour.reconcile = async (object, context) => {
+        const made = await make(object, context);
+        await widgets.vanish('a');
+        return made;
+      };
+      const answers: (Finalized | Error)[] = [{ requeueAfterSeconds: 7, reason: 'Closing' }, new Error('away'), 'done'];
+      const finalized: string[] = [];
+      widgets.behaviour.finalize = async ({ metadata: { uid } }) => {
+        finalized.push(uid);
+        const answer = answers.shift() ?? 'done';
+        if (answer instanceof Error) throw answer;
+        return answer;
+      };
+      // The finalizer and the child: what was done before is not forgotten for the finalizing.
+      expect(await reconcile('a')).toEqual({ outcome: { type: 'nothing', why: 'gone' }, writes: 2 });
+      expect([finalized, answers]).toEqual([Array(3).fill(metadata.uid), []]);
+      expect(widgets.waited).toEqual([7, 2]);
     });
 
     it('that never happened runs no finalize, however stale the version', async () => {

@@ -87,7 +87,7 @@ export function widgetsOn(connect: () => Connection) {
   const requests: string[] = [];
   let connected: KubeClient | undefined;
   let count = 0;
-  const now = { namespace: '', behaviour: ordinary, painting };
+  const now = { namespace: '', behaviour: ordinary, painting, waited: [] as number[] };
   const client = () => {
     connected ??= createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
     return connected;
@@ -105,7 +105,13 @@ export function widgetsOn(connect: () => Connection) {
     finalize: (object) => now.painting.finalize(object),
   });
   const jobOf = ({ name, declares, start }: Registered) =>
-    createReconcile({ name, declares, running: start({}), now: () => new Date() });
+    createReconcile({
+      ...{ name, declares, running: start({}), now: () => new Date() },
+      wait: async (seconds, signal) => {
+        signal.throwIfAborted();
+        now.waited.push(seconds);
+      },
+    });
   const reconcileJob = jobOf(controller);
   const paintJob = jobOf(painter);
 
@@ -119,6 +125,7 @@ export function widgetsOn(connect: () => Connection) {
     now.namespace = `widgets-${process.pid}-${performance.now().toFixed(0)}-${count}`;
     now.behaviour = { ...ordinary };
     now.painting = { ...painting };
+    now.waited = [];
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: now.namespace } };
     await applyObject(client(), namespaceKind, namespace, { fieldManager: 'test' });
   });
@@ -153,6 +160,10 @@ export function widgetsOn(connect: () => Connection) {
     },
     get behaviour() {
       return now.behaviour;
+    },
+    /** The seconds that visits have waited: no time passes. */
+    get waited(): readonly number[] {
+      return now.waited;
     },
     get painting() {
       return now.painting;
