@@ -27,9 +27,14 @@ export function parametersOf(registry: readonly Registered[]): JsonObject {
   return parameters;
 }
 
+/** Every setting of a registry, once. */
+export function settingNames(registry: readonly Registered[]): readonly string[] {
+  return [...new Set(registry.flatMap(settingsOf))];
+}
+
 /** What serverless.yml passes to the stack: `--param`, or the environment of whoever deploys. */
 export function stackParametersOf(registry: readonly Registered[]): readonly JsonObject[] {
-  return [...new Set(registry.flatMap(settingsOf))].map((setting) => ({
+  return settingNames(registry).map((setting) => ({
     ParameterKey: idOf(setting),
     ParameterValue: `\${param:${setting}, env:${setting}, ''}`,
   }));

@@ -12,7 +12,7 @@ export function roleOf({ name, declares }: Registered): JsonObject {
     // Its own queue is for the keys that mapping functions find.
     allow(['sqs:SendMessage'], [arnOf(`${id}Queue`), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')]),
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
-    allow(['ssm:GetParameter'], ownArn('ssm', 'parameter/outrigger/${sls:stage}/clusters/*')),
+    allow(['ssm:GetParameter'], ownArn('ssm', 'parameter/outrigger/${self:custom.stage}/clusters/*')),
     allow(['secretsmanager:GetSecretValue'], secretsOf(declares.settings)),
     allow(
       ['logs:CreateLogStream', 'logs:PutLogEvents'],
@@ -22,6 +22,8 @@ export function roleOf({ name, declares }: Registered): JsonObject {
   return {
     Type: 'AWS::IAM::Role',
     Properties: {
+      // A name of its own, because clusters know the function by it. Roles belong to an account, not to a region.
+      RoleName: { 'Fn::Sub': `${namePrefix}${name}-\${AWS::Region}` },
       AssumeRolePolicyDocument: {
         Version: '2012-10-17',
         Statement: [{ Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' }],
@@ -35,7 +37,7 @@ export function roleOf({ name, declares }: Registered): JsonObject {
 function secretsOf(settings: Registered['declares']['settings']): Json {
   const hasSecrets = Object.values(settings?.shape ?? {}).some(isSecret);
   const folders = ['clusters', ...(hasSecrets ? ['settings'] : [])];
-  return folders.map((folder) => ownArn('secretsmanager', `secret:outrigger/\${sls:stage}/${folder}/*`));
+  return folders.map((folder) => ownArn('secretsmanager', `secret:outrigger/\${self:custom.stage}/${folder}/*`));
 }
 
 function allow(actions: readonly string[], resources: Json): JsonObject {

@@ -12,7 +12,7 @@ import {
 import { alarmsOf } from './aws-alarms.ts';
 import { dashboardOf } from './aws-dashboard.ts';
 import { arnOf, idOf, namePrefix, ref } from './aws-names.ts';
-import { parametersOf, settingsEnvironment, stackParametersOf } from './aws-parameters.ts';
+import { parametersOf, settingNames, settingsEnvironment, stackParametersOf } from './aws-parameters.ts';
 import { roleOf } from './aws-role.ts';
 import type { JsonObject } from './json.ts';
 
@@ -32,6 +32,7 @@ const maximumConcurrency = 10;
 export function awsOf(registry: readonly Registered[]): JsonObject {
   return {
     functions: merge(registry.map((controller) => ({ [camelCase(idOf(controller.name))]: functionOf(controller) }))),
+    settings: settingNames(registry),
     stackParameters: stackParametersOf(registry),
     // Every controller's queue, for those who send to all.
     queueArns: registry.map(({ name }) => arnOf(`${idOf(name)}Queue`)),
@@ -84,6 +85,8 @@ function resourcesOf(controller: Registered): JsonObject {
       RedrivePolicy: { deadLetterTargetArn: arnOf(`${id}DeadLetters`), maxReceiveCount },
     }),
     [`${id}DeadLetters`]: fifoQueue(controllerDeadLetters(name), {}),
+    [`${id}QueuePolicy`]: secureTransportOnly(`${id}Queue`),
+    [`${id}DeadLettersPolicy`]: secureTransportOnly(`${id}DeadLetters`),
     [`${id}Role`]: roleOf(controller),
     ...alarmsOf(controller),
   };
@@ -98,10 +101,24 @@ function fifoQueue(name: string, more: JsonObject): JsonObject {
       // Both together are SQS's high-throughput mode, in which deduplication is a group's own.
       DeduplicationScope: 'messageGroup',
       FifoThroughputLimit: 'perMessageGroupId',
-      SqsManagedSseEnabled: true,
       MessageRetentionPeriod: retentionSeconds,
       ...more,
     },
+  };
+}
+
+/** Nobody reads or writes keys in plain HTTP. */
+function secureTransportOnly(queue: string): JsonObject {
+  const statement = {
+    Effect: 'Deny',
+    Principal: '*',
+    Action: 'sqs:*',
+    Resource: arnOf(queue),
+    Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+  };
+  return {
+    Type: 'AWS::SQS::QueuePolicy',
+    Properties: { Queues: [ref(queue)], PolicyDocument: { Version: '2012-10-17', Statement: [statement] } },
   };
 }
 

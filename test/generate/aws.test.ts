@@ -62,8 +62,8 @@ describe('the AWS pieces', () => {
       const { TreeRole } = template.parse(awsOf(only('tree', settings))).resources.Resources;
       return JSON.stringify(TreeRole).match(/secret:outrigger\/[^"]*/g);
     };
-    const clusters = `secret:outrigger/\${sls:stage}/clusters/*`;
-    const both = [clusters, `secret:outrigger/\${sls:stage}/settings/*`];
+    const clusters = `secret:outrigger/\${self:custom.stage}/clusters/*`;
+    const both = [clusters, `secret:outrigger/\${self:custom.stage}/settings/*`];
     expect(secretsOf(z.object({ PLANT_URL: z.url() }))).toEqual([clusters]);
     expect(secretsOf(z.object({ PLANT_URL: z.url(), PLANT_TOKEN: secret() }))).toEqual(both);
     expect(secretsOf(z.object({ PLANT_TOKEN: secret().optional() }))).toEqual(both);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   text = await readFile(path.join(folder, '.serverless/cloudformation-template-update-stack.json'), 'utf8');
   const parameters = { PlantUrl: 'http://plant', PantryUrl: 'http://pantry' };
   stack = readStack(parseTemplate(text), { region: 'eu-central-1', accountId: '123456789012', parameters });
-}, 60_000);
+}, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the packaged template', () => {

@@ -1,0 +1,61 @@
+// The osls plugin that reads a deployment's options and puts them into the template that osls compiled. What it refuses ends in one
+// line, before anything is packaged or uploaded.
+import { checkNames } from './check-names.ts';
+import { OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
+import { type Template, withOptions } from './with-options.ts';
+
+/** As much of osls as the plugin uses (its documentation, "Creating plugins"). */
+type Osls = {
+  readonly classes: { readonly Error: new (message: string, code: string) => Error };
+  readonly processedInput: { readonly commands: readonly string[] };
+  readonly service: {
+    readonly custom: { readonly options: Readonly<Record<string, unknown>>; readonly settings: readonly string[] };
+    readonly provider: {
+      readonly region: string;
+      compiledCloudFormationTemplate: Template;
+      readonly stackParameters: readonly { readonly ParameterKey: string; readonly ParameterValue: string }[];
+    };
+    readonly resources: { readonly Parameters: Readonly<Record<string, { readonly ConstraintDescription?: string }>> };
+  };
+};
+
+/** Makes the plugin; osls calls this with `new`. */
+export default function deploymentOptions(
+  osls: Osls,
+  { param = [] }: { readonly param?: readonly string[] },
+): { readonly hooks: Readonly<Record<string, () => void>> } {
+  const { service } = osls;
+  const orOneLine = <T>(act: () => T): T => {
+    try {
+      return act();
+    } catch (error) {
+      if (error instanceof OptionError) throw new osls.classes.Error(error.message, 'OUTRIGGER_OPTION');
+      throw error;
+    }
+  };
+  const options = (): Options => readOptions(service.custom.options);
+  return {
+    hooks: {
+      initialize: () =>
+        orOneLine(() => {
+          refuseUnknown(param, service.custom.settings);
+          options();
+          if (osls.processedInput.commands.join(' ') === 'deploy') refuseMissing(service);
+        }),
+      'after:aws:package:finalize:mergeCustomProviderResources': () =>
+        orOneLine(() => {
+          const template = withOptions(service.provider.compiledCloudFormationTemplate, options());
+          checkNames(template, service.provider.region);
+          service.provider.compiledCloudFormationTemplate = template;
+        }),
+    },
+  };
+}
+
+/** CloudFormation would say so too, but after everything was uploaded. */
+function refuseMissing({ provider, resources }: Osls['service']): void {
+  for (const { ParameterKey, ParameterValue } of provider.stackParameters) {
+    const needed = resources.Parameters[ParameterKey]?.ConstraintDescription;
+    if (ParameterValue === '' && needed !== undefined) throw new OptionError(needed);
+  }
+}
