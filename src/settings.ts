@@ -21,21 +21,26 @@ const queues = {
 
 const level = { LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO') };
 
+const telemetry = {
+  ...level,
+  METRICS_NAMESPACE: z.string().default('Outrigger'),
+  /** Whether metrics are also kept for each cluster; a metric that is paid for, for each controller and cluster. */
+  METRICS_PER_CLUSTER: z.stringbool().default(false),
+};
+
 const reconcileSettings = z.object({
   ...queues,
-  ...level,
+  ...telemetry,
   /** Where the clusters table is: `ssm:/outrigger/dev/clusters/` or a file's path. */
   CLUSTERS: z.string().min(1),
-  METRICS_NAMESPACE: z.string().default('Outrigger'),
 });
 
-const timersSettings = z.object({ ...queues, ...level, METRICS_NAMESPACE: z.string().default('Outrigger') });
+const timersSettings = z.object({ ...queues, ...telemetry });
 
 const resyncSettings = z.object({
   ...queues,
-  ...level,
+  ...telemetry,
   CLUSTERS: z.string().min(1),
-  METRICS_NAMESPACE: z.string().default('Outrigger'),
   /** How far apart the schedule's ticks are. */
   RESYNC_TICK_SECONDS: z.coerce.number().int().min(1).default(600),
   /** Overrides every controller's own period; for one machine, where nobody waits ten hours. */

@@ -7,7 +7,7 @@ import { SchemaError } from './schema-error.ts';
 
 /** Variables that the runtime or Lambda reads itself. */
 const taken =
-  /^(QUEUE_URL_PREFIX|CLUSTERS|LOG_LEVEL|METRICS_NAMESPACE|NODE_OPTIONS|(AWS|LAMBDA|POWERTOOLS|RESYNC)_.*)$/;
+  /^(QUEUE_URL_PREFIX|CLUSTERS|LOG_LEVEL|METRICS_NAMESPACE|METRICS_PER_CLUSTER|NODE_OPTIONS|(AWS|LAMBDA|POWERTOOLS|RESYNC)_.*)$/;
 
 /** The `Parameters` of the template. Throws SchemaError for a setting that cannot be a variable. */
 export function parametersOf(registry: readonly Registered[]): JsonObject {

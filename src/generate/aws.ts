@@ -13,6 +13,7 @@ import { alarmsOf } from './aws-alarms.ts';
 import { dashboardOf } from './aws-dashboard.ts';
 import { arnOf, idOf, namePrefix, ref } from './aws-names.ts';
 import { parametersOf, settingNames, settingsEnvironment, stackParametersOf } from './aws-parameters.ts';
+import { queriesOf } from './aws-queries.ts';
 import { roleOf } from './aws-role.ts';
 import type { JsonObject } from './json.ts';
 
@@ -45,7 +46,7 @@ export function awsOf(registry: readonly Registered[]): JsonObject {
     ),
     resources: {
       Parameters: parametersOf(registry),
-      Resources: { ...merge(registry.map(resourcesOf)), Dashboard: dashboardOf(registry) },
+      Resources: { ...merge(registry.map(resourcesOf)), ...queriesOf(registry), Dashboard: dashboardOf(registry) },
     },
   };
 }

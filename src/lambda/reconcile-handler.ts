@@ -15,7 +15,7 @@ import { createReconcile } from '../runtime/reconcile.ts';
 import { environment, readReconcileSettings, readTraceHeader } from '../settings.ts';
 import { createSqsClock, usableMs, wait } from './clock.ts';
 import { openClusters } from './open-clusters.ts';
-import { createTelemetry } from './powertools.ts';
+import { createTelemetry, telemetryOptions } from './powertools.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 
@@ -29,10 +29,7 @@ export function createReconcileHandler(controller: Registered): Handler<SQSEvent
 
 function start(controller: Registered): Handler<SQSEvent, SQSBatchResponse> {
   const settings = readReconcileSettings();
-  const telemetry = createTelemetry(controller.name, {
-    level: settings.LOG_LEVEL,
-    namespace: settings.METRICS_NAMESPACE,
-  });
+  const telemetry = createTelemetry(controller.name, telemetryOptions(settings));
   const sqs = createSqsClient();
   const monotonicMs = () => performance.now();
   const { clusters, secrets } = openClusters(settings.CLUSTERS, `outrigger/${controller.name}`);

@@ -10,7 +10,7 @@ import { createResync } from '../runtime/resync.ts';
 import { readResyncSettings, readTraceHeader } from '../settings.ts';
 import { deadlineOf } from './clock.ts';
 import { openClusters } from './open-clusters.ts';
-import { createTelemetry } from './powertools.ts';
+import { createTelemetry, telemetryOptions } from './powertools.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 
@@ -24,7 +24,7 @@ export function createResyncHandler(registry: readonly Registered[]): Handler<Re
 
 function start(registry: readonly Registered[]): Handler<ResyncEvent, SQSBatchResponse> {
   const settings = readResyncSettings();
-  const telemetry = createTelemetry(resyncQueue, { level: settings.LOG_LEVEL, namespace: settings.METRICS_NAMESPACE });
+  const telemetry = createTelemetry(resyncQueue, telemetryOptions(settings));
   const sqs = createSqsClient();
   const { table, clusters } = openClusters(settings.CLUSTERS, 'outrigger/resync');
   const { RESYNC_PERIOD_SECONDS: periodSeconds } = settings;

@@ -6,7 +6,7 @@ import { createSqsClient } from '../queue/sqs-client.ts';
 import { createTimers } from '../runtime/timers.ts';
 import { readTimersSettings, readTraceHeader } from '../settings.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
-import { createTelemetry } from './powertools.ts';
+import { createTelemetry, telemetryOptions } from './powertools.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 
@@ -17,7 +17,7 @@ export function createTimersHandler(): Handler<SQSEvent, SQSBatchResponse> {
 
 function start(): Handler<SQSEvent, SQSBatchResponse> {
   const settings = readTimersSettings();
-  const telemetry = createTelemetry(timersQueue, { level: settings.LOG_LEVEL, namespace: settings.METRICS_NAMESPACE });
+  const telemetry = createTelemetry(timersQueue, telemetryOptions(settings));
   const clock = createSqsClock();
   const timers = createTimers({
     send: createSend(createSqsClient(), settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),

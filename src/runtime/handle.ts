@@ -47,7 +47,7 @@ export async function handle(
     const report = await visit(parts, group, log, work);
     const now = parts.sqsNow(records[records.length - 1] ?? noRecord(group));
     if (report === 'leaving') {
-      parts.meter.count('LeavingClusterMessages');
+      parts.meter.count('LeavingClusterMessages', 1, { cluster: message.cluster });
       return await release(records);
     }
     if (report === 'unknown') {
@@ -63,7 +63,7 @@ export async function handle(
   } catch (thrown) {
     // Nothing followed: the message stays and comes again after its visibility time-out.
     log.error('reconcile broke off', { error: redact(toError(thrown).message) });
-    parts.meter.count('ReconcilesBrokenOff');
+    parts.meter.count('ReconcilesBrokenOff', 1, { cluster: message.cluster });
   }
 }
 
@@ -201,18 +201,23 @@ function account(
 ): void {
   const lagMs = Math.max(0, Math.round(nowMs - message.seenAt));
   const repaired = message.lane === 'resync' && observedBefore && writes > 0 && outcome.type === 'done';
-  parts.meter.count(`Reconciles${outcomeNames[outcome.type]}`);
-  if (repaired) parts.meter.count('Repaired');
-  if (noops > 0) parts.meter.count('ApplyNoops', noops);
-  if (outcome.type === 'done') parts.meter.milliseconds('LagMilliseconds', lagMs);
+  const whose = { cluster: message.cluster };
+  parts.meter.count(`Reconciles${outcomeNames[outcome.type]}`, 1, whose);
+  if (repaired) parts.meter.count('Repaired', 1, whose);
+  if (noops > 0) parts.meter.count('ApplyNoops', noops, whose);
+  // From a change to its status, errors in between included. What comes by itself at its time follows no change.
+  const followsChange = message.lane === 'watch' || message.lane === 'retry';
+  if (outcome.type === 'done' && followsChange) parts.meter.milliseconds('LagMilliseconds', lagMs, whose);
   const failed = 'error' in outcome ? { error: redact(outcome.error.message) } : {};
   const why = 'why' in outcome ? { why: outcome.why } : {};
   const next = action.type === 'later' ? { nextLane: action.message.lane, dueAt: action.message.dueAt } : {};
+  const end = action.type === 'dead-letter' ? { givenUp: redact(action.reason) } : {};
   const fields = {
     outcome: outcome.type,
     ...why,
     ...failed,
     ...next,
+    ...end,
     writes,
     generation,
     lagMs,

@@ -69,10 +69,11 @@ export async function poll(parts: PollParts, asked: Poll, time: PollTime): Promi
   const nowSeconds = parts.now() / 1000;
   if (message.continue === undefined && nowSeconds >= runSeconds + tickSeconds) {
     log.warn('poll given up, the next tick has come');
-    parts.meter.count('ResyncGivenUp');
+    parts.meter.count('ResyncGivenUp', 1, { cluster: message.cluster });
     return;
   }
-  if (asksWatchers && message.continue === undefined) await countSilence(client, { ...parts, log }, time);
+  if (asksWatchers && message.continue === undefined)
+    await countSilence(message.cluster, client, { ...parts, log }, time);
   const quiet = message.quiet ?? (await isQuiet(parts, controller.name, time.signal));
   const { pacedTo = 0, taken = 0 } = message;
   const pacer = createPacer(Math.max(1, parts.pace.perSecond - taken), Math.max(Math.floor(nowSeconds), pacedTo));
@@ -112,7 +113,9 @@ export async function poll(parts: PollParts, asked: Poll, time: PollTime): Promi
     log.info('polled', { ...seen, quiet });
     parts.meter.count('ResyncPages', seen.pages);
     parts.meter.count('ResyncObjects', seen.objects);
-    if (quiet) parts.meter.count('Unobserved', seen.unobserved);
+    // It is that controller's watchers, or its alarm, that this is about.
+    if (quiet)
+      parts.meter.count('Unobserved', seen.unobserved, { controller: controller.name, cluster: message.cluster });
   }
 }
 

@@ -48,6 +48,9 @@ export function createResync(parts: ResyncParts): Resync {
       for (const result of await parts.send(resyncQueue, entries, { signal })) {
         if (!result.accepted) throw new Error(`not every poll was asked for: ${result.reason}`);
       }
+      parts.meter.count('ResyncTicks');
+      // Where nothing is to be watched, nobody is silent; elsewhere each cluster's poll says it.
+      if (clusters.length === 0) parts.meter.count('WatchersSilent', 0);
       return entries.length;
     },
     run: async (records, time) => {
@@ -76,7 +79,7 @@ async function settle(parts: ResyncParts, record: QueueRecord, time: PollTime): 
     return true;
   } catch (thrown) {
     log.warn('poll broke off', { error: redact(toError(thrown).message) });
-    parts.meter.count('ResyncFailures');
+    parts.meter.count('ResyncFailures', 1, { cluster });
     return await again(parts, record, message, time.signal);
   }
 }

@@ -28,6 +28,7 @@ export type SilenceParts = {
  * nothing when nobody answers; whatever else is asked of that cluster then says so. Never rejects.
  */
 export async function countSilence(
+  cluster: string,
   client: KubeClient,
   { log, meter, now }: SilenceParts,
   { signal }: { readonly signal: AbortSignal },
@@ -35,7 +36,7 @@ export async function countSilence(
   try {
     const { silent } = await askWatchers(client, now(), { signal });
     if (silent !== undefined) log[silent.level]('the watchers are silent', { why: redact(silent.why) });
-    meter.count('WatchersSilent', silent === undefined ? 0 : 1);
+    meter.count('WatchersSilent', silent === undefined ? 0 : 1, { cluster });
   } catch (thrown) {
     log.warn('nobody can tell whether the watchers are silent', { error: redact(toError(thrown).message) });
   }

@@ -102,7 +102,7 @@ describe('the cursor', () => {
       first.accepted('tanks', '17');
       await first.flush();
       expect(await second.start('tanks', { signal })).toBe('17');
-      await countSilence(reader, { log, meter, now: () => Date.now() }, { signal });
+      await countSilence('test', reader, { log, meter, now: () => Date.now() }, { signal });
       // It may be read, and says that no watcher has heard anything yet.
       expect(lines).toMatchObject([
         { message: 'the watchers are silent', fields: { why: 'they have never heard anything' } },

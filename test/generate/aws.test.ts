@@ -86,10 +86,10 @@ describe('the AWS pieces', () => {
 
   it('show what becomes of the reconciles of each controller, writes that changed nothing included', () => {
     const shown = JSON.stringify(Resources.Dashboard).replaceAll('\\', '');
-    const outcomes = ['ReconcilesDone', 'ReconcilesFailed', 'ReconcilesDeferred', 'DeadLetters'];
+    const outcomes = ['ReconcilesDone', 'ReconcilesFailed', 'ReconcilesDeferred', 'Unobserved'];
     for (const metric of [...outcomes, 'Repaired', 'ApplyNoops', 'LagMilliseconds']) {
       for (const name of ['tree', 'tree-pruner'])
-        expect(shown).toContain(`["Outrigger","${metric}","service","${name}"]`);
+        expect(shown).toContain(`["Outrigger","${metric}","service","${name}",`);
     }
   });
 

@@ -1,40 +1,20 @@
 // Only what osls makes of serverless.yml and the generated pieces: a template that needs no credentials to be made and that
 // one machine can resolve. Bundles are stubs here.
-import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
 import { controllerDeadLetters, controllerQueue, resyncQueue, timersQueue } from '../../src/core/words.ts';
 import { readStack, type Stack } from '../../src/local/lambda/stack.ts';
 import { awsQueueBase, parseTemplate } from '../../src/local/lambda/template.ts';
+import { packageTemplate } from './package-template.ts';
 
-const source = path.resolve(import.meta.dirname, '../..');
-let folder: string;
 let text: string;
 let stack: Stack;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-package-'));
-  await cp(path.join(source, 'serverless.yml'), path.join(folder, 'serverless.yml'));
-  await cp(path.join(source, 'infra/aws'), path.join(folder, 'infra/aws'), { recursive: true });
-  await writeFile(path.join(folder, 'package.json'), '{}');
-  for (const file of await readdir(path.join(source, 'functions'))) {
-    const bundle = path.join(folder, 'dist', path.basename(file, '.ts'));
-    await mkdir(bundle, { recursive: true });
-    await writeFile(path.join(bundle, 'index.mjs'), 'export const handler = () => {};');
-  }
-  // No credentials, no region, no profile: nothing to ask AWS with.
-  const env = { PATH: '/usr/bin:/bin', HOME: folder, SLS_TELEMETRY_DISABLED: '1', CI: 'true' };
-  const osls = path.join(source, 'node_modules/osls/bin/serverless.js');
-  await promisify(execFile)(process.execPath, [osls, 'package', '--stage', 'test'], { cwd: folder, env });
-  text = await readFile(path.join(folder, '.serverless/cloudformation-template-update-stack.json'), 'utf8');
+  text = await packageTemplate('test');
   const parameters = { PlantUrl: 'http://plant', PantryUrl: 'http://pantry' };
   stack = readStack(parseTemplate(text), { region: 'eu-central-1', accountId: '123456789012', parameters });
 }, 120_000);
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the packaged template', () => {
   it('holds no intrinsic function but the four that one machine resolves', () => {

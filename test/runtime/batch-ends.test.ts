@@ -181,6 +181,19 @@ describe('what is counted', () => {
     expect(counts.get('Repaired') ?? 0).toBe(0);
   });
 
+  it.each([
+    ['watch', 1],
+    ['retry', 1],
+    ['requeue', 0],
+    ['resync', 0],
+    ['replay', 0],
+  ] as const)('on the %s lane a status that follows a change has a lag, what comes by itself has none', async (lane, lags) => {
+    const { run, counts } = setUp(async () => done);
+    await run([record('north', { lane, ...(lane === 'resync' ? { run: 'r' } : {}) })]);
+    expect(counts.get('ReconcilesDone')).toBe(1);
+    expect(counts.get('LagMilliseconds') ?? 0).toBe(lags);
+  });
+
   it('applies that changed nothing are counted', async () => {
     const { run, counts } = setUp(async () => ({ ...done, noops: 2 }));
     await run([record('north')]);

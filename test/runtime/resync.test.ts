@@ -23,10 +23,20 @@ describe('a tick', () => {
     );
   });
 
-  it('fails, so that it is repeated, when a poll could not be asked for', async () => {
-    await expect(aResync({ clusters: { alpha: { type: 'leaving' } }, refuse: true }).tick()).rejects.toThrow(
-      'throttled',
-    );
+  it('is counted; where there is no cluster to be watched yet, nobody counts as silent', async () => {
+    const empty = aResync({ clusters: {} });
+    expect(await empty.tick()).toBe(0);
+    expect(Object.fromEntries(empty.counts)).toEqual({ ResyncTicks: 1, WatchersSilent: 0 });
+    const one = aResync({ clusters: { alpha: { type: 'leaving' } } });
+    await one.tick();
+    expect(Object.fromEntries(one.counts)).toEqual({ ResyncTicks: 1 });
+    await drain('resync');
+  });
+
+  it('fails, so that it is repeated, and does not count when a poll could not be asked for', async () => {
+    const resync = aResync({ clusters: { alpha: { type: 'leaving' } }, refuse: true });
+    await expect(resync.tick()).rejects.toThrow('throttled');
+    expect(resync.counts.has('ResyncTicks')).toBe(false);
   });
 });
 

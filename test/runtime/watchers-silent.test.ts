@@ -20,7 +20,7 @@ async function ask(status: number, body: object) {
   const server = await startWireServer((_, response) => sendJson(response, status, body));
   const { log, meter, counts, lines } = createWitness();
   const { signal } = new AbortController();
-  await countSilence(server.client(), { log, meter, now: () => nowMs }, { signal });
+  await countSilence('alpha', server.client(), { log, meter, now: () => nowMs }, { signal });
   return { counts: Object.fromEntries(counts), lines, asked: server.arrived.map(({ path }) => path) };
 }
 

@@ -7,6 +7,7 @@ export type Witness = {
   readonly log: Log;
   readonly meter: Meter;
   readonly lines: readonly { readonly level: string; readonly message: string; readonly fields: object }[];
+  /** What was counted; of durations, how many. */
   readonly counts: ReadonlyMap<string, number>;
 };
 
@@ -22,7 +23,7 @@ export function createWitness(): Witness {
     log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
     meter: {
       count: (name, value = 1) => void counts.set(name, (counts.get(name) ?? 0) + value),
-      milliseconds: () => undefined,
+      milliseconds: (name) => void counts.set(name, (counts.get(name) ?? 0) + 1),
     },
     lines,
     counts,
