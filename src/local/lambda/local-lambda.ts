@@ -147,8 +147,8 @@ function serviceEnvironment(region: string, queueEndpoint: string): Readonly<Rec
   };
 }
 
-/** Puts the addresses of the queues that exist in the place of those that AWS would have given them. */
-function localAddresses(queues: readonly LocalQueue[], awsBase: string): (value: string) => string {
+/** Puts the addresses of the queues that exist in the place of those that AWS would have given them, in a text. */
+export function localAddresses(queues: readonly LocalQueue[], awsBase: string): (text: string) => string {
   const [first] = queues;
   if (first === undefined) return (value) => value;
   return (value) => value.replaceAll(awsBase, first.url.slice(0, -first.name.length));

@@ -1,0 +1,123 @@
+// The bundles in AWS's own runtime, on Node 24, with the environment that the packaged template gives them: records of a real SQS server
+// come in, statuses come out. Queues, API server and worlds are the embedded ones. Excluded: what a reconcile does (test/statements), a
+// real cluster and its access (end-to-end.test.ts).
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { build } from '../../src/cli/build.ts';
+import { registry } from '../../src/controllers/registry.ts';
+import { fieldManagerOf, resyncQueue, timersQueue } from '../../src/core/words.ts';
+import { createClient, type KubeClient } from '../../src/kube/client.ts';
+import type { KubeObject } from '../../src/kube/object.ts';
+import { listPages } from '../../src/kube/read.ts';
+import { alignColumns } from '../../src/local/align-columns.ts';
+import { startApiServer } from '../../src/local/api-server/server.ts';
+import { makeArtifacts } from '../../src/local/artifacts.ts';
+import { localAccountId, localRegion } from '../../src/local/lambda/account.ts';
+import { createQueues, type LocalQueue } from '../../src/local/lambda/queues.ts';
+import type { Stack } from '../../src/local/lambda/stack.ts';
+import { readLocalStack } from '../../src/local/local-stack.ts';
+import { applyManifests, readManifests } from '../../src/local/manifests.ts';
+import { createLocalSqsClient, startSqs } from '../../src/local/sqs.ts';
+import { startWorkloads } from '../../src/local/workloads/workloads.ts';
+import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
+import { install } from '../statements/harness.ts';
+import { type EmulatedLambda, startEmulatedLambda } from './emulated-lambda.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const here = { region: localRegion, accountId: localAccountId };
+const startMilliseconds = 300_000;
+const settleMilliseconds = 90_000;
+
+const parts = new AsyncDisposableStack();
+let lambda: EmulatedLambda;
+let bare: EmulatedLambda;
+let admin: KubeClient;
+let queues: readonly LocalQueue[];
+let client: SQSClient;
+
+beforeAll(async () => {
+  const signal = AbortSignal.timeout(startMilliseconds);
+  const template = await makeArtifacts(build, root, signal);
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-runtime-'));
+  parts.defer(() => rm(folder, { recursive: true }));
+  const worlds = await startWorlds(parts);
+  const server = await startApiServer({ execute: worlds.bitcoin.execute });
+  parts.defer(() => server.close());
+  admin = createClient({ server: new URL(server.url) });
+  parts.defer(() => admin.close());
+  const workloads = await startWorkloads(admin);
+  parts.defer(() => workloads.close());
+  await install({ server: new URL(server.url) });
+  await applyManifests(admin, await readManifests(path.join(root, 'infra/kubernetes/samples')), { signal });
+
+  const sqs = await startSqs();
+  parts.defer(() => sqs.close());
+  client = createLocalSqsClient(sqs.endpoint);
+  parts.defer(() => client.destroy());
+  const clustersTableFile = path.join(folder, 'clusters.json');
+  const entry = { server: server.url, access: { type: 'token', token: 'anybody' } };
+  await writeFile(clustersTableFile, JSON.stringify({ test: entry }), { mode: 0o600 });
+  const places = { clustersTableFile, watcherKubeconfigFile: '' };
+  const stack = readLocalStack(template, places, worlds, { tick: 5, period: 5, grace: 20 });
+  queues = await createQueues(client, stack.queues, { endpoint: sqs.endpoint, signal });
+  const role = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_SESSION_TOKEN: 'local' };
+  const environment = () => ({ AWS_REGION: localRegion, AWS_ENDPOINT_URL: sqs.endpoint, ...role });
+  lambda = parts.use(await startEmulatedLambda({ stack, queues, client, environment, taskRoot: root }, here));
+  await writeFile(path.join(folder, 'index.mjs'), 'export const handler = async () => ({ batchItemFailures: [] });\n');
+  const needs = { stack: bareStack(), queues: [], client, environment, taskRoot: folder };
+  bare = parts.use(await startEmulatedLambda(needs, here));
+}, startMilliseconds);
+afterAll(async () => await parts.disposeAsync());
+
+/** A function that does nothing. */
+function bareStack(): Stack {
+  const limits = { timeoutSeconds: 30, memoryMegabytes: 256, environment: {} };
+  const definition = { name: 'outrigger-bare', arn: 'bare', handler: 'index.handler', ...limits };
+  return { queues: [], functions: [definition], mappings: [], schedules: [] };
+}
+
+async function objectsOf({ declares }: (typeof registry)[number]): Promise<readonly KubeObject[]> {
+  const objects: KubeObject[] = [];
+  for await (const { items } of listPages(admin, declares.resource)) objects.push(...items);
+  return objects;
+}
+
+describe('the bundles in AWS’ runtime', () => {
+  it('are loaded and answer; how long that takes is printed beside a handler that does nothing', async () => {
+    const rows: string[][] = [];
+    // One after the other: the figures are to be a function's own.
+    for (const one of [...bare.functions, ...lambda.functions]) {
+      expect(await one.invoke({ Records: [] })).toEqual({ batchItemFailures: [] });
+      rows.push([one.name.replace(/^outrigger-(dev-)?/, ''), (await one.initMilliseconds()).toFixed(0)]);
+    }
+    process.stdout.write(`\n${alignColumns([['function', 'init, ms'], ...rows])}\n\n`);
+    expect(lambda.functions.length).toBe(registry.length + [timersQueue, resyncQueue].length);
+  });
+
+  it('reconcile every sample because of nothing but the schedule: each function gets records of a queue, and takes them all', async () => {
+    lambda.feed({ tickSeconds: 5 });
+    const reconciled = async (controller: (typeof registry)[number]) => {
+      const objects = await objectsOf(controller);
+      const by = ({ metadata }: KubeObject) =>
+        (metadata.managedFields ?? []).some(
+          ({ manager, subresource }) => manager === fieldManagerOf(controller.name) && subresource === 'status',
+        );
+      return objects.length > 0 && objects.every(by);
+    };
+    const notYet = async () => {
+      const done = await Promise.all(registry.map(reconciled));
+      return registry.filter((_, index) => !done[index]).map(({ name }) => name);
+    };
+    await expect.poll(notYet, { timeout: settleMilliseconds, interval: 500 }).toEqual([]);
+    for (const { name } of lambda.functions) {
+      expect(lambda.answers(name).length).toBeGreaterThan(0);
+      expect(new Set(lambda.answers(name).map((answer) => JSON.stringify(answer)))).toEqual(
+        new Set(['{"batchItemFailures":[]}']),
+      );
+    }
+    expect(lambda.failures).toEqual([]);
+  });
+});
