@@ -38,6 +38,7 @@ export const effectRows: readonly Row[] = [
       `every controller and the timers: create, change, delete, kill -9 after each effect of a run without deaths; beside the changes, after ${kills} more`,
     slow: true,
     long: true,
+    measures: true,
     run: killFunctions,
   },
 ];

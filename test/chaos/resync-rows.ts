@@ -29,6 +29,7 @@ export const resyncRows: readonly Row[] = [
     slow: true,
     // It compares lags, which nobody may do where others use the machine.
     long: true,
+    measures: true,
     run: resyncBesideEdits,
   },
 ];
