@@ -1,6 +1,6 @@
 // Messages in another order than they were sent in, messages of yesterday, and one key in two functions' hands at once: what a queue
 // that is FIFO within a group may still do, or what it never does and must not matter.
-
+import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { meetings } from './judge.ts';
 import { createPlainApi } from './plain-api.ts';
@@ -9,11 +9,13 @@ import { parseList, portionsPath } from './portions.ts';
 import type { Row, Stage } from './row.ts';
 import type { SeenSend } from './seen-sends.ts';
 import { sendsOf } from './seen-sends.ts';
-import { until } from './until.ts';
 
 /** Longer than anything takes between two changes of one object. */
 const mostHeldMilliseconds = 1_500;
 const settleSeconds = 120;
+/** How many messages are in others' hands at once: each takes two functions of a machine that has few cores. */
+const handLanes = 2;
+const handLookMilliseconds = 20;
 const handed = z.looseObject({ batchItemFailures: z.array(z.unknown()) });
 
 /** The rows of order. */
@@ -55,31 +57,45 @@ async function reorder({ system, editor, dice, changes }: Stage): Promise<number
 
 /** Returns how often two were at one object's portion at once: here that is the fault, and no object may be the worse for it. */
 async function twoAtOnce({ system, editor, judge, changes, note }: Stage): Promise<number> {
-  const seen: SeenSend[] = [];
+  const waiting: SeenSend[] = [];
   system.sqs.rule((asked) => {
-    seen.push(...sendsOf(asked).filter(({ message }) => message.lane === 'watch'));
+    waiting.push(...sendsOf(asked).filter(({ message }) => message.lane === 'watch'));
     return undefined;
   });
   const ingredient = system.functions.find(({ name }) => name.endsWith('ingredient'));
   if (ingredient === undefined) throw new Error('no function of Ingredient');
+  const escaped: unknown[] = [];
   let given = 0;
-  for (let round = 0; round < changes; round += 1) {
-    seen.length = 0;
-    await editor.edit(1);
-    await until(() => seen.length > 0, settleSeconds, 'no message for a change');
-    for (const { entry } of seen.slice(0, 1)) {
-      const event = { Records: [recordOf(entry.MessageBody, entry.MessageGroupId ?? '')] };
-      const answers = await Promise.all([ingredient.invoke(event), ingredient.invoke(event)]);
-      const failed = answers.flatMap((answer) => handed.parse(answer).batchItemFailures);
-      if (failed.length > 0) throw new Error(`an error escaped: ${JSON.stringify(failed)}`);
-      given += 1;
+  let isEditing = true;
+  const give = async ({ entry }: SeenSend) => {
+    const event = { Records: [recordOf(entry.MessageBody, entry.MessageGroupId ?? '')] };
+    const answers = await Promise.all([ingredient.invoke(event), ingredient.invoke(event)]);
+    escaped.push(...answers.flatMap((answer) => handed.parse(answer).batchItemFailures));
+    given += 1;
+  };
+  const lane = async () => {
+    for (;;) {
+      const next = waiting.shift();
+      if (next !== undefined) await give(next).catch((error: unknown) => escaped.push(String(error)));
+      else if (isEditing) await wait(handLookMilliseconds);
+      else return;
     }
-  }
+  };
+  const work = async () => {
+    for (let made = 0; made < changes; made += 1) {
+      // Nobody runs ahead of the functions: changes that become one message are one fault.
+      while (waiting.length >= handLanes) await wait(handLookMilliseconds);
+      await editor.edit(1);
+    }
+    isEditing = false;
+  };
+  await Promise.all([work(), ...Array.from({ length: handLanes }, lane)]);
   const late = await judge.untilConverged(settleSeconds);
   const met = meetings(system.world.visits());
   system.world.forget();
   const lacking = await missingFromStock(system);
   note(`${given} messages given to two more functions; ${met} meetings`);
+  if (escaped.length > 0) throw new Error(`errors escaped: ${JSON.stringify(escaped)}`);
   if (late.length > 0) throw new Error(late.join('; '));
   if (Math.abs(lacking) > 1e-6) throw new Error(`the pantry lacks ${lacking} g that nobody has`);
   return met;

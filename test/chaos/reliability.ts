@@ -17,10 +17,17 @@ export async function writeTable(
   const text = await readFile(file, 'utf8');
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`${file}: no ${begin} and ${end} to write between`);
+  const place = ({ fault }: SeededOutcome) => catalogue.findIndex((row) => row.fault === fault);
+  const inOrder = outcomes.toSorted((one, other) => place(one) - place(other) || one.seed - other.seed);
+  const measuring = new Set(catalogue.filter((row) => row.measures === true).map(({ fault }) => fault));
+  const figures = inOrder
+    .filter(({ fault }) => measuring.has(fault))
+    .map(({ seed, fault, notes }) => `- ${fault}, seed ${seed}: ${notes.join('; ')}.`);
   const missing = catalogue.filter((row) => !outcomes.some(({ fault }) => fault === row.fault));
   const absent =
     missing.length === 0 ? [] : [`Not in this record: ${missing.map(({ fault }) => fault).join(' · ')}.`, ''];
-  const table = [begin, '', describe(plan, outcomes), '', formatTable(outcomes), '', ...absent].join('\n');
+  const measured = figures.length === 0 ? [] : [...figures, ''];
+  const table = [begin, '', describe(plan, outcomes), '', formatTable(inOrder), '', ...measured, ...absent].join('\n');
   await writeFile(file, `${text.slice(0, from)}${table}\n${text.slice(to)}`);
 }
 

@@ -45,6 +45,8 @@ export type Row = {
   readonly slow?: true;
   /** Not for CI: it takes minutes on any machine, or needs one to itself. */
   readonly long?: true;
+  /** What it notes are figures that belong to the record. */
+  readonly measures?: true;
   /** What was done to requests goes on until everything has converged: its cause is not mended, or was mended elsewhere. */
   readonly lasting?: true;
   /** Watchers at the beginning; default 1. */
