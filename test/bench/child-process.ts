@@ -43,12 +43,6 @@ export async function cpuSeconds(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** Returns the resident memory of a process in bytes. */
-export async function residentBytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) * 1024;
-}
-
 async function nextMessage(child: ChildProcess, name: string): Promise<unknown> {
   return await new Promise((resolve, reject) => {
     const ended = (code: number | null) => reject(new Error(`${name} ended with ${code}`));

@@ -114,8 +114,8 @@ async function startOurs(
     ...{ CLUSTER: 'bench', KUBECONFIG: kubeconfig, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'WARN' },
     ...{ QUEUE_URL_PREFIX: `${queue.first.url}/000000000000/bench-`, AWS_ENDPOINT_URL: queue.first.url ?? '' },
     ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },
-    // What is listed at the start is no part of the figure.
-    RESYNC_PER_SECOND: '1000000',
+    // What is listed at the start is no part of the figure, and nobody else's turn is to be kept.
+    ...{ RESYNC_PER_SECOND: '1000000', FORWARD_PER_SECOND: '1000000', FORWARD_BURST: '1000000' },
   };
   const watcher = onOneProcessor(
     parts,

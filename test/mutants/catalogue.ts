@@ -185,7 +185,10 @@ export const subjects: readonly Subject[] = [
       { mutants: watchDefences, suites: kube('watch', 'watch-again', 'watch-state') },
       { mutants: loopDefences, suites: watcher('watch-loop', 'watch-loop-cursor', 'missed-deletions') },
       { mutants: dirtySetDefences, suites: runtime('dirty-set', 'forwarder') },
-      { mutants: cursorDefences, suites: [...runtime('progress', 'cursor-document'), ...watcher('cursor', 'cursor-writing')] },
+      {
+        mutants: cursorDefences,
+        suites: [...runtime('progress', 'cursor-document'), ...watcher('cursor', 'cursor-writing')],
+      },
       { mutants: deduplicationDefences, suites: [...queue('deduplication'), ...runtime('forwarder')] },
       { mutants: slotDefences, suites: [...queue('slots', 'timer'), ...runtime('timers')] },
       { mutants: batchDefences, suites: runtime('batch', 'batch-ends', 'turns', 'intake') },

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import * as z from 'zod';
 import { listenHere } from '../../support/listen.ts';
 
-export type CountingQueueSays = { readonly url: string } | { readonly keys: number };
+type CountingQueueSays = { readonly url: string } | { readonly keys: number };
 
 const batch = z.object({ Entries: z.array(z.object({ Id: z.string(), MessageBody: z.string() })) });
 let keys = 0;

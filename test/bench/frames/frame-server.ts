@@ -7,7 +7,7 @@ import { metadataOf } from '../metadata-server.ts';
 
 /** What the parent asks for, and what it is told. */
 export type Emit = { readonly perSecond: number; readonly seconds: number };
-export type FrameServerSays = { readonly url: string } | { readonly sent: number };
+type FrameServerSays = { readonly url: string } | { readonly sent: number };
 
 const { group, version, plural, kind } = { group: 'samples.example.com', version: 'v1', plural: 'foos', kind: 'Foo' };
 const collection = `/apis/${group}/${version}/${plural}`;
