@@ -151,7 +151,7 @@ export const subjects: readonly Subject[] = [
     generic: [],
     own: [
       { mutants: wakingMutants, suites: [...statements('owner', 'wake'), ...cross('borders')], of: 'foo' },
-      { mutants: deliveryMutants, suites: statements('foo', 'water-tank') },
+      { mutants: deliveryMutants, suites: [...statements('foo', 'water-tank'), ...runtime('resync-plan')] },
       { mutants: eventMutants, suites: [...statements('bitcoin-network'), ...cross('borders')], of: 'ingredient' },
       { mutants: placeMutants, suites: cross('borders'), of: 'memcached-proxy' },
       { mutants: staleMutants, suites: [generations], of: 'dinner' },
