@@ -18,7 +18,7 @@ export async function readAll(
   let size = 0;
   try {
     for await (const chunk of response) {
-      const bytes = Buffer.from(chunk);
+      const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
       size += bytes.length;
       if (size > limit) throw new AnswerError(`${label}: the answer is larger than ${limit} bytes`);
       chunks.push(bytes);

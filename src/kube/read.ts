@@ -66,37 +66,52 @@ export function listPages(
   return listPagesAs(client, resource, parseItem, options);
 }
 
-/** Lists as listPages does, with a parser of one's own. It gets each item with the kind and apiVersion that lists leave out. */
+/**
+ * Lists as listPages does, with a parser of one's own. It gets each item with the kind and apiVersion that lists leave out. While the
+ * next page is on its way nothing is kept of the last one but what the parser made.
+ */
 export async function* listPagesAs<Item>(
   client: KubeClient,
   resource: ResourceName,
   parse: (item: unknown, defaults: ItemDefaults) => Item,
-  { namespace, limit = 500, metadataOnly = false, signal, timeoutSeconds, ...options }: ListOptions = {},
+  options: ListOptions = {},
 ): AsyncGenerator<ListPage<Item>> {
-  const path = collectionPath(resource, namespace);
-  const { labelSelector, fieldSelector } = options;
   let token: string | undefined;
   do {
-    const { body } = await client.request({
-      method: 'GET',
-      path,
-      // A continue token carries its version; the API refuses to be told one beside it.
-      query: { labelSelector, fieldSelector, limit, continue: token, ...(token === undefined ? version(options) : {}) },
-      accept: metadataOnly ? METADATA_LIST : undefined,
-      signal,
-      timeoutSeconds,
-    });
-    const list = listBody.safeParse(body);
-    if (!list.success) throw new AnswerError(`GET ${path}: the answer is not a list`, { cause: list.error });
-    const { metadata, items } = list.data;
-    const defaults = itemDefaults(list.data);
-    token = metadata.continue === '' ? undefined : metadata.continue;
-    yield {
-      items: (items ?? []).map((item) => parse(item, defaults)),
-      resourceVersion: metadata.resourceVersion,
-      ...(token === undefined ? {} : { continue: token }),
-    };
+    const page = await readPage(client, resource, parse, token, options);
+    token = page.continue;
+    yield page;
   } while (token !== undefined);
+}
+
+/** Reads one page. Not within the generator, whose variables keep what was in them until it goes on: a page of full objects. */
+async function readPage<Item>(
+  client: KubeClient,
+  resource: ResourceName,
+  parse: (item: unknown, defaults: ItemDefaults) => Item,
+  token: string | undefined,
+  { namespace, limit = 500, metadataOnly = false, signal, timeoutSeconds, ...options }: ListOptions,
+): Promise<ListPage<Item>> {
+  const path = collectionPath(resource, namespace);
+  const { labelSelector, fieldSelector } = options;
+  const { body } = await client.request({
+    method: 'GET',
+    path,
+    // A continue token carries its version; the API refuses to be told one beside it.
+    query: { labelSelector, fieldSelector, limit, continue: token, ...(token === undefined ? version(options) : {}) },
+    accept: metadataOnly ? METADATA_LIST : undefined,
+    signal,
+    timeoutSeconds,
+  });
+  const list = listBody.safeParse(body);
+  if (!list.success) throw new AnswerError(`GET ${path}: the answer is not a list`, { cause: list.error });
+  const { metadata, items } = list.data;
+  const defaults = itemDefaults(list.data);
+  return {
+    items: (items ?? []).map((item) => parse(item, defaults)),
+    resourceVersion: metadata.resourceVersion,
+    ...(metadata.continue === undefined || metadata.continue === '' ? {} : { continue: metadata.continue }),
+  };
 }
 
 /** What the items of a list are, where the items themselves do not say. */

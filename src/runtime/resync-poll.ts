@@ -9,13 +9,13 @@ import { redact } from '../core/redact.ts';
 import { controllerQueue, resyncQueue, timersQueue } from '../core/words.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { continueAfter, isGone } from '../kube/errors.ts';
-import type { KubeObject } from '../kube/object.ts';
-import { listPages } from '../kube/read.ts';
+import { parseObject } from '../kube/object.ts';
+import { type ListPage, listPagesAs } from '../kube/read.ts';
 import type { Depth } from '../queue/depth.ts';
 import { formatResyncMessage, type ResyncMessage } from '../queue/resync-message.ts';
 import type { Entry, Send } from '../queue/sender.ts';
 import { timerEntry } from '../queue/timer.ts';
-import { createPacer, judge, type Pacer, type ResyncPace, turnOf } from './resync-plan.ts';
+import { createPacer, type Finding, judge, type Pacer, type ResyncPace, turnOf } from './resync-plan.ts';
 import { countSilence } from './watchers-silent.ts';
 
 /** A page of so many full objects stays far below a function's memory. */
@@ -83,11 +83,7 @@ export async function poll(parts: PollParts, asked: Poll, time: PollTime): Promi
   };
   const seen = { objects: 0, pages: 0, unobserved: 0, sent: 0 };
   try {
-    for await (const page of listPages(startingAt(message.continue, client), controller.declares.resource, {
-      limit: pageSize,
-      signal: time.signal,
-      timeoutSeconds: pageSeconds,
-    })) {
+    for await (const page of sightings(parts, { message, controller, client }, time.signal)) {
       seen.pages += 1;
       seen.objects += page.items.length;
       const { entries, unobserved } = pick(parts, { message, controller, client }, page.items, pacer);
@@ -119,15 +115,36 @@ export async function poll(parts: PollParts, asked: Poll, time: PollTime): Promi
   }
 }
 
+/** What is kept of an object while its page is gone through: its fields are many times as large. */
+type Sighting = Pick<TargetKey, 'namespace' | 'name'> & { readonly finding: Finding };
+
+/** Lists page by page, from where the message says. */
+function sightings(
+  { now, pace: { graceSeconds } }: PollParts,
+  { message, controller: { name: controller, declares }, client }: Poll,
+  signal: AbortSignal,
+): AsyncGenerator<ListPage<Sighting>> {
+  const { resource, part } = declares;
+  const see = (item: unknown): Sighting => {
+    const object = parseObject(item);
+    const { name, namespace } = object.metadata;
+    const finding = judge(object, { controller, part, graceSeconds, nowMs: now() });
+    return { name, ...(namespace === undefined ? {} : { namespace }), finding };
+  };
+  return listPagesAs(startingAt(message.continue, client), resource, see, {
+    ...{ limit: pageSize, signal, timeoutSeconds: pageSeconds },
+  });
+}
+
 /** Chooses what goes out of a page, and when. */
 function pick(
   { pace, periodSeconds, now }: PollParts,
   { message, controller }: Poll,
-  objects: readonly KubeObject[],
+  objects: readonly Sighting[],
   pacer: Pacer,
 ): { readonly entries: readonly Entry[]; readonly unobserved: number } {
   const nowMs = now();
-  const { resource, part, resyncPeriodSeconds } = controller.declares;
+  const { resource, resyncPeriodSeconds } = controller.declares;
   const slice = {
     runSeconds: Date.parse(message.run) / 1000,
     tickSeconds: pace.tickSeconds,
@@ -136,10 +153,8 @@ function pick(
   };
   const entries: Entry[] = [];
   let unobserved = 0;
-  for (const object of objects) {
-    const finding = judge(object, { controller: controller.name, part, graceSeconds: pace.graceSeconds, nowMs });
+  for (const { name, namespace, finding } of objects) {
     if (finding === 'left-alone') continue;
-    const { name, namespace } = object.metadata;
     const target: TargetKey = {
       controller: controller.name,
       cluster: message.cluster,

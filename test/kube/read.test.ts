@@ -1,7 +1,11 @@
-// Reading one object and lists page by page, as requests on the wire.
+// Reading one object and lists page by page, as requests on the wire; what a list holds in memory meanwhile.
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { isGone } from '../../src/kube/errors.ts';
-import { getObject, type ListOptions, listPages } from '../../src/kube/read.ts';
+import { parseObject } from '../../src/kube/object.ts';
+import { getObject, type ListOptions, listPages, listPagesAs } from '../../src/kube/read.ts';
 import { sendJson, startWireServer, statusOf, type WireServer } from './wire-server.ts';
 
 const pods = { group: '', version: 'v1', plural: 'pods', namespaced: true };
@@ -94,5 +98,35 @@ describe('listPages', () => {
   it('something that is no list is an error', async () => {
     const server = await startWireServer((_, response) => sendJson(response, 200, pod('a')));
     await expect(names(server, {})).rejects.toThrow('not a list');
+  });
+});
+
+describe('listPagesAs', () => {
+  it('while a page is asked for, nobody holds what came of the one before but what was made of it', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const bodies: WeakRef<object>[] = [];
+    const held: boolean[] = [];
+    const server = await startWireServer(() => undefined);
+    const client = {
+      ...server.client(),
+      request: async () => {
+        // A WeakRef that was just made or asked holds its object until the turn is over.
+        await turn();
+        collect();
+        const last = bodies.at(-1);
+        if (last !== undefined) held.push(last.deref() !== undefined);
+        const more = bodies.length < 4 ? { continue: 'more' } : {};
+        const body = { metadata: { resourceVersion: '7', ...more }, items: [pod(`a${bodies.length}`)] };
+        bodies.push(new WeakRef(body.items));
+        return { status: 200, headers: {}, body };
+      },
+    };
+    const names: string[] = [];
+    for await (const { items } of listPagesAs(client, pods, (item) => parseObject(item).metadata.name)) {
+      names.push(...items);
+    }
+    expect(names).toEqual(['a0', 'a1', 'a2', 'a3', 'a4']);
+    expect(held).toEqual([false, false, false, false]);
   });
 });
