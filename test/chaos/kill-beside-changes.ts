@@ -1,0 +1,50 @@
+// Functions die right after effects while users work: after those that the dice choose, because what else goes on then is what matters.
+// After each single effect of a quiet life they die in effects/lives.ts.
+import type { Asked } from './chaos-proxy.ts';
+import { functionPids, killAll } from './kill-functions.ts';
+import { portionsPath } from './portions.ts';
+import { editUntil, type Stage } from './row.ts';
+
+/** Something must get done between two deaths: SQS buries what was received ten times. */
+const mostEffectsBetween = 30;
+const finalizer = 'outrigger.dev/';
+
+/** Ends the lives of Ingredient's functions, each after an effect, while users work. Returns how many processes died. */
+export async function killBesideChanges(stage: Stage): Promise<number> {
+  const { system, editor, changes, kills, dice, note } = stage;
+  const struck: string[] = [];
+  let deaths = 0;
+  let effectsLeft = mostEffectsBetween;
+  /** Tells whether it has come to the effect that is the last of somebody's life. */
+  const isLast = (): boolean => {
+    effectsLeft -= 1;
+    if (effectsLeft > 0 || struck.length >= kills) return false;
+    effectsLeft = 1 + dice.below(mostEffectsBetween);
+    return true;
+  };
+  const die = (effect: string) => {
+    struck.push(effect);
+    deaths += killAll(functionPids(system));
+  };
+  system.api.rule((asked) => {
+    const effect = functionEffect(asked);
+    return effect !== undefined && isLast() ? { type: 'swallow', acted: () => die(effect) } : undefined;
+  });
+  system.world.onVisit(() => {
+    if (isLast()) die('a move of goods');
+  });
+  system.hasten(true);
+  await editor.edit(changes);
+  await editUntil(stage, () => struck.length >= kills);
+  system.hasten(false);
+  const sorts = [...Map.groupBy(struck, (effect) => effect)].map(([effect, { length }]) => `${length} x ${effect}`);
+  note(`ingredient, beside ${changes} changes: ${deaths} deaths, after ${sorts.join(', ')}`);
+  return deaths;
+}
+
+/** What Ingredient's function alone does, as the proxies see it: it alone writes portions through them. */
+function functionEffect({ method, url, body }: Asked): string | undefined {
+  if (method !== 'PATCH' || !url.startsWith(portionsPath)) return undefined;
+  if (url.includes('/status')) return 'a status';
+  return body.includes(finalizer) ? 'a finalizer put' : 'a finalizer taken';
+}
