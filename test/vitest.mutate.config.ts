@@ -6,7 +6,7 @@ export default defineConfig({
   plugins: [mutantPlugin(process.env[mutantVariable], process.cwd())],
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/cluster/**', 'test/bench/**'],
+    exclude: ['test/cluster/**', 'test/deploy/**', 'test/bench/**'],
     // A mutant may well wait for what never comes.
     testTimeout: 20_000,
     hookTimeout: 30_000,
