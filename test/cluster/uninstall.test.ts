@@ -43,7 +43,7 @@ afterAll(async () => {
 async function everything(): Promise<ReadonlyMap<string, KubeObject['metadata']>> {
   const found = new Map<string, KubeObject['metadata']>();
   const { kinds } = await discoverKinds(cluster.client, { signal });
-  for (const kind of kinds.filter(({ verbs, plural }) => verbs.includes('list') && plural !== 'events')) {
+  for (const kind of kinds.filter(({ verbs, plural }) => verbs.includes('watch') && plural !== 'events')) {
     for await (const { items } of listPages(cluster.client, kind, { metadataOnly: true, signal })) {
       for (const { metadata } of items) {
         found.set(`${kind.plural}.${kind.group} ${metadata.namespace ?? ''}/${metadata.name}`, metadata);

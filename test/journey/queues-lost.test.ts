@@ -27,9 +27,11 @@ const caseSeconds = 90;
 describe('queues that are lost', { timeout: caseSeconds * 1000 }, () => {
   let dev: Dev;
   let folder: string;
+  const lines: string[] = [];
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'outrigger-lost-'));
-    const options = { folder, resyncSeconds: { tick: 2, period: 10, grace: 2 } };
+    const resyncSeconds = { tick: 2, period: 10, grace: 2 };
+    const options = { folder, resyncSeconds, onLine: (line: object) => void lines.push(JSON.stringify(line)) };
     dev = await startDev({ controllers: registry, build, root }, options, AbortSignal.timeout(170_000));
   }, 180_000);
   afterAll(async () => {
@@ -100,7 +102,13 @@ describe('queues that are lost', { timeout: caseSeconds * 1000 }, () => {
     const { makeAnew } = await lose('ingredient.fifo');
     const pid = dev.watchers.pids();
     await create(ingredientKind, 'meanwhile', { item: 'rice', amount: 1, unit: 'g' });
-    await until(ingredientKind, 'meanwhile', (object) => object !== undefined);
+    // It says so, in a line, and goes on with everything else.
+    const said = 'there is no queue ingredient.fifo; deploy once more, and see outrigger doctor';
+    const watchers = () => lines.filter((line) => line.includes('"who":"watcher"') && line.includes(said));
+    await expect.poll(() => watchers().length, { timeout: 30_000 }).toBeGreaterThan(0);
+    const { metadata } = await create(waterTankKind, 'elsewhere', { targetLevel: 2, capacity: 100 });
+    await ready(waterTankKind, 'elsewhere');
+    expect(dev.worlds.plant.tank(metadata.uid ?? '').level).toBeGreaterThan(1);
     await makeAnew();
     await ready(ingredientKind, 'meanwhile');
     expect(dev.watchers.pids()).toEqual(pid);
