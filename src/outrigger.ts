@@ -19,7 +19,7 @@ export type { AllowedCommand, Exec, ExecDeclaration, ExecOptions, Executed } fro
 export type { Key } from './core/key.ts';
 export { type Child, existingKind, type Kind, type KindNames, type Meta, type ObjectOf } from './core/kind.ts';
 export { parseJson } from './core/parse-json.ts';
-export { type Custom, defineResource, type Resource } from './core/resource.ts';
+export { type AnyResource, type Custom, defineResource, type Resource } from './core/resource.ts';
 export type { Condition, Finalized, Result, StandingCondition } from './core/result.ts';
 export { type CelRule, withRule } from './core/rule.ts';
 export { type Secret, secret } from './core/secret.ts';

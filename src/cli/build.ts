@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { type BuildOptions, build as bundle } from 'esbuild';
 import * as z from 'zod';
+import { ownModule } from '../local/own-module.ts';
 import { OperatorProblem, operate } from './operate.ts';
 
 /** Makes the command. */
@@ -83,7 +84,7 @@ export async function build(root: string): Promise<void> {
         // What is seldom needed (a kubeconfig's parser) is a file of its own, loaded when it is.
         splitting: true,
         // A function's credentials are in its environment; the chain that looks elsewhere is a quarter of a bundle.
-        alias: { '@aws-sdk/credential-provider-node': path.join(root, 'src/lambda/function-credentials.ts') },
+        alias: { '@aws-sdk/credential-provider-node': ownModule(import.meta, '../lambda/function-credentials') },
       });
       if (Object.keys(metafile.inputs).some((input) => input.includes(notInFunctions))) {
         throw new Error(`functions/${file} would hold ${notInFunctions}; functions parse kubeconfigs themselves`);

@@ -5,11 +5,11 @@ import { Command, Option } from 'commander';
 import { ConnectionProblem } from '../clusters/connection-problem.ts';
 import { openClusterSource } from '../clusters/open-source.ts';
 import { createClusterTable } from '../clusters/table.ts';
-import { registry } from '../controllers/registry.ts';
 import { accessEntries } from '../generate/access-entries.ts';
 import { readOperatorSettings } from '../settings.ts';
 import { type AccessPlan, accessPlan, type Deployment, planLines } from './access-plan.ts';
 import { OperatorProblem, operate } from './operate.ts';
+import { loadProject } from './project.ts';
 
 type AccessFlags = {
   readonly stage: string;
@@ -80,6 +80,7 @@ async function readPlans(
 ): Promise<{ readonly plans: readonly AccessPlan[]; readonly problems: readonly string[] }> {
   const ssm = () => new SSMClient(deployment.region === undefined ? {} : { region: deployment.region });
   const table = createClusterTable(openClusterSource(place, ssm), { now: () => new Date() });
+  const { registry } = await loadProject(process.cwd());
   const entries = accessEntries(registry);
   const known = await table.list();
   if (known.length === 0)

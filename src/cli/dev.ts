@@ -2,7 +2,6 @@
 import path from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConnectionProblem } from '../clusters/connection-problem.ts';
-import { registry } from '../controllers/registry.ts';
 import { toError } from '../core/errors.ts';
 import { type Dev, type DevOptions, startDev } from '../local/dev.ts';
 import { TemplateError } from '../local/lambda/template.ts';
@@ -12,6 +11,8 @@ import { DevProblem } from '../local/problem.ts';
 import { formatNotReady, formatTable } from '../local/readiness.ts';
 import { reloadOnSave } from '../local/reload.ts';
 import { build } from './build.ts';
+import { OperatorProblem } from './operate.ts';
+import { loadProject } from './project.ts';
 
 type Flags = {
   readonly folder?: string;
@@ -73,6 +74,7 @@ async function run(flags: Flags): Promise<void> {
   const stop = stopSignal();
   const print = createPrinter((text) => void process.stdout.write(text), { readable: process.stdout.isTTY === true });
   try {
+    const { registry } = await loadProject(process.cwd());
     const dev = await startDev({ controllers: registry, build, root: process.cwd() }, optionsOf(flags, print), stop);
     let end: Ending = { status: 0, text: '' };
     try {
@@ -151,7 +153,7 @@ function stopSignal(): AbortSignal {
 }
 
 function isForAPerson(error: unknown): error is Error {
-  return error instanceof DevProblem || error instanceof ConnectionProblem || error instanceof TemplateError;
+  return [DevProblem, ConnectionProblem, TemplateError, OperatorProblem].some((kind) => error instanceof kind);
 }
 
 function wholeNumber(text: string): number {

@@ -1,6 +1,6 @@
 // `outrigger dlq`: what went wrong for good, and putting it back to work.
 import { Command } from 'commander';
-import { registry } from '../controllers/registry.ts';
+import type { Registered } from '../core/controller.ts';
 import { formatTarget } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
 import { controllerDeadLetters, resyncDeadLetters, timersDeadLetters } from '../core/words.ts';
@@ -15,6 +15,7 @@ import { controllerNamed, isAsked, parseAskedKey } from './asked-key.ts';
 import { OperatorProblem, operate } from './operate.ts';
 import { type Output, outputOption, printJson } from './output.ts';
 import { openPlace, type Place, type PlaceFlags, withPlace } from './place.ts';
+import { loadProject } from './project.ts';
 
 type ListFlags = PlaceFlags & {
   readonly controller?: string;
@@ -68,7 +69,8 @@ stays. Without --controller, --key or --id all letters of all controllers are se
 
 async function runList({ controller, output, limit, ...flags }: ListFlags, signal: AbortSignal): Promise<number> {
   if (!Number.isInteger(limit) || limit < 1) throw new OperatorProblem('--limit: a whole number above 0 is needed');
-  const queues = queuesOf(controller, [...registry.map(({ name }) => name), ...Object.keys(others)]);
+  const { registry } = await loadProject(process.cwd());
+  const queues = queuesOf(registry, controller, [...registry.map(({ name }) => name), ...Object.keys(others)]);
   const place = await openPlace(flags, signal);
   try {
     const found = await Promise.all(
@@ -97,6 +99,7 @@ async function runRedrive(
   signal: AbortSignal,
 ): Promise<number> {
   if (key !== undefined && id !== undefined) throw new OperatorProblem('--key and --id exclude each other');
+  const { registry } = await loadProject(process.cwd());
   const isMachinery = controller !== undefined && controller in others;
   const asked = key === undefined ? undefined : parseAskedKey(key, registry, isMachinery ? undefined : controller);
   // What timers could not forward is a controller's message all the same; what resync could not do, its next tick does.
@@ -104,7 +107,7 @@ async function runRedrive(
     asked === undefined || isMachinery ? [...registry.map(({ name }) => name), 'timers'] : [asked.controller, 'timers'];
   if (controller === 'resync')
     throw new OperatorProblem('resync is not redriven: its next tick lists everything again');
-  const queues = queuesOf(controller, names);
+  const queues = queuesOf(registry, controller, names);
   const place = await openPlace(flags, signal);
   const counts = { sent: 0, 'would-be-sent': 0, kept: 0, refused: 0 };
   try {
@@ -134,7 +137,11 @@ async function runRedrive(
   return stay === 0 ? 0 : 1;
 }
 
-function queuesOf(wanted: string | undefined, all: readonly string[]): readonly { of: string; queue: string }[] {
+function queuesOf(
+  registry: readonly Registered[],
+  wanted: string | undefined,
+  all: readonly string[],
+): readonly { of: string; queue: string }[] {
   const names = wanted === undefined ? all : [wanted];
   return names.map((of) => ({ of, queue: others[of] ?? controllerDeadLetters(controllerNamed(of, registry).name) }));
 }

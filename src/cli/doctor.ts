@@ -1,7 +1,7 @@
 // `outrigger doctor`: looks at everything that a deployment needs, and says of what is not as it should be how to mend it.
 import { access } from 'node:fs/promises';
 import { Command } from 'commander';
-import { kindsAlone, registry } from '../controllers/registry.ts';
+import type { Registered } from '../core/controller.ts';
 import { checkAccount } from './doctor/check-account.ts';
 import { checkCluster } from './doctor/check-cluster.ts';
 import { checkQueues } from './doctor/check-queues.ts';
@@ -11,6 +11,7 @@ import { generate } from './generate.ts';
 import { lineOf, operate } from './operate.ts';
 import { type Output, outputOption, printJson, printLines } from './output.ts';
 import { openPlace, type Place, type PlaceFlags, withPlace } from './place.ts';
+import { loadProject, type Project } from './project.ts';
 
 type Flags = PlaceFlags & { readonly cluster?: string; readonly output: Output };
 
@@ -40,18 +41,20 @@ It looks, with your credentials, and changes nothing:
 Exit status: 0 when nothing is wrong, 1 when something is; what only somebody should look at does not count.`;
 
 async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
+  const root = process.cwd();
+  const project = await loadProject(root);
+  const { registry } = project;
   const place = await openPlace(flags, signal);
   try {
     const deploy =
       place.on === 'AWS'
         ? `deploy once more: npx osls deploy --stage ${flags.stage ?? 'STAGE'}`
         : 'start outrigger dev anew';
-    const root = process.cwd();
     const parts = await Promise.all([
-      checkFolder(root),
+      checkFolder(root, project),
       checkQueues(place, await expectedQueues(registry, root), { deploy, signal }),
       place.on === 'AWS' ? checkAccount(place, registry, { deploy, signal }) : [],
-      checkClusters(place, cluster, signal),
+      checkClusters(place, registry, cluster, signal),
     ]);
     const findings = [...where(place), ...parts.flat()];
     if (output === 'json') printJson(findings);
@@ -68,7 +71,7 @@ function where({ on, urlPrefix }: Place): readonly Finding[] {
   return on === 'AWS' ? [ok('credentials', `accepted; the deployment is in account ${account}`)] : [];
 }
 
-async function checkFolder(root: string): Promise<readonly Finding[]> {
+async function checkFolder(root: string, { registry, kindsAlone }: Project): Promise<readonly Finding[]> {
   const [major = 0] = process.versions.node.split('.').map(Number);
   const node =
     major >= 24
@@ -91,7 +94,12 @@ async function checkFolder(root: string): Promise<readonly Finding[]> {
   }
 }
 
-async function checkClusters(place: Place, only: string | undefined, signal: AbortSignal): Promise<readonly Finding[]> {
+async function checkClusters(
+  place: Place,
+  registry: readonly Registered[],
+  only: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
   const { table, clusters } = place;
   if (table === undefined || clusters === undefined) {
     return [warning('clusters', 'nobody says where the clusters table is', 'set CLUSTERS, or give --stage')];
@@ -99,7 +107,7 @@ async function checkClusters(place: Place, only: string | undefined, signal: Abo
   try {
     const names = only === undefined ? await table.list() : [only];
     if (names.length === 0) return [warning('clusters', 'the table is empty', 'add one: see Deploy in the README')];
-    const found = await Promise.all(names.map((name) => checkEntry(place, name, signal)));
+    const found = await Promise.all(names.map((name) => checkEntry(place, registry, name, signal)));
     return found.flat();
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -107,7 +115,12 @@ async function checkClusters(place: Place, only: string | undefined, signal: Abo
   }
 }
 
-async function checkEntry({ clusters }: Place, name: string, signal: AbortSignal): Promise<readonly Finding[]> {
+async function checkEntry(
+  { clusters }: Place,
+  registry: readonly Registered[],
+  name: string,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
   const about = `cluster ${name}`;
   try {
     const found = await clusters?.find(name);

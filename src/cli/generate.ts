@@ -2,11 +2,12 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
-import { kindsAlone, registry } from '../controllers/registry.ts';
 import type { Registered } from '../core/controller.ts';
 import type { AnyResource } from '../core/resource.ts';
 import { generatedFiles, generatedFolders, generatedHints } from '../generate/files.ts';
 import { SchemaError } from '../generate/schema-error.ts';
+import { OperatorProblem } from './operate.ts';
+import { loadProject } from './project.ts';
 
 /** Makes the command. */
 export function generateCommand(): Command {
@@ -16,6 +17,7 @@ export function generateCommand(): Command {
     .addHelpText('after', helpText)
     .action(async ({ check = false }: { readonly check?: boolean }) => {
       try {
+        const { registry, kindsAlone } = await loadProject(process.cwd());
         const differences = await generate(registry, process.cwd(), { check, kinds: kindsAlone });
         for (const hint of generatedHints(registry, kindsAlone)) process.stderr.write(`hint: ${hint}\n`);
         for (const { file, what } of differences) process.stdout.write(`${what}${check ? '' : ', mended'}: ${file}\n`);
@@ -24,7 +26,7 @@ export function generateCommand(): Command {
           `${differences.length} generated files are not as the registry says; run npm run generate\n`,
         );
       } catch (error) {
-        if (!(error instanceof SchemaError)) throw error;
+        if (!(error instanceof SchemaError || error instanceof OperatorProblem)) throw error;
         process.stderr.write(`${error.message}\n`);
       }
       process.exitCode = 1;

@@ -9,6 +9,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor.ts')).doctorCommand(),
   dlq: async () => (await import('./dlq.ts')).dlqCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
+  pause: async () => (await import('./pause.ts')).pauseCommand(),
+  resume: async () => (await import('./pause.ts')).resumeCommand(),
   clusters: async () => (await import('./clusters.ts')).clustersCommand(),
   release: async () => (await import('./release.ts')).releaseCommand(),
   new: async () => (await import('./new-controller.ts')).newCommand(),

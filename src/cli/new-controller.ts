@@ -5,13 +5,15 @@ import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
-import { registry } from '../controllers/registry.ts';
 import type { Registered } from '../core/controller.ts';
 import { nameProblem } from '../generate/check-registry.ts';
+import { ownModule } from '../local/own-module.ts';
 import { type Source, withEntry, withImport } from './new-controller/edit-source.ts';
-import { type NewNames, newFiles, newLines, newNames, registryFile } from './new-controller/files.ts';
+import { type NewNames, newFiles, newLines, newNames } from './new-controller/files.ts';
+import { newProjectCommand } from './new-project.ts';
 import { OperatorProblem, operate } from './operate.ts';
 import { printLines } from './output.ts';
+import { loadProject } from './project.ts';
 
 /** Makes the command. */
 export function newCommand(): Command {
@@ -24,7 +26,7 @@ export function newCommand(): Command {
       async (name: string, flags: { readonly group?: string }) =>
         await operate('new controller', async () => await run(process.cwd(), name, flags.group)),
     );
-  return new Command('new').description('begin something new').addCommand(controller);
+  return new Command('new').description('begin something new').addCommand(newProjectCommand()).addCommand(controller);
 }
 
 const helpText = `
@@ -46,12 +48,13 @@ const words = new Set(
 );
 
 async function run(root: string, given: string, group: string | undefined): Promise<number> {
-  const names = checked(given, group);
+  const { registry } = await loadProject(root);
+  const names = checked(registry, given, group);
   const sources = await readSources(root, names);
-  if (!sources.has(registryFile)) {
-    throw new OperatorProblem(`there is no ${registryFile} here; run it in the folder of the project`);
-  }
-  const files = await newFiles(names, sources);
+  const files = await newFiles(names, {
+    listed: sources,
+    isRepository: await isThere(path.join(root, 'src/outrigger.ts')),
+  });
   for (const file of files.keys()) {
     if (await isThere(path.join(root, file)))
       throw new OperatorProblem(`${file} is there already; choose another name`);
@@ -73,7 +76,7 @@ async function run(root: string, given: string, group: string | undefined): Prom
   return 0;
 }
 
-function checked(given: string, group: string | undefined): NewNames {
+function checked(registry: readonly Registered[], given: string, group: string | undefined): NewNames {
   const names = newNames(given, group);
   const is = `${JSON.stringify(given)} is`;
   if (names === undefined) throw new OperatorProblem(`${is} no name; write one like Cafe, WaterTank or water-tank`);
@@ -124,7 +127,7 @@ async function tidy(root: string, files: readonly string[]): Promise<void> {
 
 /** In a process of its own, because this one has the registry as it was. */
 async function generateAnew(root: string): Promise<readonly string[]> {
-  const command = path.join(import.meta.dirname, 'main.ts');
+  const command = ownModule(import.meta, './main');
   const { stdout } = await promisify(execFile)(process.execPath, [command, 'generate'], { cwd: root });
   return stdout
     .split('\n')

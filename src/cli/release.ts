@@ -2,7 +2,7 @@
 // were made for them, whatever would let them hang or would go on naming us.
 import { Command } from 'commander';
 import { loadKubeconfig } from '../clusters/kubeconfig.ts';
-import { registry } from '../controllers/registry.ts';
+import type { Registered } from '../core/controller.ts';
 import { redact } from '../core/redact.ts';
 import { createClient, type KubeClient } from '../kube/client.ts';
 import { discoverKinds, type ServedKind } from '../kube/discovery.ts';
@@ -14,6 +14,7 @@ import { clusterClient, clusterNamed } from './cluster-client.ts';
 import { OperatorProblem, operate } from './operate.ts';
 import { type Output, outputOption, printJson, printLines } from './output.ts';
 import { openPlace, type PlaceFlags, withPlace } from './place.ts';
+import { loadProject } from './project.ts';
 
 type Flags = PlaceFlags & {
   readonly cluster?: string;
@@ -60,11 +61,12 @@ being deleted it says so by name. Killed half-way, run it again.
 Exit status: 0 when nothing of ours is left; 1 when something is, or when --yes was missing.`;
 
 async function run(text: string, flags: Flags, signal: AbortSignal): Promise<number> {
+  const { registry } = await loadProject(process.cwd());
   const { client, close } = await connect(flags, signal);
   try {
     const { kinds, silent } = await discoverKinds(client, { signal });
     for (const group of silent) process.stderr.write(`not looked at: ${redact(group)}\n`);
-    const kind = kindNamed(text, kinds);
+    const kind = kindNamed(registry, text, kinds);
     const controllers = new Set([
       ...registry.filter(({ declares }) => isSame(declares.resource, kind)).map(({ name }) => name),
       ...(await findControllers(client, kind, { signal })),
@@ -75,7 +77,7 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
       // After the children that they were copied from.
       ...kinds.filter((one) => copies.includes(named(one))).map((resource) => copyTarget(resource, controllers)),
     ];
-    const planned = await passOver(client, targets, { dryRun: true, signal });
+    const planned = await passOver(client, registry, targets, { dryRun: true, signal });
     const isWanted = planned.some(({ count }) => count.ours > 0);
     if (flags.yes !== true || !isWanted) return say(planned, flags, isWanted ? 'planned' : 'nothing');
     await warnOfWatchers(client, signal);
@@ -83,8 +85,8 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
     const concerned = planned
       .filter(({ target, count }) => target.traces.as === 'copy' || count.ours > 0)
       .map(({ target }) => target);
-    const done = await passOver(client, concerned, { dryRun: false, signal });
-    const left = await passOver(client, concerned, { dryRun: true, signal });
+    const done = await passOver(client, registry, concerned, { dryRun: false, signal });
+    const left = await passOver(client, registry, concerned, { dryRun: true, signal });
     for (const { target, count } of done) {
       for (const { object, why } of count.failed)
         process.stderr.write(`${named(target.resource)} ${object}: ${redact(why)}\n`);
@@ -122,7 +124,7 @@ type Name = { readonly group: string; readonly plural: string };
 type Target = ReleaseTarget & { readonly resource: ServedKind };
 type Passed = { readonly target: Target; readonly count: ReleaseCount };
 
-function kindNamed(text: string, kinds: readonly ServedKind[]): ServedKind {
+function kindNamed(registry: readonly Registered[], text: string, kinds: readonly ServedKind[]): ServedKind {
   const wanted = text.toLowerCase();
   const found = kinds.filter((one) =>
     [one.kind.toLowerCase(), one.plural, named(one), ...one.shortNames].includes(wanted),
@@ -157,6 +159,7 @@ function copyTarget(resource: ServedKind, controllers: ReadonlySet<string>): Tar
 
 async function passOver(
   client: KubeClient,
+  registry: readonly Registered[],
   targets: readonly Target[],
   { dryRun, signal }: { readonly dryRun: boolean; readonly signal: AbortSignal },
 ): Promise<readonly Passed[]> {
@@ -169,14 +172,14 @@ async function passOver(
       passed.push({ target, count: await release(client, target, { dryRun, onProgress, signal }) });
     } catch (error) {
       // Whose children nobody of ours may see, nobody of ours has made.
-      if (target.traces.as === 'primary' || isOwned(target) || !isForbidden(error)) throw error;
+      if (target.traces.as === 'primary' || isOwned(registry, target) || !isForbidden(error)) throw error;
       process.stderr.write(`not looked at: ${named(target.resource)}: ${redact(error.message)}\n`);
     }
   }
   return passed;
 }
 
-function isOwned({ resource, traces }: Target): boolean {
+function isOwned(registry: readonly Registered[], { resource, traces }: Target): boolean {
   const theirs = registry.filter(({ name }) => traces.controllers.has(name));
   return theirs.some(({ declares }) => declares.owns.some((kind) => isSame(kind, resource)));
 }

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import { createSecretReader } from '../clusters/secret-reader.ts';
 import { settingSecrets } from '../clusters/setting-secrets.ts';
-import { registry } from '../controllers/registry.ts';
 import type { Log } from '../core/context.ts';
 import type { Registered } from '../core/controller.ts';
 import { formatTarget, type TargetKey } from '../core/key.ts';
@@ -18,6 +17,7 @@ import { clusterClient, clusterNamed } from './cluster-client.ts';
 import { guardFetch } from './guard-fetch.ts';
 import { OperatorProblem, operate } from './operate.ts';
 import { openPlace, type Place, type PlaceFlags, withPlace } from './place.ts';
+import { loadProject } from './project.ts';
 
 type Flags = PlaceFlags & { readonly cluster?: string; readonly dryRun?: true };
 
@@ -48,6 +48,7 @@ the first call by fetch that would change something outside the cluster it ends,
 Exit status of a dry run: 0 when the reconcile would end well, 1 when it would fail or is not known to the end.`;
 
 async function run(text: string, { cluster, dryRun, ...flags }: Flags, signal: AbortSignal): Promise<number> {
+  const { registry } = await loadProject(process.cwd());
   const asked = parseAskedKey(text, registry);
   const controller = controllerNamed(asked.controller, registry);
   const place = await openPlace(flags, signal);

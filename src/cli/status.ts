@@ -1,6 +1,5 @@
 // `outrigger status`: whether all is well, on one screen: the clusters, the queues, and each controller in each cluster.
 import { Command } from 'commander';
-import { registry } from '../controllers/registry.ts';
 import type { Registered } from '../core/controller.ts';
 import {
   controllerDeadLetters,
@@ -17,6 +16,7 @@ import { type ClusterStanding, readCluster } from './cluster-standing.ts';
 import { lineOf, operate } from './operate.ts';
 import { type Output, outputOption, printJson, printLines } from './output.ts';
 import { openPlace, type Place, type PlaceFlags, withPlace } from './place.ts';
+import { loadProject } from './project.ts';
 import { type NamedCluster, type NamedQueue, statusLines } from './status-lines.ts';
 
 type Flags = PlaceFlags & { readonly cluster?: string; readonly controller?: string; readonly output: Output };
@@ -48,6 +48,7 @@ What it shows:
 Exit status: 0 when everything could be asked, 1 when a cluster or a queue could not; the last lines name it.`;
 
 async function run({ cluster, controller, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
+  const { registry } = await loadProject(process.cwd());
   const controllers = controller === undefined ? registry : [controllerNamed(controller, registry)];
   const place = await openPlace(flags, signal);
   try {

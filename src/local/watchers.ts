@@ -2,7 +2,9 @@
 // anyone can kill one and look what is lost.
 import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { isRecord } from '../kube/record.ts';
+import { ownModule } from './own-module.ts';
 
 /** What a watcher's process did. */
 export type WatcherEvent =
@@ -33,7 +35,7 @@ export type Watchers = {
   stop(): Promise<void>;
 };
 
-const leash = new URL('./leash.ts', import.meta.url).href;
+const leash = pathToFileURL(ownModule(import.meta, './leash')).href;
 /** As Kubernetes gives a pod, but nobody at a terminal waits 30 s. */
 const drainMilliseconds = 5_000;
 /** A watcher that cannot watch everything is reported by its lines; nobody waits for it for ever. */

@@ -5,7 +5,9 @@ import type { TargetKey } from '../core/key.ts';
 import { lanes } from '../core/words.ts';
 import { MessageError, milliseconds, readBody, seconds, segment, writeBody } from './body.ts';
 
-const schema = z.strictObject({
+// While a deployment goes on, functions of two versions write to one another. A field that one of them does not know is dropped, so a
+// field that is added is optional, and harms nothing when it gets lost; what cannot be so is another `v`, read one release before it is written.
+const schema = z.object({
   v: z.literal(1),
   controller: segment,
   cluster: segment,

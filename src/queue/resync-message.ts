@@ -3,7 +3,8 @@
 import * as z from 'zod';
 import { readBody, seconds, segment, writeBody } from './body.ts';
 
-const schema = z.strictObject({
+// Fields come and go by the rule of message.ts.
+const schema = z.object({
   v: z.literal(1),
   kind: z.literal('resync'),
   /** The schedule's own time (ISO 8601): the same for a trigger that came twice. */

@@ -106,7 +106,8 @@ function refused(reason: string, final: boolean): Attempt {
 }
 
 function noSuchQueue(queue: string): Attempt {
-  return { sent: { accepted: false, reason: `there is no queue ${queue}`, missingQueue: true }, final: true };
+  const reason = `there is no queue ${queue}; deploy once more, and see outrigger doctor`;
+  return { sent: { accepted: false, reason, missingQueue: true }, final: true };
 }
 
 function toRequestEntry({ number, entry }: Numbered, senders: string | undefined): SendMessageBatchRequestEntry {

@@ -1,4 +1,4 @@
-// As much of AWS Lambda's and Systems Manager's wire as `outrigger doctor` and `--stage` need: what is asked, answered from what a test
+// As much of AWS Lambda's and Systems Manager's wire as `outrigger doctor`, `pause` and `--stage` need: what is asked, answered from what a test
 // says is there. SQS is a real server of its own.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -31,10 +31,23 @@ export async function startAwsServices(account: Account) {
   };
 }
 
+const switched = z.object({ Enabled: z.boolean() });
+const known = z.looseObject({ UUID: z.string() });
+
 const byName = z.looseObject({ Name: z.string().optional(), Path: z.string().optional() });
 
 async function answer(account: Account, request: IncomingMessage): Promise<readonly [number, object]> {
   const { url = '' } = request;
+  if (request.method === 'PUT') {
+    const { Enabled } = switched.parse(await json(request));
+    const [changed, ...more] = account.mappings
+      .map((one) => known.parse(one))
+      .filter(({ UUID }) => url === `/2015-03-31/event-source-mappings/${UUID}`);
+    if (changed === undefined || more.length > 0) return [404, { Type: 'User', Message: 'no such mapping' }];
+    const next = { ...changed, State: Enabled ? 'Enabled' : 'Disabled' };
+    account.mappings = account.mappings.map((one) => (known.parse(one).UUID === changed.UUID ? next : one));
+    return [202, next];
+  }
   if (url.startsWith('/2015-03-31/event-source-mappings')) return [200, { EventSourceMappings: account.mappings }];
   if (url.startsWith('/2016-08-19/account-settings')) {
     if (account.unreserved === undefined) return [403, { __type: 'AccessDeniedException', Message: 'not you' }];

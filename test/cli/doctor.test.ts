@@ -170,10 +170,12 @@ describe('doctor, of functions', () => {
   });
 
   it('points at a controller that is paused, and says how to resume it', async () => {
-    account.mappings = [...without('foo.fifo'), mappingOf('foo.fifo', { State: 'Disabled' })];
+    const paused = ['foo.fifo', 'timers'].map((name) => mappingOf(name, { State: 'Disabled' }));
+    account.mappings = [...account.mappings.filter((one) => !/foo|timers/.test(JSON.stringify(one))), ...paused];
     const { bad, status } = await findings();
     expect(bad).toMatchObject([
-      { state: 'warning', about: 'function of foo.fifo', fix: expect.stringContaining('--uuid uuid-of-foo.fifo') },
+      { state: 'warning', about: 'function of foo.fifo', fix: 'to go on: outrigger resume foo' },
+      { state: 'warning', about: 'function of timers', fix: expect.stringContaining('--uuid uuid-of-timers') },
     ]);
     expect(status).toBe(0);
   });

@@ -76,7 +76,11 @@ describe('a queue', () => {
   });
 
   it('that does not exist is named in the refusal', async () => {
-    const refused = { accepted: false, reason: 'there is no queue nowhere', missingQueue: true };
+    const refused = {
+      accepted: false,
+      reason: 'there is no queue nowhere; deploy once more, and see outrigger doctor',
+      missingQueue: true,
+    };
     expect(await send('nowhere', entries(2))).toEqual([refused, refused]);
   });
 

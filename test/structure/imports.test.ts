@@ -42,7 +42,6 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/cli': [
     'src/local',
     'src/generate',
-    'src/controllers',
     'src/clusters',
     'src/settings.ts',
     'src/core',
@@ -53,6 +52,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/outrigger.ts': ['src/core'],
   'src/testing.ts': ['src/testing'],
   'src/lambda.ts': ['src/lambda'],
+  'src/watcher.ts': ['src/watcher'],
 };
 
 const files = ['functions', 'src'].flatMap(listFiles);
@@ -182,7 +182,7 @@ describe('the sources', () => {
   });
 
   it('nothing is re-exported, except by the entries of the package', () => {
-    const entries = new Set(['src/outrigger.ts', 'src/testing.ts', 'src/lambda.ts']);
+    const entries = new Set(['src/outrigger.ts', 'src/testing.ts', 'src/lambda.ts', 'src/watcher.ts']);
     const passing = files.filter(
       (file) => !entries.has(file) && /^export\s+(type\s+)?(\*|\{[^}]*\})\s+from\b/m.test(readFileSync(file, 'utf8')),
     );

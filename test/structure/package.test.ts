@@ -47,7 +47,7 @@ describe('the package', () => {
     expect(
       named.map((file) => path.relative('lib', file)).filter((file) => !existsSync(path.join(folder, file))),
     ).toEqual([]);
-    expect(named).toHaveLength(6);
+    expect(named).toHaveLength(8);
   });
 
   it('is nothing but JavaScript and declarations', async () => {

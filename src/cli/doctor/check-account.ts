@@ -1,13 +1,9 @@
 // The part of `outrigger doctor` that looks at the AWS account: that every queue has its function, not paused, and that the account
 // can run as many at once as all of them together may want. More than that is throttled, and throttles count as receives.
-import {
-  type EventSourceMappingConfiguration,
-  GetAccountSettingsCommand,
-  LambdaClient,
-  paginateListEventSourceMappings,
-} from '@aws-sdk/client-lambda';
+import { type EventSourceMappingConfiguration, GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Registered } from '../../core/controller.ts';
 import { controllerQueue, resyncQueue, timersQueue } from '../../core/words.ts';
+import { isPaused, readMappings } from '../mappings.ts';
 import { lineOf } from '../operate.ts';
 import type { Place } from '../place.ts';
 import { type Finding, ok, warning, wrong } from './finding.ts';
@@ -23,16 +19,9 @@ export async function checkAccount(
   const lambda = new LambdaClient({ maxAttempts: 2, ...(region === undefined ? {} : { region }) });
   const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(callSeconds * 1000)]);
   try {
-    const mappings: EventSourceMappingConfiguration[] = [];
-    for await (const page of paginateListEventSourceMappings({ client: lambda }, {}, { abortSignal })) {
-      mappings.push(...(page.EventSourceMappings ?? []));
-    }
     const { AccountLimit: limit } = await lambda.send(new GetAccountSettingsCommand({}), { abortSignal });
     const names = [...registry.map(({ name }) => controllerQueue(name)), timersQueue, resyncQueue];
-    const queues = names.map((name) => {
-      const arnEnd = `:${urlPrefix.split('/').at(-1)}${name}`;
-      return { name, mapping: mappings.find(({ EventSourceArn = '' }) => EventSourceArn.endsWith(arnEnd)) };
-    });
+    const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
     return [
       ...queues.flatMap(({ name, mapping }) => mappingFindings(name, mapping, deploy)),
       concurrency(
@@ -55,9 +44,11 @@ function mappingFindings(
 ): readonly Finding[] {
   const about = `function of ${queue}`;
   if (mapping === undefined) return [wrong(about, 'no function takes messages from this queue', deploy)];
-  const { UUID = '', State = '', FunctionResponseTypes = [], ScalingConfig } = mapping;
-  if (/^Disabl/.test(State)) {
-    const resume = `to resume: aws lambda update-event-source-mapping --enabled --uuid ${UUID}`;
+  const { UUID = '', FunctionResponseTypes = [], ScalingConfig } = mapping;
+  if (isPaused(mapping)) {
+    const resume = queue.endsWith('.fifo')
+      ? `to go on: outrigger resume ${queue.replace('.fifo', '')}`
+      : `to go on: aws lambda update-event-source-mapping --enabled --uuid ${UUID}`;
     return [warning(about, 'it is paused: messages wait in the queue, for 14 days at most', resume)];
   }
   return [

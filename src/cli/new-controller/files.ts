@@ -2,6 +2,8 @@
 // line; and the lines that others need to know of it. The templates are beside this file.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { packageRoot } from '../package-root.ts';
+import { registryFile } from '../project.ts';
 
 /** The names of a new controller, each derived from the one that was given. */
 export type NewNames = {
@@ -27,8 +29,6 @@ export function newNames(given: string, group?: string): NewNames | undefined {
   return { kind, name, variable: kind.charAt(0).toLowerCase() + kind.slice(1), group: group ?? `${name}.example.com` };
 }
 
-/** The list of controllers; without it there is no project. */
-export const registryFile = 'src/controllers/registry.ts';
 /** Lists in which a repository with these tests must have every controller, or kind. */
 const catalogueFile = 'test/mutants/catalogue.ts';
 const generationFile = 'test/statements/generation-cases.ts';
@@ -78,13 +78,18 @@ export function newLines(names: NewNames): readonly NewLines[] {
   ];
 }
 
-/**
- * Writes the files by path.
- * @param listed the sources of `newLines` that there are: what only they import is not written without them
- */
+/** Where a new controller goes. */
+export type NewPlace = {
+  /** The sources of `newLines` that there are: what only they import is not written without them. */
+  readonly listed: { has(file: string): boolean };
+  /** This repository itself, where the package's entries are files beside it. */
+  readonly isRepository: boolean;
+};
+
+/** Writes the files by path. */
 export async function newFiles(
   names: NewNames,
-  listed: { has(file: string): boolean },
+  { listed, isRepository }: NewPlace,
 ): Promise<ReadonlyMap<string, string>> {
   const { name } = names;
   const templates = {
@@ -96,10 +101,21 @@ export async function newFiles(
     ...(listed.has(badInputFile) ? { 'bad-input': `test/statements/bad-input/${name}.ts` } : {}),
   };
   const files = Object.entries(templates).map(async ([template, file]) => {
-    const text = await readFile(path.join(import.meta.dirname, 'templates', `${template}.txt`), 'utf8');
-    return [file, fill(text, names)] as const;
+    const text = await readFile(path.join(packageRoot, 'src/cli/new-controller/templates', `${template}.txt`), 'utf8');
+    return [file, fill(isRepository ? text : byPackage(text), names)] as const;
   });
   return new Map(await Promise.all(files));
+}
+
+/** What the templates import of this repository, and the package's entry that has it. */
+const entries = {
+  "'../outrigger.ts'": "'outrigger'",
+  "'../../src/testing.ts'": "'outrigger/testing'",
+  "'../src/lambda/reconcile-handler.ts'": "'outrigger/lambda'",
+};
+
+function byPackage(template: string): string {
+  return Object.entries(entries).reduce((text, [file, entry]) => text.replaceAll(file, entry), template);
 }
 
 function fill(template: string, { kind, name, variable, group }: NewNames): string {

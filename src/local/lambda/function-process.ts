@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { ownModule } from '../own-module.ts';
 import type { FunctionDefinition } from './stack.ts';
 import { type Failure, type FromProcess, parseFromProcess, type ToProcess } from './wire.ts';
 
@@ -50,7 +50,7 @@ export class FunctionError extends Error {
   }
 }
 
-const bootstrap = fileURLToPath(new URL('./bootstrap.ts', import.meta.url));
+const bootstrap = ownModule(import.meta, './bootstrap');
 /** After being let go a process has this long before it is killed. */
 const endMilliseconds = 2_000;
 
