@@ -7,6 +7,8 @@ import { f4 } from './f4-requests.ts';
 import { f5 } from './f5-function-size.ts';
 import { f6 } from './f6-restart.ts';
 import { f7 } from './f7-resync.ts';
+import { f9Measure } from './f9-measure.ts';
+import { f9 } from './f9-price.ts';
 import { f10 } from './f10-watcher-rate.ts';
 import { fleetLag } from './fleet.ts';
 import { latency } from './latency.ts';
@@ -18,6 +20,10 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     /* for a trial of f6 and f7 with fewer */ objects: { type: 'string' },
     /* an empty folder: where the time goes, instead of how much it is (f10) */ profile: { type: 'string' },
+    /* of f9: another file of prices, and the document to write its tables into (measurements beside them) */ prices: {
+      type: 'string',
+    },
+    write: { type: 'string' },
   },
 });
 const count = values.objects === undefined ? {} : { objects: Number(values.objects) };
@@ -32,6 +38,8 @@ const figures: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   f6: async () => await f6(count),
   f7: async () => await f7(count),
   f10: async () => await f10(values.profile === undefined ? {} : { profile: values.profile }),
+  'f9-measure': async () => await f9Measure(values),
+  f9: async () => await f9(values),
   fleet: fleetLag,
   lag: latency,
   loc: linesOfCode,

@@ -1,12 +1,10 @@
 // Puts the table of a full run into a document, between two markers, with what it was run on.
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { replaceBetween } from '../support/replace-between.ts';
 import type { Plan } from './plan.ts';
 import type { Row, SeededOutcome } from './row.ts';
 import { formatTable } from './table.ts';
-
-const begin = '<!-- chaos: begin -->';
-const end = '<!-- chaos: end -->';
 
 /** Replaces what is between the markers of a document. Throws where they are missing. */
 export async function writeTable(
@@ -15,8 +13,6 @@ export async function writeTable(
   { catalogue, outcomes }: { readonly catalogue: readonly Row[]; readonly outcomes: readonly SeededOutcome[] },
 ): Promise<void> {
   const text = await readFile(file, 'utf8');
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`${file}: no ${begin} and ${end} to write between`);
   const place = ({ fault }: SeededOutcome) => catalogue.findIndex((row) => row.fault === fault);
   const inOrder = outcomes.toSorted((one, other) => place(one) - place(other) || one.seed - other.seed);
   const measuring = new Set(catalogue.filter((row) => row.measures === true).map(({ fault }) => fault));
@@ -25,10 +21,10 @@ export async function writeTable(
     .map(({ seed, fault, notes }) => `- ${fault}, seed ${seed}: ${notes.join('; ')}.`);
   const missing = catalogue.filter((row) => !outcomes.some(({ fault }) => fault === row.fault));
   const absent =
-    missing.length === 0 ? [] : [`Not in this record: ${missing.map(({ fault }) => fault).join(' · ')}.`, ''];
-  const measured = figures.length === 0 ? [] : [...figures, ''];
-  const table = [begin, '', describe(plan, outcomes), '', formatTable(inOrder), '', ...measured, ...absent].join('\n');
-  await writeFile(file, `${text.slice(0, from)}${table}\n${text.slice(to)}`);
+    missing.length === 0 ? [] : ['', `Not in this record: ${missing.map(({ fault }) => fault).join(' · ')}.`];
+  const measured = figures.length === 0 ? [] : ['', ...figures];
+  const table = [describe(plan, outcomes), '', formatTable(inOrder), ...measured, ...absent].join('\n');
+  await writeFile(file, replaceBetween(text, table, { file, name: 'chaos' }));
 }
 
 function describe({ real, users }: Plan, outcomes: readonly SeededOutcome[]): string {

@@ -1,0 +1,42 @@
+// Only that docs/cost.md says what its figures say: its tables are computed anew from prices and measurements, and a few of them by hand.
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { costTables, readSheet } from '../bench/f9-price.ts';
+import { invocationMs, millionChanges, podMonth, total } from '../bench/f9-sheet.ts';
+import { replaceBetween } from '../support/replace-between.ts';
+
+const file = 'docs/cost.md';
+
+it('the tables are what npm run bench -- --only f9 --write docs/cost.md wrote, for as many controllers as they name', async () => {
+  const text = await readFile(file, 'utf8');
+  const sheet = await readSheet();
+  // Whoever adds a controller need not compute costs.
+  const [, controllers, alarmMetrics] = /(\d+) controllers, (\d+) metrics with alarms/.exec(text) ?? [];
+  const deployment = { controllers: Number(controllers), alarmMetrics: Number(alarmMetrics) };
+  expect(text).toBe(replaceBetween(text, costTables({ ...sheet, deployment }), { file, name: 'f9' }));
+});
+
+it('a price that nobody states is marked, and one that is marked is stated by nobody', async () => {
+  const { prices } = await readSheet();
+  const tables = costTables(await readSheet());
+  for (const { what, sources } of Object.values(prices)) {
+    const line = tables.split('\n').find((one) => one.startsWith(`| ${what} |`)) ?? '';
+    expect(line.includes('**unverified**'), what).toBe(sources.length === 0);
+  }
+});
+
+it('a million changes one by one, and a pod, come to what they come to by hand', async () => {
+  const { prices, measured } = await readSheet();
+  const one = { cpuMilliseconds: 10, requests: 4, logBytes: 572, logLines: 0 };
+  // 10 ms on 256 of 1,769 MB, and four round trips of 5 ms.
+  const ms = (10 * 1_769) / 256 + 20;
+  expect(invocationMs(one, 1, 256)).toBeCloseTo(ms, 6);
+  const cost = millionChanges(prices, { ...measured, 'changed-1': one }, 1);
+  // Twice sent, received, deleted: four million requests at $0.50.
+  expect(cost.queues).toBeCloseTo(2, 6);
+  expect(cost.functions).toBeCloseTo(0.2 + (ms / 1000) * 0.25 * 13.3334, 6);
+  // 572 of its own, 350 of the platform's, 26 more for each of three lines: a GB in all, taken in and kept.
+  expect(cost.logs).toBeCloseTo(0.53, 6);
+  expect(total(cost)).toBeCloseTo(cost.queues + cost.functions + cost.logs, 6);
+  expect(podMonth(prices)).toBeCloseTo(730 * (0.25 * 0.04048 + 0.5 * 0.004445), 6);
+});
