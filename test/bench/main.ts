@@ -10,6 +10,7 @@ import { f7 } from './f7-resync.ts';
 import { f9Measure } from './f9-measure.ts';
 import { f9 } from './f9-price.ts';
 import { f10 } from './f10-watcher-rate.ts';
+import { f11 } from './f11-watched-bytes.ts';
 import { fleetLag } from './fleet.ts';
 import { latency } from './latency.ts';
 import { linesOfCode } from './lines-of-code.ts';
@@ -38,6 +39,7 @@ const figures: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   f6: async () => await f6(count),
   f7: async () => await f7(count),
   f10: async () => await f10(values.profile === undefined ? {} : { profile: values.profile }),
+  f11,
   'f9-measure': async () => await f9Measure(values),
   f9: async () => await f9(values),
   fleet: fleetLag,

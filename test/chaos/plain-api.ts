@@ -14,7 +14,12 @@ export type PlainApi = {
   /** Rejects when nobody answers. */
   call(method: string, path: string, body?: object, headers?: http.OutgoingHttpHeaders): Promise<PlainAnswer>;
   /** Reads lines until the answer ends, however it does; resolves then. Rejects when nobody answers. */
-  follow(path: string, onLine: (line: string) => void, signal: AbortSignal): Promise<void>;
+  follow(
+    path: string,
+    onLine: (line: string) => void,
+    signal: AbortSignal,
+    headers?: http.OutgoingHttpHeaders,
+  ): Promise<void>;
   close(): void;
 };
 
@@ -63,9 +68,9 @@ export function createPlainApi({ url, ca, token }: PlainServer): PlainApi {
     });
   return {
     call,
-    follow: (path, onLine, signal) =>
+    follow: (path, onLine, signal, headers = {}) =>
       new Promise((resolve, reject) => {
-        const request = open('GET', path, {}, signal);
+        const request = open('GET', path, headers, signal);
         request.on('error', reject);
         request.on('response', (answer) => {
           let rest = '';
