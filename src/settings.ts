@@ -79,7 +79,7 @@ const watcherSettings = z.object({
    * while it waited; and 2,000 are done in 4 s, which is the most that a flood keeps another cluster waiting. Slower controllers
    * that several clusters share want less.
    */
-  FORWARD_PER_SECOND: z.coerce.number().min(0.1).default(200),
+  FORWARD_PER_SECOND: z.coerce.number().gt(0).default(200),
   FORWARD_BURST: z.coerce.number().int().min(1).default(2000),
   /** How often the cursor is written while messages are accepted; half as often otherwise. */
   CURSOR_SECONDS: z.coerce.number().min(0.1).default(30),

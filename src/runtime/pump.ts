@@ -91,10 +91,10 @@ export function createPump(
   /** When some may be sent next; undefined while none waits. */
   function nextAt(nowMs: number): number | undefined {
     const at = set.nextAt(nowMs);
-    if (at === undefined) return undefined;
-    // Single tokens would be single requests, ten times the price: they are let add up to a batch.
-    const paced = bucket?.freeAt(Math.min(batchSize, set.size()), nowMs) ?? at;
-    if (paced > nowMs && at <= nowMs) held = true;
+    if (at === undefined || bucket === undefined || (bucket.free(nowMs) > 0 && !held)) return at;
+    // Single tokens would be single requests, ten times the price: once there are none, they are let add up to a batch.
+    const paced = bucket.freeAt(Math.min(batchSize, set.size()), nowMs);
+    held = at <= nowMs;
     return Math.max(at, paced);
   }
 

@@ -3,11 +3,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createClient } from '../../src/kube/client.ts';
-import { startApiServer } from '../../src/local/api-server/server.ts';
 import { applyManifests, readManifests } from '../../src/local/manifests.ts';
 import { startWatchers, type Watchers } from '../../src/local/watchers.ts';
 import { type Asked, type Fault, startChaosProxy } from '../chaos/chaos-proxy.ts';
 import { createPlainApi, type PlainApi } from '../chaos/plain-api.ts';
+import { startApiServerProcess } from './api-server-process.ts';
 
 /** What can be wrong with the way from the functions to a cluster. Its watcher is in the cluster, and goes on. */
 export type Trouble =
@@ -67,7 +67,7 @@ export async function startMember(
   { name, watcher = {} }: { readonly name: string; readonly watcher?: Readonly<Record<string, string>> | undefined },
   signal: AbortSignal,
 ): Promise<Member> {
-  const server = await startApiServer({ bookmarkSeconds: 10 });
+  const server = await startApiServerProcess(signal);
   parts.defer(() => server.close());
   const proxy = await startChaosProxy({ url: server.url });
   parts.defer(() => proxy.close());
@@ -96,7 +96,7 @@ export async function startMember(
     setEntry(name, { server: proxy.url, access: { type: 'token', token: token() }, ...fields });
   enter();
   const kubeconfigFile = path.join(folder, `kubeconfig-${name}`);
-  await writeFile(kubeconfigFile, kubeconfig(proxy.url), { mode: 0o600 });
+  await writeFile(kubeconfigFile, kubeconfig(server.url), { mode: 0o600 });
   const watchers: Watchers = startWatchers(
     {
       file: path.join(root, 'dist/watcher/index.mjs'),

@@ -38,6 +38,17 @@ it('a burst goes at once, the rest at the rate and ten at a time, and nothing is
   expect([around.forwarder.waiting(), around.counts.paced]).toEqual([0, 60]);
 });
 
+it('what is left of a burst goes at once, however much more waits', async () => {
+  const around = forwarderAround({ pace: { perSecond: 1, burst: 5 } });
+  around.mark('first', 1);
+  await accepting(around, 0);
+  for (let number = 0; number < 20; number += 1) around.mark(`a${number}`, number);
+  expect((await accepting(around, 5000)).map(({ atMs, names }) => [atMs, names.length])).toEqual([
+    [0, 4],
+    [5000, 5],
+  ]);
+});
+
 it('less than the rate never waits', async () => {
   const around = forwarderAround({ pace });
   for (let number = 0; number < 100; number += 1) {

@@ -72,6 +72,23 @@ export function restartCases(
       expect(await take('timers')).toEqual([]);
     });
 
+    it('goes on with what its pace had held back when it was ended', async () => {
+      await aPastWatcher();
+      // The next key would have its turn after the end: draining keeps the pace.
+      const paced = await start({ FORWARD_PER_SECOND: '0.01', FORWARD_BURST: '3' });
+      const { port } = await paced.said('watching');
+      const names = Array.from({ length: 8 }, (_, number) => `held-${number}`);
+      for (const name of names) await tank(name);
+      expect(namesOf(await until('water-tank.fifo', 'held-0', 'held-1', 'held-2'))).toHaveLength(3);
+      const metrics = async () => await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      await expect.poll(metrics, { timeout: 30_000 }).toContain('\noutrigger_watcher_waiting 5\n');
+      await stop(paced, 'SIGTERM');
+      await paced.said('keys not sent before the end; the next start sends them');
+      await start();
+      const rest = await until('water-tank.fifo', ...names.slice(3));
+      expect(namesOf(rest)).toEqual(expect.arrayContaining(names.slice(3)));
+    });
+
     it('has lost nothing by being killed again and again, whatever it was doing', async () => {
       await aPastWatcher();
       const versions = new Map<string, number>();

@@ -112,13 +112,14 @@ export function createStage(connect: () => RestartServer) {
         path: objectPath(kind === 'tank' ? tanks : ingredients, { namespace, name }),
       }),
     /** Starts a watcher of this case's namespace and resolves when it watches everything. */
-    start: async () => {
+    start: async (environment: Readonly<Record<string, string>> = {}) => {
       const watcher = startWatcherProcess({
         KUBECONFIG: connect().kubeconfig,
         QUEUE_URL_PREFIX: queues.urlPrefix,
         AWS_ENDPOINT_URL: proxy.endpoint,
         WATCH_NAMESPACE: namespace,
         CURSOR_SECONDS: '0.1',
+        ...environment,
       });
       running.push(watcher);
       await watcher.said('watching');
