@@ -27,12 +27,11 @@ const tanks = existingKind<object>({ group: 'plant.example.com', version: 'v1', 
 export type Probed = ProbeOutcome & { readonly pod: string };
 
 /** The cluster; nothing of the watcher is in it yet. */
-export interface WatcherCluster {
+export interface InstallableCluster {
   readonly plane: ControlPlane;
   /** An admin's. */
   readonly client: KubeClient;
   readonly kubectl: Kubectl;
-  readonly queues: TestQueues;
   readonly sts: WebIdentity;
   readonly programs: NodePrograms;
   /** What the kubelet complained of. */
@@ -51,6 +50,21 @@ export interface WatcherCluster {
   probed(wanted: (outcome: Probed) => boolean): Promise<Probed>;
   applyTank(name: string, targetLevel?: number): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A cluster with queues of its own. */
+export interface WatcherCluster extends InstallableCluster {
+  readonly queues: TestQueues;
+}
+
+/** What a cluster is told of its surroundings. */
+export interface ClusterSurroundings {
+  /** Its name in the clusters table. */
+  readonly name: string;
+  readonly queues: Pick<TestQueues, 'endpoint' | 'urlPrefix'>;
+  readonly apiServerFlags?: readonly string[];
+  /** Whether the pods of every namespace run, and not the watcher's alone. */
+  readonly runsAll?: boolean;
 }
 
 /** What EKS's webhook makes of a pod whose service account has a role. */
@@ -88,8 +102,27 @@ const byWebhook = {
   },
 };
 
-/** Starts everything but the watchers. */
+/** Starts everything but the watchers, with a queue server for this cluster alone. */
 export async function openWatcherCluster(): Promise<WatcherCluster> {
+  await using parts = new AsyncDisposableStack();
+  const queues = await startTestQueues();
+  parts.defer(() => queues.stop());
+  const controllers = parseWatchList(watchList).resources.flatMap(({ subscribers }) => subscribers);
+  const names = new Set(controllers.map(({ controller }) => controllerQueue(controller)));
+  await queues.create(timersQueue, ...names);
+  const cluster = await openClusterBeside({ name: 'test', queues });
+  parts.defer(() => cluster.close());
+  const whole = parts.move();
+  return { ...cluster, queues, close: () => whole.disposeAsync() };
+}
+
+/** Starts everything but the watchers and the queues. */
+export async function openClusterBeside({
+  name,
+  queues,
+  apiServerFlags = [],
+  runsAll = false,
+}: ClusterSurroundings): Promise<InstallableCluster> {
   await using parts = new AsyncDisposableStack();
   await makeArtifacts(build, root, AbortSignal.timeout(300_000));
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-overlay-'));
@@ -97,6 +130,7 @@ export async function openWatcherCluster(): Promise<WatcherCluster> {
   const plane = await startControlPlane({
     controllerManager: true,
     auditLog: true,
+    apiServerFlags,
     enableAdmission: ['ServiceAccount', 'OwnerReferencesPermissionEnforcement'],
   });
   parts.defer(() => plane.stop());
@@ -104,11 +138,6 @@ export async function openWatcherCluster(): Promise<WatcherCluster> {
   parts.defer(() => client.close());
   const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
   parts.defer(() => kubectl.close());
-  const queues = await startTestQueues();
-  parts.defer(() => queues.stop());
-  const controllers = parseWatchList(watchList).resources.flatMap(({ subscribers }) => subscribers);
-  const names = new Set(controllers.map(({ controller }) => controllerQueue(controller)));
-  await queues.create(timersQueue, ...names);
   const sts = await startWebIdentity(client);
   parts.defer(() => sts.stop());
   const programs = await nodePrograms(client, {
@@ -128,10 +157,10 @@ export async function openWatcherCluster(): Promise<WatcherCluster> {
   };
   const whole = parts.move();
   return {
-    ...{ plane, client, kubectl, queues, sts, programs, troubles, outcomes, rolledOut },
+    ...{ plane, client, kubectl, sts, programs, troubles, outcomes, rolledOut },
     async apply(settings = {}) {
       const literals = {
-        CLUSTER: 'test',
+        CLUSTER: name,
         QUEUE_URL_PREFIX: queues.urlPrefix,
         AWS_ENDPOINT_URL: queues.endpoint,
         AWS_ENDPOINT_URL_STS: sts.endpoint,
@@ -154,7 +183,7 @@ export async function openWatcherCluster(): Promise<WatcherCluster> {
     },
     async run() {
       kubelet = await startKubelet(client, {
-        takes: (namespace) => namespace === systemNamespace,
+        takes: (namespace) => runsAll || namespace === systemNamespace,
         programs,
         onTrouble: (line) => troubles.push(line),
         onProbe: (pod, outcome) => {

@@ -1,0 +1,106 @@
+// From a user's kubectl to a status, with nothing of ours emulated but the Lambda service: real control planes, ElasticMQ, the watchers of
+// the manifests, the bundles in AWS's runtime with the environment of the deployment, EKS' way in. And that the fleet grows and shrinks
+// while it runs. Excluded: a bad cluster (test/fleet), what the watchers may do (test/cluster/watcher-deployment.test.ts).
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { fooKind } from '../../src/controllers/foo.ts';
+import { getObject } from '../../src/kube/read.ts';
+import { readManifests } from '../../src/local/manifests.ts';
+import { type DeployedCluster, type Deployment, openDeployment } from './deployment.ts';
+
+const startMilliseconds = 420_000;
+const timeout = 240_000;
+const poll = { timeout: timeout - 20_000, interval: 250 };
+const names = { one: 'prod-1', two: 'prod-2', three: 'prod-3' };
+
+const parts = new AsyncDisposableStack();
+let deployment: Deployment;
+let one: DeployedCluster;
+let two: DeployedCluster;
+
+beforeAll(async () => {
+  deployment = parts.use(await openDeployment(AbortSignal.timeout(startMilliseconds)));
+  [one, two] = await Promise.all([deployment.add(names.one), deployment.add(names.two)]);
+}, startMilliseconds);
+afterEach(async () => {
+  for (const queue of deployment.deadLetterQueues) expect([queue, await deployment.depth(queue)]).toEqual([queue, 0]);
+});
+afterAll(async () => await parts.disposeAsync(), 60_000);
+
+const apply = async (cluster: DeployedCluster, name: string, replicas: number): Promise<void> => {
+  const [sample] = await readManifests('infra/kubernetes/samples/foo.yaml');
+  const spec = { deploymentName: `${name}-nginx`, replicas };
+  await cluster.user.say(['apply', '-f', '-'], {
+    manifest: { ...sample?.object, metadata: { name, namespace: 'default' }, spec },
+  });
+};
+const statusOf = async (cluster: DeployedCluster, name: string): Promise<unknown> =>
+  (await getObject(cluster.client, fooKind, { namespace: 'default', name }))?.status;
+const ready = (generation: number, replicas: number) => ({
+  observedGeneration: generation,
+  availableReplicas: replicas,
+  conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'True' })]),
+});
+const untilReady = async (cluster: DeployedCluster, name: string, generation: number, replicas: number) =>
+  await expect.poll(() => statusOf(cluster, name), poll).toMatchObject(ready(generation, replicas));
+/** How often a function was loaded. */
+const loaded = async () => (await deployment.lambda.named('foo').log()).split('INIT START').length - 1;
+
+describe('a deployment', { timeout }, () => {
+  it('makes a status of a change, and of the next one', async () => {
+    await apply(one, 'first', 1);
+    await untilReady(one, 'first', 1, 1);
+    await apply(one, 'first', 3);
+    await untilReady(one, 'first', 2, 3);
+    expect(deployment.lambda.failures).toEqual([]);
+  });
+
+  it('serves a second cluster with the same functions, and the objects of one do not reach the other', async () => {
+    await apply(two, 'first', 2);
+    await untilReady(two, 'first', 1, 2);
+    expect(await statusOf(one, 'first')).toMatchObject(ready(2, 3));
+    expect(await loaded()).toBe(1);
+  });
+
+  it('comes into its clusters as the functions’ roles, each by its access entry, and is refused nothing', async () => {
+    const came = (await one.plane.auditEvents()).filter(({ user }) => user.username.startsWith('arn:aws:iam:'));
+    expect(came.filter(({ responseStatus }) => [401, 403].includes(responseStatus?.code ?? 0))).toEqual([]);
+    const asFoo = came.filter(({ user }) => user.username === deployment.roleOf('foo'));
+    expect(
+      asFoo.map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}/${objectRef?.subresource ?? ''}`),
+    ).toEqual(expect.arrayContaining(['patch deployments/', 'patch foos/status', 'create events/']));
+    const touched = came.filter(({ objectRef }) => objectRef?.name === 'first' && objectRef.resource === 'foos');
+    expect(new Set(touched.map(({ user }) => user.username))).toEqual(new Set([deployment.roleOf('foo')]));
+  });
+
+  it('serves a third cluster from when it is entered into the table, without a function started anew', async () => {
+    // Functions may remember for a minute that this one was not leaving: meanwhile another one comes.
+    await two.enter({ leaving: true });
+    const three = await deployment.add(names.three);
+    await apply(three, 'first', 1);
+    await untilReady(three, 'first', 1, 1);
+    expect(await loaded()).toBe(1);
+  });
+
+  it('deletes and counts the messages of a cluster that is leaving; removed, it leaves no trace, and the others are served on', async () => {
+    let replicas = 2;
+    const counted = async () => {
+      replicas = (replicas % 9) + 1;
+      await apply(two, 'first', replicas);
+      return await deployment.lambda.named('foo').log();
+    };
+    await expect.poll(counted, { ...poll, interval: 1_000 }).toMatch(/"LeavingClusterMessages":[1-9]/);
+    const { generation } =
+      (await getObject(two.client, fooKind, { namespace: 'default', name: 'first' }))?.metadata ?? {};
+    await apply(two, 'first', replicas === 1 ? 2 : 1);
+    await two.kubectl.say(['delete', '-k', 'infra/kubernetes/watcher', '--timeout=60s']);
+    await expect.poll(() => two.running().length, poll).toBe(0);
+    await expect.poll(() => deployment.depth('foo.fifo'), poll).toBe(0);
+    // The last change is nobody's any more.
+    expect(await statusOf(two, 'first')).not.toMatchObject({ observedGeneration: (generation ?? 0) + 1 });
+
+    await two.remove();
+    await apply(one, 'first', 1);
+    await untilReady(one, 'first', 3, 1);
+    expect(await loaded()).toBe(1);
+  });
+});
