@@ -24,6 +24,7 @@ A day with it:
   outrigger status                                  is all well? here, or on AWS with --stage prod
   outrigger dlq list                                what was given up, and why
   outrigger replay water-tank:default/north --dry-run
+  outrigger pause water-tank --stage prod           its messages wait until outrigger resume
 Every command explains itself with examples: outrigger COMMAND --help
 Exit status: 0 when it is so; 1 when it is not, or could not be done: the last line on stderr says what, and what to do.`;
 

@@ -19,8 +19,10 @@ export function newProjectCommand(): Command {
 
 const helpText = `
 Example, in an empty folder:
-  npm init --yes && npm install outrigger
-  npx outrigger new project && npm install
+  npm init --yes
+  npm install ../outrigger-0.1.0.tgz       what npm pack makes in a clone of Outrigger
+  npx outrigger new project
+  npm install
   npx outrigger new controller Cafe
   npm run check && npm test && npm run demo -- --until-ready
 
@@ -81,7 +83,7 @@ async function run(root: string): Promise<number> {
 async function readManifest(root: string): Promise<object> {
   const [theirs, ours] = await Promise.all([root, packageRoot].map(readJson));
   if (theirs === undefined) {
-    throw new OperatorProblem('there is no package.json here; begin with npm init --yes && npm install outrigger');
+    throw new OperatorProblem('there is no package.json here; begin with npm init --yes, and install the package');
   }
   const pinned = { ...recordAt(ours, 'devDependencies'), ...recordAt(ours, 'dependencies') };
   const versions = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, pinned[name]]));

@@ -7,6 +7,7 @@ import { redact } from '../core/redact.ts';
 import { createClient, type KubeClient } from '../kube/client.ts';
 import { discoverKinds, type ServedKind } from '../kube/discovery.ts';
 import { isForbidden } from '../kube/errors.ts';
+import { patientClient } from '../kube/patient-client.ts';
 import { alignColumns } from '../local/align-columns.ts';
 import { findControllers, type ReleaseCount, type ReleaseTarget, release } from '../runtime/release.ts';
 import { askWatchers } from '../runtime/watchers-silent.ts';
@@ -20,6 +21,7 @@ type Flags = PlaceFlags & {
   readonly cluster?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
+  readonly controller?: string;
   readonly orphan?: true;
   readonly yes?: true;
   readonly output: Output;
@@ -36,6 +38,7 @@ export function releaseCommand(): Command {
     .option('--kubeconfig <file>', 'the cluster, as an administrator; else one of the clusters table, with --cluster')
     .option('--context <name>', 'which context of the kubeconfig')
     .option('--cluster <name>', 'which cluster of the clusters table; on one machine there is only one')
+    .option('--controller <name>', 'only what this one left: it was renamed or removed, and others of the kind go on')
     .option('--orphan', 'also take their owner off the children, so that they stay when their owner is deleted')
     .option('--yes', 'do it; without it, only what would be done is shown')
     .addOption(outputOption())
@@ -50,6 +53,9 @@ Examples:
   outrigger release WaterTank                                    what is there of ours, and what would be taken off
   outrigger release WaterTank --kubeconfig admin.yaml --yes      do it
   outrigger release bitcoinnetworks.bitcoin.example.com --cluster berlin --stage prod --yes
+
+A controller that was renamed, or removed while others of its kind stay: deploy without it, then
+  outrigger release WaterTank --controller former-name --yes
 
 To uninstall without a trace, in this order:
   1. stop the watchers and remove the functions (osls remove): a controller that runs puts its finalizer back
@@ -67,12 +73,14 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
     const { kinds, silent } = await discoverKinds(client, { signal });
     for (const group of silent) process.stderr.write(`not looked at: ${redact(group)}\n`);
     const kind = kindNamed(registry, text, kinds);
-    const controllers = new Set([
+    const { controller } = flags;
+    const all = new Set([
       ...registry.filter(({ declares }) => isSame(declares.resource, kind)).map(({ name }) => name),
       ...(await findControllers(client, kind, { signal })),
     ]);
+    const controllers = controller === undefined ? all : new Set([controller]);
     const targets: readonly Target[] = [
-      { resource: kind, traces: { controllers, as: 'primary' } },
+      { resource: kind, traces: { controllers, as: 'primary', shared: controller !== undefined } },
       ...(controllers.size === 0 ? [] : childTargets(kinds, controllers, flags.orphan === true)),
       // After the children that they were copied from.
       ...kinds.filter((one) => copies.includes(named(one))).map((resource) => copyTarget(resource, controllers)),
@@ -108,12 +116,12 @@ async function connect(flags: Flags, signal: AbortSignal): Promise<{ client: Kub
     if (cluster !== undefined) throw new OperatorProblem('--kubeconfig and --cluster exclude each other');
     const connection = await loadKubeconfig({ file: kubeconfig, ...(context === undefined ? {} : { context }) });
     const client = createClient(connection, { userAgent: 'outrigger-cli' });
-    return { client, close: () => client.close() };
+    return { client: patientClient(client), close: () => client.close() };
   }
   const place = await openPlace(flags, signal);
   try {
     const client = await clusterClient(place, clusterNamed(cluster, place));
-    return { client, close: () => place.close() };
+    return { client: patientClient(client), close: () => place.close() };
   } catch (error) {
     place.close();
     throw error;

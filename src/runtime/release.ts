@@ -99,9 +99,12 @@ export async function release(
   return { ...count, deleting, failed };
 }
 
-/** Children are found by our label; of the kind itself every object may have something, and copies have no label. */
-function selectorOf({ as, controllers }: Traces): string | undefined {
-  return as === 'child' ? `${controllerLabel} in (${[...controllers].join(',')})` : undefined;
+/**
+ * Children are found by our label, whichever controller it names: one that was renamed has put its new name there, and still owns
+ * fields under the former. Of the kind itself every object may have something, and copies have no label.
+ */
+function selectorOf({ as }: Traces): string | undefined {
+  return as === 'child' ? controllerLabel : undefined;
 }
 
 /** Tells whether what an object was copied from is still a child of ours: then the copy is none that was left over. */

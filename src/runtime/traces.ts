@@ -19,6 +19,8 @@ export type Traces = {
   readonly as: 'primary' | 'child' | 'copy';
   /** Of children: their controller reference goes too, so that they outlive their owner. */
   readonly orphan?: boolean;
+  /** Of primaries: others go on reconciling them, so what users wrote for all controllers (a pause) stays. */
+  readonly shared?: boolean;
 };
 
 /** A merge patch of metadata, and what it takes off. */
@@ -42,11 +44,12 @@ export function controllersOn({ metadata: { finalizers = [], managedFields = [] 
 /** Makes the patch that takes the traces off an object that was read; undefined when there are none. */
 export function releasePatch(
   { metadata }: KubeObject,
-  { controllers, as, orphan = false }: Traces,
+  { controllers, as, orphan = false, shared = false }: Traces,
 ): ReleasePatch | undefined {
   const { resourceVersion, finalizers = [], managedFields = [], labels = {}, annotations = {} } = metadata;
   const managers = new Set([...controllers].map(fieldManagerOf));
-  const left = as === 'primary' ? finalizers.filter((one) => controllerOfFinalizer(one) === undefined) : finalizers;
+  const left =
+    as === 'primary' ? finalizers.filter((one) => !controllers.has(controllerOfFinalizer(one) ?? '')) : finalizers;
   const others = as === 'copy' ? managedFields : managedFields.filter(({ manager = '' }) => !managers.has(manager));
   const isTheirs = as === 'child' && controllers.has(labels[controllerLabel] ?? '');
   const isCopy = as === 'copy' && labels[controllerLabel] === undefined;
@@ -54,7 +57,7 @@ export function releasePatch(
     labels: isTheirs ? present(labels, [controllerLabel, ownerUidLabel]) : [],
     annotations: present(
       annotations,
-      as === 'primary' ? [pausedAnnotation, reconcileRequestedAnnotation] : isTheirs || isCopy ? [ownerAnnotation] : [],
+      as === 'primary' ? (shared ? [] : forAll) : isTheirs || isCopy ? [ownerAnnotation] : [],
     ),
   };
   const owners = metadata.ownerReferences ?? [];
@@ -79,6 +82,9 @@ export function releasePatch(
     },
   };
 }
+
+/** What users write, for every controller of an object. */
+const forAll = [pausedAnnotation, reconcileRequestedAnnotation];
 
 function present(from: Readonly<Record<string, string>>, names: readonly string[]): readonly string[] {
   return names.filter((name) => name in from);

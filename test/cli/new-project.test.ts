@@ -65,7 +65,7 @@ it('nothing is written where one of its files is there already', async () => {
 it('without a package.json it says with what to begin', async () => {
   const { code, stderr } = await outrigger('new', 'project');
   expect(code).toBe(1);
-  expect(stderr).toContain('begin with npm init --yes && npm install outrigger\n');
+  expect(stderr).toContain('begin with npm init --yes, and install the package\n');
 });
 
 it.each([

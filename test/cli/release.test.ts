@@ -130,6 +130,15 @@ describe('release --yes', () => {
     expect(await system.run('release', name)).toMatchObject({ status: 0 });
   });
 
+  it('--controller takes off what that one left, and nothing of the others', async () => {
+    const former = await read(tanks, 'north');
+    await ensureFinalizer(client, tanks, former, finalizerOf('former'), { fieldManager: fieldManagerOf('former') });
+    const { out, status } = await system.run('release', 'WaterTank', '--controller', 'former', '--yes');
+    expect(out).toMatch(/^watertanks\.plant\.example\.com +the kind +3 +1 +1 /m);
+    expect(status).toBe(0);
+    expect(await finalizersOf('north')).toEqual([finalizerOf('water-tank')]);
+  });
+
   it('finds children of whatever kind, those of earlier versions included', async () => {
     await formerChild();
     const { out, status } = await system.run('release', 'dinners', '--yes', '--output', 'json');

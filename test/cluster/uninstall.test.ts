@@ -7,6 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kindsAlone, registry } from '../../src/controllers/registry.ts';
+import { systemNamespace } from '../../src/core/words.ts';
 import { discoverKinds } from '../../src/kube/discovery.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { listPages } from '../../src/kube/read.ts';
@@ -19,22 +20,27 @@ const samples = `${manifests}/samples`;
 const timeout = 300_000;
 const { signal } = new AbortController();
 /** Of the kinds, by their names; those of parts and others' children come with them. */
-const kinds = [...new Set([...registry.map(({ declares }) => declares.resource), ...kindsAlone])].map(
-  ({ kind }) => kind,
-);
+const kinds = [
+  ...new Set([...registry.map(({ declares }) => declares.resource.kind), ...kindsAlone.map(({ kind }) => kind)]),
+];
 
 let folder: string;
 let cluster: RealCluster;
+/** Of the samples' namespace, and of ours. */
 let kubectl: Kubectl;
+let inSystem: Kubectl;
 let before: ReadonlyMap<string, KubeObject['metadata']>;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-uninstall-'));
   cluster = await startRealCluster();
-  kubectl = await createKubectl(cluster.plane.kubectlPath, cluster.plane.kubeconfig(), 'default');
+  const at = async (namespace: string) =>
+    await createKubectl(cluster.plane.kubectlPath, cluster.plane.kubeconfig(), namespace);
+  [kubectl, inSystem] = [await at('default'), await at(systemNamespace)];
   before = await everything();
 }, timeout);
 afterAll(async () => {
   await kubectl.close();
+  await inSystem.close();
   await cluster.close();
   await rm(folder, { recursive: true });
 }, timeout);
@@ -63,7 +69,7 @@ async function outrigger(...argv: readonly string[]): Promise<string> {
 
 describe('leaving', { timeout }, () => {
   it('everything is installed from the manifests, and every sample gets Ready', async () => {
-    await kubectl.say(['apply', '--server-side', '-k', manifests]);
+    await inSystem.say(['apply', '--server-side', '-k', manifests]);
     const place = ['--folder', folder, '--kubeconfig', cluster.plane.kubeconfig()];
     const said = await outrigger('dev', ...place, '--apply', samples, '--until-ready', '--timeout-seconds', '200');
     expect(said).toContain('WaterTank');
@@ -93,7 +99,7 @@ describe('leaving', { timeout }, () => {
   });
 
   it('and after the manifests the cluster holds what it held before, and nothing that names us', async () => {
-    await kubectl.say(['delete', '-k', manifests, '--timeout=120s']);
+    await inSystem.say(['delete', '-k', manifests, '--timeout=120s']);
     const left = async () =>
       [...(await everything())]
         .filter(

@@ -109,6 +109,27 @@ export function releaseCases(
       await system.patch(waterTankKind, 'north', { metadata: { finalizers: null } });
     });
 
+    it('that others go on reconciling takes off what one controller left, and no pause of a user’s', async () => {
+      await tanks('north');
+      await system.patch(waterTankKind, 'north', {
+        metadata: {
+          finalizers: ['outrigger.dev/former', 'outrigger.dev/water-tank'],
+          annotations: { [pausedAnnotation]: 'true' },
+        },
+      });
+      const traces = { controllers: new Set(['former']), as: 'primary', shared: true } as const;
+      expect(await releaseOf({ resource: waterTankKind, traces })).toMatchObject({
+        finalizers: 1,
+        managers: 0,
+        marks: 0,
+      });
+      const after = await system.read(waterTankKind, 'north');
+      expect(after.metadata.finalizers).toEqual(['outrigger.dev/water-tank']);
+      expect(after.metadata.annotations).toEqual({ [pausedAnnotation]: 'true' });
+      expect(managersOf(after)).toContain('outrigger-water-tank');
+      await system.patch(waterTankKind, 'north', { metadata: { finalizers: null } });
+    });
+
     it('writes nothing when it only counts', async () => {
       await tanks('north');
       const before = await system.read(waterTankKind, 'north');
@@ -150,12 +171,15 @@ export function releaseCases(
       expect(after.data).toEqual({ a: 'b' });
     });
 
-    it('leaves alone what has no label of that controller', async () => {
+    it('of another controller by now takes the fields off that the former still owns, and leaves the other’s marks', async () => {
       await aDinner();
-      await system.patch(ingredientKind, 'soup-leek', {
-        metadata: { labels: { 'outrigger.dev/controller': 'other' } },
-      });
-      expect(await releaseOf(childrenOfDinners(true))).toMatchObject({ objects: 0, ours: 0 });
+      const labels = { 'outrigger.dev/controller': 'other' };
+      await system.patch(ingredientKind, 'soup-leek', { metadata: { labels } });
+      expect(await releaseOf(childrenOfDinners(true))).toMatchObject({ objects: 1, ours: 1, managers: 1, marks: 0 });
+      const { metadata } = await system.read(ingredientKind, 'soup-leek');
+      expect(metadata.labels).toMatchObject(labels);
+      expect(metadata.ownerReferences).toHaveLength(1);
+      expect(await releaseOf(childrenOfDinners(true))).toMatchObject({ objects: 1, ours: 0 });
     });
   });
 
