@@ -158,12 +158,12 @@ describe('a stream', () => {
     const reason = new Error('enough');
     const controller = new AbortController();
     const server = await startWireServer((_, response) => void response.writeHead(200).write('x'));
-    const stream = await server.client({ timeoutSeconds: 0.05 }).stream({ ...get, signal: controller.signal });
+    const stream = await server.client({ timeoutSeconds: 0.5 }).stream({ ...get, signal: controller.signal });
     const chunks = stream[Symbol.asyncIterator]();
     await chunks.next();
     const next = chunks.next();
     // A call with the same deadline, sent later, has ended by it: so has the time that the stream outlived.
-    await failure(server.client({ timeoutSeconds: 0.05 }).request(get));
+    await failure(server.client({ timeoutSeconds: 0.5 }).request(get));
     controller.abort(reason);
     expect(await failure(next)).toBe(reason);
   });
