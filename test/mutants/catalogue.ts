@@ -18,6 +18,7 @@ import {
   distanceDefences,
   loopDefences,
   objectDefences,
+  paceDefences,
   resyncDefences,
   slotDefences,
   watchDefences,
@@ -185,6 +186,7 @@ export const subjects: readonly Subject[] = [
       { mutants: watchDefences, suites: kube('watch', 'watch-again', 'watch-state') },
       { mutants: loopDefences, suites: watcher('watch-loop', 'watch-loop-cursor', 'missed-deletions') },
       { mutants: dirtySetDefences, suites: runtime('dirty-set', 'forwarder') },
+      { mutants: paceDefences, suites: runtime('namespace-turns', 'forwarder-pace') },
       {
         mutants: cursorDefences,
         suites: [...runtime('progress', 'cursor-document'), ...watcher('cursor', 'cursor-writing')],
