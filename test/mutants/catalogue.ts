@@ -18,12 +18,12 @@ import {
   distanceDefences,
   loopDefences,
   objectDefences,
-  paceDefences,
   resyncDefences,
   slotDefences,
   watchDefences,
 } from './defences.ts';
 import { aggregationMutants, dinnerDefinitionMutants, dinnerMutants } from './dinner.ts';
+import { paceDefences } from './flood.ts';
 import { fooDefinitionMutants, fooMutants } from './foo.ts';
 import { genericMutants } from './generic.ts';
 import { ingredientDefinitionMutants, ingredientMutants } from './ingredient.ts';

@@ -62,22 +62,6 @@ export const dirtySetDefences: readonly Mutant[] = [
   ),
 ];
 
-/** Of others against a flood. */
-export const paceDefences: readonly Mutant[] = [
-  swap(
-    'no pace: a flood fills the queue that other clusters wait on',
-    `${runtime}/pump.ts`,
-    'bucket?.spend(accepted, nowMs);',
-    '',
-  ),
-  swap(
-    'no turns: a fresh change waits behind all that another namespace has brought',
-    `${runtime}/namespace-turns.ts`,
-    'namespaces.delete(namespace);',
-    'if (entries.size === 0) namespaces.delete(namespace);',
-  ),
-];
-
 /** Of the cursor. */
 export const cursorDefences: readonly Mutant[] = [
   swap(
