@@ -20,7 +20,7 @@ const flood = { portions: 300, perSecond: 167 };
  */
 const pace = { perSecond: 5, burst: 5 };
 const watcher = { FORWARD_PER_SECOND: `${pace.perSecond}`, FORWARD_BURST: `${pace.burst}` };
-const startSeconds = 240;
+const startSeconds = 600;
 /** How long a trouble lasts before it is measured: what is new about it is over. */
 const aheadMilliseconds = 3_000;
 
