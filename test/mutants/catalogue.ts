@@ -23,6 +23,7 @@ import {
   watchDefences,
 } from './defences.ts';
 import { aggregationMutants, dinnerDefinitionMutants, dinnerMutants } from './dinner.ts';
+import { paceDefences } from './flood.ts';
 import { fooDefinitionMutants, fooMutants } from './foo.ts';
 import { genericMutants } from './generic.ts';
 import { ingredientDefinitionMutants, ingredientMutants } from './ingredient.ts';
@@ -185,6 +186,7 @@ export const subjects: readonly Subject[] = [
       { mutants: watchDefences, suites: kube('watch', 'watch-again', 'watch-state') },
       { mutants: loopDefences, suites: watcher('watch-loop', 'watch-loop-cursor', 'missed-deletions') },
       { mutants: dirtySetDefences, suites: runtime('dirty-set', 'forwarder') },
+      { mutants: paceDefences, suites: runtime('namespace-turns', 'forwarder-pace') },
       {
         mutants: cursorDefences,
         suites: [...runtime('progress', 'cursor-document'), ...watcher('cursor', 'cursor-writing')],
