@@ -33,11 +33,16 @@ const tanksSeen = async (names: readonly string[]): Promise<readonly string[]> =
 };
 
 describe('the manifests', { timeout }, () => {
-  it.each([base, `${base}/overlays/eks`])('%s are accepted as they stand, without a warning', async (overlay) => {
+  it.each([
+    ['apply', base],
+    ['apply', `${base}/overlays/eks`],
+    ['apply --server-side', base],
+    ['apply --server-side', `${base}/overlays/eks`],
+  ])('are accepted as they stand by kubectl %s -k %s, without a warning', async (command, overlay) => {
     // A dry run makes no namespace for what is in it.
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } };
-    await at.kubectl.run(['create', '-f', '-'], { manifest: namespace });
-    const { status, stderr } = await at.kubectl.run(['apply', '--server-side', '--dry-run=server', '-k', overlay]);
+    await at.kubectl.run(['create', '--save-config', '-f', '-'], { manifest: namespace });
+    const { status, stderr } = await at.kubectl.run([...command.split(' '), '--dry-run=server', '-k', overlay]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 

@@ -19,12 +19,17 @@ const installJava = 'install Java 11 or newer and Maven (Debian: apt-get install
 export async function elasticMqJars(): Promise<string> {
   return await cachedFolder({ name: 'elasticmq', inputs: [await readFile(pom, 'utf8')] }, async (unfinished) => {
     process.stderr.write('Fetching ElasticMQ for the deploy tests (once).\n');
-    const args = ['--quiet', '--batch-mode', '--file', pom, copy, `-DoutputDirectory=${unfinished}`];
-    await run('mvn', args, { timeout: resolveMilliseconds }).catch((error: unknown) => {
-      const said = error instanceof Error && 'stdout' in error ? String(error.stdout).trim().slice(-1000) : '';
-      throw new Error(`The deploy tests need ElasticMQ, and Maven did not get it: ${installJava}\n${said}`, {
-        cause: error,
-      });
+    await fetchJars(unfinished);
+  });
+}
+
+/** Has Maven put the jars into a folder. Throws with what to install. */
+export async function fetchJars(folder: string, command = 'mvn'): Promise<void> {
+  const args = ['--quiet', '--batch-mode', '--file', pom, copy, `-DoutputDirectory=${folder}`];
+  await run(command, args, { timeout: resolveMilliseconds }).catch((error: unknown) => {
+    const said = error instanceof Error && 'stdout' in error ? String(error.stdout).trim().slice(-1000) : '';
+    throw new Error(`The deploy tests need ElasticMQ, and Maven did not get it: ${installJava}\n${said}`, {
+      cause: error,
     });
   });
 }

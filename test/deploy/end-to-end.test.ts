@@ -94,7 +94,7 @@ describe('a deployment', { timeout }, () => {
     await apply(two, 'first', replicas === 1 ? 2 : 1);
     await two.kubectl.say(['delete', '-k', 'infra/kubernetes/watcher', '--timeout=60s']);
     await expect.poll(() => two.running().length, poll).toBe(0);
-    await expect.poll(() => deployment.depth('foo.fifo'), poll).toBe(0);
+    for (const queue of ['foo.fifo', 'timers']) await expect.poll(() => deployment.depth(queue), poll).toBe(0);
     // The last change is nobody's any more.
     expect(await statusOf(two, 'first')).not.toMatchObject({ observedGeneration: (generation ?? 0) + 1 });
 
