@@ -79,7 +79,7 @@ export function releaseCases(
       expect(after.metadata.generation).toBe(before.metadata.generation);
     });
 
-    it('leaves finalizers and fields to others who have some', { retry: 2 }, async () => {
+    it('leaves finalizers and fields to others who have some', async () => {
       await tanks('north');
       await system.patch(waterTankKind, 'north', {
         metadata: { finalizers: ['example.com/theirs', 'outrigger.dev/water-tank'] },
