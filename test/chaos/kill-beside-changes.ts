@@ -1,17 +1,19 @@
 // Functions die right after effects while users work: after those that the dice choose, because what else goes on then is what matters.
 // After each single effect of a quiet life they die in effects/lives.ts.
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Asked } from './chaos-proxy.ts';
 import { functionPids, killAll } from './kill-functions.ts';
 import { portionsPath } from './portions.ts';
-import { editUntil, type Stage } from './row.ts';
+import type { Stage } from './row.ts';
 
 /** Something must get done between two deaths: SQS buries what was received ten times. */
-const mostEffectsBetween = 30;
+const mostEffectsBetween = 20;
+const mostSeconds = 300;
+const lookMilliseconds = 100;
 const finalizer = 'outrigger.dev/';
 
 /** Ends the lives of Ingredient's functions, each after an effect, while users work. Returns how many processes died. */
-export async function killBesideChanges(stage: Stage): Promise<number> {
-  const { system, editor, changes, kills, dice, note } = stage;
+export async function killBesideChanges({ system, editor, judge, dice, changes, kills, note }: Stage): Promise<number> {
   const struck: string[] = [];
   let deaths = 0;
   let effectsLeft = mostEffectsBetween;
@@ -35,10 +37,19 @@ export async function killBesideChanges(stage: Stage): Promise<number> {
   });
   system.hasten(true);
   await editor.edit(changes);
-  await editUntil(stage, () => struck.length >= kills);
+  // Functions that start anew all the time are behind the users for a while.
+  const giveUpAt = performance.now() + mostSeconds * 1000;
+  while (struck.length < kills && performance.now() < giveUpAt) {
+    await editor.edit(1);
+    await wait(lookMilliseconds);
+  }
+  system.api.rule();
+  system.world.onVisit(() => undefined);
+  const late = await judge.untilConverged(mostSeconds);
   system.hasten(false);
   const sorts = [...Map.groupBy(struck, (effect) => effect)].map(([effect, { length }]) => `${length} x ${effect}`);
   note(`ingredient, beside ${changes} changes: ${deaths} deaths, after ${sorts.join(', ')}`);
+  if (late.length > 0) throw new Error(late.join('; '));
   return deaths;
 }
 

@@ -58,7 +58,7 @@ export function makePlan(args: readonly string[], { catalogue, commitSeed, rando
       kills: number(values.kills, 4, 50),
       crowd: number(values.crowd, 100, 1_000),
       resyncKeys: number(values['resync-keys'], 2_000, 100_000),
-      resyncPerSecond: number(values['resync-per-second'], 20),
+      resyncPerSecond: number(values['resync-per-second'], 5),
     },
     users: {
       objects: number(values.objects, 8, 50),
