@@ -2,7 +2,7 @@
 // (test/cluster/documented.test.ts); those that another test or CI runs; and those that nobody waits for.
 
 /** A command that is run to the letter, what it must show, and how it may end; with 0 if that is not said. */
-type Step = { readonly command: string; readonly shows: RegExp; readonly statuses?: readonly number[] };
+export type Step = { readonly command: string; readonly shows: RegExp; readonly statuses?: readonly number[] };
 
 /** In a clone of its own, before the demo: the README's cafe, by hand. */
 export const byHand: readonly Step[] = [
