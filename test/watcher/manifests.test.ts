@@ -90,7 +90,7 @@ describe('the manifests', () => {
     const { periodSeconds, failureThreshold } = container.startupProbe;
     const questions = 2 * secondsIn('check-start.ts', 'seconds');
     expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(2 * questions);
-    const end = secondsIn('main.ts', 'drainSeconds') + secondsIn('cursor.ts', 'flushSeconds');
+    const end = secondsIn('run.ts', 'drainSeconds') + secondsIn('cursor.ts', 'flushSeconds');
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(2 * end);
   });
 
