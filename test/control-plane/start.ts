@@ -18,7 +18,7 @@ import { stampEtcd } from './stamp-etcd.ts';
 const ADMIN = 'admin';
 // A user of its own, so that an audit log tells its requests from a test's.
 const CONTROLLER_MANAGER = 'system:kube-controller-manager';
-const READY_WITHIN_SECONDS = 60;
+const READY_WITHIN_SECONDS = 180;
 const POLL_MILLISECONDS = 50;
 // Two attempts: the free port was free when we asked, and somebody else may have taken it since.
 const START_ATTEMPTS = 2;

@@ -38,7 +38,7 @@ export type DeployedCluster = InstallableCluster & {
 /** What runs. */
 export type Deployment = AsyncDisposable & {
   readonly lambda: EmulatedLambda;
-  /** Starts a cluster, enters it into the table, and installs the watcher in it; resolves when its watchers are ready. */
+  /** Starts a cluster, applies the manifests, enters it into the table, and runs the watchers; resolves when its watchers are ready. */
   add(name: string): Promise<DeployedCluster>;
   /** How many messages a queue has, those in hand and delayed ones included: `foo.fifo`. */
   depth(queue: string): Promise<number>;
@@ -136,9 +136,9 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
         const Value = JSON.stringify({ server: cluster.plane.url, ca: cluster.plane.ca, access, ...fields });
         await ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString', Overwrite: true }));
       };
-      // First the table: keys of a cluster that it does not have are dead letters.
-      await enter();
+      // The roles before the table, or the resync would be refused; the table before a watcher runs, or its keys would be dead letters.
       await cluster.apply();
+      await enter();
       await cluster.run();
       const remove = async () => void (await ssm.send(new DeleteParameterCommand({ Name })));
       return { ...cluster, user, enter, remove };
