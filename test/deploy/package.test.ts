@@ -39,7 +39,7 @@ const ofTheReadme = async (file: string) =>
     .replace('src/examples/', 'src/controllers/');
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-package-'));
+  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-packed-'));
   project = path.join(folder, 'cafes');
   await mkdir(project);
   await run(source, 'npm', 'pack', '--pack-destination', folder);
