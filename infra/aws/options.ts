@@ -29,6 +29,7 @@ const optionNames = [
   'VPC_SUBNET_IDS',
   'VPC_SECURITY_GROUP_IDS',
   'TRACING',
+  'METRICS_PER_CLUSTER',
 ] as const;
 
 /** What CloudWatch Logs takes (PutRetentionPolicy). */
@@ -61,6 +62,10 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
     throw wrong('LOG_RETENTION_DAYS', text('LOG_RETENTION_DAYS'), `give one of ${retentionDays.join(', ')}`);
   const tracing = text('TRACING');
   if (tracing !== 'on' && tracing !== 'off') throw wrong('TRACING', tracing, 'give on or off');
+  // The functions read this one themselves.
+  const perCluster = text('METRICS_PER_CLUSTER');
+  if (perCluster !== 'true' && perCluster !== 'false')
+    throw wrong('METRICS_PER_CLUSTER', perCluster, 'give true or false');
 
   const subnetIds = listOf('VPC_SUBNET_IDS', /^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, 'subnet-0a1b2c3d,subnet-4e5f6a7b');
   const securityGroupIds = listOf('VPC_SECURITY_GROUP_IDS', /^sg-([0-9a-f]{8}|[0-9a-f]{17})$/, 'sg-0a1b2c3d');

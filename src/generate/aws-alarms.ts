@@ -37,7 +37,7 @@ export function alarmsOf({ name }: Registered): JsonObject {
   const lambda = (metric: string): JsonObject =>
     simple('AWS/Lambda', metric, { Name: 'FunctionName', Value: ref(`${id}LambdaFunction`) }, 'Sum');
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
-  const stage = '--stage ${sls:stage}';
+  const stage = '--stage ${self:custom.stage}';
   return {
     [`${id}LateAlarm`]: alarm(name, {
       what: 'late',

@@ -155,8 +155,12 @@ function lambda(name: string, metric: string, stat = 'Sum'): Line {
   return { metric: ['AWS/Lambda', metric, 'FunctionName', `${namePrefix}${name}`], stat };
 }
 
+/** By name, as every other line here: `TimersLate` is the alarm timers-late. */
 function alarms(title: string, names: readonly string[]): (area: Area) => JsonObject {
-  const arns = names.map((name): Json => `\${${name}Alarm.Arn}`);
+  const arns = names.map((name): Json => {
+    const words = name.replaceAll(/(?<!^)[A-Z]/g, '-$&').toLowerCase();
+    return `arn:\${AWS::Partition}:cloudwatch:\${AWS::Region}:\${AWS::AccountId}:alarm:${namePrefix}${words}`;
+  });
   return (area) => ({ type: 'alarm', ...area, properties: { title, alarms: arns } });
 }
 

@@ -7,10 +7,14 @@ import type { Json, JsonObject } from './json.ts';
 /** Makes the role of a controller's function. */
 export function roleOf({ name, declares }: Registered): JsonObject {
   const id = idOf(name);
+  // Its own queue is for the keys that mapping functions find.
+  const mapsKeys = declares.watches.some(({ label }) => label === undefined);
   const statements = [
     allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], arnOf(`${id}Queue`)),
-    // Its own queue is for the keys that mapping functions find.
-    allow(['sqs:SendMessage'], [arnOf(`${id}Queue`), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')]),
+    allow(
+      ['sqs:SendMessage'],
+      [...(mapsKeys ? [arnOf(`${id}Queue`)] : []), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')],
+    ),
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
     allow(['ssm:GetParameter'], ownArn('ssm', 'parameter/outrigger/${self:custom.stage}/clusters/*')),
     allow(['secretsmanager:GetSecretValue'], secretsOf(declares.settings)),

@@ -69,7 +69,7 @@ export function watcherEnvironment(
     HOST: '127.0.0.1',
     PORT: '0',
     AWS_REGION: localRegion,
-    AWS_ACCESS_KEY_ID: 'local',
+    AWS_ACCESS_KEY_ID: 'watcher',
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_ENDPOINT_URL: queueEndpoint,
     PATH: '/usr/local/bin:/usr/bin:/bin',

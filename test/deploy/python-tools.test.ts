@@ -30,16 +30,18 @@ describe('the Python tools', () => {
   });
 
   it('say what to install where there is no Python', async () => {
-    await expect(pythonTools('/nowhere/python3')).rejects.toThrow(
+    await expect(pythonTools('requirements.txt', '/nowhere/python3')).rejects.toThrow(
       /^The deploy tests need Python, and \/nowhere\/python3 does not run: install Python 3\.10 or newer/,
     );
   });
 
   it('say what to install where Python is too old', async () => {
-    await expect(pythonTools(await pretended('3.9.2'))).rejects.toThrow(
+    await expect(pythonTools('requirements.txt', await pretended('3.9.2'))).rejects.toThrow(
       /^Found Python 3\.9\.2, .*: install Python 3\.10/,
     );
-    await expect(pythonTools(await pretended('2.7.18'))).rejects.toThrow(/^Found Python 2\.7\.18, /);
+    await expect(pythonTools('requirements.txt', await pretended('2.7.18'))).rejects.toThrow(
+      /^Found Python 2\.7\.18, /,
+    );
   });
 
   it('have one program out of a wheel', async () => {

@@ -1,4 +1,4 @@
-// What the deploy tests run of Python: the programs that requirements.txt pins, installed once per machine into a virtual environment
+// What the deploy tests run of Python: the programs that requirements files pin, installed once per machine into virtual environments
 // outside the tree, and single files of wheels that are too large to install for one program. `node test/deploy/python-tools.ts` does
 // the first by hand; `npm run test:deploy` does so before anything else. A new version of Python gets an environment of its own.
 import { execFile } from 'node:child_process';
@@ -26,21 +26,24 @@ export interface WheelFile {
 }
 
 const run = promisify(execFile);
-const requirements = join(import.meta.dirname, 'requirements.txt');
 const lowest = [3, 10] as const;
 const installPython =
   'install Python 3.10 or newer with venv and pip (Debian: apt-get install python3-venv): https://www.python.org/downloads/';
 const installMilliseconds = 900_000;
 
 /**
- * Returns the pinned programs, installing them first where this machine has not done so. Progress goes to stderr. Throws with what to
- * install where there is no Python.
+ * Returns the programs that a requirements file pins, installing them first where this machine has not done so. Progress goes to stderr.
+ * Throws with what to install where there is no Python.
  */
-export async function pythonTools(command = 'python3'): Promise<PythonTools> {
+export async function pythonTools(
+  file: 'requirements.txt' | 'requirements-checkov.txt' = 'requirements.txt',
+  command = 'python3',
+): Promise<PythonTools> {
+  const requirements = join(import.meta.dirname, file);
   const version = await pythonVersion(command);
   const inputs = [await readFile(requirements, 'utf8'), version, process.platform, process.arch];
   const folder = await cachedFolder({ name: 'python-tools', inputs }, async (unfinished) => {
-    process.stderr.write('Installing an emulated AWS and cfn-lint for the deploy tests (once; about two minutes).\n');
+    process.stderr.write(`Installing what ${file} of the deploy tests names (once; about two minutes).\n`);
     await python(command, ['-m', 'venv', unfinished]);
     await python(join(unfinished, 'bin/python'), [...pip('install'), '--requirement', requirements]);
   });
@@ -100,4 +103,10 @@ async function python(command: string, args: readonly string[]): Promise<void> {
   });
 }
 
-if (import.meta.main) await buildFromCommandLine(pythonTools().then(({ python }) => ({ python })));
+async function interpreters(): Promise<Readonly<Record<string, string>>> {
+  const tools = await pythonTools();
+  const checkov = await pythonTools('requirements-checkov.txt');
+  return { tools: tools.python, checkov: checkov.python };
+}
+
+if (import.meta.main) await buildFromCommandLine(interpreters());

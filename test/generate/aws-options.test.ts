@@ -5,7 +5,7 @@ import { checkNames } from '../../infra/aws/check-names.ts';
 import { readOptions, refuseUnknown } from '../../infra/aws/options.ts';
 import { withOptions } from '../../infra/aws/with-options.ts';
 
-const defaults = { LOG_RETENTION_DAYS: 30, TRACING: 'off' };
+const defaults = { LOG_RETENTION_DAYS: 30, TRACING: 'off', METRICS_PER_CLUSTER: false };
 const topic = 'arn:aws:sns:eu-central-1:123456789012:on-call';
 const key = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d';
 const vpc = { VPC_SUBNET_IDS: 'subnet-0a1b2c3d, subnet-4e5f6a7b', VPC_SECURITY_GROUP_IDS: 'sg-0a1b2c3d' };
@@ -16,7 +16,7 @@ describe('the options of a deployment', () => {
   });
 
   it('come as text from --param', () => {
-    const given = { LOG_RETENTION_DAYS: '7', TRACING: 'on', ALARM_TOPIC_ARN: topic, KMS_KEY_ARN: key, ...vpc };
+    const given = { ...defaults, LOG_RETENTION_DAYS: '7', TRACING: 'on', ALARM_TOPIC_ARN: topic, KMS_KEY_ARN: key, ...vpc };
     expect(readOptions(given)).toEqual({
       logRetentionDays: 7,
       tracing: true,
@@ -30,6 +30,7 @@ describe('the options of a deployment', () => {
     [{ LOG_RETENTION_DAYS: '31' }, 'LOG_RETENTION_DAYS: "31" will not do; give one of 1, 3, 5, 7,'],
     [{ LOG_RETENTION_DAYS: 'long' }, 'LOG_RETENTION_DAYS: "long" will not do; give one of 1, 3, 5, 7,'],
     [{ TRACING: 'true' }, 'TRACING: "true" will not do; give on or off'],
+    [{ METRICS_PER_CLUSTER: 'on' }, 'METRICS_PER_CLUSTER: "on" will not do; give true or false'],
     [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" will not do; give an ARN like arn:aws:sns:'],
     [{ KMS_KEY_ARN: 'alias/mine' }, 'KMS_KEY_ARN: "alias/mine" will not do; give an ARN like arn:aws:kms:'],
     [{ ...vpc, VPC_SUBNET_IDS: 'vpc-0a1b2c3d' }, 'VPC_SUBNET_IDS: "vpc-0a1b2c3d" will not do; give ids'],

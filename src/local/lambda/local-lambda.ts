@@ -72,7 +72,7 @@ export function startLambda(
     createFunction(
       {
         taskRoot,
-        environment: serviceEnvironment(region, queueEndpoint),
+        environment: serviceEnvironment(definition.name, region, queueEndpoint),
         onLine: (line) => onEvent({ type: 'line', function: definition.name, ...line }),
         onBroken: (error) => onEvent({ type: 'failed', function: definition.name, error }),
         onProcesses,
@@ -134,12 +134,15 @@ export function startLambda(
   };
 }
 
-/** What the service adds to every function. The credentials are none: emulators ask for some and look at none. */
-function serviceEnvironment(region: string, queueEndpoint: string): Readonly<Record<string, string>> {
+/**
+ * What the service adds to every function. The credentials are none: emulators ask for some and look at none. The key's id is the
+ * function's name, as its role's session would tell it, so that a server's log says who called.
+ */
+function serviceEnvironment(name: string, region: string, queueEndpoint: string): Readonly<Record<string, string>> {
   return {
     AWS_REGION: region,
     AWS_DEFAULT_REGION: region,
-    AWS_ACCESS_KEY_ID: 'local',
+    AWS_ACCESS_KEY_ID: name,
     AWS_SECRET_ACCESS_KEY: 'local',
     // For every service, not SQS alone: a call that nobody foresaw must fail here and not reach somebody's account.
     AWS_ENDPOINT_URL: queueEndpoint,

@@ -1,0 +1,222 @@
+// From serverless.yml to what an account then holds: osls deploys to an emulated AWS, everything is read back through the services' own
+// APIs and compared with the registry, a second deployment changes nothing, and removal leaves nothing. What the emulator leaves out is
+// left-out.test.ts. Bundles are stubs; what they do is in the journeys.
+import type { StackResourceSummary } from '@aws-sdk/client-cloudformation';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { registry } from '../../src/controllers/registry.ts';
+import {
+  controllerDeadLetters,
+  controllerQueue,
+  resyncDeadLetters,
+  resyncQueue,
+  timersDeadLetters,
+  timersQueue,
+} from '../../src/core/words.ts';
+import { type Said, type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
+import { type Account, createAccount } from './account.ts';
+import { type EmulatedAccount, startEmulatedAccount } from './emulated-account.ts';
+import { leftOut } from './left-out.ts';
+
+const stage = 'proof';
+const stack = `outrigger-${stage}`;
+const prefix = `${stack}-`;
+const settings = { PLANT_URL: 'https://plant.example.com', PANTRY_URL: 'https://pantry.example.com' };
+const days = 24 * 60 * 60;
+const functions = [...registry.map(({ name }) => name), 'timers', 'resync'];
+const templateShape = z.object({ Resources: z.record(z.string(), z.looseObject({ Type: z.string() })) });
+
+let aws: EmulatedAccount;
+let service: ServiceFolder;
+let account: Account;
+let deployed: Said;
+let template: z.infer<typeof templateShape>;
+let held: readonly StackResourceSummary[];
+
+async function deploy(): Promise<Said> {
+  const params = Object.entries(settings).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
+  return service.osls(['deploy', '--stage', stage, '--region', aws.region, ...params], aws.environment);
+}
+
+beforeAll(async () => {
+  [aws, service] = await Promise.all([startEmulatedAccount(), serviceFolder()]);
+  account = createAccount(aws, prefix);
+  deployed = await deploy();
+  template = templateShape.parse(JSON.parse(await service.template()));
+  held = deployed.status === 0 ? await account.stackResources(stack) : [];
+});
+afterAll(async () => {
+  await aws?.close();
+  await service?.remove();
+});
+
+const queueArn = (name: string): string => `arn:aws:sqs:${aws.region}:${aws.accountId}:${prefix}${name}`;
+const own = (service: string, rest: string): string => `arn:aws:${service}:${aws.region}:${aws.accountId}:${rest}`;
+
+describe('a deployment', () => {
+  it('is one command', () => {
+    expect(deployed).toMatchObject({ status: 0 });
+    expect(deployed.progress).toContain(`Service deployed to stack outrigger-${stage}`);
+  });
+
+  it('is in the account whole, but for the types that the emulator does not know', () => {
+    const there = new Set(held.map(({ LogicalResourceId }) => LogicalResourceId));
+    const missing = Object.entries(template.Resources).filter(([id]) => !there.has(id));
+    const declared = new Set(Object.values(template.Resources).map(({ Type }) => Type));
+    expect([...new Set(missing.map(([, { Type }]) => Type))].sort()).toEqual(
+      leftOut.filter((type) => declared.has(type)),
+    );
+    expect(
+      held.filter(({ ResourceStatus }) => ResourceStatus !== 'CREATE_COMPLETE' && ResourceStatus !== 'UPDATE_COMPLETE'),
+    ).toEqual([]);
+  });
+
+  it.each(
+    registry.map(({ name }) => name),
+  )('%s has a FIFO queue in high-throughput mode, with its dead letters behind it', async (name) => {
+    const queue = await account.queue(controllerQueue(name));
+    const highThroughput = {
+      FifoQueue: 'true',
+      DeduplicationScope: 'messageGroup',
+      FifoThroughputLimit: 'perMessageGroupId',
+      SqsManagedSseEnabled: 'true',
+      MessageRetentionPeriod: String(14 * days),
+    };
+    expect(queue).toMatchObject({ ...highThroughput, VisibilityTimeout: '180' });
+    expect(queue).not.toMatchObject({ ContentBasedDeduplication: 'true' });
+    expect(JSON.parse(queue.RedrivePolicy ?? '')).toEqual({
+      deadLetterTargetArn: queueArn(controllerDeadLetters(name)),
+      maxReceiveCount: 10,
+    });
+    expect(await account.queue(controllerDeadLetters(name))).toMatchObject(highThroughput);
+  });
+
+  it.each([
+    [timersQueue, timersDeadLetters, 180, 10, 14],
+    [resyncQueue, resyncDeadLetters, 720, 3, 1],
+  ])('%s is a standard queue, which takes delays, with %s behind it', async (name, letters, visibility, receives, kept) => {
+    const queue = await account.queue(name);
+    expect(queue).toMatchObject({
+      VisibilityTimeout: String(visibility),
+      SqsManagedSseEnabled: 'true',
+      MessageRetentionPeriod: String(kept * days),
+    });
+    expect(queue.FifoQueue ?? 'false').toBe('false');
+    expect(JSON.parse(queue.RedrivePolicy ?? '')).toEqual({
+      deadLetterTargetArn: queueArn(letters),
+      maxReceiveCount: receives,
+    });
+    expect(await account.queue(letters)).toMatchObject({
+      SqsManagedSseEnabled: 'true',
+      MessageRetentionPeriod: String(14 * days),
+    });
+  });
+
+  it('has no queue beside those that core names', async () => {
+    const names = registry.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetters(name)]);
+    const once = [timersQueue, timersDeadLetters, resyncQueue, resyncDeadLetters];
+    expect((await account.queueNames()).sort()).toEqual([...names, ...once].map((name) => prefix + name).sort());
+  });
+
+  it('has a function for each controller, with its settings and no other’s, in time for its queue', async () => {
+    for (const { name, declares } of registry) {
+      const found = await account.function(name);
+      expect(found).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Handler: `dist/${name}/index.handler`,
+        MemorySize: 256,
+        Role: `arn:aws:iam::${aws.accountId}:role/${prefix}${name}-${aws.region}`,
+      });
+      const { VisibilityTimeout } = await account.queue(controllerQueue(name));
+      expect(Number(VisibilityTimeout)).toBeGreaterThanOrEqual(6 * (found.Timeout ?? Infinity));
+      const asked = Object.keys(declares.settings?.shape ?? {});
+      expect(found.Environment?.Variables).toEqual({
+        QUEUE_URL_PREFIX: `https://sqs.${aws.region}.amazonaws.com/${aws.accountId}/${prefix}`,
+        LOG_LEVEL: 'INFO',
+        METRICS_PER_CLUSTER: 'false',
+        NODE_OPTIONS: '--enable-source-maps',
+        CLUSTERS: `ssm:/outrigger/${stage}/clusters/`,
+        ...Object.fromEntries(Object.entries(settings).filter(([setting]) => asked.includes(setting))),
+      });
+      expect(found.VpcConfig?.SubnetIds ?? []).toEqual([]);
+    }
+  });
+
+  it('feeds each function from its own queue: ten at a time, ten at once, failures one by one, and never after a window', async () => {
+    const mappings = await account.mappings();
+    const expected = [
+      ...registry.map(({ name }) => ({ queue: controllerQueue(name), name, BatchSize: 10 })),
+      { queue: timersQueue, name: 'timers', BatchSize: 10 },
+      { queue: resyncQueue, name: 'resync', BatchSize: 2 },
+    ];
+    expect(mappings).toHaveLength(expected.length);
+    for (const { queue, name, BatchSize } of expected) {
+      const mapping = mappings.find(({ EventSourceArn }) => EventSourceArn === queueArn(queue));
+      expect(mapping?.FunctionArn).toBe(own('lambda', `function:${prefix}${name}`));
+      expect(mapping).toMatchObject({
+        BatchSize,
+        State: 'Enabled',
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        ScalingConfig: { MaximumConcurrency: 10 },
+      });
+      expect(mapping?.MaximumBatchingWindowInSeconds ?? 0).toBe(0);
+      expect(mapping?.ProvisionedPollerConfig).toBeUndefined();
+    }
+  });
+
+  it.each(registry)('lets $name consume its queue, send on, read entries and secrets, and log; nothing else', async ({
+    name,
+    declares,
+  }) => {
+    const consume = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+    const letters = controllerDeadLetters(name);
+    expect(await account.allowedTo(name)).toEqual(
+      [
+        ...consume.map((action) => `${action} ${queueArn(controllerQueue(name))}`),
+        // Its own queue is for what mapping functions find.
+        ...[
+          ...(declares.watches.some(({ label }) => label === undefined) ? [controllerQueue(name)] : []),
+          letters,
+          timersQueue,
+        ].map((queue) => `sqs:SendMessage ${queueArn(queue)}`),
+        `ssm:GetParameter ${own('ssm', `parameter/outrigger/${stage}/clusters/*`)}`,
+        `secretsmanager:GetSecretValue ${own('secretsmanager', `secret:outrigger/${stage}/clusters/*`)}`,
+        ...['CreateLogStream', 'PutLogEvents'].map(
+          (action) => `logs:${action} ${own('logs', `log-group:/aws/lambda/${prefix}${name}:*`)}`,
+        ),
+      ].sort(),
+    );
+  });
+
+  it.each(functions)('lets only Lambda be %s, and the schedule be the resync', async (name) => {
+    const schedule = name === 'resync' ? ['scheduler.amazonaws.com'] : [];
+    expect(await account.trusted(name)).toEqual(['lambda.amazonaws.com', ...schedule]);
+  });
+
+  it('lets watchers send keys and nothing else', async () => {
+    const queues = [...registry.map(({ name }) => controllerQueue(name)), timersQueue];
+    expect(await account.allowedToWatchers()).toEqual(
+      queues.map((queue) => `sqs:SendMessage ${queueArn(queue)}`).sort(),
+    );
+  });
+
+  it('changes nothing when it is made again', async () => {
+    const again = await deploy();
+    expect(again).toMatchObject({ status: 0 });
+    expect(again.progress).toContain('No changes to deploy. Deployment skipped.');
+    expect(await account.stackResources(stack)).toEqual(held);
+  });
+});
+
+describe('a removal', () => {
+  it('leaves nothing', async () => {
+    const removed = await service.osls(['remove', '--stage', stage, '--region', aws.region], aws.environment);
+    expect(removed).toMatchObject({ status: 0 });
+    await expect(account.stackResources(stack)).rejects.toThrow(/does not exist/);
+    for (const left of [account.queueNames(), account.functions(), account.mappings(), account.roleNames()])
+      expect(await left).toEqual([]);
+    // moto knows no deletion of a managed policy. Nothing of ours asks to be kept.
+    expect(await account.policyNames()).toEqual([`${prefix}watcher-${aws.region}`]);
+    expect(Object.values(template.Resources).filter((one) => 'DeletionPolicy' in one)).toEqual([]);
+  });
+});

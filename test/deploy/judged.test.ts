@@ -1,0 +1,57 @@
+// Only what others think of the packaged template: cfn-lint, whether CloudFormation would take it, and checkov, whether it lets anybody do
+// what nobody should. With no option, and with every option.
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
+import { pythonTools } from './python-tools.ts';
+
+let service: ServiceFolder;
+beforeAll(async () => {
+  service = await serviceFolder();
+});
+afterAll(() => service?.remove());
+
+const everyOption = {
+  LOG_RETENTION_DAYS: '7',
+  ALARM_TOPIC_ARN: 'arn:aws:sns:eu-central-1:123456789012:on-call',
+  KMS_KEY_ARN: 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-0000-0000-000000000000',
+  VPC_SUBNET_IDS: 'subnet-0a1b2c3d,subnet-4e5f6a7b',
+  VPC_SECURITY_GROUP_IDS: 'sg-0a1b2c3d',
+  TRACING: 'on',
+  METRICS_PER_CLUSTER: 'true',
+};
+
+/** Resolves with what a judge says; nothing means that it is content. */
+function judgement(python: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    const child = execFile(python, [...args], { cwd: service.folder }, (_error, stdout, stderr) => {
+      resolve(child.exitCode === 0 ? '' : `exit status ${child.exitCode}: ${stdout}${stderr}`);
+    });
+  });
+}
+
+describe.each([
+  ['no option', {}],
+  ['every option', everyOption],
+])('the packaged template with %s', (_what, options) => {
+  let file: string;
+  beforeAll(async () => {
+    const params = Object.entries(options).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
+    expect(await service.osls(['package', '--region', 'eu-central-1', ...params])).toMatchObject({ status: 0 });
+    file = join(service.folder, 'template.json');
+    await writeFile(file, await service.template());
+  });
+
+  it('would be taken by CloudFormation, says cfn-lint', async () => {
+    const { python, program } = await pythonTools();
+    expect(await judgement(python, program('cfn-lint', '--regions', 'eu-central-1', '--', file))).toBe('');
+  });
+
+  it('lets nobody do what nobody should, says checkov, but for what checkov.yml explains', async () => {
+    const { python } = await pythonTools('requirements-checkov.txt');
+    const config = join(import.meta.dirname, 'checkov.yml');
+    expect(await judgement(python, ['-m', 'checkov.main', '--config-file', config, '--file', file])).toBe('');
+  });
+});

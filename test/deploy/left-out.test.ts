@@ -1,0 +1,74 @@
+// Only what an emulated AWS does not hold, or gives back wrongly, of a deployment: looked at in the packaged template.
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { registry } from '../../src/controllers/registry.ts';
+import { packageTemplate } from '../generate/package-template.ts';
+
+const prefix = 'outrigger-proof-';
+const templateShape = z.object({
+  Resources: z.record(z.string(), z.looseObject({ Type: z.string(), Properties: z.looseObject({}).default({}) })),
+});
+
+let template: z.infer<typeof templateShape>;
+beforeAll(async () => {
+  template = templateShape.parse(JSON.parse(await packageTemplate('proof')));
+});
+
+describe('what the emulator leaves out of a deployment', () => {
+  const ofType = (type: string) => Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
+
+  it('is a policy for each queue that refuses plain HTTP', () => {
+    const queues = ofType('AWS::SQS::Queue').map(([id]) => id);
+    const refusals = ofType('AWS::SQS::QueuePolicy').map(([, { Properties }]) => Properties);
+    expect(refusals).toHaveLength(queues.length);
+    for (const id of queues) {
+      expect(refusals).toContainEqual({
+        Queues: [{ Ref: id }],
+        PolicyDocument: {
+          Version: '2012-10-17',
+          Statement: [
+            {
+              Effect: 'Deny',
+              Principal: '*',
+              Action: 'sqs:*',
+              Resource: { 'Fn::GetAtt': [id, 'Arn'] },
+              Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+            },
+          ],
+        },
+      });
+    }
+  });
+
+  it('is one schedule, which calls the resync to the minute', () => {
+    expect(ofType('AWS::Scheduler::Schedule').map(([, { Properties }]) => Properties)).toEqual([
+      {
+        ScheduleExpression: 'rate(10 minutes)',
+        State: 'ENABLED',
+        FlexibleTimeWindow: { Mode: 'OFF' },
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: of Fn::Sub
+        Target: { Arn: { 'Fn::GetAtt': ['ResyncLambdaFunction', 'Arn'] }, RoleArn: { 'Fn::Sub': '${ResyncRole.Arn}' } },
+      },
+    ]);
+  });
+
+  it('is a bucket that refuses plain HTTP, for osls’ uploads', () => {
+    expect(JSON.stringify(ofType('AWS::S3::BucketPolicy'))).toContain('{"Bool":{"aws:SecureTransport":false}}');
+  });
+
+  it('and what it gives back wrong, is arm64, no tracing, and loops that are wanted', () => {
+    for (const [id, { Properties }] of ofType('AWS::Lambda::Function')) {
+      expect(Properties, id).toMatchObject({ Architectures: ['arm64'], RecursiveLoop: 'Allow' });
+      expect(Properties, id).not.toHaveProperty('TracingConfig');
+    }
+  });
+
+  it('and what it has no look at, is logs that are kept for a month', () => {
+    expect(ofType('AWS::Logs::LogGroup').map(([, { Properties }]) => Properties)).toEqual(
+      [...registry.map(({ name }) => name), 'timers', 'resync'].map((name) => ({
+        LogGroupName: `/aws/lambda/${prefix}${name}`,
+        RetentionInDays: 30,
+      })),
+    );
+  });
+});

@@ -1,0 +1,52 @@
+// The service as osls sees it, in a folder of its own: serverless.yml, its pieces, and stubs for bundles, because osls only zips what is
+// there. So packaging and deploying disturb nobody's dist/ and .serverless/.
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** How osls ended and what it said: results and errors, and everything else. */
+export type Said = { readonly status: number; readonly said: string; readonly progress: string };
+
+/** A copy of the service. */
+export type ServiceFolder = {
+  readonly folder: string;
+  /** Runs osls in it with no environment but this: no credentials, no region, no profile. */
+  osls(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Said>;
+  /** The template that osls packaged or deployed last. */
+  template(): Promise<string>;
+  remove(): Promise<void>;
+};
+
+const source = path.resolve(import.meta.dirname, '../..');
+const oslsMilliseconds = 400_000;
+
+/** Makes the folder. */
+export async function serviceFolder(): Promise<ServiceFolder> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-service-'));
+  await cp(path.join(source, 'serverless.yml'), path.join(folder, 'serverless.yml'));
+  await cp(path.join(source, 'infra/aws'), path.join(folder, 'infra/aws'), { recursive: true });
+  await writeFile(path.join(folder, 'package.json'), '{"type": "module"}');
+  for (const file of await readdir(path.join(source, 'functions'))) {
+    const bundle = path.join(folder, 'dist', path.basename(file, '.ts'));
+    await mkdir(bundle, { recursive: true });
+    await writeFile(path.join(bundle, 'index.mjs'), 'export const handler = () => {};');
+  }
+  return {
+    folder,
+    osls: (args, environment = {}) => runOsls(folder, args, environment),
+    template: () => readFile(path.join(folder, '.serverless/cloudformation-template-update-stack.json'), 'utf8'),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+function runOsls(cwd: string, args: readonly string[], more: Readonly<Record<string, string>>): Promise<Said> {
+  const program = path.join(source, 'node_modules/osls/bin/serverless.js');
+  const env = { PATH: '/usr/bin:/bin', HOME: cwd, SLS_TELEMETRY_DISABLED: '1', CI: 'true', ...more };
+  return new Promise((resolve) => {
+    const options = { cwd, env, timeout: oslsMilliseconds };
+    const child = execFile(process.execPath, [program, ...args], options, (_error, stdout, stderr) =>
+      resolve({ status: child.exitCode ?? 1, said: stdout, progress: stderr }),
+    );
+  });
+}
