@@ -2,7 +2,7 @@
 // this clone and kubectl. What each command does in every case is tested where it is.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,6 +15,8 @@ import { byHand, demo, exported, following, onCluster, onDemo, type Step } from 
 const root = path.resolve(import.meta.dirname, '../..');
 /** A dozen programs, each started by npx, on whatever machine. */
 const timeout = 400_000;
+/** Not in a clone. */
+const made = new Set(['.git', '.outrigger', '.serverless', 'dist', 'lib', 'node_modules']);
 const folders: string[] = [];
 afterAll(async () => await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
@@ -76,8 +78,8 @@ describe('on this machine alone', () => {
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'outrigger-documented-'));
     folders.push(folder);
-    const parts = ['src', 'functions', 'test', 'infra', 'docs', 'package.json', 'package-lock.json', 'serverless.yml'];
-    for (const part of parts) await cp(path.join(root, part), path.join(folder, part), { recursive: true });
+    for (const part of await readdir(root))
+      if (!made.has(part)) await cp(path.join(root, part), path.join(folder, part), { recursive: true });
     await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
     run = shell(folder);
   });
