@@ -16,7 +16,14 @@ describe('the options of a deployment', () => {
   });
 
   it('come as text from --param', () => {
-    const given = { ...defaults, LOG_RETENTION_DAYS: '7', TRACING: 'on', ALARM_TOPIC_ARN: topic, KMS_KEY_ARN: key, ...vpc };
+    const given = {
+      ...defaults,
+      LOG_RETENTION_DAYS: '7',
+      TRACING: 'on',
+      ALARM_TOPIC_ARN: topic,
+      KMS_KEY_ARN: key,
+      ...vpc,
+    };
     expect(readOptions(given)).toEqual({
       logRetentionDays: 7,
       tracing: true,
