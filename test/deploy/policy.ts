@@ -24,7 +24,7 @@ export function isAllowed(statements: readonly Statement[], call: Call): boolean
 }
 
 /** Whether a statement speaks of a call. Actions are written in any case, resources exactly. */
-function matches({ Action, Resource }: Statement, { action, resource }: Call): boolean {
+export function matches({ Action, Resource }: Statement, { action, resource }: Call): boolean {
   return (
     Action.some((pattern) => wildcard(pattern.toLowerCase(), action.toLowerCase())) &&
     Resource.some((pattern) => wildcard(pattern, resource))
