@@ -1,6 +1,7 @@
 // Who an API server must prove to be. The certificates are fixtures: one for 127.0.0.1 and named.example.com, one of another.
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConnectError } from '../../src/kube/errors.ts';
+import { turnVerificationOff } from './verification-off.ts';
 import { pem, sendJson, startWireServer } from './wire-server.ts';
 
 const get = { method: 'GET', path: '/api' } as const;
@@ -24,12 +25,7 @@ describe('TLS', () => {
   });
 
   it('the environment cannot turn verification off', async () => {
-    const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
-    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-    onTestFinished(() => {
-      if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
-      else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
-    });
+    turnVerificationOff();
     const server = await start();
     await expect(server.client().request(get)).rejects.toBeInstanceOf(ConnectError);
   });

@@ -9,6 +9,7 @@ import { exec } from '../../src/kube/exec.ts';
 import { failureOf } from '../../src/runtime/failure.ts';
 import { listenHere } from '../support/listen.ts';
 import { type Asked, answer, startExecServer } from './exec-server.ts';
+import { turnVerificationOff } from './verification-off.ts';
 import { failure, pem, statusOf } from './wire-server.ts';
 
 const pod = { namespace: 'shop', name: 'node-0' };
@@ -131,12 +132,7 @@ describe('over TLS', () => {
   });
 
   it('the environment cannot turn verification off', async () => {
-    const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
-    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-    onTestFinished(() => {
-      if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
-      else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
-    });
+    turnVerificationOff();
     const server = await startExecServer(({ end }) => end(0), { tls: true });
     expect(await failure(run(server.client()))).toBeInstanceOf(ConnectError);
   });

@@ -9,7 +9,6 @@ import * as z from 'zod';
 import { maxAttempts } from '../../src/core/backoff.ts';
 import { defineController, type Registered } from '../../src/core/controller.ts';
 import { TerminalError } from '../../src/core/errors.ts';
-import { defineResource } from '../../src/core/resource.ts';
 import { applyObject } from '../../src/kube/apply.ts';
 import { createClient } from '../../src/kube/client.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
@@ -24,6 +23,7 @@ import { widgetDefinition } from '../runtime/widget.ts';
 import { define } from '../support/established.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 import { startOddServer } from './odd-server.ts';
+import { widget } from './widget.ts';
 
 /** The controller that stands for all. */
 export const emitting = 'widget';
@@ -53,15 +53,6 @@ export type Emissions = {
   readonly metrics: readonly Emitted[];
   readonly entries: readonly Readonly<Record<string, unknown>>[];
 };
-
-const widget = defineResource({
-  group: 'reconcile.example.com',
-  version: 'v1',
-  kind: 'Widget',
-  spec: z.object({ size: z.number() }),
-  status: z.object({ note: z.string() }),
-  conditions: ['Built'],
-});
 
 /** What becomes of a widget is in its name. */
 function makeController(): Registered {

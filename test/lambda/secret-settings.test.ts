@@ -7,7 +7,6 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { defineController } from '../../src/core/controller.ts';
-import { defineResource } from '../../src/core/resource.ts';
 import { secret } from '../../src/core/secret.ts';
 import { applyObject } from '../../src/kube/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client.ts';
@@ -20,15 +19,8 @@ import { aMessage } from '../queue/messages.ts';
 import { widgetDefinition } from '../runtime/widget.ts';
 import { define } from '../support/established.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
+import { widget } from './widget.ts';
 
-const widget = defineResource({
-  group: 'reconcile.example.com',
-  version: 'v1',
-  kind: 'Widget',
-  spec: z.object({ size: z.number() }),
-  status: z.object({ note: z.string() }),
-  conditions: ['Built'],
-});
 const controller = defineController(widget)({
   name: 'widget',
   settings: z.object({ PASSPHRASE: secret() }),
