@@ -59,8 +59,8 @@ async function everything(): Promise<ReadonlyMap<string, KubeObject['metadata']>
   return found;
 }
 
-/** What the cluster's own controllers make and write for themselves, with and without us. */
-const itsOwn = /^(events|leases|nodes)\.|kube-root-ca\.crt$/;
+/** What the cluster's own controllers make and write for themselves, with and without us, and when they come to it. */
+const itsOwn = /^(events|leases|nodes)\.|^serviceaccounts\. .*\/default$|kube-root-ca\.crt$/;
 
 async function outrigger(...argv: readonly string[]): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['src/cli/main.ts', ...argv], { cwd: root });
