@@ -32,7 +32,11 @@ async function converged(system: System, { name, declares }: Registered): Promis
   const others = system.requests.filter((request) => !commands.includes(request));
   const reads = others.filter((request) => request.startsWith('GET '));
   const outside = commands.length === 0 ? '' : `${commands.length} exec, `;
-  return { ...row, ours: `${reads.length} GET, ${outside}${others.length - reads.length} writes` };
+  const writes = others.length - reads.length;
+  return {
+    ...{ ...row, ours: `${reads.length} GET, ${outside}${writes} writes` },
+    counts: { [`f4 ${name} GET`]: reads.length, [`f4 ${name} exec`]: commands.length, [`f4 ${name} writes`]: writes },
+  };
 }
 
 /** The object itself, and one read of each kind that it owns or refers to (design: "a converged reconcile costs"). */

@@ -1,80 +1,65 @@
-// The bench: every figure as one table. Nothing is asserted by the clock; what counts things (f4, f5, loc) can be compared between
-// machines, times only within one run.
+// `npm run bench`: every figure as one table. Nothing is asserted by the clock: what counts things can be compared between machines, times
+// only within one run. `--only f2` measures that one; `--quick` counts what can be counted in two minutes and fails when it is
+// more than what is stored, which `--store` does. Ends with 1 when something could not be measured or was more.
+import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { build } from '../../src/cli/build.ts';
-import { f1 } from './f1-watcher-memory.ts';
-import { f4 } from './f4-requests.ts';
-import { f5 } from './f5-function-size.ts';
-import { f6 } from './f6-restart.ts';
-import { f7 } from './f7-resync.ts';
-import { f9Measure } from './f9-measure.ts';
-import { f9 } from './f9-price.ts';
-import { f10 } from './f10-watcher-rate.ts';
-import { f11 } from './f11-watched-bytes.ts';
-import { fleetLag } from './fleet.ts';
-import { latency } from './latency.ts';
-import { linesOfCode } from './lines-of-code.ts';
+import { alignColumns } from '../../src/local/align-columns.ts';
+import { ciReport } from '../support/ci-report.ts';
+import { allFigures } from './figures.ts';
+import { measureAll } from './measure.ts';
+import { runQuick } from './quick.ts';
 import type { Row } from './row.ts';
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
-    /* for a trial of f6 and f7 with fewer */ objects: { type: 'string' },
-    /* an empty folder: where the time goes, instead of how much it is (f10) */ profile: { type: 'string' },
-    /* of f9: another file of prices, and the document to write its tables into (measurements beside them) */ prices: {
-      type: 'string',
-    },
+    objects: { type: 'string' },
+    profile: { type: 'string' },
+    prices: { type: 'string' },
     write: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    store: { type: 'boolean', default: false },
+    report: { type: 'string' },
   },
 });
-const count = values.objects === undefined ? {} : { objects: Number(values.objects) };
+const say = (line: string) => void process.stderr.write(`${line}\n`);
 
-const figures: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
-  f1,
-  f4,
-  f5: async () => {
-    await build(process.cwd());
-    return await f5();
-  },
-  f6: async () => await f6(count),
-  f7: async () => await f7(count),
-  f10: async () => await f10(values.profile === undefined ? {} : { profile: values.profile }),
-  f11,
-  'f9-measure': async () => await f9Measure(values),
-  f9: async () => await f9(values),
-  fleet: fleetLag,
-  lag: latency,
-  loc: linesOfCode,
-};
+if (values.quick) await quick();
+else await everything();
 
-const wanted = values.only ?? Object.keys(figures);
-const rows: Row[] = [];
-for (const name of wanted) {
-  const measure = figures[name];
-  if (measure === undefined) {
-    process.stderr.write(`--only ${name}: there is no such figure; there are ${Object.keys(figures).join(', ')}\n`);
-    process.exit(1);
+async function quick(): Promise<void> {
+  const { rows, proofs } = await runQuick({ store: values.store });
+  print(rows);
+  const broken = proofs.flatMap((proof) => proof.broken);
+  for (const line of broken) process.stdout.write(`WORSE  ${line}\n`);
+  process.stdout.write(`${proofs.length - broken.length} of ${proofs.length} counts are no worse than stored\n`);
+  if (values.report !== undefined) {
+    await writeFile(values.report, JSON.stringify(ciReport('npm run bench -- --quick', proofs)));
   }
-  process.stderr.write(`measuring ${name} ...\n`);
-  try {
-    rows.push(...(await measure()));
-  } catch (error) {
-    // The others go on; what failed stands in the table.
-    rows.push({ figure: name, what: 'could not be measured', ours: String(error), goal: '-' });
-    process.exitCode = 1;
-  }
+  process.exitCode = broken.length === 0 ? 0 : 1;
 }
 
-const table = [
-  ['figure', 'what', 'ours', 'beside', 'ratio', 'goal'],
-  ...rows.map(({ figure, what, ours, peer = '-', ratio = '-', goal }) => [figure, what, ours, peer, ratio, goal]),
-];
-const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
-for (const row of table) {
-  process.stdout.write(
-    `${row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd()}\n`,
+async function everything(): Promise<void> {
+  const { only, objects, ...choices } = values;
+  const figures = allFigures({ ...choices, ...(objects === undefined ? {} : { objects: Number(objects) }) });
+  const wanted = only?.map((name) => figures.find((figure) => figure.name === name) ?? name) ?? figures;
+  const unknown = wanted.find((one) => typeof one === 'string');
+  if (unknown !== undefined) {
+    say(`--only ${unknown}: there is no such figure; there are ${figures.map(({ name }) => name).join(', ')}`);
+    process.exitCode = 1;
+    return;
+  }
+  const { rows, failed } = await measureAll(
+    wanted.filter((one) => typeof one !== 'string'),
+    { say },
   );
+  print(rows);
+  if (failed) process.exitCode = 1;
+}
+
+function print(rows: readonly Row[]): void {
+  const cells = rows.map(({ figure, what, ours, peer = '-', ratio = '-', goal }) => [
+    ...[figure, what, ours, peer, ratio, goal],
+  ]);
+  process.stdout.write(`${alignColumns([['figure', 'what', 'ours', 'beside', 'ratio', 'goal'], ...cells])}\n`);
 }

@@ -8,4 +8,8 @@ export type Row = {
   readonly peer?: string;
   readonly ratio?: string;
   readonly goal: string;
+  /** Set where a contestant could not be measured; the row says why. */
+  readonly failed?: boolean;
+  /** What was counted, by name: the same on every machine, so that it can be held against what was counted before. */
+  readonly counts?: Readonly<Record<string, number>>;
 };

@@ -1,0 +1,71 @@
+// Every figure of the bench: how to measure it, and how long that takes, for whoever waits.
+import path from 'node:path';
+import { build } from '../../src/cli/build.ts';
+import { f1 } from './f1-watcher-memory.ts';
+import { f4 } from './f4-requests.ts';
+import { f5 } from './f5-function-size.ts';
+import { f6 } from './f6-restart.ts';
+import { f7 } from './f7-resync.ts';
+import { f9Measure } from './f9-measure.ts';
+import { f9 } from './f9-price.ts';
+import { f10 } from './f10-watcher-rate.ts';
+import { f11 } from './f11-watched-bytes.ts';
+import { fleetLag } from './fleet.ts';
+import { latency } from './latency.ts';
+import { linesOfCode } from './lines-of-code.ts';
+import type { Row } from './row.ts';
+
+/** A figure, or several that are measured together. */
+export type Figure = {
+  readonly name: string;
+  /** About how long it takes on two cores. */
+  readonly seconds: number;
+  readonly measure: () => Promise<readonly Row[]>;
+};
+
+/** What a user of the bench may choose. */
+export type Choices = {
+  /** For a trial with fewer, or with more. */
+  readonly objects?: number;
+  /** An empty folder: where the time goes, instead of how much it is. */
+  readonly profile?: string;
+  /** Of f9: another file of prices. */
+  readonly prices?: string;
+  /** The document to write into. */
+  readonly write?: string;
+};
+
+/** Makes the list, in the order in which they are measured. */
+export function allFigures({ objects, profile, prices, write }: Choices): readonly Figure[] {
+  const count = objects === undefined ? {} : { objects };
+  const measureF5 = async () => {
+    await build(process.cwd());
+    return await f5();
+  };
+  return [
+    { name: 'f1', seconds: 120, measure: f1 },
+    { name: 'f4', seconds: 15, measure: f4 },
+    { name: 'f5', seconds: 15, measure: measureF5 },
+    { name: 'f6', seconds: 300, measure: () => f6(count) },
+    { name: 'f7', seconds: 150, measure: () => f7(count) },
+    { name: 'f10', seconds: 300, measure: () => f10(profile === undefined ? {} : { profile }) },
+    { name: 'f11', seconds: 20, measure: f11 },
+    { name: 'f9-measure', seconds: 120, measure: () => f9Measure(write === undefined ? {} : { write }) },
+    {
+      ...{ name: 'f9', seconds: 1 },
+      measure: () =>
+        f9({
+          ...(prices === undefined ? {} : { prices }),
+          ...(write === undefined || !isCosts(write) ? {} : { write }),
+        }),
+    },
+    { name: 'fleet', seconds: 400, measure: fleetLag },
+    { name: 'lag', seconds: 60, measure: latency },
+    { name: 'loc', seconds: 2, measure: linesOfCode },
+  ];
+}
+
+/** Whether a document is that of the prices, whose tables f9 writes. */
+export function isCosts(document: string): boolean {
+  return path.basename(document) === 'cost.md';
+}
