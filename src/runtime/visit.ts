@@ -175,13 +175,22 @@ export function createVisit(
 
   /**
    * Finalizes an object that has gone under our hands, with our finalizer on it: kube-apiserver lets a DELETE happen that it decided before
-   * a finalizer was put on. No event, and no later visit, would find what this one has done for it.
+   * a finalizer was put on. No event, and no later visit, would find what this one has done for it. Of one that is being deleted it is not known
+   * whether another has finalized it before what this one did: once more is harmless, and it stays with who takes the finalizer off.
    */
   async function finalizeIfGone(): Promise<void> {
     if (!declares.finalizes || !object.metadata.finalizers?.includes(finalizer)) return;
-    const fresh = await getObject(client, resource, keyOf(object), { signal });
-    if (fresh?.metadata.uid === object.metadata.uid) return;
-    log.warn('the object has gone in spite of its finalizer, and is finalized now', { uid: object.metadata.uid });
+    const { uid } = object.metadata;
+    const fresh = async () => {
+      const one = await getObject(client, resource, keyOf(object), { signal });
+      return one?.metadata.uid === uid ? one : undefined;
+    };
+    const left = await fresh();
+    if (left !== undefined) {
+      if (left.metadata.deletionTimestamp === undefined || (await runFinalize()) === 'done') return;
+      if ((await fresh()) !== undefined) return;
+    }
+    log.warn('the object has gone in spite of its finalizer, and is finalized now', { uid });
     await finalizeUntilDone(runFinalize, { wait, signal });
   }
 

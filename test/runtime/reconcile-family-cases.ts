@@ -72,6 +72,29 @@ export function reconcileFamilyCases(connect: () => Connection): void {
       expect(widgets.waited).toEqual([7, 2]);
     });
 
+    it.each([
+      // The second call is that of the next look, which finds the object being deleted.
+      { next: 'and leaves the rest to the next look', gone: false, times: 2 },
+      { next: 'and until done when it has gone meanwhile', gone: true, times: 3 },
+    ])('during a reconcile runs finalize at once $next', async ({ gone, times }) => {
+      await apply('a', { size: 3 });
+      const make = widgets.behaviour.reconcile;
+      widgets.behaviour.reconcile = async (object, context) => {
+        await remove('a');
+        return await make(object, context);
+      };
+      let finalized = 0;
+      widgets.behaviour.finalize = async () => {
+        finalized += 1;
+        // Another has finalized it too, and was done.
+        if (gone && finalized === 1) await widgets.vanish('a').catch(() => undefined);
+        return finalized === 3 ? 'done' : { requeueAfterSeconds: 7, reason: 'Closing' };
+      };
+      expect((await reconcile('a')).outcome.type).toBe(gone ? 'nothing' : 'done');
+      expect(finalized).toBe(times);
+      expect((await read('a'))?.metadata.finalizers?.length).toBe(gone ? undefined : 1);
+    });
+
     it('that never happened runs no finalize, however stale the version', async () => {
       await apply('a', { size: 3 });
       let finalized = 0;
