@@ -11,7 +11,7 @@ import * as z from 'zod';
 import { build } from '../../src/cli/build.ts';
 import { cpuSeconds, type Spoken, startSpoken } from './child-process.ts';
 import type { Emit } from './frames/frame-server.ts';
-import { controllerRuntimePeers } from './peers/controller-runtime.ts';
+import { goPrograms } from './peers/go-programs.ts';
 import { readProfile } from './profile.ts';
 import type { Row } from './row.ts';
 
@@ -136,7 +136,7 @@ const followed = z.object({ objects: z.number(), events: z.number(), synced: z.b
 
 /** The peer, which prints what it has. */
 async function startPeer(parts: AsyncDisposableStack, apiServer: string): Promise<Follower> {
-  const { metadataInformer } = await controllerRuntimePeers();
+  const { 'metadata-informer': metadataInformer } = await goPrograms();
   const informer = onOneProcessor(parts, metadataInformer, [apiServer], { GOMAXPROCS: '1' });
   let last: z.infer<typeof followed> = { objects: 0, events: 0, synced: false };
   if (informer.stdout === null) throw new Error('f10: the informer says nothing');
