@@ -1,48 +1,116 @@
-// f1: what the watcher keeps of an object, next to the official client's informer over the same objects. Heap after garbage
-// collection, each in a fresh process, less what following a handful of objects takes: code and buffers are no object's.
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+// f1: what the watcher keeps of an object, beside controller-runtime's metadata informer and the official client's informer over the same
+// objects: live heap after garbage collection, and what the kernel counts as resident at the same settled moment. Each in a fresh process.
+// What an object takes is what following a handful takes off: code and buffers are no object's.
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
+import { build } from '../../src/cli/build.ts';
+import { clientNode, type Follow, type Follower, metadataInformer, watcher } from './f1-followers.ts';
 import { startMetadataServer } from './metadata-server.ts';
 import type { Row } from './row.ts';
 
-const counts = [10_000, 100_000];
 const handful = 10;
-/** Design: at most 0.5 kB an object. */
-const goalBytes = 500;
-const deadlineMs = 180_000;
+const goals = { liveHeapBytes: 500, ofMetadataInformer: 1 / 5, ofClientNode: 1 / 20 };
+/** Resident memory is settled when a further collection frees less than this part of it. */
+const settled = { part: 0.005, everyMs: 300, attempts: 40 };
 
-/** Measures the heap of one watched object, of a kind that is somebody's primary and somebody's child at once. */
-export async function f1(): Promise<readonly Row[]> {
-  const none = { ours: await held('ours', handful), peer: await held('peer', handful) };
+const peers = [
+  {
+    name: 'controller-runtime’s metadata informer',
+    follow: metadataInformer('default'),
+    goal: goals.ofMetadataInformer,
+  },
+  {
+    name: 'controller-runtime’s metadata informer without managedFields',
+    ...{ follow: metadataInformer('stripped'), goal: goals.ofMetadataInformer },
+  },
+  { name: 'client-node’s informer', follow: clientNode, goal: goals.ofClientNode },
+] as const;
+
+/** What a process holds, in bytes. */
+export type Held = { readonly liveHeap: number; readonly rss: number };
+
+/** Measures so many watched objects of a kind that is somebody's child. */
+export async function f1({
+  counts = [10_000, 100_000],
+}: {
+  readonly counts?: readonly number[];
+} = {}): Promise<readonly Row[]> {
+  await build(process.cwd());
   const rows: Row[] = [];
-  for (const count of counts) {
-    const ours = Math.round(((await held('ours', count)) - none.ours) / (count - handful));
-    const peer = Math.round(((await held('peer', count)) - none.peer) / (count - handful));
-    rows.push({
-      figure: 'f1',
-      what: `heap of one watched object, ${count} of them`,
-      ours: `${ours} B`,
-      peer: `${peer} B (informer of client-node)`,
-      ratio: (ours / peer).toFixed(2),
-      goal: `<= ${goalBytes} B`,
-    });
+  const ours = await grown(watcher, counts);
+  for (const { name, follow, goal } of peers) {
+    const theirs = await grown(follow, counts);
+    for (const [index, count] of counts.entries()) {
+      const [mine, other] = [ours.each[index], theirs.each[index]];
+      if (mine === undefined || other === undefined) continue;
+      const row = (what: string, unit: (bytes: number) => string, pair: readonly [number, number], wanted: string) =>
+        rows.push({
+          ...{ figure: 'f1', what: `${what}, ${count} objects`, goal: wanted },
+          ...{ ours: unit(pair[0]), peer: `${unit(pair[1])} (${name})`, ratio: (pair[0] / pair[1]).toFixed(2) },
+        });
+      const part = `<= ${goal} of it`;
+      row(
+        'live heap of an object',
+        bytes,
+        [mine.object.liveHeap, other.object.liveHeap],
+        `<= ${goals.liveHeapBytes} B`,
+      );
+      row('RSS of an object', bytes, [mine.object.rss, other.object.rss], part);
+      row('RSS of the whole process', megabytes, [mine.whole.rss, other.whole.rss], '-');
+    }
   }
   return rows;
 }
 
-/** Follows so many objects in a process of its own, and returns the bytes that it held for them. */
-async function held(who: 'ours' | 'peer', count: number): Promise<number> {
+const bytes = (count: number): string => `${Math.round(count)} B`;
+const megabytes = (count: number): string => `${(count / 1e6).toFixed(0)} MB`;
+
+type Grown = { readonly each: readonly { readonly whole: Held; readonly object: Held }[] };
+
+/** What a follower holds of so many objects each, as a whole and for one object more. */
+async function grown(follow: Follow, counts: readonly number[]): Promise<Grown> {
+  const none = await heldBy(follow, handful);
+  const each = [];
+  for (const count of counts) {
+    const whole = await heldBy(follow, count);
+    const of = (few: number, many: number) => (many - few) / (count - handful);
+    each.push({ whole, object: { liveHeap: of(none.liveHeap, whole.liveHeap), rss: of(none.rss, whole.rss) } });
+  }
+  return { each };
+}
+
+/** Lets somebody follow so many objects in a process of its own, and returns what it holds when it has come to rest. */
+export async function heldBy(follow: Follow, count: number): Promise<Held> {
+  await using parts = new AsyncDisposableStack();
   const server = await startMetadataServer(count);
-  const file = fileURLToPath(new URL('f1-holder.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--expose-gc', file, who, server.url, String(count)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: deadlineMs,
-  });
-  let text = '';
-  for await (const chunk of child.stdout) text += String(chunk);
-  await server.stop();
-  const bytes = Number.parseInt(text, 10);
-  if (Number.isNaN(bytes))
-    throw new Error(`f1: ${who} with ${count} objects did not finish within ${deadlineMs / 1000} s`);
-  return bytes;
+  parts.defer(() => server.stop());
+  const follower = await follow(parts, { url: server.url, count });
+  let now = await collected(follower);
+  for (let attempt = 0; attempt < settled.attempts; attempt += 1) {
+    await new Promise((resolve) => setTimeout(resolve, settled.everyMs));
+    const before = now.rss;
+    now = await collected(follower);
+    if (now.rss > before * (1 - settled.part)) break;
+  }
+  return now;
+}
+
+const collection = z.object({ liveHeap: z.number() });
+
+/** Lets it collect its garbage, and reads what is left. */
+async function collected({ pid, lines }: Follower): Promise<Held> {
+  const signal = AbortSignal.timeout(60_000);
+  process.kill(pid, 'SIGUSR2');
+  for (;;) {
+    const [line] = await once(lines, 'line', { signal });
+    const said = collection.safeParse(JSON.parse(String(line)));
+    if (said.success) return { liveHeap: said.data.liveHeap, rss: await residentBytes(pid) };
+  }
+}
+
+/** VmRSS, as proc_pid_status(5) has it. */
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }

@@ -3,15 +3,13 @@
 // API server and queue are processes of their own, and make and take as little as can be.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { build } from '../../src/cli/build.ts';
 import { cpuSeconds, type Spoken, startSpoken } from './child-process.ts';
+import { deployedWatcher } from './deployed-watcher.ts';
 import type { Emit } from './frames/frame-server.ts';
-import { controllerRuntimePeers } from './peers/controller-runtime.ts';
+import { goPrograms } from './peers/go-programs.ts';
 import { readProfile } from './profile.ts';
 import type { Row } from './row.ts';
 
@@ -99,30 +97,9 @@ async function startOurs(
   await build(process.cwd());
   const queue: Spoken<object, z.infer<typeof counted>> & { readonly first: z.infer<typeof counted> } =
     await startSpoken(parts, 'frames/counting-queue.ts', [], (message) => counted.parse(message));
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-f10-'));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const kubeconfig = path.join(folder, 'kubeconfig');
-  const context = { cluster: 'bench', user: 'bench' };
-  const config = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'bench' },
-    contexts: [{ name: 'bench', context }],
-    clusters: [{ name: 'bench', cluster: { server: apiServer } }],
-    users: [{ name: 'bench', user: {} }],
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
-  const environment = {
-    ...{ CLUSTER: 'bench', KUBECONFIG: kubeconfig, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'WARN' },
-    ...{ QUEUE_URL_PREFIX: `${queue.first.url}/000000000000/bench-`, AWS_ENDPOINT_URL: queue.first.url ?? '' },
-    ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },
-    // What is listed at the start is no part of the figure, and nobody else's turn is to be kept.
-    ...{ RESYNC_PER_SECOND: '1000000', FORWARD_PER_SECOND: '1000000', FORWARD_BURST: '1000000' },
-  };
-  const watcher = onOneProcessor(
-    parts,
-    process.execPath,
-    [...nodeArguments, path.resolve('dist/watcher/index.mjs')],
-    environment,
-  );
+  // What is listed at the start is no part of the figure, and nobody else's turn is to be kept.
+  const { file, environment } = await deployedWatcher(parts, { apiServer, queue: queue.first.url ?? '' });
+  const watcher = onOneProcessor(parts, process.execPath, [...nodeArguments, file], environment);
   watcher.stdout?.resume();
   const follower = {
     pid: watcher.pid ?? 0,
@@ -136,8 +113,10 @@ const followed = z.object({ objects: z.number(), events: z.number(), synced: z.b
 
 /** The peer, which prints what it has. */
 async function startPeer(parts: AsyncDisposableStack, apiServer: string): Promise<Follower> {
-  const { metadataInformer } = await controllerRuntimePeers();
-  const informer = onOneProcessor(parts, metadataInformer, [apiServer], { GOMAXPROCS: '1' });
+  const { 'metadata-informer': metadataInformer } = await goPrograms();
+  const informer = onOneProcessor(parts, metadataInformer, [apiServer, 'samples.example.com/v1', 'Foo'], {
+    GOMAXPROCS: '1',
+  });
   let last: z.infer<typeof followed> = { objects: 0, events: 0, synced: false };
   if (informer.stdout === null) throw new Error('f10: the informer says nothing');
   createInterface(informer.stdout).on('line', (line) => {

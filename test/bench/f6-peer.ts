@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import * as z from 'zod';
-import { controllerRuntimePeers } from './peers/controller-runtime.ts';
+import { goPrograms } from './peers/go-programs.ts';
 
 const cost = z.object({
   reconciles: z.number(),
@@ -20,7 +20,7 @@ const deadlineSeconds = 900;
 
 /** Builds the peer, starts it and waits until it has nothing to do. Rejects, with the end of what it said, when it fails. */
 export async function restartPeer(kubeconfig: string): Promise<PeerCost> {
-  const { restart } = await controllerRuntimePeers();
+  const { restart } = await goPrograms();
   return cost.parse(JSON.parse(await run(restart, kubeconfig)));
 }
 

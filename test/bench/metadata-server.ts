@@ -1,37 +1,44 @@
 // An API server's list and watch of one kind, as far as memory is concerned: objects with the metadata of a Deployment that
-// kubectl applied, made on the fly, so that the server itself needs no memory for them.
+// kubectl applied, made on the fly, so that the server itself needs no memory for them. Of every other kind there is nothing.
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenHere } from '../support/listen.ts';
 
-/** Where the objects are. */
-export const benchKind = {
-  group: 'bench.example.com',
-  version: 'v1',
-  plural: 'parts',
-  kind: 'Part',
-  namespaced: true,
-} as const;
+/** Where the objects are: a kind that is on the deployed watcher's list, as somebody's child. */
+export const benchKind = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment' } as const;
 
 export type MetadataServer = { readonly url: string; stop(): Promise<void> };
 
-/** Serves `count` objects in pages as asked for, and a watch that brings one bookmark. */
+const collection = `/apis/${benchKind.group}/${benchKind.version}/${benchKind.plural}`;
+const resourceVersion = '999999999';
+
+/** Serves `count` objects in pages as asked for, and a watch that brings one bookmark. What is written to it is taken and forgotten. */
 export async function startMetadataServer(count: number): Promise<MetadataServer> {
   const server = http.createServer((request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://bench');
-    response.writeHead(200, { 'content-type': 'application/json' });
-    if (searchParams.get('watch') === 'true') {
-      response.write(
-        `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '999999999' } } })}\n`,
+    request.resume();
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://bench');
+    // As a server answers that has no streaming lists: the client lists.
+    const streaming = searchParams.has('sendInitialEvents');
+    response.writeHead(streaming ? 422 : 200, { 'content-type': 'application/json' });
+    if (streaming) {
+      response.end(
+        JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Invalid', code: 422 }),
       );
-      return;
+    } else if (searchParams.get('watch') === 'true') {
+      const object = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: { resourceVersion } };
+      response.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+    } else if (pathname === collection) {
+      const from = Number(searchParams.get('continue') ?? 0);
+      const limit = Number(searchParams.get('limit') ?? count);
+      void write(response, from, Math.min(count, from + limit), count);
+    } else {
+      const metadata = { name: 'it', namespace: 'outrigger-system', uid: 'bench', resourceVersion };
+      const listed = searchParams.has('limit') ? { kind: 'List', items: [] } : { kind: 'PartialObjectMetadata' };
+      response.end(JSON.stringify({ ...listed, apiVersion: 'v1', gitVersion: 'v1.36.3', metadata }));
     }
-    const from = Number(searchParams.get('continue') ?? 0);
-    const limit = Number(searchParams.get('limit') ?? count);
-    void write(response, from, Math.min(count, from + limit), count);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${await listenHere(server)}`;
   return {
-    url: `http://127.0.0.1:${portOf(server.address())}`,
+    url,
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -43,17 +50,23 @@ async function write(response: http.ServerResponse, from: number, to: number, co
   const more = to < count ? { continue: String(to) } : {};
   const { group, version, kind } = benchKind;
   response.write(
-    `{"kind":"${kind}List","apiVersion":"${group}/${version}","metadata":${JSON.stringify({ resourceVersion: '999999999', ...more })},"items":[`,
+    `{"kind":"${kind}List","apiVersion":"${group}/${version}","metadata":${JSON.stringify({ resourceVersion, ...more })},"items":[`,
   );
+  const owner = { apiVersion: 'samples.example.com/v1', kind: 'Foo', controller: 'foo' };
   for (let number = from; number < to; number += 1) {
-    const text = `${number === from ? '' : ','}${JSON.stringify({ metadata: metadataOf(number) })}`;
+    const text = `${number === from ? '' : ','}${JSON.stringify({ metadata: metadataOf(number, owner) })}`;
     if (!response.write(text)) await new Promise((resolve) => response.once('drain', resolve));
   }
   response.end(']}');
 }
 
+/** Somebody's kind, and the controller of ours that made the object. */
+type Owner = { readonly apiVersion: string; readonly kind: string; readonly controller: string };
+
+const machine: Owner = { apiVersion: 'bench.example.com/v1', kind: 'Machine', controller: 'maker' };
+
 /** The metadata of an object, as kubectl and a controller leave it. */
-export function metadataOf(number: number): object {
+export function metadataOf(number: number, { apiVersion, kind, controller }: Owner = machine): object {
   const name = `part-${number}-7d9f8c6b54`;
   const time = '2026-01-01T00:00:00Z';
   const fields = {
@@ -70,7 +83,7 @@ export function metadataOf(number: number): object {
     labels: {
       'app.kubernetes.io/name': name,
       'app.kubernetes.io/instance': `instance-${number}`,
-      'outrigger.dev/controller': 'maker',
+      'outrigger.dev/controller': controller,
       'outrigger.dev/owner-uid': `1f8fad5b-d9cb-469f-a165-${String(number).padStart(12, '0')}`,
     },
     annotations: {
@@ -79,12 +92,8 @@ export function metadataOf(number: number): object {
     },
     ownerReferences: [
       {
-        apiVersion: `${benchKind.group}/v1`,
-        kind: 'Machine',
-        name: `machine-${number}`,
+        ...{ apiVersion, kind, name: `machine-${number}`, controller: true, blockOwnerDeletion: true },
         uid: `1f8fad5b-d9cb-469f-a165-${String(number).padStart(12, '0')}`,
-        controller: true,
-        blockOwnerDeletion: true,
       },
     ],
     managedFields: ['kubectl', 'kube-controller-manager'].map((manager) => ({
@@ -92,8 +101,4 @@ export function metadataOf(number: number): object {
       fieldsV1: fields,
     })),
   };
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

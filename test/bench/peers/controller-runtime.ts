@@ -1,24 +1,11 @@
-// The peers written with controller-runtime: the Go module beside this, built once per machine.
-import path from 'node:path';
-import { goTools } from '../../support/go-tools.ts';
+// The peer that most people would take: a controller written with controller-runtime (go/controller-runtime, go/reconcilers).
+import type { Contestant } from './contestant.ts';
+import { goContestant } from './go-programs.ts';
 
-/** The programs' files. */
-export type ControllerRuntimePeers = {
-  /** A controller for Foos and their Deployments, which counts what a start costs. */
-  readonly restart: string;
-  /** An informer of Foos' metadata, which counts what it is told. */
-  readonly metadataInformer: string;
+/** controller-runtime as the kubebuilder book has it; at its best with ten reconciles at a time, or as many as CONCURRENCY says. */
+export const controllerRuntime: Contestant = {
+  name: 'controller-runtime',
+  jobs: ['foo', 'ping', 'slow'],
+  settings: ['default', 'best'],
+  prepare: () => goContestant('controller-runtime', 'sigs.k8s.io/controller-runtime'),
 };
-
-/** Builds them where this machine has not. */
-export async function controllerRuntimePeers(): Promise<ControllerRuntimePeers> {
-  const folder = await goTools({
-    module: path.join(import.meta.dirname, 'controller-runtime'),
-    name: 'peer-controller-runtime',
-    programs: ['controller-runtime', 'metadata-informer'],
-    sources: ['main.go', 'foo.go', 'metadata-informer/main.go'],
-    announcement: 'the peers written with controller-runtime (once; a minute when cold)',
-    flags: ['-buildvcs=false', '-ldflags', '-s -w'],
-  });
-  return { restart: path.join(folder, 'controller-runtime'), metadataInformer: path.join(folder, 'metadata-informer') };
-}

@@ -1,0 +1,135 @@
+// Command controller-runtime is a contestant of the bench: one job as a controller written with controller-runtime as the kubebuilder book
+// has it. It says `ready` on its standard output when an edit would be acted on, and ends on SIGTERM.
+//
+//	controller-runtime foo|ping|slow default|best
+//
+// Both settings leave the client's pace alone: controller-runtime sets no limit and relies on API priority and fairness
+// (https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/client/config#GetConfig).
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"outrigger.dev/bench/peers/kinds"
+	"outrigger.dev/bench/peers/outside"
+	"outrigger.dev/bench/peers/reconcilers"
+)
+
+// How many reconciles run at a time.
+const (
+	// https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/controller#Options: MaxConcurrentReconciles "defaults to 1".
+	byDefault = 1
+	// https://sdk.operatorframework.io/docs/building-operators/helm/reference/advanced_features/max_concurrent_reconciles/ raises it to ten.
+	atBest = 10
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: controller-runtime foo|ping|slow default|best")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2] == "best"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(job string, best bool) error {
+	ctrl.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return err
+	}
+	if err := kinds.AddToScheme(scheme); err != nil {
+		return err
+	}
+	config, err := ctrl.GetConfig() // from KUBECONFIG
+	if err != nil {
+		return err
+	}
+	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+	if err != nil {
+		return err
+	}
+	concurrency, err := concurrencyOf(best)
+	if err != nil {
+		return err
+	}
+	world := outside.New(os.Getenv("OUTSIDE_URL"), concurrency)
+	var reconciler reconcile.Reconciler
+	var primary client.Object
+	var owned []client.Object
+	switch job {
+	case "foo":
+		primary, owned = &kinds.Foo{}, []client.Object{&appsv1.Deployment{}}
+		reconciler = &reconcilers.Foo{Client: manager.GetClient()}
+	case "ping":
+		primary = &kinds.Ping{}
+		reconciler = &reconcilers.Valued{Client: manager.GetClient(), New: func() kinds.Valued { return &kinds.Ping{} }}
+	case "slow":
+		primary = &kinds.Slow{}
+		fresh := func() kinds.Valued { return &kinds.Slow{} }
+		reconciler = &reconcilers.Valued{Client: manager.GetClient(), New: fresh, Ask: world.Ask}
+	default:
+		return fmt.Errorf("%s is no job", job)
+	}
+	var narrow []builder.ForOption
+	if best {
+		// Its own writes to the status wake no reconcile: https://book.kubebuilder.io/reference/watching-resources/predicates-with-watch. Not on
+		// what is owned: there the status is what matters.
+		narrow = append(narrow, builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	}
+	controllers := ctrl.NewControllerManagedBy(manager).For(primary, narrow...)
+	for _, kind := range owned {
+		controllers = controllers.Owns(kind)
+	}
+	err = controllers.WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Complete(reconciler)
+	if err != nil {
+		return err
+	}
+	if err := manager.Add(sayReady(manager, append(owned, primary)...)); err != nil {
+		return err
+	}
+	return manager.Start(ctrl.SetupSignalHandler())
+}
+
+// concurrencyOf is what CONCURRENCY asks for where everybody is to have the same, or what the setting has.
+func concurrencyOf(best bool) (int, error) {
+	if text := os.Getenv("CONCURRENCY"); best && text != "" {
+		return strconv.Atoi(text)
+	}
+	if best {
+		return atBest, nil
+	}
+	return byDefault, nil
+}
+
+// sayReady says so when the caches hold the kinds.
+func sayReady(manager manager.Manager, kinds ...client.Object) manager.RunnableFunc {
+	return func(ctx context.Context) error {
+		for _, kind := range kinds {
+			// Waits until the informer, which is the controller's as well, has listed.
+			if _, err := manager.GetCache().GetInformer(ctx, kind); err != nil {
+				return err
+			}
+		}
+		fmt.Println("ready")
+		return nil
+	}
+}
