@@ -17,8 +17,10 @@ import { createLocalSqsClient } from '../../src/local/sqs.ts';
 import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { startControlPlane } from '../control-plane/start.ts';
+import { deployedPolicies } from '../deploy/deployed-policies.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { shortStack } from '../support/short-stack.ts';
+import { type CallLedger, openLedger } from './call-ledger.ts';
 import { type ChaosProxy, startChaosProxy, type Upstream } from './chaos-proxy.ts';
 import { type Crew, createCrew } from './crew.ts';
 import { createPass, type Pass } from './pass.ts';
@@ -35,6 +37,8 @@ export type ChaosSystem = {
   readonly direct: { readonly api: PlainServer; readonly sqs: PlainServer; readonly pantry: PlainServer };
   readonly queueUrl: string;
   readonly world: SlowWorld;
+  /** The calls to AWS of watchers and functions. */
+  readonly calls: CallLedger;
   /** The watchers: one, until a row wants others. */
   readonly crew: Crew;
   /** What lets watchers and functions in at the API server. */
@@ -85,7 +89,8 @@ export async function startSystem(
 
   const sqsServer = await startServerProcess(new URL('../support/sqs-program.ts', import.meta.url), signal);
   parts.defer(() => sqsServer.close());
-  const sqs = await startChaosProxy({ url: sqsServer.url });
+  const calls = openLedger(deployedPolicies(template));
+  const sqs = await startChaosProxy({ url: sqsServer.url, onAsked: calls.note });
   parts.defer(() => sqs.close());
   const client = createLocalSqsClient(sqsServer.url);
   parts.defer(() => client.destroy());
@@ -139,7 +144,7 @@ export async function startSystem(
 
   const whole = parts.move();
   return {
-    ...{ api, sqs, world, crew, atTheirPlaces, functions: lambda.functions, pass: createPass(folder, tokens) },
+    ...{ api, sqs, calls, world, crew, atTheirPlaces, functions: lambda.functions, pass: createPass(folder, tokens) },
     failures: () => [...failures],
     hasten: (on) => {
       hastening = on;
