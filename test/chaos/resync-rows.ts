@@ -55,7 +55,8 @@ async function resyncBesideEdits(stage: Stage): Promise<number> {
   try {
     // The first changes create the objects and start functions; nobody measures those.
     await work(stage, lags, steadyObjects);
-    const calm = p99(await work(stage, lags, Math.min(changes, mostCalmChanges)));
+    const calmWork = async () => p99(await work(stage, lags, Math.min(changes, mostCalmChanges)));
+    const before = await calmWork();
     const known = names.flatMap((name) => bodies.get(name) ?? []);
     forwarded = 0;
     const since = performance.now();
@@ -66,11 +67,15 @@ async function resyncBesideEdits(stage: Stage): Promise<number> {
     ]);
     const busy = p99(lagsBeside);
     const seconds = (performance.now() - since) / 1000;
+    const brought = forwarded;
+    // A machine that others use as well is slower at one time than at another: what is calm is seen on both sides.
+    await sqs.purge(timers);
+    const after = await calmWork();
     note(
-      `p99 of edit to status: ${calm.toFixed(0)} ms; beside ${forwarded} resync keys, with ${changes} edits in ${seconds.toFixed(0)} s, ${busy.toFixed(0)} ms`,
+      `p99 of edit to status: ${before.toFixed(0)} ms; beside ${brought} resync keys, with ${changes} edits in ${seconds.toFixed(0)} s, ${busy.toFixed(0)} ms; then ${after.toFixed(0)} ms`,
     );
-    if (busy > 2 * Math.max(calm, leastP99Milliseconds)) throw new Error('p99 more than doubled');
-    return forwarded;
+    if (busy > 2 * Math.max(before, after, leastP99Milliseconds)) throw new Error('p99 more than doubled');
+    return brought;
   } finally {
     // The rest would come over hours' worth of rows.
     await sqs.purge(timers);
