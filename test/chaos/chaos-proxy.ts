@@ -48,6 +48,8 @@ export type Upstream = {
   readonly certificate?: { readonly cert: string; readonly key: string };
   /** Part of the URLs of the watches that matter: what is done to others proves nothing. Default: all matter. */
   readonly subject?: string;
+  /** Told of every request, whatever a rule does to it. */
+  readonly onAsked?: (asked: Asked) => void;
 };
 
 /** A proxy that runs. */
@@ -67,7 +69,7 @@ export type ChaosProxy = {
 };
 
 /** Starts a proxy on loopback. */
-export async function startChaosProxy({ url, ca, certificate, subject = '' }: Upstream): Promise<ChaosProxy> {
+export async function startChaosProxy({ url, ca, certificate, subject = '', onAsked }: Upstream): Promise<ChaosProxy> {
   const target = new URL(url);
   const secure = target.protocol === 'https:';
   const agent = secure
@@ -141,6 +143,7 @@ export async function startChaosProxy({ url, ca, certificate, subject = '' }: Up
   };
 
   const serve = (asked: Asked, response: http.ServerResponse): void => {
+    onAsked?.(asked);
     const fault = rule(asked);
     if (fault === undefined) {
       pass(asked, response);

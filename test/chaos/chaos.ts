@@ -1,5 +1,6 @@
 // The system, its users and its judge, put together, and the rows there are.
 import { apiRows } from './api-rows.ts';
+import type { LedgerEntry } from './call-ledger.ts';
 import { deathRows } from './death-rows.ts';
 import { createDice } from './dice.ts';
 import { createEditor, type EditorOptions } from './editor.ts';
@@ -26,7 +27,11 @@ export type ChaosOptions = {
 };
 
 /** A system that is broken row by row. */
-export type Chaos = AsyncDisposable & { run(row: Row): Promise<Outcome> };
+export type Chaos = AsyncDisposable & {
+  run(row: Row): Promise<Outcome>;
+  /** The calls to AWS so far. */
+  calls(): readonly LedgerEntry[];
+};
 
 /** Generous: a machine under load is slow, and a loss does not mend itself. */
 const deadlineSeconds = { usual: 300, slow: 420 };
@@ -66,6 +71,7 @@ export async function openChaos(options: ChaosOptions, signal: AbortSignal): Pro
   return {
     run: (row) =>
       runRow(row, { ...amounts, system, editor, judge, dice }, deadlineSeconds[row.slow === true ? 'slow' : 'usual']),
+    calls: () => system.calls.entries(),
     [Symbol.asyncDispose]: () => whole.disposeAsync(),
   };
 }

@@ -30,7 +30,7 @@ export const effectRows: readonly Row[] = [
   {
     fault: 'function killed after each effect',
     how: ({ kills }) =>
-      `every controller and the timers: create, change, delete, kill -9 after each effect of a run without deaths; beside the changes, ${kills} times, after effects that the dice choose`,
+      `every controller and the timers: create, change, delete, kill -9 after each effect of a run without deaths; beside the changes of users, up to ${kills} times, after effects that the dice choose`,
     slow: true,
     long: true,
     measures: true,

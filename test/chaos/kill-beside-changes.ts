@@ -12,7 +12,7 @@ const mostSeconds = 300;
 const lookMilliseconds = 100;
 const finalizer = 'outrigger.dev/';
 
-/** Ends the lives of Ingredient's functions, each after an effect, while users work. Returns how many processes died. */
+/** Ends the lives of Ingredient's functions, all at once after an effect, while users work. Returns how many processes died. */
 export async function killBesideChanges({ system, editor, judge, dice, changes, kills, note }: Stage): Promise<number> {
   const struck: string[] = [];
   let deaths = 0;
@@ -48,7 +48,7 @@ export async function killBesideChanges({ system, editor, judge, dice, changes, 
   const late = await judge.untilConverged(mostSeconds);
   system.hasten(false);
   const sorts = [...Map.groupBy(struck, (effect) => effect)].map(([effect, { length }]) => `${length} x ${effect}`);
-  note(`ingredient, beside ${changes} changes: ${deaths} deaths, after ${sorts.join(', ')}`);
+  note(`ingredient, beside changes: ${struck.length} times, ${deaths} processes, after ${sorts.join(', ')}`);
   if (late.length > 0) throw new Error(late.join('; '));
   return deaths;
 }

@@ -1,9 +1,10 @@
 // `npm run chaos`: breaks everything, row by row, and prints what came of it. `--real` takes the real control plane, `--seed N` the
 // choices of an earlier run, `--changes N` more changes a row, `--only TEXT` the rows of that name; `--ci` and `--full` are whole
-// plans (plan.ts). Ends with 1 when a promise broke.
+// plans (plan.ts). `--calls FILE` keeps which calls to AWS were made. Ends with 1 when a promise broke.
 import { randomInt } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { commitSeed } from '../support/ci-report.ts';
+import type { LedgerEntry } from './call-ledger.ts';
 import { createCatalogue } from './chaos.ts';
 import { keepOutcome, readOutcomes } from './kept-outcomes.ts';
 import { makePlan } from './plan.ts';
@@ -20,13 +21,14 @@ const plan = makePlan(process.argv.slice(2), {
   commitSeed,
   randomSeed: () => randomInt(2 ** 31),
 });
-const { seeds, rows, skipped, keep, write, report } = plan;
+const { seeds, rows, skipped, keep, write, calls, report } = plan;
 say(`seed ${seeds.join(', ')} (again: npm run chaos -- ${process.argv.slice(2).join(' ')} --seed ${seeds[0]})`);
 say(`rows: ${rows.map(({ fault }) => fault).join(' · ')}`);
 const interrupted = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort(new Error(name)));
 
 const outcomes: SeededOutcome[] = [...(keep === undefined ? [] : await readOutcomes(keep))];
+const made: LedgerEntry[] = [];
 const left = await runRows(
   plan,
   {
@@ -34,6 +36,10 @@ const left = await runRows(
     onOutcome: async (outcome) => {
       outcomes.push(outcome);
       if (keep !== undefined) await keepOutcome(keep, outcome);
+    },
+    onCalls: async (all) => {
+      made.push(...all);
+      if (calls !== undefined) await appendFile(calls, all.map((one) => `${JSON.stringify(one)}\n`).join(''));
     },
   },
   {
@@ -49,6 +55,11 @@ const broken = outcomes.filter((one) => !held(one));
 const short = left === 0 ? '' : `, ${left} not run for want of time`;
 process.stdout.write(
   `seed ${seeds.join(', ')}: ${outcomes.length - broken.length} of ${outcomes.length} rows hold${short}\n`,
+);
+const times = (some: readonly LedgerEntry[]) => some.reduce((sum, one) => sum + one.times, 0);
+const callers = new Set(made.map(({ who }) => who));
+process.stdout.write(
+  `calls to AWS: ${times(made)} by ${[...callers].join(', ')}; not allowed by the policies that would be deployed: ${times(made.filter(({ allowed }) => !allowed))}\n`,
 );
 if (report !== undefined) await writeFile(report, JSON.stringify(makeReport(outcomes), undefined, 2));
 if (write !== undefined) await writeTable(write, plan, { catalogue, outcomes });

@@ -18,6 +18,8 @@ export type Plan = Pick<ChaosOptions, 'real' | 'amounts' | 'users'> & {
   readonly keep?: string | undefined;
   /** The document that is to have the table of what is kept. */
   readonly write?: string | undefined;
+  /** Where the calls to AWS are written, a line of JSON for each kind of each system. */
+  readonly calls?: string | undefined;
   /** Where the run is reported as vitest reports its own. */
   readonly report?: string | undefined;
 };
@@ -69,6 +71,7 @@ export function makePlan(args: readonly string[], { catalogue, commitSeed, rando
     verbose: values.verbose,
     keep: values.keep,
     write: values.write,
+    calls: values.calls,
     report: values.report,
   };
 }
@@ -92,6 +95,7 @@ const options = {
   only: { type: 'string', multiple: true },
   keep: { type: 'string' },
   write: { type: 'string' },
+  calls: { type: 'string' },
   /** Runs nothing: what is kept is told. */
   tell: { type: 'boolean', default: false },
   report: { type: 'string' },

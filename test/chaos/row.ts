@@ -103,7 +103,9 @@ export async function runRow(row: Row, parts: Omit<Stage, 'note'>, deadlineSecon
   if (row.lasting !== true) byProxies += heal();
   const since = performance.now();
   const late = await judge.untilConverged(deadlineSeconds);
-  const lost = typeof own === 'number' ? late : [...own, ...late];
+  // What AWS would have refused an emulator has let pass.
+  const refused = system.calls.refused().map((line) => `no policy allows ${line}`);
+  const lost = [...(typeof own === 'number' ? [] : own), ...late, ...refused];
   const convergeSeconds = (performance.now() - since) / 1000;
   // What a stalled or armed stream did after its row's changes counts as well.
   const fired = (typeof own === 'number' ? own : 0) + byProxies + heal();

@@ -1,4 +1,5 @@
 // Runs a plan: a system for each seed, row by row, and a new system after a row that did not hold, so that it spoils no other.
+import type { LedgerEntry } from './call-ledger.ts';
 import { type Chaos, openChaos } from './chaos.ts';
 import type { Plan } from './plan.ts';
 import { why } from './report.ts';
@@ -7,6 +8,8 @@ import { held, type SeededOutcome } from './row.ts';
 /** Where a run tells of itself. */
 export type RunListener = {
   readonly onOutcome: (outcome: SeededOutcome) => Promise<void>;
+  /** Told the calls to AWS of each system, when it is closed. */
+  readonly onCalls: (calls: readonly LedgerEntry[]) => Promise<void>;
   readonly say: (line: string) => void;
 };
 
@@ -16,7 +19,7 @@ const startSeconds = 240;
 /** Runs every row of a plan that is not `done` yet; resolves with the number of rows that were left out for want of time. */
 export async function runRows(
   { rows, seeds, real, amounts, users, mostSeconds, verbose }: Plan,
-  { onOutcome, say }: RunListener,
+  { onOutcome, onCalls, say }: RunListener,
   { done, signal }: { readonly done: (seed: number, fault: string) => boolean; readonly signal: AbortSignal },
 ): Promise<number> {
   const until = performance.now() + mostSeconds * 1000;
@@ -24,7 +27,9 @@ export async function runRows(
   const wanted = all.filter(({ seed, row }) => !done(seed, row.fault));
   let open: { readonly seed: number; readonly chaos: Chaos } | undefined;
   const close = async () => {
-    await open?.chaos[Symbol.asyncDispose]();
+    if (open === undefined) return;
+    await onCalls(open.chaos.calls());
+    await open.chaos[Symbol.asyncDispose]();
     open = undefined;
   };
   let left = wanted.length;

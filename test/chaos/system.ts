@@ -13,11 +13,14 @@ import { createQueues } from '../../src/local/lambda/queues.ts';
 import type { Stack } from '../../src/local/lambda/stack.ts';
 import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/local/local-stack.ts';
 import { applyManifests, readManifests } from '../../src/local/manifests.ts';
-import { createLocalSqsClient, startSqs } from '../../src/local/sqs.ts';
+import { createLocalSqsClient } from '../../src/local/sqs.ts';
 import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { startControlPlane } from '../control-plane/start.ts';
+import { deployedPolicies } from '../deploy/deployed-policies.ts';
+import { startServerProcess } from '../support/server-process.ts';
 import { shortStack } from '../support/short-stack.ts';
+import { type CallLedger, openLedger } from './call-ledger.ts';
 import { type ChaosProxy, startChaosProxy, type Upstream } from './chaos-proxy.ts';
 import { type Crew, createCrew } from './crew.ts';
 import { createPass, type Pass } from './pass.ts';
@@ -34,6 +37,8 @@ export type ChaosSystem = {
   readonly direct: { readonly api: PlainServer; readonly sqs: PlainServer; readonly pantry: PlainServer };
   readonly queueUrl: string;
   readonly world: SlowWorld;
+  /** The calls to AWS of watchers and functions. */
+  readonly calls: CallLedger;
   /** The watchers: one, until a row wants others. */
   readonly crew: Crew;
   /** What lets watchers and functions in at the API server. */
@@ -82,11 +87,12 @@ export async function startSystem(
   const cluster = await openCluster(folder, { file, signal });
   parts.defer(() => cluster.close());
 
-  const sqsServer = await startSqs();
+  const sqsServer = await startServerProcess(new URL('../support/sqs-program.ts', import.meta.url), signal);
   parts.defer(() => sqsServer.close());
-  const sqs = await startChaosProxy({ url: sqsServer.endpoint });
+  const calls = openLedger(deployedPolicies(template));
+  const sqs = await startChaosProxy({ url: sqsServer.url, onAsked: calls.note });
   parts.defer(() => sqs.close());
-  const client = createLocalSqsClient(sqsServer.endpoint);
+  const client = createLocalSqsClient(sqsServer.url);
   parts.defer(() => client.destroy());
 
   const worlds = await startWorlds(parts);
@@ -95,7 +101,7 @@ export async function startSystem(
 
   const pantry = { ...worlds.pantry, url: world.url };
   const stack = short(readLocalStack(template, cluster, { ...worlds, pantry }, shortResync));
-  const queues = await createQueues(client, stack.queues, { endpoint: sqsServer.endpoint, signal });
+  const queues = await createQueues(client, stack.queues, { endpoint: sqsServer.url, signal });
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
   const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
   await applyManifests(cluster.client, needed, { signal });
@@ -138,7 +144,7 @@ export async function startSystem(
 
   const whole = parts.move();
   return {
-    ...{ api, sqs, world, crew, atTheirPlaces, functions: lambda.functions, pass: createPass(folder, tokens) },
+    ...{ api, sqs, calls, world, crew, atTheirPlaces, functions: lambda.functions, pass: createPass(folder, tokens) },
     failures: () => [...failures],
     hasten: (on) => {
       hastening = on;
@@ -147,7 +153,7 @@ export async function startSystem(
       await unruliness.shiftClocks(minutes);
       for (const one of lambda.functions) one.reload();
     },
-    direct: { api: server, sqs: { url: sqsServer.endpoint }, pantry: { url: worlds.pantry.url } },
+    direct: { api: server, sqs: { url: sqsServer.url }, pantry: { url: worlds.pantry.url } },
     queueUrl: queues.find(({ name }) => name.endsWith('ingredient.fifo'))?.url ?? '',
     ...(plane === undefined ? {} : { plane }),
     close: () => whole.disposeAsync(),

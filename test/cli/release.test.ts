@@ -1,5 +1,5 @@
 // `outrigger release` as a person runs it: how it finds the kind and its children, what it asks for, what it says, how it ends. What it
-// leaves on each object is in test/runtime/release-cases.ts.
+// leaves on each object is in test/runtime/release-*cases.ts.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

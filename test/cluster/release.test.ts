@@ -2,6 +2,10 @@
 import { inject } from 'vitest';
 import '../control-plane/global-setup.ts';
 import { releaseCases } from '../runtime/release-cases.ts';
+import { releaseChildrenCases } from '../runtime/release-children-cases.ts';
+import { releaseScene } from '../runtime/release-scene.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
-releaseCases(() => ({ server: new URL(url), ca, token: async () => adminToken }), { withCopies: false });
+const scene = releaseScene(() => ({ server: new URL(url), ca, token: async () => adminToken }));
+releaseCases(scene);
+releaseChildrenCases(scene, { withCopies: false });

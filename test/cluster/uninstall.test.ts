@@ -1,5 +1,5 @@
 // Leaving without a trace, on a real cluster: everything was installed from the manifests and at work; its parts are stopped, every kind
-// is released, the objects and the manifests are deleted. What a release leaves on one object is in test/runtime/release-cases.ts.
+// is released, the objects and the manifests are deleted. What a release leaves on one object is in test/runtime/release-*cases.ts.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

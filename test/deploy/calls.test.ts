@@ -8,7 +8,6 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { build } from '../../src/cli/build.ts';
 import { createGetSecret } from '../../src/clusters/secrets-manager.ts';
 import { createSsmSource } from '../../src/clusters/ssm-source.ts';
@@ -22,18 +21,18 @@ import {
   timersQueue,
 } from '../../src/core/words.ts';
 import { type Dev, startDev } from '../../src/local/dev.ts';
-import { localAccountId, localRegion } from '../../src/local/lambda/account.ts';
-import { createResolve, parseTemplate } from '../../src/local/lambda/template.ts';
+import { localRegion } from '../../src/local/lambda/account.ts';
 import { type LocalSqs, startSqs } from '../../src/local/sqs.ts';
-import { type Asked, type ChaosProxy, startChaosProxy } from '../chaos/chaos-proxy.ts';
+import { type ChaosProxy, startChaosProxy } from '../chaos/chaos-proxy.ts';
 import { packageTemplate } from '../generate/package-template.ts';
-import { type Call, isAllowed, matches, type Statement, statementsOf } from './policy.ts';
+import { type DeployedPolicies, deployedPolicies } from './deployed-policies.ts';
+import { localArn, madeCallOf } from './made-call.ts';
+import { type Call, isAllowed, matches } from './policy.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const startSeconds = 300;
 const prefix = 'outrigger-dev-';
 const functions = [...registry.map(({ name }) => name), 'timers', 'resync'];
-const arn = (service: string, rest: string) => `arn:aws:${service}:${localRegion}:${localAccountId}:${rest}`;
 
 /** What only AWS itself does in a function's role, and what for. */
 const itsOwn: Readonly<Record<string, string>> = {
@@ -50,46 +49,18 @@ let folder: string;
 let sqs: LocalSqs;
 let proxy: ChaosProxy;
 let dev: Dev;
-let policies: ReadonlyMap<string, readonly Statement[]>;
-
-const queueBody = z.looseObject({ QueueUrl: z.string() });
-const namedBody = z.looseObject({
-  Name: z.string().optional(),
-  Path: z.string().optional(),
-  SecretId: z.string().optional(),
-});
-
-/** Notes a call as IAM sees it: batches are the action itself. */
-function note({ headers, body }: Asked): string {
-  const who = /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1] ?? 'nobody';
-  const [service = '', operation = ''] = String(headers['x-amz-target']).split('.');
-  const called = calls.get(who) ?? [];
-  calls.set(who, called);
-  if (service === 'AmazonSQS') {
-    const { QueueUrl = '' } = queueBody.partial().parse(JSON.parse(body));
-    const queue = QueueUrl.slice(QueueUrl.lastIndexOf('/') + 1);
-    called.push({ action: `sqs:${operation.replace(/Batch$/, '')}`, resource: arn('sqs', queue) });
-  } else {
-    const { Name, Path, SecretId } = namedBody.parse(JSON.parse(body));
-    const resource =
-      SecretId === undefined
-        ? arn('ssm', `parameter${Name ?? Path}`)
-        : arn('secretsmanager', `secret:${SecretId}-a1B2c3`);
-    called.push({ action: `${service === 'AmazonSSM' ? 'ssm' : service}:${operation}`, resource });
-  }
-  return service;
-}
+let policies: DeployedPolicies;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-calls-'));
   sqs = await startSqs();
   proxy = await startChaosProxy({ url: sqs.endpoint });
   proxy.rule((asked) => {
-    // Whoever only looks whether somebody answers asks for nothing.
-    if (asked.headers['x-amz-target'] === undefined) return undefined;
-    const service = note(asked);
+    const call = madeCallOf(asked);
+    if (call === undefined) return undefined;
+    calls.set(call.who, [...(calls.get(call.who) ?? []), call]);
+    if (call.action.startsWith('sqs:')) return undefined;
     const headers = { 'content-type': 'application/x-amz-json-1.1' };
-    if (service === 'AmazonSQS') return undefined;
     const answer = { Parameter: { Value: '{}' }, Parameters: [], SecretString: 'hunter2' };
     return { type: 'answer', status: 200, headers, body: JSON.stringify(answer) };
   });
@@ -101,22 +72,7 @@ beforeAll(async () => {
   const starting = AbortSignal.timeout(startSeconds * 1000);
   dev = await startDev({ controllers: registry, build, root }, options, starting);
 
-  const template = parseTemplate(await packageTemplate('dev'));
-  const resolve = createResolve(template, { parameters: { PlantUrl: 'x', PantryUrl: 'x' } });
-  const shape = z.object({
-    RoleName: z.string().optional(),
-    Policies: z.array(z.object({ PolicyDocument: z.unknown() })).optional(),
-    PolicyDocument: z.unknown().optional(),
-  });
-  policies = new Map(
-    Object.entries(template.Resources)
-      .filter(([, { Type }]) => Type === 'AWS::IAM::Role' || Type === 'AWS::IAM::ManagedPolicy')
-      .map(([id, { Properties }]) => {
-        const { RoleName, Policies, PolicyDocument } = shape.parse(resolve(Properties, id));
-        const documents = Policies?.map((one) => one.PolicyDocument) ?? [PolicyDocument];
-        return [RoleName?.slice(0, -`-${localRegion}`.length) ?? 'watcher', documents.flatMap(statementsOf)];
-      }),
-  );
+  policies = deployedPolicies(await packageTemplate('dev'));
 }, startSeconds * 1000);
 afterAll(async () => {
   await dev?.close();
@@ -133,7 +89,7 @@ const letters = async (queue: string): Promise<number> => {
   return Number((await dev.sqs.send(command)).Attributes?.ApproximateNumberOfMessages ?? 0);
 };
 const madeBy = (who: string, action: string, queue: string): boolean =>
-  (calls.get(who) ?? []).some((call) => call.action === action && call.resource === arn('sqs', prefix + queue));
+  (calls.get(who) ?? []).some((call) => call.action === action && call.resource === localArn('sqs', prefix + queue));
 
 describe('of the calls to AWS of a system that runs', { timeout: 240_000 }, () => {
   it('there are all that its parts make: what is done, what waits, what is given up, what the resync finds', async () => {

@@ -7,7 +7,7 @@ import { applyManifests, readManifests } from '../../src/local/manifests.ts';
 import { startWatchers, type Watchers } from '../../src/local/watchers.ts';
 import { type Asked, type Fault, startChaosProxy } from '../chaos/chaos-proxy.ts';
 import { createPlainApi, type PlainApi } from '../chaos/plain-api.ts';
-import { startApiServerProcess } from './api-server-process.ts';
+import { startServerProcess } from '../support/server-process.ts';
 
 /** What can be wrong with the way from the functions to a cluster. Its watcher is in the cluster, and goes on. */
 export type Trouble =
@@ -67,7 +67,7 @@ export async function startMember(
   { name, watcher = {} }: { readonly name: string; readonly watcher?: Readonly<Record<string, string>> | undefined },
   signal: AbortSignal,
 ): Promise<Member> {
-  const server = await startApiServerProcess(signal);
+  const server = await startServerProcess(new URL('./api-server-program.ts', import.meta.url), signal);
   parts.defer(() => server.close());
   const proxy = await startChaosProxy({ url: server.url });
   parts.defer(() => proxy.close());

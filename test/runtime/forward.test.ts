@@ -193,13 +193,7 @@ describe('watched kinds', () => {
   it('without a label the watched object itself goes to the controller, for it to map', () => {
     const of = watched(pot, owned({ as: 'watched' }));
     const [only] = forward({ resource: of, cluster: 'c' }, key, undefined, changed(of, {}));
-    expect(only?.target).toMatchObject({
-      controller: 'dish',
-      group: '',
-      resource: 'pots',
-      namespace: 'shop',
-      name: 'one',
-    });
+    expect(only?.target).toMatchObject({ controller: 'dish', group: '', resource: 'pots', ...key });
   });
 });
 

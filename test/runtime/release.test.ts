@@ -2,6 +2,8 @@
 import { afterAll, beforeAll } from 'vitest';
 import { startApiServer } from '../../src/local/api-server/server.ts';
 import { releaseCases } from './release-cases.ts';
+import { releaseChildrenCases } from './release-children-cases.ts';
+import { releaseScene } from './release-scene.ts';
 
 let server: Awaited<ReturnType<typeof startApiServer>>;
 beforeAll(async () => {
@@ -9,4 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-releaseCases(() => ({ server: new URL(server.url) }));
+const scene = releaseScene(() => ({ server: new URL(server.url) }));
+releaseCases(scene);
+releaseChildrenCases(scene);

@@ -25,7 +25,7 @@ type Life = Omit<Lives, 'changes'> & { readonly moments: readonly Moment[] };
 
 const steps = ['created', 'changed', 'deleted'] as const;
 /** Generous: a machine under load is slow, and a loss does not mend itself. */
-const settleSeconds = 180;
+const settleSeconds = 300;
 const lookMilliseconds = 400;
 /** Longer than a change of one object takes to reach what follows from it. */
 const stillMilliseconds = 3_000;

@@ -1,0 +1,29 @@
+// The policies that a packaged template would deploy, by whose they are, for whoever holds calls against them.
+import * as z from 'zod';
+import { localRegion } from '../../src/local/lambda/account.ts';
+import { createResolve, parseTemplate } from '../../src/local/lambda/template.ts';
+import { type Statement, statementsOf } from './policy.ts';
+
+/** The statements of each function's role, by the function's name, and of the `watcher`. */
+export type DeployedPolicies = ReadonlyMap<string, readonly Statement[]>;
+
+const shape = z.object({
+  RoleName: z.string().optional(),
+  Policies: z.array(z.object({ PolicyDocument: z.unknown() })).optional(),
+  PolicyDocument: z.unknown().optional(),
+});
+
+/** Reads them from a packaged template's text. Throws for one that cannot be resolved here, and for policies not understood. */
+export function deployedPolicies(templateText: string): DeployedPolicies {
+  const template = parseTemplate(templateText);
+  const resolve = createResolve(template, { parameters: { PlantUrl: 'x', PantryUrl: 'x' } });
+  return new Map(
+    Object.entries(template.Resources)
+      .filter(([, { Type }]) => Type === 'AWS::IAM::Role' || Type === 'AWS::IAM::ManagedPolicy')
+      .map(([id, { Properties }]) => {
+        const { RoleName, Policies, PolicyDocument } = shape.parse(resolve(Properties, id));
+        const documents = Policies?.map((one) => one.PolicyDocument) ?? [PolicyDocument];
+        return [RoleName?.slice(0, -`-${localRegion}`.length) ?? 'watcher', documents.flatMap(statementsOf)];
+      }),
+  );
+}
