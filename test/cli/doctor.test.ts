@@ -14,6 +14,7 @@ import { applyManifests, readManifests } from '../../src/local/manifests.ts';
 import { createSend } from '../../src/queue/send.ts';
 import { formatCursor } from '../../src/runtime/cursor-document.ts';
 import { readCursorObject, writeCursorObject } from '../../src/runtime/cursor-object.ts';
+import { pem, startWireServer } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
 import { type Account, startAwsServices } from './aws-services.ts';
 import { runHere } from './operated-system.ts';
@@ -241,15 +242,27 @@ describe('doctor, of functions', () => {
 });
 
 describe('doctor, of clusters', () => {
-  it('names those that do not answer and whose entry is not valid, and looks at the others all the same', async () => {
+  it('names those that do not answer, whose certificate has changed, and whose entry is not valid, and looks at the others all the same', async () => {
     account.parameters['/outrigger/dev/clusters/dark'] = '{"server":"http://127.0.0.1:9","access":{"type":"none"}}';
     account.parameters['/outrigger/dev/clusters/odd'] = 'not JSON';
+    const wire = await startWireServer((_, response) => response.destroy(), { tls: true });
+    account.parameters['/outrigger/dev/clusters/moved'] = JSON.stringify({
+      server: wire.url.href,
+      ca: pem('other.pem'),
+      access: { type: 'token', token: 'secret-token' },
+    });
     account.parameters['/outrigger/dev/clusters/gone'] =
       '{"server":"http://127.0.0.1:9","access":{"type":"none"},"leaving":true}';
     const { all, bad, status } = await findings();
     expect(bad).toMatchObject([
       { state: 'wrong', about: 'cluster dark', fix: expect.stringContaining('nothing answers there') },
       { state: 'warning', about: 'cluster gone', says: 'is leaving: its messages are deleted' },
+      {
+        state: 'wrong',
+        about: 'cluster moved',
+        says: 'it cannot be asked',
+        fix: expect.stringContaining('cluster "moved": if its certificate has changed, put the CA certificate'),
+      },
       {
         state: 'wrong',
         about: 'cluster odd',
