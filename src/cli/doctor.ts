@@ -48,7 +48,7 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
   try {
     const deploy =
       place.on === 'AWS'
-        ? `deploy once more: npx osls deploy --stage ${flags.stage ?? 'STAGE'}`
+        ? `what was never deployed: npx osls deploy --stage ${flags.stage ?? 'STAGE'}`
         : 'start outrigger dev anew';
     const parts = await Promise.all([
       checkFolder(root, project),

@@ -27,7 +27,7 @@ const steps: readonly (readonly [RegExp, string])[] = [
 export function nextStep(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > 5) return undefined;
   if (isUnauthorized(error)) return 'the API server does not accept these credentials; renew them';
-  if (isMissingQueue(error)) return 'deploy once more, and see outrigger doctor';
+  if (isMissingQueue(error)) return 'outrigger doctor says how to have it again';
   if (hasNoRegion(error)) return 'name one with --region, or set AWS_REGION';
   const names = [error.name, 'code' in error ? String(error.code) : ''];
   const found = steps.find(([pattern]) => names.some((name) => pattern.test(name)));

@@ -71,7 +71,9 @@ async function run(
     const [found] = await readMappings(lambda, { urlPrefix: place.urlPrefix, queues: [queue] }, { signal });
     const { mapping } = found ?? {};
     if (mapping?.UUID === undefined) {
-      throw new OperatorProblem(`no function takes messages from ${queue}; deploy once more: npx osls deploy`);
+      throw new OperatorProblem(
+        `no function takes messages from ${queue}; outrigger doctor says how to have one again`,
+      );
     }
     const { UUID } = mapping;
     if (isPaused(mapping) !== (wanted === 'paused')) {

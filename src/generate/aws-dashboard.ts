@@ -95,7 +95,7 @@ function machinery(registry: readonly Registered[]) {
     metricWidget('timers', [
       queue(timersQueue, 'ApproximateNumberOfMessagesVisible'),
       queue(timersQueue, 'ApproximateNumberOfMessagesDelayed'),
-      own(timersQueue, 'TimersForwarded'),
+      { ...queue(timersQueue, 'NumberOfMessagesDeleted'), stat: 'Sum', label: 'sent on' },
       { ...queue(timersQueue, 'ApproximateAgeOfOldestMessage'), label: 'age of the oldest, s', right: true },
     ]),
     metricWidget('resync', [

@@ -1,11 +1,12 @@
 // Logger and Meter of the functions, over Powertools: one JSON line for each log entry, metrics in the embedded metric
 // format with the controller as the only dimension, because each of a dimension's values is a metric that is paid for. A
 // deployment that wants to pay for it has a second set of metrics, by controller and cluster.
-import { Logger } from '@aws-lambda-powertools/logger';
+import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
+import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Log } from '../core/context.ts';
 import type { Meter, Whose } from '../core/meter.ts';
-import type { TimersSettings } from '../settings.ts';
+import { readTraceHeader, type TimersSettings } from '../settings.ts';
 
 type MetricUnitOf = (typeof MetricUnit)[keyof typeof MetricUnit];
 
@@ -40,7 +41,7 @@ export function createTelemetry(
   service: string,
   { level, namespace, perCluster = false }: TelemetryOptions,
 ): Telemetry {
-  const logger = new Logger({ serviceName: service, logLevel: level });
+  const logger = new Logger({ serviceName: service, logLevel: level, logFormatter: new LineFormatter() });
   const byDimensions = new Map<string, Metrics>();
   /** Figures with the same dimensions are one line. */
   const metricsOf = (serviceName: string, cluster?: string): Metrics => {
@@ -71,4 +72,25 @@ export function createTelemetry(
       for (const metrics of byDimensions.values()) if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
     },
   };
+}
+
+/**
+ * Powertools' line without what says nothing here: a sampling rate, and a trace that nobody keeps (Lambda gives every invocation the
+ * id of one, traced or not). Every byte of a line is paid for. A class, because Powertools takes no less.
+ */
+class LineFormatter extends LogFormatter {
+  override formatAttributes(
+    { logLevel, message, timestamp, serviceName, xRayTraceId }: UnformattedAttributes,
+    more: LogAttributes,
+  ): LogItem {
+    const traced = readTraceHeader()?.includes('Sampled=1') === true ? { xray_trace_id: xRayTraceId } : {};
+    const attributes = {
+      level: logLevel,
+      message,
+      timestamp: this.formatTimestamp(timestamp),
+      service: serviceName,
+      ...traced,
+    };
+    return new LogItem({ attributes }).addAttributes(more);
+  }
 }

@@ -106,7 +106,7 @@ function refused(reason: string, final: boolean): Attempt {
 }
 
 function noSuchQueue(queue: string): Attempt {
-  const reason = `there is no queue ${queue}; deploy once more, and see outrigger doctor`;
+  const reason = `there is no queue ${queue}; outrigger doctor says how to have it again`;
   return { sent: { accepted: false, reason, missingQueue: true }, final: true };
 }
 

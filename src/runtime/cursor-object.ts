@@ -13,7 +13,12 @@ const place = { namespace: systemNamespace, name: cursorName };
 const dataKey = 'cursor';
 
 /** The cursor's text, undefined as it is shipped, and the version of the object that holds it. */
-export type CursorObject = { readonly text: string | undefined; readonly resourceVersion: string };
+export type CursorObject = {
+  readonly text: string | undefined;
+  readonly resourceVersion: string;
+  /** When the manifests brought it, in milliseconds since 1970; NaN where nobody says. */
+  readonly createdAtMs: number;
+};
 
 /** Reads the cursor; undefined when its object is not there. */
 export async function readCursorObject(
@@ -27,7 +32,7 @@ export async function readCursorObject(
 /** Writes the cursor over the one that was read, and returns it with its new version. isConflict when it has changed since. */
 export async function writeCursorObject(
   client: KubeClient,
-  { text, resourceVersion }: CursorObject,
+  { text, resourceVersion }: Pick<CursorObject, 'text' | 'resourceVersion'>,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<CursorObject> {
   const { body } = await client.request({
@@ -59,5 +64,9 @@ export function isCursorObject(
 
 function cursorIn({ metadata, data }: KubeObject): CursorObject {
   const text = isRecord(data) ? data[dataKey] : undefined;
-  return { text: typeof text === 'string' ? text : undefined, resourceVersion: metadata.resourceVersion ?? '' };
+  return {
+    text: typeof text === 'string' ? text : undefined,
+    resourceVersion: metadata.resourceVersion ?? '',
+    createdAtMs: Date.parse(metadata.creationTimestamp ?? ''),
+  };
 }

@@ -220,9 +220,9 @@ function account(
     ...end,
     writes,
     generation,
-    lagMs,
+    ...(followsChange ? { lagMs } : {}),
     tookMs: Math.round(tookMs),
-    repaired,
+    ...(repaired ? { repaired } : {}),
   };
   if (outcome.type === 'refused') log.error('message refused', fields);
   else if (outcome.type === 'failed' || outcome.type === 'terminal') log.warn('reconciled', fields);
@@ -238,9 +238,11 @@ const outcomeNames = {
   deferred: 'Deferred',
 } as const;
 
+/** What every line about a key says. Bytes of logs are most of what a reconcile costs, so what is zero is left out. */
 function fieldsOf({ message, target, records }: Group): object {
-  const { namespace, name, lane, attempt, cluster, deferrals } = message;
-  return { key: target, namespace, name, lane, attempt, deferrals, cluster, messageId: records[0]?.messageId };
+  const { namespace, name, lane, cluster, attempt, deferrals } = message;
+  const again = { ...(attempt > 0 ? { attempt } : {}), ...(deferrals > 0 ? { deferrals } : {}) };
+  return { key: target, namespace, name, lane, ...again, cluster, messageId: records[0]?.messageId };
 }
 
 function noRecord({ target }: Group): never {

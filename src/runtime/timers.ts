@@ -64,7 +64,7 @@ export function createTimers({
     }
     await follow(dead, kept, signal);
 
-    meter.count('TimersForwarded', moves.filter(({ queue }) => queue !== timersQueue).length);
+    // What goes on, SQS counts: it is deleted.
     if (dead.length > 0) meter.count('DeadLetters', dead.length);
     return [...kept];
   };

@@ -14,6 +14,8 @@ import { readCursorObject } from './cursor-object.ts';
  * started anew has its time.
  */
 const silentSeconds = 300;
+/** A new cluster gets its roles and its cursor first, then its entry in the clusters table, and its watchers last: nobody is to be woken meanwhile. */
+const awaitedSeconds = 1_800;
 
 /** What tells of silent watchers. */
 export type SilenceParts = {
@@ -24,8 +26,8 @@ export type SilenceParts = {
 };
 
 /**
- * Counts WatchersSilent for one cluster: 1 when its watchers have heard nothing of late or do not say, 0 when they have. Counts
- * nothing when nobody answers; whatever else is asked of that cluster then says so. Never rejects.
+ * Counts WatchersSilent for one cluster: 1 when its watchers have heard nothing of late or do not say, 0 when they have or are only
+ * about to come. Counts nothing when nobody answers; whatever else is asked of that cluster then says so. Never rejects.
  */
 export async function countSilence(
   cluster: string,
@@ -36,7 +38,7 @@ export async function countSilence(
   try {
     const { silent } = await askWatchers(client, now(), { signal });
     if (silent !== undefined) log[silent.level]('the watchers are silent', { why: redact(silent.why) });
-    meter.count('WatchersSilent', silent === undefined ? 0 : 1, { cluster });
+    meter.count('WatchersSilent', silent?.level === 'warn' ? 1 : 0, { cluster });
   } catch (thrown) {
     log.warn('nobody can tell whether the watchers are silent', { error: redact(toError(thrown).message) });
   }
@@ -46,7 +48,7 @@ export async function countSilence(
 export type Hearing = {
   /** How long ago every kind had a frame; undefined when they never said. */
   readonly heardSeconds?: number;
-  /** Why nobody seems to watch; undefined when somebody does. */
+  /** Why nobody seems to watch, to be told as a warning unless they are only about to come; undefined when somebody does. */
   readonly silent?: { readonly why: string; readonly level: 'info' | 'warn' };
 };
 
@@ -62,8 +64,11 @@ export async function askWatchers(
     if (object === undefined) return warn('there is no cursor; apply infra/kubernetes/generated');
     const reading = parseCursor(object.text);
     if (reading.type === 'corrupt') return warn(`the cursor cannot be read: ${reading.reason}`);
-    // As it is shipped: the watchers are only about to come.
-    if (reading.type === 'empty') return { silent: { why: 'they have not come yet', level: 'info' } };
+    if (reading.type === 'empty') {
+      // As it is shipped: the watchers are only about to come, or were forgotten.
+      const why = 'they have not come yet';
+      return nowMs - object.createdAtMs <= awaitedSeconds * 1000 ? { silent: { why, level: 'info' } } : warn(why);
+    }
     if (reading.document.framesAtMs === undefined) return warn('they have never heard anything');
     const heardSeconds = Math.max(0, Math.round((nowMs - reading.document.framesAtMs) / 1000));
     return heardSeconds > silentSeconds

@@ -58,6 +58,8 @@ export async function f9Measure({ write }: { readonly write?: string } = {}): Pr
   }
   const environment = {
     ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+    // Lambda gives every invocation the id of a trace.
+    _X_AMZN_TRACE_ID: 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=0',
     ...{ AWS_ENDPOINT_URL_SQS: queues.endpoint, QUEUE_URL_PREFIX: queues.urlPrefix, CLUSTERS: clusters },
   };
   const run = async (bundle: string, steps: readonly object[]) => {
@@ -122,7 +124,8 @@ function eventOf(some: readonly string[], id: string, more: Partial<Message>): o
   const key = { controller: foo.name, cluster: 'alpha', group: fooKind.group, resource: fooKind.plural } as const;
   const message = { v: 1, ...key, namespace: 'default', attempt: 0, deferrals: 0, seenAt: Date.now() } as const;
   const bodies = some.map((name) => formatMessage({ ...message, lane: 'watch', name, ...more }));
-  return anEvent(...bodies.map((body, index) => aRecord(`${id}-${index}`, body)));
+  // As long as SQS' own ids.
+  return anEvent(...bodies.map((body, index) => aRecord(`${id}-${index}`.padStart(36, '0'), body)));
 }
 
 /** Two polls an invocation, as they come when there are many. */

@@ -57,9 +57,12 @@ export const assumed = {
   roundTripMs: 5,
   /** "At 1,769 MB, a function has the equivalent of one vCPU" (Lambda, "Configure Lambda function memory"); taken for a core of the machine that measured. */
   megabytesPerCore: 1_769,
-  /** START, END and REPORT of each invocation. */
-  platformLines: 3,
-  platformBytes: 350,
+  /** What Lambda itself logs of each invocation, as its documentation shows it ("Log and monitor Node.js Lambda functions"). */
+  platformLines: [
+    'START RequestId: c793869b-ee49-115b-a5b6-4fd21e8dedac Version: $LATEST\n',
+    'END RequestId: c793869b-ee49-115b-a5b6-4fd21e8dedac\n',
+    'REPORT RequestId: c793869b-ee49-115b-a5b6-4fd21e8dedac\tDuration: 128.83 ms\tBilled Duration: 129 ms\tMemory Size: 256 MB\tMax Memory Used: 128 MB\t\n',
+  ],
   /** CloudWatch Logs, PutLogEvents: a log event counts 26 bytes more than its text. */
   lineOverheadBytes: 26,
   /** Pollers of an event source mapping with a maximum concurrency; each asks for 20 s. */
@@ -126,8 +129,9 @@ export function invocationMs({ cpuMilliseconds, requests }: Invocation, size: nu
 /** So many invocations of a function, with their logs. */
 function invoked(prices: Prices, one: Invocation, size: number, count: number, megabytes = functionMegabytes): Cost {
   const gigabyteSeconds = (count * (invocationMs(one, size, megabytes) / 1_000) * megabytes) / 1_024;
-  const { platformBytes, platformLines, lineOverheadBytes } = assumed;
-  const bytes = one.logBytes + platformBytes + (one.logLines + platformLines) * lineOverheadBytes;
+  const { platformLines, lineOverheadBytes } = assumed;
+  const bytes =
+    one.logBytes + platformLines.join('').length + (one.logLines + platformLines.length) * lineOverheadBytes;
   const gigabytes = (count * bytes) / 1e9;
   return {
     ...nothing,
@@ -173,8 +177,8 @@ export function idleMonth(
   const asks = clusters * controllers * ticks;
   const visits = (clusters * controllers * assumed.objects * visitsPerObject) / 1e6;
   const requeue = millionRequeues(prices, measured, 1);
-  // Of each controller: unobserved changes, reconciles done; of all: ticks, silence, pages, objects, timers.
-  const metrics = 2 * controllers + 5;
+  // Of each controller: unobserved changes, reconciles done; of all: ticks, silence, pages, objects.
+  const metrics = 2 * controllers + 4;
   return sum(
     asked(prices, { fifo: controllers * polls, standard: 2 * polls }),
     // Polls are asked for in tens, come in twos, and ask how full a queue is.

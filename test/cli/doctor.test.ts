@@ -1,5 +1,7 @@
 // `outrigger doctor --stage` as a person runs it, against SQS, an API server, and as much of Lambda and Systems Manager as it asks: what it
 // finds, what it says to do, how it ends. What counts as silence is in test/runtime/watchers-silent.test.ts.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { CreateQueueCommand, DeleteQueueCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -12,6 +14,7 @@ import { applyManifests, readManifests } from '../../src/local/manifests.ts';
 import { createSend } from '../../src/queue/send.ts';
 import { formatCursor } from '../../src/runtime/cursor-document.ts';
 import { readCursorObject, writeCursorObject } from '../../src/runtime/cursor-object.ts';
+import { pem, startWireServer } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
 import { type Account, startAwsServices } from './aws-services.ts';
 import { runHere } from './operated-system.ts';
@@ -92,6 +95,15 @@ async function doctor(...argv: readonly string[]) {
   };
   return await runHere(doctorCommand(), ['--stage', 'dev', ...argv], env);
 }
+/** What a shell makes of the command at the end of an advice. */
+async function askedOfAws(fix = '') {
+  const command = fix.slice(fix.lastIndexOf('since: ') + 'since: '.length);
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-euc', `aws() { printf '%s\\0' "$@"; }; ${command}`]);
+  const words = stdout.split('\0');
+  const after = (option: string) => words[words.indexOf(option) + 1];
+  const attributes = z.record(z.string(), z.string()).parse(JSON.parse(after('--attributes') ?? ''));
+  return { name: after('--queue-name'), attributes };
+}
 const finding = z.object({ state: z.string(), about: z.string(), says: z.string(), fix: z.string().optional() });
 async function findings(...argv: readonly string[]) {
   const { out, status } = await doctor('--output', 'json', ...argv);
@@ -126,26 +138,43 @@ describe('doctor', () => {
       await queues().sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf('foo.fifo'), Attributes: attributes }));
     await set({ VisibilityTimeout: '30', RedrivePolicy: '' });
     const { bad, status } = await findings();
-    const fix = 'deploy once more: npx osls deploy --stage dev';
+    const advice = expect.stringMatching(
+      /^what was never deployed: npx osls deploy --stage dev; one that was changed since: /,
+    );
     expect(bad).toEqual([
-      { state: 'wrong', about: 'queue foo.fifo', says: 'VisibilityTimeout is 30, the deployment says 180', fix },
-      { state: 'wrong', about: 'queue foo.fifo', says: expect.stringContaining('its dead letters go nowhere'), fix },
+      {
+        state: 'wrong',
+        about: 'queue foo.fifo',
+        says: 'VisibilityTimeout is 30, the deployment says 180',
+        fix: advice,
+      },
+      {
+        state: 'wrong',
+        about: 'queue foo.fifo',
+        says: expect.stringContaining('its dead letters go nowhere'),
+        fix: advice,
+      },
     ]);
     expect(status).toBe(1);
-    const policy = {
-      deadLetterTargetArn: `arn:aws:sqs:us-east-1:000000000000:${prefix}foo-dlq.fifo`,
-      maxReceiveCount: 10,
-    };
-    await set({ VisibilityTimeout: '180', RedrivePolicy: JSON.stringify(policy) });
+    for (const { fix } of bad) await set((await askedOfAws(fix)).attributes);
     expect((await findings()).bad).toEqual([]);
   });
 
-  it('names a queue that is gone', async () => {
-    await queues().sqs.send(new DeleteQueueCommand({ QueueUrl: urlOf('foo-dlq.fifo') }));
+  it('names queues that are gone, and prints the commands, in their order, after which nothing is wrong', async () => {
+    for (const name of ['foo.fifo', 'foo-dlq.fifo'])
+      await queues().sqs.send(new DeleteQueueCommand({ QueueUrl: urlOf(name) }));
     const { bad, status } = await findings();
-    expect(bad).toMatchObject([{ state: 'wrong', about: 'queue foo-dlq.fifo', says: 'it is not there' }]);
+    const gone = { state: 'wrong', says: 'it is not there' };
+    expect(bad).toMatchObject([
+      { ...gone, about: 'queue foo-dlq.fifo' },
+      { ...gone, about: 'queue foo.fifo' },
+    ]);
     expect(status).toBe(1);
-    await createQueue(expected.find(({ name }) => name === 'foo-dlq.fifo') ?? { name: '', attributes: {} });
+    for (const { fix } of bad) {
+      const { name, attributes } = await askedOfAws(fix);
+      await queues().sqs.send(new CreateQueueCommand({ QueueName: name ?? '', Attributes: attributes }));
+    }
+    expect((await findings()).bad).toEqual([]);
   });
 
   it('only points at dead letters: somebody should look, nothing is broken', async () => {
@@ -213,15 +242,27 @@ describe('doctor, of functions', () => {
 });
 
 describe('doctor, of clusters', () => {
-  it('names those that do not answer and whose entry is not valid, and looks at the others all the same', async () => {
+  it('names those that do not answer, whose certificate has changed, and whose entry is not valid, and looks at the others all the same', async () => {
     account.parameters['/outrigger/dev/clusters/dark'] = '{"server":"http://127.0.0.1:9","access":{"type":"none"}}';
     account.parameters['/outrigger/dev/clusters/odd'] = 'not JSON';
+    const wire = await startWireServer((_, response) => response.destroy(), { tls: true });
+    account.parameters['/outrigger/dev/clusters/moved'] = JSON.stringify({
+      server: wire.url.href,
+      ca: pem('other.pem'),
+      access: { type: 'token', token: 'secret-token' },
+    });
     account.parameters['/outrigger/dev/clusters/gone'] =
       '{"server":"http://127.0.0.1:9","access":{"type":"none"},"leaving":true}';
     const { all, bad, status } = await findings();
     expect(bad).toMatchObject([
       { state: 'wrong', about: 'cluster dark', fix: expect.stringContaining('nothing answers there') },
       { state: 'warning', about: 'cluster gone', says: 'is leaving: its messages are deleted' },
+      {
+        state: 'wrong',
+        about: 'cluster moved',
+        says: 'it cannot be asked',
+        fix: expect.stringContaining('cluster "moved": if its certificate has changed, put the CA certificate'),
+      },
       {
         state: 'wrong',
         about: 'cluster odd',

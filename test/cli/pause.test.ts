@@ -71,7 +71,11 @@ describe('a mistake is one line that says what to do:', () => {
     ],
     ['a stage that is not there', ['dinner', '--stage', 'none'], 'there is no queue outrigger-none-timers'],
     ['nothing runs here', ['dinner', '--folder', 'nowhere'], 'start outrigger dev, or name a deployment with --stage'],
-    ['no function takes from its queue', ['ingredient', '--stage', 'dev'], 'deploy once more'],
+    [
+      'no function takes from its queue',
+      ['ingredient', '--stage', 'dev'],
+      'outrigger doctor says how to have one again',
+    ],
   ])('%s', async (_, argv, says) => {
     const { err, status } = await runAt(pauseCommand, ...argv);
     expect(err.trimEnd().split('\n').at(-1)).toContain(says);

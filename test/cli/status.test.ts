@@ -157,7 +157,7 @@ describe('what cannot be asked is named on the last line, the rest is shown, and
   it('a queue that is gone', async () => {
     await system.queues.remove(controllerDeadLetters('foo'));
     const { err, status } = await system.run('status', '--controller', 'foo');
-    expect(err).toMatch(/^foo: its queues cannot be asked: .*; deploy once more, and see outrigger doctor$/m);
+    expect(err).toMatch(/^foo: its queues cannot be asked: .*; outrigger doctor says how to have it again$/m);
     expect(status).toBe(1);
     await system.queues.create(controllerDeadLetters('foo'));
   });

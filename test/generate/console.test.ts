@@ -15,6 +15,7 @@ const queueMetrics: Readonly<Record<string, readonly string[]>> = {
   ApproximateAgeOfOldestMessage: ['Maximum', 'Average'],
   ApproximateNumberOfMessagesVisible: ['Maximum', 'Average'],
   ApproximateNumberOfMessagesDelayed: ['Maximum', 'Average'],
+  NumberOfMessagesDeleted: ['Sum'],
 };
 /** From "Types of metrics for Lambda functions". */
 const functionMetrics: Readonly<Record<string, readonly string[]>> = {

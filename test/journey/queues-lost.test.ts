@@ -103,7 +103,7 @@ describe('queues that are lost', { timeout: caseSeconds * 1000 }, () => {
     const pid = dev.watchers.pids();
     await create(ingredientKind, 'meanwhile', { item: 'rice', amount: 1, unit: 'g' });
     // It says so, in a line, and goes on with everything else.
-    const said = 'there is no queue ingredient.fifo; deploy once more, and see outrigger doctor';
+    const said = 'there is no queue ingredient.fifo; outrigger doctor says how to have it again';
     const watchers = () => lines.filter((line) => line.includes('"who":"watcher"') && line.includes(said));
     await expect.poll(() => watchers().length, { timeout: 30_000 }).toBeGreaterThan(0);
     const { metadata } = await create(waterTankKind, 'elsewhere', { targetLevel: 10, capacity: 100, tolerance: 5 });

@@ -124,7 +124,7 @@ async function runAll(controller: Registered): Promise<void> {
   await deliver('fails', { attempt: maxAttempts - 1 });
   await deliver('terminal');
   await deliver('done', { resource: 'gadgets' });
-  await deliver('done', { cluster: 'broken' });
+  await deliver('done', { cluster: 'broken', deferrals: 1 });
   await deliver('done', { cluster: 'old' });
   // A context with hardly any time left: what is not done by then is broken off.
   await deliver('endless', {}, 3_100);

@@ -15,6 +15,7 @@ import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
 import { startApiServer } from '../../src/local/api-server/server.ts';
 import { createDepth } from '../../src/queue/depth.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/queue/message.ts';
+import { pem, startWireServer } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
 import { aMessage } from '../queue/messages.ts';
 import { widgetDefinition } from '../runtime/widget.ts';
@@ -43,17 +44,18 @@ beforeAll(async () => {
   queues = await startTestQueues();
   await queues.create('widget.fifo', 'widget-dlq.fifo', 'timers', 'timers-dlq');
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-lambda-'));
-  const entry = { server: server.url, access: { type: 'none' } };
-  await writeFile(
-    path.join(folder, 'clusters.json'),
-    JSON.stringify({ alpha: entry, old: { ...entry, leaving: true }, broken: { access: { type: 'eks' } } }),
-  );
+  await writeTable();
   await define(client, widgetDefinition);
 });
 afterAll(async () => {
   client.close();
   await Promise.all([server.close(), queues.stop(), rm(folder, { recursive: true })]);
 });
+async function writeTable(more: object = {}): Promise<void> {
+  const entry = { server: server.url, access: { type: 'none' } };
+  const table = { alpha: entry, old: { ...entry, leaving: true }, broken: { access: { type: 'eks' } }, ...more };
+  await writeFile(path.join(folder, 'clusters.json'), JSON.stringify(table));
+}
 const environment = (): Readonly<Record<string, string>> => ({
   AWS_REGION: 'us-east-1',
   AWS_ENDPOINT_URL_SQS: queues.endpoint,
@@ -128,9 +130,26 @@ describe('a reconcile function', () => {
     expect(await queues.drain('widget-dlq.fifo')).toEqual([]);
   });
 
-  it('puts off what is for a cluster whose entry is not valid, names it, and does the rest', async () => {
+  it.each([
+    [
+      'entry is not valid',
+      'broken',
+      'cluster "broken": access.cluster, access.region missing, unknown or of the wrong type; mend its entry in the clusters table',
+    ],
+    [
+      'certificate has changed',
+      'moved',
+      expect.stringMatching(
+        /\(DEPTH_ZERO_SELF_SIGNED_CERT\); cluster "moved": if its certificate has changed, put the CA certificate that it has now into its entry$/,
+      ),
+    ],
+  ])('puts off what is for a cluster whose %s, names it, and does the rest', async (_, cluster, error) => {
     await apply('five');
     vi.stubEnv('LOG_LEVEL', 'INFO');
+    const wire = await startWireServer((_, response) => response.destroy(), { tls: true });
+    await writeTable({
+      moved: { server: wire.url.href, ca: pem('other.pem'), access: { type: 'token', token: 'secret-token' } },
+    });
     const said: string[] = [];
     // Powertools writes to a console of its own.
     const ears = [Console.prototype, globalThis.console].map((one) =>
@@ -138,7 +157,7 @@ describe('a reconcile function', () => {
     );
     const before = await waiting();
     const event = anEvent(
-      aRecord('m1', formatMessage(messageFor('five', { cluster: 'broken' }))),
+      aRecord('m1', formatMessage(messageFor('five', { cluster }))),
       aRecord('m2', formatMessage(messageFor('five'))),
     );
     expect(await createReconcileHandler(controller)(event, aContext())).toEqual({ batchItemFailures: [] });
@@ -147,12 +166,10 @@ describe('a reconcile function', () => {
     expect(await waiting()).toBe(before + 2);
     expect(await queues.drain('widget-dlq.fifo')).toEqual([]);
     for (const ear of ears) ear.mockRestore();
-    const line = said.find((one) => one.includes('"cluster":"broken"')) ?? '';
-    expect(JSON.parse(line)).toMatchObject({
-      outcome: 'deferred',
-      error:
-        'cluster "broken": access.cluster, access.region missing, unknown or of the wrong type; mend its entry in the clusters table',
-    });
+    const line = said.find((one) => one.includes(`"cluster":"${cluster}"`)) ?? '';
+    expect(JSON.parse(line)).toMatchObject({ outcome: 'deferred', error });
+    // Nothing was told to whoever answers there.
+    expect(wire.arrived).toEqual([]);
   });
 
   it('keeps messages whose timers nobody takes', async () => {

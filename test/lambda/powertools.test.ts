@@ -3,7 +3,10 @@ import { Console } from 'node:console';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createTelemetry } from '../../src/lambda/powertools.ts';
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 
 /** Runs something and returns the JSON lines that were printed meanwhile. */
 function printed(act: () => void): readonly Record<string, unknown>[] {
@@ -29,6 +32,15 @@ describe('telemetry', () => {
     expect(lines).toMatchObject([
       { level: 'WARN', message: 'reconciled', service: 'widget', key: 'a', outcome: 'failed' },
     ]);
+  });
+
+  it.each([
+    ['is sampled', 'Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1', ['xray_trace_id']],
+    ['nobody keeps', 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=0', []],
+  ])('says of an invocation whose trace %s no more than that is worth', (_, header, more) => {
+    vi.stubEnv('_X_AMZN_TRACE_ID', header);
+    const [line = {}] = printed(() => createTelemetry('widget', settings).log({ key: 'a' }).info('reconciled'));
+    expect(Object.keys(line).sort()).toEqual(['key', 'level', 'message', 'service', 'timestamp', ...more].sort());
   });
 
   it('adds up what is counted, with the controller as the only dimension, and writes it once', () => {

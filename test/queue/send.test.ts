@@ -78,7 +78,7 @@ describe('a queue', () => {
   it('that does not exist is named in the refusal', async () => {
     const refused = {
       accepted: false,
-      reason: 'there is no queue nowhere; deploy once more, and see outrigger doctor',
+      reason: 'there is no queue nowhere; outrigger doctor says how to have it again',
       missingQueue: true,
     };
     expect(await send('nowhere', entries(2))).toEqual([refused, refused]);

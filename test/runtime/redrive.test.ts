@@ -121,7 +121,7 @@ describe('a redrive', () => {
   it('leaves a letter whose queue does not take it', async () => {
     const { deadLetters, run } = await controllerWith('stray', [{ name: 'a', controller: 'nowhere' }]);
     expect(await run()).toMatchObject([
-      { type: 'refused', why: expect.stringContaining('there is no queue nowhere.fifo; deploy once more') },
+      { type: 'refused', why: expect.stringContaining('there is no queue nowhere.fifo; outrigger doctor says') },
     ]);
     expect(await queues.drain(deadLetters)).toHaveLength(1);
   });

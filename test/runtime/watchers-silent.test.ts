@@ -8,9 +8,10 @@ import { createWitness } from './witness.ts';
 
 const nowMs = Date.parse('2026-11-21T12:00:00Z');
 const metadata = { name: cursorName, namespace: systemNamespace, resourceVersion: '7' };
-const holding = (cursor: string | undefined) => ({
+/** How long ago the manifests were applied, for those who look at it. */
+const holding = (cursor: string | undefined, ageSeconds = 86_400) => ({
   kind: 'ConfigMap',
-  metadata,
+  metadata: { ...metadata, creationTimestamp: new Date(nowMs - ageSeconds * 1000).toISOString() },
   ...(cursor === undefined ? {} : { data: { cursor } }),
 });
 const heardAt = (framesAtMs: number | undefined) => formatCursor({ cluster: 'uid', framesAtMs, entries: new Map() });
@@ -29,7 +30,8 @@ it.each<[string, number, object, number]>([
   ['frames came two minutes ago, as they do on a quiet cluster', 200, holding(heardAt(nowMs - 130_000)), 0],
   ['the last frames came six minutes ago', 200, holding(heardAt(nowMs - 360_000)), 1],
   ['no frame ever came', 200, holding(heardAt(undefined)), 1],
-  ['the cursor is as it was shipped', 200, holding(undefined), 1],
+  ['the cursor is as it was shipped yesterday', 200, holding(undefined), 1],
+  ['the cursor is as it was shipped, and nobody says when', 200, { kind: 'ConfigMap', metadata }, 1],
   ['the cursor is not JSON', 200, holding('garbage'), 1],
   ['there is no cursor', 404, statusOf(404, 'NotFound'), 1],
   ['the cursor may not be read', 403, statusOf(403, 'Forbidden'), 1],
@@ -40,9 +42,14 @@ it.each<[string, number, object, number]>([
   expect(asked).toEqual(['/api/v1/namespaces/outrigger-system/configmaps/outrigger-cursor']);
 });
 
-it('watchers that are only about to come are no warning', async () => {
-  expect((await ask(200, holding(undefined))).lines).toMatchObject([{ level: 'info' }]);
-  expect((await ask(200, holding(heardAt(undefined)))).lines).toMatchObject([{ level: 'warn' }]);
+it('watchers that are only about to come wake nobody, and those that were forgotten do', async () => {
+  const soon = await ask(200, holding(undefined, 1_800));
+  expect(soon.counts).toEqual({ WatchersSilent: 0 });
+  expect(soon.lines).toMatchObject([{ level: 'info', message: 'the watchers are silent' }]);
+  const late = await ask(200, holding(undefined, 1_801));
+  expect(late.counts).toEqual({ WatchersSilent: 1 });
+  expect(late.lines).toMatchObject([{ level: 'warn' }]);
+  expect((await ask(200, holding(heardAt(undefined), 60))).counts).toEqual({ WatchersSilent: 1 });
 });
 
 it('nothing is counted, and nothing fails, when the server has no answer', async () => {

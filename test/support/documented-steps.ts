@@ -62,6 +62,10 @@ export const following: Step = { command: 'kubectl get watertank north -w', show
 /** On a real cluster. */
 export const onCluster: readonly Step[] = [
   {
+    command: 'kubectl apply --server-side -k infra/kubernetes/generated',
+    shows: /clusterrole\S*\/outrigger-watcher serverside-applied/,
+  },
+  {
     command: 'kubectl apply --server-side -k infra/kubernetes',
     shows: /deployment\.apps\/outrigger-watcher serverside-applied/,
   },

@@ -110,6 +110,14 @@ describe('what only its owner can mend ends the watcher with 1 and one line', ()
     expect(said).toMatch(/^QUEUE_URL_PREFIX: no answer for http.*timers .*check the address/);
   });
 
+  it('credentials that nobody gives are what to check', async () => {
+    const nobody = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', AWS_EC2_METADATA_DISABLED: 'true' };
+    const nowhere = { AWS_SHARED_CREDENTIALS_FILE: '/nowhere', AWS_CONFIG_FILE: '/nowhere' };
+    expect(await error({ ...nobody, ...nowhere })).toMatch(
+      /^QUEUE_URL_PREFIX: no answer for \S+timers \(.*credentials.*\); check the address, AWS_ENDPOINT_URL and the credentials$/,
+    );
+  });
+
   it('queues that do not exist are named', async () => {
     expect(await error({ QUEUE_URL_PREFIX: `${queues.urlPrefix}elsewhere-` })).toMatch(
       /^QUEUE_URL_PREFIX: there is no queue .*elsewhere-timers/,

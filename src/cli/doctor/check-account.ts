@@ -43,8 +43,13 @@ function mappingFindings(
   deploy: string,
 ): readonly Finding[] {
   const about = `function of ${queue}`;
-  if (mapping === undefined) return [wrong(about, 'no function takes messages from this queue', deploy)];
+  if (mapping === undefined) {
+    const fix = `${deploy}; a mapping that was deleted since: "Queues are lost" in docs/operating.md`;
+    return [wrong(about, 'no function takes messages from this queue', fix)];
+  }
   const { UUID = '', FunctionResponseTypes = [], ScalingConfig } = mapping;
+  const set = (option: string) =>
+    `${deploy}; one that was changed since: aws lambda update-event-source-mapping --uuid ${UUID} ${option}`;
   if (isPaused(mapping)) {
     const resume = queue.endsWith('.fifo')
       ? `to go on: outrigger resume ${queue.replace('.fifo', '')}`
@@ -54,9 +59,21 @@ function mappingFindings(
   return [
     ...(FunctionResponseTypes.includes('ReportBatchItemFailures')
       ? []
-      : [wrong(about, 'it does not report single failures of a batch', deploy)]),
+      : [
+          wrong(
+            about,
+            'it does not report single failures of a batch',
+            set('--function-response-types ReportBatchItemFailures'),
+          ),
+        ]),
     ...(ScalingConfig?.MaximumConcurrency === undefined
-      ? [wrong(about, 'it has no maximumConcurrency, and may take all that the account has', deploy)]
+      ? [
+          wrong(
+            about,
+            'it has no maximumConcurrency, and may take all that the account has',
+            set('--scaling-config MaximumConcurrency=10'),
+          ),
+        ]
       : []),
   ];
 }

@@ -7,6 +7,7 @@ import { lineOf } from '../operate.ts';
 import type { Place } from '../place.ts';
 import { type ExpectedQueue, parseRedrivePolicy } from './expected-queues.ts';
 import { type Finding, ok, warning, wrong } from './finding.ts';
+import { createQueueCommand, setQueueCommand } from './queue-commands.ts';
 
 const callSeconds = 10;
 
@@ -19,16 +20,26 @@ export async function checkQueues(
   expected: readonly ExpectedQueue[],
   { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
+  const byHand = (how: string): string => (place.on === 'AWS' ? `${deploy}; ${how}` : deploy);
   const letters = new Set(expected.flatMap(({ deadLetters }) => (deadLetters === undefined ? [] : [deadLetters.name])));
   const found = await Promise.all(
-    expected.map(async (queue) => {
+    // Queues for dead letters first, as they have to be there before the others.
+    expected.toSorted(byNeed).map(async (queue) => {
       try {
-        return await checkQueue(place, queue, { deploy, signal, holdsLetters: letters.has(queue.name) });
+        const mend = (part: ExpectedQueue) =>
+          byHand(`one that was changed since: ${setQueueCommand(place.urlPrefix, part)}`);
+        return await checkQueue(place, queue, { mend, signal, holdsLetters: letters.has(queue.name) });
       } catch (error) {
         if (signal.aborted) throw signal.reason;
         const about = `queue ${queue.name}`;
         return isMissingQueue(error)
-          ? [wrong(about, 'it is not there', deploy)]
+          ? [
+              wrong(
+                about,
+                'it is not there',
+                byHand(`one that was deleted since: ${createQueueCommand(place.urlPrefix, queue)}`),
+              ),
+            ]
           : [wrong(about, 'its attributes cannot be read', lineOf(error))];
       }
     }),
@@ -40,14 +51,18 @@ export async function checkQueues(
     : [ok('queues', `${well} of ${expected.length} are there, as they are deployed, and well`), ...bad];
 }
 
+function byNeed(one: ExpectedQueue, other: ExpectedQueue): number {
+  return Number(one.deadLetters !== undefined) - Number(other.deadLetters !== undefined);
+}
+
 async function checkQueue(
   { sqs, urlPrefix }: Place,
   { name, attributes, deadLetters }: ExpectedQueue,
   {
-    deploy,
+    mend,
     signal,
     holdsLetters,
-  }: { readonly deploy: string; readonly signal: AbortSignal; readonly holdsLetters: boolean },
+  }: { readonly mend: (part: ExpectedQueue) => string; readonly signal: AbortSignal; readonly holdsLetters: boolean },
 ): Promise<readonly Finding[]> {
   const about = `queue ${name}`;
   const request = new GetQueueAttributesCommand({ QueueUrl: queueUrl(urlPrefix, name), AttributeNames: ['All'] });
@@ -58,7 +73,9 @@ async function checkQueue(
   const findings: Finding[] = [];
   for (const [attribute, value] of Object.entries(attributes)) {
     const is = given[attribute] ?? 'not set';
-    if (is !== value) findings.push(wrong(about, `${attribute} is ${is}, the deployment says ${value}`, deploy));
+    if (is === value) continue;
+    const fix = mend({ name, attributes: { [attribute]: value } });
+    findings.push(wrong(about, `${attribute} is ${is}, the deployment says ${value}`, fix));
   }
   if (deadLetters !== undefined) {
     const wanted = `${urlPrefix.split('/').at(-1)}${deadLetters.name}`;
@@ -68,7 +85,8 @@ async function checkQueue(
         ? 'nowhere'
         : `to ${policy.deadLetterTargetArn.split(':').at(-1)} after ${policy.maxReceiveCount}`;
     const says = `to ${wanted} after ${deadLetters.maxReceiveCount}`;
-    if (is !== says) findings.push(wrong(about, `its dead letters go ${is}, the deployment says ${says}`, deploy));
+    const fix = mend({ name, attributes: {}, deadLetters });
+    if (is !== says) findings.push(wrong(about, `its dead letters go ${is}, the deployment says ${says}`, fix));
   }
   const count = Number(given.ApproximateNumberOfMessages ?? 0);
   if (holdsLetters && count > 0) {

@@ -1,0 +1,53 @@
+// Only who the watcher is to SQS where EKS Pod Identity says so: by the variables that EKS puts into a pod, and an agent that gives credentials
+// for the pod's token. IRSA is in test/cluster/watcher-deployment.test.ts.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startApiServer } from '../../src/local/api-server/server.ts';
+import { listenHere } from '../support/listen.ts';
+import { startWatcherProcess } from './watcher-process.ts';
+
+it('the watcher signs its calls as the role that the agent gives for its token, and for no other', async () => {
+  await using parts = new AsyncDisposableStack();
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-pod-identity-'));
+  parts.defer(() => rm(folder, { recursive: true }));
+  const [tokenFile, kubeconfig] = [path.join(folder, 'token'), path.join(folder, 'kubeconfig')];
+  const server = await startApiServer();
+  parts.defer(() => server.close());
+  await Promise.all([writeFile(tokenFile, 'token of the pod'), writeFile(kubeconfig, server.kubeconfig())]);
+
+  const agent = createServer(({ headers }, response) => {
+    if (headers.authorization !== 'token of the pod') return void response.writeHead(401).end();
+    const Expiration = new Date(Date.now() + 3_600_000).toISOString();
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ AccessKeyId: 'GIVEN', SecretAccessKey: 'given', Token: 'of the role', Expiration }));
+  });
+  const called = Promise.withResolvers<{ readonly authorization: string; readonly token: unknown }>();
+  const sqs = createServer(({ headers }, response) => {
+    called.resolve({ authorization: headers.authorization ?? '', token: headers['x-amz-security-token'] });
+    response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+    response.end(JSON.stringify({ __type: 'com.amazonaws.sqs#EmptyBatchRequest', message: 'none' }));
+  });
+  for (const one of [agent, sqs]) {
+    parts.defer(() => one.closeAllConnections());
+    parts.defer(() => void one.close());
+  }
+  const [agentPort, sqsPort] = await Promise.all([listenHere(agent), listenHere(sqs)]);
+
+  const watcher = startWatcherProcess({
+    KUBECONFIG: kubeconfig,
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${sqsPort}`,
+    QUEUE_URL_PREFIX: `http://127.0.0.1:${sqsPort}/123456789012/outrigger-dev-`,
+    ...{ AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' },
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://127.0.0.1:${agentPort}/v1/credentials`,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: tokenFile,
+  });
+  onTestFinished(() => watcher.kill('SIGKILL'));
+  const failed = watcher.ended.then((status) => Promise.reject(new Error(`ended with ${status}`)));
+  const { authorization, token } = await Promise.race([called.promise, failed]);
+  expect(authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=GIVEN\/\d{8}\/us-east-1\/sqs\/aws4_request/);
+  expect(token).toBe('of the role');
+  failed.catch(() => undefined);
+});
