@@ -9,6 +9,7 @@ import { lastLine, orLastLine } from '../bench/peers/builder-error.ts';
 import { clientNode } from '../bench/peers/client-node.ts';
 import type { Contestant, Job, Setting } from '../bench/peers/contestant.ts';
 import { kopf } from '../bench/peers/kopf.ts';
+import { pepr } from '../bench/peers/pepr.ts';
 import { create, untilServed } from '../bench/populate.ts';
 import { createPlainApi } from '../chaos/plain-api.ts';
 import { startControlPlane } from '../control-plane/start.ts';
@@ -94,7 +95,7 @@ async function placeFor(contestant: Contestant, job: Job, setting: Setting) {
   };
 }
 
-const cases = [clientNode, kopf].flatMap((contestant) =>
+const cases = [clientNode, kopf, pepr].flatMap((contestant) =>
   contestant.settings.map((setting) => ({ contestant, name: contestant.name, setting })),
 );
 
