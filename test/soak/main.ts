@@ -1,10 +1,12 @@
 // `npm run soak`: random edits on objects of every kind while everything breaks, on the real control plane. `--minutes N` of it, `--seed N`
-// for the choices of an earlier run, `--objects N`; `--ci` is two minutes with a seed of the commit's. Ends with 1 when a promise broke.
+// for the choices of an earlier run, `--objects N`; `--ci` is two minutes with a seed of the commit's;
+// `--write FILE` puts the outcome into a document. Ends with 1 when a promise broke.
 import { randomInt } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { controlPlaneBinaries } from '../control-plane/build.ts';
 import { ciReport, commitSeed } from '../support/ci-report.ts';
+import { replaceBetween } from '../support/replace-between.ts';
 import { formatOutcome, promises } from './outcome.ts';
 import { soak } from './soak.ts';
 
@@ -17,6 +19,8 @@ const { values } = parseArgs({
     ci: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
     report: { type: 'string' },
+    /** The document that is to have the outcome. */
+    write: { type: 'string' },
   },
 });
 /** Less is all warm-up: heaps are shown, and not judged. */
@@ -40,16 +44,24 @@ const outcome = await soak({
   return undefined;
 });
 const held = promises(outcome, { judgesHeaps: minutes >= heapMinutes });
-if (outcome !== undefined) process.stdout.write(`${formatOutcome(outcome)}\n`);
-for (const { promise, broken } of held) {
-  process.stdout.write(`${broken.length === 0 ? 'holds ' : 'BROKEN'}  ${promise}\n`);
-  for (const line of broken.slice(0, 20)) process.stdout.write(`          ${line}\n`);
+const told = [
+  ...(outcome === undefined ? [] : [formatOutcome(outcome)]),
+  ...held.flatMap(({ promise, broken }) => [
+    `${broken.length === 0 ? 'holds ' : 'BROKEN'}  ${promise}`,
+    ...broken.slice(0, 20).map((line) => `          ${line}`),
+  ]),
+  `seed ${seed}: ${held.filter(({ broken }) => broken.length === 0).length} of ${held.length} promises hold`,
+].join('\n');
+process.stdout.write(`${told}\n`);
+if (values.write !== undefined) {
+  const day = new Date().toISOString().slice(0, 10);
+  const how = `Run on ${day}: ${minutes} minutes, ${objects} objects, seed ${seed}; the machine was shared.`;
+  const text = await readFile(values.write, 'utf8');
+  const place = { file: values.write, name: 'soak' };
+  await writeFile(values.write, replaceBetween(text, `${how}\n\n\`\`\`text\n${told}\n\`\`\``, place));
 }
-process.stdout.write(
-  `seed ${seed}: ${held.filter(({ broken }) => broken.length === 0).length} of ${held.length} promises hold\n`,
-);
 if (values.report !== undefined) {
   const proofs = held.map(({ promise, broken }) => ({ title: promise, broken }));
-  writeFileSync(values.report, JSON.stringify(ciReport('npm run soak', proofs)));
+  await writeFile(values.report, JSON.stringify(ciReport('npm run soak', proofs)));
 }
 process.exitCode = held.every(({ broken }) => broken.length === 0) ? 0 : 1;
