@@ -37,6 +37,8 @@ const ciRows = { usual: 4, slow: 1 };
 /** Of the four minutes there are; what was begun may need the rest. */
 const ciSeconds = 130;
 const fullSeeds = 3;
+/** What a resync of 100,000 objects brings: each once in ten hours. */
+const fullResyncPerSecond = 2.8;
 
 /** Makes a plan of a command line. Throws for one that makes no sense. */
 export function makePlan(args: readonly string[], { catalogue, commitSeed, randomSeed }: PlanParts): Plan {
@@ -60,7 +62,7 @@ export function makePlan(args: readonly string[], { catalogue, commitSeed, rando
       kills: number(values.kills, 4, 50),
       crowd: number(values.crowd, 100, 1_000),
       resyncKeys: number(values['resync-keys'], 2_000, 100_000),
-      resyncPerSecond: number(values['resync-per-second'], 5),
+      resyncPerSecond: number(values['resync-per-second'], 5, fullResyncPerSecond),
     },
     users: {
       objects: number(values.objects, 8, 50),

@@ -103,7 +103,7 @@ async function drip(
   { put, bodies }: { put(keys: readonly PlainMessage[]): Promise<void>; readonly bodies: readonly string[] },
   signal: AbortSignal,
 ): Promise<void> {
-  const inTick = tickSeconds * resyncPerSecond;
+  const inTick = Math.ceil(tickSeconds * resyncPerSecond);
   for (let from = 0; from < resyncKeys && !signal.aborted; from += inTick) {
     const keys = Array.from({ length: Math.min(inTick, resyncKeys - from) }, (_, index) => ({
       body: keyOf(bodies, from + index),
