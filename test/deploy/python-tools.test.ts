@@ -31,7 +31,7 @@ describe('the Python tools', () => {
 
   it('say what to install where there is no Python', async () => {
     await expect(pythonTools('requirements.txt', '/nowhere/python3')).rejects.toThrow(
-      /^The deploy tests need Python, and \/nowhere\/python3 does not run: install Python 3\.10 or newer/,
+      /^Python is needed, and \/nowhere\/python3 does not run: install Python 3\.10 or newer/,
     );
   });
 

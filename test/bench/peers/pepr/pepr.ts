@@ -1,0 +1,24 @@
+// The module that `pepr build` packages: the capability of one job, which the process is started with.
+import { writeSync } from 'node:fs';
+import { PeprModule } from 'pepr';
+import { foo } from './foo';
+import { ping, slow } from './numbers';
+import cfg from './package.json';
+import { whenWatching } from './readiness';
+
+const jobs = {
+  foo: { capability: foo, plurals: ['foos', 'deployments'], watches: 3 },
+  ping: { capability: ping, plurals: ['pings'], watches: 1 },
+  slow: { capability: slow, plurals: ['slows'], watches: 1 },
+};
+const job = jobs[process.argv[2] as keyof typeof jobs];
+
+if (job === undefined) {
+  // While it is built.
+  new PeprModule(cfg, [foo, ping, slow]);
+} else {
+  // Standard output is for this line alone; Pepr's log, which it writes there, goes elsewhere.
+  whenWatching(job.plurals, job.watches, () => writeSync(3, 'ready\n'));
+  // Port 0: nobody asks it anything.
+  new PeprModule(cfg, [job.capability], { deferStart: true }).start(0);
+}

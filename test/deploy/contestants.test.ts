@@ -1,0 +1,157 @@
+// Only that the bench's contestants which are no Go programs do the jobs, each as the others: what they make of new objects, edits and
+// deleted children, that what is as it should be costs nothing outside, and how they start and end. Excluded: how fast they are.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { readManifests } from '../../src/local/manifests.ts';
+import { lastLine, orLastLine } from '../bench/peers/builder-error.ts';
+import { clientNode } from '../bench/peers/client-node.ts';
+import type { Contestant, Job, Setting } from '../bench/peers/contestant.ts';
+import { kopf } from '../bench/peers/kopf.ts';
+import { pepr } from '../bench/peers/pepr.ts';
+import { create, untilServed } from '../bench/populate.ts';
+import { createPlainApi } from '../chaos/plain-api.ts';
+import { startControlPlane } from '../control-plane/start.ts';
+import { listenHere } from '../support/listen.ts';
+import { pythonEnvironment } from '../support/python-environment.ts';
+
+const poll = { timeout: 60_000, interval: 50 };
+const merge = { 'content-type': 'application/merge-patch+json' };
+const kinds = {
+  foo: { apiVersion: 'samples.example.com/v1', kind: 'Foo', plural: 'foos' },
+  ping: { apiVersion: 'bench.example.com/v1', kind: 'Ping', plural: 'pings' },
+  slow: { apiVersion: 'bench.example.com/v1', kind: 'Slow', plural: 'slows' },
+};
+
+const parts = new AsyncDisposableStack();
+afterAll(async () => await parts.disposeAsync());
+const plane = await startControlPlane();
+parts.defer(() => plane.stop());
+const api = parts.adopt(createPlainApi({ url: plane.url, ca: plane.ca, token: plane.adminToken }), (one) =>
+  one.close(),
+);
+const called: string[] = [];
+const server = createServer((request, response) => {
+  called.push(request.url ?? '');
+  response.end();
+});
+const outside = `http://127.0.0.1:${await listenHere(server)}`;
+parts.defer(() => void server.close().closeAllConnections());
+
+for (const place of ['test/bench/jobs/crds.yaml', 'infra/kubernetes/generated/crd-foos.samples.example.com.yaml']) {
+  for (const { object } of await readManifests(place)) {
+    await create(api, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', object);
+  }
+}
+for (const { apiVersion, plural } of Object.values(kinds)) await untilServed(api, `/apis/${apiVersion}/${plural}`);
+
+/** Starts one and resolves when it says that it is ready; `end` asks it to end and returns all that it said. */
+async function started(contestant: Contestant, job: Job, setting: Setting) {
+  const { command, args, env, cwd } = await contestant.prepare();
+  const child = spawn(command, [...args, job, setting], {
+    env: { ...process.env, ...env, KUBECONFIG: plane.kubeconfig(), OUTSIDE_URL: outside },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const closed = once(child, 'close');
+  let said = '';
+  const spoke = new Promise<void>((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.includes('\n')) resolve();
+    });
+  });
+  await Promise.race([spoke, closed]);
+  expect(said).toBe('ready\n');
+  const end = async (): Promise<string> => {
+    child.kill('SIGTERM');
+    await closed;
+    return said;
+  };
+  return { end };
+}
+
+/** A namespace of its own for a contestant's job. */
+async function placeFor(contestant: Contestant, job: Job, setting: Setting) {
+  const namespace = `${contestant.name} ${setting} ${job}`.toLowerCase().replaceAll(/[^a-z]+/g, '-');
+  await create(api, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  const { apiVersion, kind, plural } = kinds[job];
+  const collection = `/apis/${apiVersion}/namespaces/${namespace}/${plural}`;
+  const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  return {
+    namespace,
+    deployments,
+    make: (name: string, spec: object, status?: object) =>
+      create(api, collection, { apiVersion, kind, metadata: { name }, spec }, status),
+    edit: async (name: string, spec: object) => await api.call('PATCH', `${collection}/${name}`, { spec }, merge),
+    untilStatus: async (name: string, status: object) =>
+      await expect
+        .poll(async () => (await api.call('GET', `${collection}/${name}`)).body, poll)
+        .toMatchObject({ status }),
+    untilChild: async (name: string, child: object) =>
+      await expect.poll(async () => (await api.call('GET', `${deployments}/${name}`)).body, poll).toMatchObject(child),
+  };
+}
+
+const contestants = [clientNode, kopf, pepr];
+// One after the other: what is made is made once per machine.
+beforeAll(async () => {
+  for (const { prepare } of contestants) await prepare();
+}, 900_000);
+
+const cases = contestants.flatMap((contestant) =>
+  contestant.settings.map((setting) => ({ contestant, name: contestant.name, setting })),
+);
+
+describe.each(cases)('$name ($setting)', ({ contestant, setting }) => {
+  it.each([
+    'ping',
+    'slow',
+  ] as const)('says in the status of a %s what its spec says, and calls outside for what is new alone', async (job) => {
+    const { namespace, make, edit, untilStatus } = await placeFor(contestant, job, setting);
+    await make('done', { value: 5 }, { observed: 5 });
+    await make('old', { value: 1 });
+    const { end } = await started(contestant, job, setting);
+    await make('new', { value: 2 });
+    await untilStatus('old', { observed: 1 });
+    await untilStatus('new', { observed: 2 });
+    await edit('new', { value: 3 });
+    await untilStatus('new', { observed: 3 });
+    await untilStatus('done', { observed: 5 });
+    const calls = called.filter((path) => path.includes(`/${namespace}/`)).sort();
+    const expected = ['new', 'new', 'old'].map((name) => `/slow/${namespace}/${name}`);
+    expect(calls).toEqual(job === 'slow' ? expected : []);
+    expect(await end()).toBe('ready\n');
+  });
+
+  it('keeps the Deployment of a foo as it should be, and says what is available', async () => {
+    const { deployments, make, edit, untilStatus, untilChild } = await placeFor(contestant, 'foo', setting);
+    const { end } = await started(contestant, 'foo', setting);
+    const uid = await make('north', { deploymentName: 'child', replicas: 1 });
+    const owned = { metadata: { ownerReferences: [{ uid, controller: true }] } };
+    await untilChild('child', { ...owned, spec: { replicas: 1, selector: { matchLabels: { controller: 'north' } } } });
+    await untilStatus('north', { availableReplicas: 0 });
+    await edit('north', { replicas: 3 });
+    await untilChild('child', { spec: { replicas: 3 } });
+    const status = { replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 2 };
+    await api.call('PATCH', `${deployments}/child/status`, { status }, merge);
+    await untilStatus('north', { availableReplicas: 2 });
+    await api.call('DELETE', `${deployments}/child`);
+    await untilChild('child', { ...owned, spec: { replicas: 3 } });
+    expect(await end()).toBe('ready\n');
+  });
+});
+
+describe('a contestant that cannot be built', () => {
+  it('is told by the last line of what its builder said', async () => {
+    const requirements = 'test/deploy/no-requirements.txt';
+    const installing = pythonEnvironment({ requirements, name: 'peer-none', announcement: 'nothing' });
+    await expect(orLastLine(installing)).rejects.toThrow(`open '${requirements}'`);
+    const npm = Object.assign(new Error('Command failed'), {
+      stderr: 'npm error one\nnpm error two\nnpm error A complete log of this run can be found in: /x\n',
+    });
+    expect(lastLine(new Error('npm ci failed', { cause: npm }))).toBe('npm error two');
+  });
+});
