@@ -1,7 +1,10 @@
 // Every figure of the bench: how to measure it, and how long that takes, for whoever waits.
 import path from 'node:path';
 import { build } from '../../src/cli/build.ts';
+import { contestants } from './contestants.ts';
 import { f1 } from './f1-watcher-memory.ts';
+import { f2 } from './f2-edit-to-status.ts';
+import { f3 } from './f3-drain.ts';
 import { f4 } from './f4-requests.ts';
 import { f5 } from './f5-function-size.ts';
 import { f6 } from './f6-restart.ts';
@@ -13,7 +16,11 @@ import { f11 } from './f11-watched-bytes.ts';
 import { fleetLag } from './fleet.ts';
 import { latency } from './latency.ts';
 import { linesOfCode } from './lines-of-code.ts';
+import type { QueueServer } from './ours/ours.ts';
 import type { Row } from './row.ts';
+
+/** A run of a contestant is under a minute. */
+const usualRuns = 5;
 
 /** A figure, or several that are measured together. */
 export type Figure = {
@@ -33,10 +40,17 @@ export type Choices = {
   readonly prices?: string;
   /** The document to write into. */
   readonly write?: string;
+  /** Of f2 and f3: what ours has as its queue, so that nobody measures the emulator. */
+  readonly queue?: QueueServer;
+  /** Of f2 and f3: how many times around. */
+  readonly runs?: number;
 };
 
 /** Makes the list, in the order in which they are measured. */
-export function allFigures({ objects, profile, prices, write }: Choices): readonly Figure[] {
+export function allFigures(
+  { objects, profile, prices, write, queue = 'fauxqs', runs = usualRuns }: Choices,
+  say: (line: string) => void,
+): readonly Figure[] {
   const count = objects === undefined ? {} : { objects };
   const measureF5 = async () => {
     await build(process.cwd());
@@ -44,6 +58,8 @@ export function allFigures({ objects, profile, prices, write }: Choices): readon
   };
   return [
     { name: 'f1', seconds: 300, measure: () => f1(objects === undefined ? {} : { counts: [objects] }) },
+    { name: 'f2', seconds: 2_400, measure: () => f2(contestants(queue), { ...count, runs, say }) },
+    { name: 'f3', seconds: 2_400, measure: () => f3(contestants(queue, { best: true }), { ...count, runs, say }) },
     { name: 'f4', seconds: 15, measure: f4 },
     { name: 'f5', seconds: 15, measure: measureF5 },
     { name: 'f6', seconds: 300, measure: () => f6(count) },

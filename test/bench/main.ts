@@ -3,10 +3,13 @@
 // more than what is stored, which `--store` does. Ends with 1 when something could not be measured or was more.
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import * as z from 'zod';
 import { alignColumns } from '../../src/local/align-columns.ts';
 import { ciReport } from '../support/ci-report.ts';
-import { allFigures } from './figures.ts';
+import { writeDocument } from './document.ts';
+import { allFigures, isCosts } from './figures.ts';
 import { measureAll } from './measure.ts';
+import { queueServers } from './ours/ours.ts';
 import { runQuick } from './quick.ts';
 import type { Row } from './row.ts';
 
@@ -20,6 +23,8 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     store: { type: 'boolean', default: false },
     report: { type: 'string' },
+    queue: { type: 'string', default: 'fauxqs' },
+    runs: { type: 'string' },
   },
 });
 const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -40,8 +45,15 @@ async function quick(): Promise<void> {
 }
 
 async function everything(): Promise<void> {
-  const { only, objects, ...choices } = values;
-  const figures = allFigures({ ...choices, ...(objects === undefined ? {} : { objects: Number(objects) }) });
+  const { only, objects, runs, queue, ...choices } = values;
+  const figures = allFigures(
+    {
+      ...{ ...choices, queue: z.enum(queueServers).parse(queue) },
+      ...(objects === undefined ? {} : { objects: Number(objects) }),
+      ...(runs === undefined ? {} : { runs: Number(runs) }),
+    },
+    say,
+  );
   const wanted = only?.map((name) => figures.find((figure) => figure.name === name) ?? name) ?? figures;
   const unknown = wanted.find((one) => typeof one === 'string');
   if (unknown !== undefined) {
@@ -54,6 +66,7 @@ async function everything(): Promise<void> {
     { say },
   );
   print(rows);
+  if (choices.write !== undefined && !isCosts(choices.write)) await writeDocument(choices.write, rows);
   if (failed) process.exitCode = 1;
 }
 

@@ -1,4 +1,5 @@
 // One line of the bench's table.
+import type { Spread } from './spread.ts';
 
 /** A figure: ours, a peer's where there is one, and the goal. Units are in the texts. */
 export type Row = {
@@ -8,8 +9,23 @@ export type Row = {
   readonly peer?: string;
   readonly ratio?: string;
   readonly goal: string;
+  /** Whether the goal is met, where that can be told of a number. */
+  readonly met?: boolean;
+  /** Ours, then each peer, for a table with a column for each and for charts. */
+  readonly beside?: readonly Beside[];
   /** Set where a contestant could not be measured; the row says why. */
   readonly failed?: boolean;
   /** What was counted, by name: the same on every machine, so that it can be held against what was counted before. */
   readonly counts?: Readonly<Record<string, number>>;
+};
+
+/** One of those compared. */
+export type Beside = {
+  readonly name: string;
+  readonly unit: string;
+  readonly version?: string;
+  /** Undefined when nothing could be measured. */
+  readonly spread?: Spread;
+  /** The last line of its error, when it could not be built or started, or broke off. */
+  readonly failure?: string;
 };

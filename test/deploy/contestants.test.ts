@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readManifests } from '../../src/local/manifests.ts';
 import { lastLine, orLastLine } from '../bench/peers/builder-error.ts';
 import { clientNode } from '../bench/peers/client-node.ts';
@@ -95,7 +95,13 @@ async function placeFor(contestant: Contestant, job: Job, setting: Setting) {
   };
 }
 
-const cases = [clientNode, kopf, pepr].flatMap((contestant) =>
+const contestants = [clientNode, kopf, pepr];
+// One after the other: what is made is made once per machine.
+beforeAll(async () => {
+  for (const { prepare } of contestants) await prepare();
+}, 900_000);
+
+const cases = contestants.flatMap((contestant) =>
   contestant.settings.map((setting) => ({ contestant, name: contestant.name, setting })),
 );
 

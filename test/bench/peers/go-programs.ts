@@ -2,6 +2,7 @@
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { goTools } from '../../support/go-tools.ts';
+import { orLastLine } from './builder-error.ts';
 import type { Program } from './contestant.ts';
 
 const module = path.join(import.meta.dirname, 'go');
@@ -12,7 +13,7 @@ const programs = ['controller-runtime', 'metadata-informer', 'restart', 'sample-
 export async function goPrograms(): Promise<Readonly<Record<(typeof programs)[number], string>>> {
   const sources: string[] = [];
   for await (const source of glob('**/*.go', { cwd: module })) sources.push(source);
-  const folder = await goTools({
+  const building = goTools({
     ...{
       module,
       programs,
@@ -21,9 +22,8 @@ export async function goPrograms(): Promise<Readonly<Record<(typeof programs)[nu
       flags: ['-buildvcs=false', '-ldflags', '-s -w'],
     },
     announcement: 'the peers that are written in Go (once; a minute when cold)',
-  }).catch((error: unknown) => {
-    throw new Error(lastLineOf(error), { cause: error });
   });
+  const folder = await orLastLine(building);
   const file = (name: (typeof programs)[number]) => path.join(folder, name);
   return {
     'controller-runtime': file('controller-runtime'),
@@ -40,9 +40,4 @@ export async function goContestant(name: (typeof programs)[number], library: str
   const version = pinned.split('\n').find((line) => line.trim().startsWith(`${library} v`));
   if (version === undefined) throw new Error(`${module}/go.mod does not pin ${library}`);
   return { command, args: [], version: version.trim().slice(library.length + 1) };
-}
-
-function lastLineOf(error: unknown): string {
-  const lines = String(error instanceof Error ? error.message : error).split('\n');
-  return lines.map((line) => line.trim()).findLast((line) => line !== '') ?? 'go failed';
 }

@@ -24,7 +24,9 @@ def ping():
 def slow():
     @kopf.on.startup()
     async def connect(memo, **_):
-        memo.outside = aiohttp.ClientSession(os.environ['OUTSIDE_URL'], connector=aiohttp.TCPConnector(limit=0))
+        # Every object is handled at once, as is kopf's default, unless the harness wants so many calls at a time and no more.
+        at_once = int(os.environ.get('CONCURRENCY', 0))
+        memo.outside = aiohttp.ClientSession(os.environ['OUTSIDE_URL'], connector=aiohttp.TCPConnector(limit=at_once))
 
     @kopf.on.cleanup()
     async def disconnect(memo, **_):

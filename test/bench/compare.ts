@@ -1,0 +1,67 @@
+// Ours beside the peers in one row: medians and spreads of the runs, ratios of medians, and whether the goal is met.
+import type { Outcome } from './contest.ts';
+import type { Beside, Row } from './row.ts';
+import { spreadOf } from './spread.ts';
+
+/** Ours is at most so many times a peer's; the name may be the beginning of one, so that it is each of its settings. */
+export type Goal = { readonly than: string; readonly times: number };
+
+/** What a row is about. */
+export type About = {
+  readonly figure: string;
+  readonly what: string;
+  readonly unit: string;
+  readonly goals: readonly Goal[];
+  /** The chart that it belongs to, and where it stands there. */
+  readonly chart?: string;
+};
+
+/** Makes the row of one figure; the first outcome is ours. */
+export function compare<T>(
+  { figure, what, unit, goals }: About,
+  outcomes: readonly Outcome<T>[],
+  figureOf: (measured: T) => number,
+): Row {
+  const all = outcomes.map(({ name, version, runs, failure }): Beside => {
+    const values = runs.map(figureOf);
+    return {
+      ...{ name, unit },
+      ...(version === undefined ? {} : { version }),
+      ...(values.length === 0 ? {} : { spread: spreadOf(values) }),
+      ...(failure === undefined ? {} : { failure }),
+    };
+  });
+  const [ours, ...peers] = all;
+  const missed = goals.filter(({ than, times }) =>
+    peers.some(({ name, spread }) => {
+      if (!name.startsWith(than) || spread === undefined) return false;
+      return !((ours?.spread?.median ?? Number.NaN) <= times * spread.median);
+    }),
+  );
+  const goal = goals.map(({ than, times }) => `<= ${times === 1 ? '' : `${times} x `}${than}`).join(', ');
+  return {
+    ...{ figure, what, ours: said(ours), goal: goal === '' ? '-' : goal, beside: all },
+    ...{ peer: peers.map((peer) => `${peer.name} ${said(peer)}`).join('; ') || '-' },
+    ...{ ratio: peers.map((peer) => ratioTo(peer, ours)).join('; ') || '-' },
+    ...(goals.length === 0 ? {} : { met: missed.length === 0 && ours?.spread !== undefined }),
+    ...(all.some(({ failure }) => failure !== undefined) ? { failed: true } : {}),
+  };
+}
+
+/** Writes a median with its spread, or why there is none. */
+export function said(one: Beside | undefined): string {
+  if (one?.spread === undefined) return one?.failure ?? '-';
+  const { median, least, most } = one.spread;
+  const text = `${short(median)} ${one.unit} (${short(least)}-${short(most)})`;
+  return one.failure === undefined ? text : `${text}, then: ${one.failure}`;
+}
+
+/** How many times theirs ours is. */
+export function ratioTo(peer: Beside, ours: Beside | undefined): string {
+  if (peer.spread === undefined || ours?.spread === undefined) return '-';
+  return (ours.spread.median / peer.spread.median).toPrecision(2);
+}
+
+function short(value: number): string {
+  return value < 10 ? value.toFixed(1) : value.toFixed(0);
+}

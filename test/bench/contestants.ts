@@ -1,0 +1,17 @@
+// Everybody who competes, ours first.
+import { ours, type QueueServer } from './ours/ours.ts';
+import { clientNode } from './peers/client-node.ts';
+import type { Contestant } from './peers/contestant.ts';
+import { controllerRuntime } from './peers/controller-runtime.ts';
+import { kopf } from './peers/kopf.ts';
+import { pepr } from './peers/pepr.ts';
+import { sampleController } from './peers/sample-controller.ts';
+
+/** The peers of this bench. */
+const peers: readonly Contestant[] = [controllerRuntime, sampleController, kopf, pepr, clientNode];
+
+/** Makes the list. Ours stands there as it is deployed; at its best as well where that is another one. */
+export function contestants(queue: QueueServer, { best = false } = {}): readonly Contestant[] {
+  const us = ours(queue);
+  return [best ? us : { ...us, settings: ['default'] }, ...peers];
+}

@@ -1,0 +1,76 @@
+// f3: 10,000 objects that each need a world outside that takes 200 ms, all there at once: how long until the last is done. Ours beside the
+// peers, at everybody's settings and at equal concurrency, each on a control plane of its own.
+import { openArena, stampObjects } from './arena.ts';
+import { compare } from './compare.ts';
+import { type ContestOptions, compete, type Entrant, type Outcome } from './contest.ts';
+import { startJudge } from './judge.ts';
+import type { Contestant } from './peers/contestant.ts';
+import type { Row } from './row.ts';
+import { startContestant } from './running.ts';
+
+const judged = { plural: 'slows', namespace: 'default' } as const;
+const usualObjects = 10_000;
+/** Peers that do one object after the other, or ten: 10,000 would take them the better part of an hour. */
+const most = { default: 500, best: 2_000 };
+/** As many as ours has in hand when it is deployed: ten batches of ten. */
+const equal = 100;
+
+/** Measures; the first contestant is ours. */
+export async function f3(
+  contestants: readonly Contestant[],
+  { objects = usualObjects, ...options }: ContestOptions & { readonly objects?: number },
+): Promise<readonly Row[]> {
+  const [ours, ...peers] = contestants;
+  if (ours === undefined) throw new Error('f3: nobody to measure');
+  const fewer = { default: Math.min(most.default, objects), best: Math.min(most.best, objects) };
+  const oursAt = await compete([ours], 'slow', (entrant) => drain(entrant, objects), options);
+  const theirs = await compete(peers, 'slow', (entrant) => drain(entrant, fewer[entrant.setting]), options);
+  const scaled = theirs.map((outcome) => ({
+    ...outcome,
+    name: `${outcome.name}, ${fewer[outcome.setting]} objects scaled`,
+    runs: outcome.runs.map((seconds) => (seconds * objects) / fewer[outcome.setting]),
+  }));
+  const best = peers.filter(({ settings }) => settings.includes('best'));
+  const equals = await compete(
+    best.map((peer) => ({ ...peer, settings: ['best'] as const })),
+    'slow',
+    (entrant) => drain(entrant, objects, equal),
+    options,
+  );
+  const [deployed] = oursAt;
+  const alone: readonly Outcome<number>[] = deployed === undefined ? [] : [deployed];
+  const what = `drain ${objects} objects of 200 ms each`;
+  const about = { figure: 'f3', unit: 's' };
+  return [
+    compare(
+      {
+        ...about,
+        what: `${what}, everybody's own settings`,
+        goals: [{ than: 'controller-runtime (default)', times: 1 / 50 }],
+      },
+      [...oursAt, ...scaled],
+      (seconds) => seconds,
+    ),
+    compare(
+      { ...about, what: `${what}, ${equal} at a time`, goals: best.map(({ name }) => ({ than: name, times: 1 })) },
+      [...alone, ...oursAt.slice(1), ...equals],
+      (seconds) => seconds,
+    ),
+  ];
+}
+
+/** Returns seconds. */
+async function drain({ program, setting }: Entrant, count: number, concurrency?: number): Promise<number> {
+  await using parts = new AsyncDisposableStack();
+  const arena = await openArena(parts);
+  const stop = new AbortController();
+  parts.defer(() => stop.abort());
+  const place = { kubeconfig: arena.plane.kubeconfig(), outsideUrl: arena.outsideUrl };
+  const atOnce = concurrency === undefined ? {} : { concurrency };
+  const running = parts.use(await startContestant(program, { job: 'slow', setting, ...place, ...atOnce }));
+  const judge = await startJudge(arena.api, judged, stop.signal);
+  const begun = performance.now();
+  const done = judge.until(1, count).then(() => (performance.now() - begun) / 1000);
+  await stampObjects(arena, judged, { count, prefix: 'slow', observed: false });
+  return await Promise.race([done, running.died]);
+}

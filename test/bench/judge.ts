@@ -1,0 +1,137 @@
+// Whoever changes objects and sees what becomes of them: one watch on the kind at the API server, writes by plain HTTPS, and a clock. It knows
+// no contestant.
+import { setTimeout as wait } from 'node:timers/promises';
+import * as z from 'zod';
+import { atATime } from '../../src/core/at-a-time.ts';
+import type { PlainApi } from '../chaos/plain-api.ts';
+
+/** Changes and sees. Latencies are milliseconds from the API server's answer to an edit until the judge's watch shows the status that observes it. */
+export type Judge = {
+  /** Edits one object after the other, so many a second, whatever becomes of them. */
+  edit(
+    names: readonly string[],
+    pace: { readonly perSecond: number; readonly count: number },
+  ): Promise<readonly number[]>;
+  /** Edits each once, as fast as the API server takes it. */
+  burst(names: readonly string[]): Promise<readonly number[]>;
+  /** Resolves when so many objects have observed a value. */
+  until(value: number, objects: number): Promise<void>;
+};
+
+/** A kind of the bench: `spec.value` is asked for, `status.observed` is what was done. */
+export type Judged = { readonly plural: 'pings' | 'slows'; readonly namespace: string };
+
+const parallel = 32;
+const merge = { 'content-type': 'application/merge-patch+json' };
+/** No contestant is without anything to show for as long while it works. */
+const stallSeconds = 60;
+const frame = z.object({
+  type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']),
+  object: z.object({
+    metadata: z.object({ name: z.string() }),
+    status: z.object({ observed: z.number().optional() }).optional(),
+  }),
+});
+type Waiting = { readonly value: number; readonly seen: (at: number) => void; readonly reject: (why: Error) => void };
+
+/** Where a kind's objects are. */
+export function collectionOf({ plural, namespace }: Judged): string {
+  return `/apis/bench.example.com/v1/namespaces/${namespace}/${plural}`;
+}
+
+/** Starts to watch, until the signal aborts. What it waits for is rejected when nothing is observed any more. */
+export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSignal): Promise<Judge> {
+  const collection = collectionOf(judged);
+  const observed = new Map<string, number>();
+  const objectsAt = new Map<number, number>();
+  const waiting = new Map<string, readonly Waiting[]>();
+  const waitingForMany = new Set<{ look(): void; reject(why: Error): void }>();
+  let lastAt = performance.now();
+  let value = 1_000;
+
+  const listed = await api.call('GET', `${collection}?limit=1`);
+  const { metadata } = z.object({ metadata: z.object({ resourceVersion: z.string() }) }).parse(listed.body);
+  const path = `${collection}?watch=true&resourceVersion=${metadata.resourceVersion}`;
+  void api.follow(path, (line) => see(line, performance.now()), signal).catch(giveUp);
+  const timer = setInterval(() => {
+    const stalls = performance.now() - lastAt > stallSeconds * 1000;
+    if (stalls) giveUp(new Error(`nothing was observed for ${stallSeconds} s`));
+  }, 1_000);
+  signal.addEventListener('abort', () => clearInterval(timer));
+
+  function see(line: string, at: number): void {
+    const { object } = frame.parse(JSON.parse(line));
+    const { name } = object.metadata;
+    const now = object.status?.observed;
+    const before = observed.get(name);
+    if (now === undefined || now === before) return;
+    lastAt = at;
+    observed.set(name, now);
+    if (before !== undefined) objectsAt.set(before, (objectsAt.get(before) ?? 0) - 1);
+    objectsAt.set(now, (objectsAt.get(now) ?? 0) + 1);
+    // Values only grow: what observes a later edit observes those before it.
+    const all = waiting.get(name) ?? [];
+    waiting.set(
+      name,
+      all.filter(({ value: wanted }) => wanted > now),
+    );
+    for (const { value: wanted, seen } of all) if (wanted <= now) seen(at);
+    for (const many of [...waitingForMany]) many.look();
+  }
+
+  function giveUp(why: Error): void {
+    lastAt = performance.now();
+    for (const one of [...[...waiting.values()].flat(), ...waitingForMany]) one.reject(why);
+    waiting.clear();
+    waitingForMany.clear();
+  }
+
+  /** Edits one object; resolves when that is answered, with a promise of what it took to be observed. */
+  async function change(name: string): Promise<{ readonly latency: Promise<number> }> {
+    value += 1;
+    const wanted = value;
+    const { promise, resolve: seen, reject } = Promise.withResolvers<number>();
+    promise.catch(() => undefined);
+    // The status may be seen before the answer to the edit is: so it is waited for before it is asked for.
+    waiting.set(name, [...(waiting.get(name) ?? []), { value: wanted, seen, reject }]);
+    const { status, body } = await api.call('PATCH', `${collection}/${name}`, { spec: { value: wanted } }, merge);
+    const answered = performance.now();
+    if (status !== 200) throw new Error(`PATCH ${name}: ${status} ${JSON.stringify(body)}`);
+    lastAt = answered;
+    return { latency: promise.then((at) => at - answered) };
+  }
+
+  return {
+    edit: async (names, { perSecond, count }) => {
+      const begun = performance.now();
+      const latencies: Promise<number>[] = [];
+      for (let index = 0; index < count; index += 1) {
+        await wait(Math.max(0, begun + (index * 1000) / perSecond - performance.now()));
+        latencies.push(change(names[index % names.length] ?? '').then(({ latency }) => latency));
+      }
+      return await Promise.all(latencies);
+    },
+    burst: async (names) => {
+      const latencies: Promise<number>[] = [];
+      await atATime(parallel, names, async (name) => {
+        latencies.push((await change(name)).latency);
+      });
+      return await Promise.all(latencies);
+    },
+    until: (wanted, objects) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const many = {
+        reject,
+        look: () => {
+          if ((objectsAt.get(wanted) ?? 0) < objects) return;
+          waitingForMany.delete(many);
+          resolve();
+        },
+      };
+      lastAt = performance.now();
+      waitingForMany.add(many);
+      many.look();
+      return promise;
+    },
+  };
+}

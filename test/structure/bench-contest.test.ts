@@ -1,0 +1,69 @@
+// Only what the bench does about peers that cannot be built, do not start, or end: their columns say so, and the others are measured. What is
+// measured is `npm run bench`.
+import { describe, expect, it } from 'vitest';
+import { compare } from '../bench/compare.ts';
+import { compete, type Entrant } from '../bench/contest.ts';
+import { render } from '../bench/document.ts';
+import { measureAll } from '../bench/measure.ts';
+import type { Contestant, Program } from '../bench/peers/contestant.ts';
+import { startContestant } from '../bench/running.ts';
+
+const program = (script: string): Program => ({ command: process.execPath, args: ['-e', script], version: '1' });
+const contestant = (name: string, prepare: Contestant['prepare']): Contestant => ({
+  ...{ name, prepare, jobs: ['ping'], settings: ['default'] },
+});
+const ready = "console.log('ready'); setInterval(() => {}, 1000);";
+const good = contestant('ours', () => Promise.resolve(program(ready)));
+const unbuilt = contestant('unbuilt', () => Promise.reject(new Error('go build: 2 errors\nmain.go:3: undefined: x\n')));
+const silent = contestant('silent', () =>
+  Promise.resolve(program("console.error('loading'); console.error('no module named kopf'); process.exit(3)")),
+);
+const mortal = contestant('mortal', () =>
+  Promise.resolve(
+    program("console.log('ready'); console.error('out of memory'); setTimeout(() => process.exit(1), 50)"),
+  ),
+);
+
+/** Starts the program, and measures for as long as it takes the mortal one to die. */
+async function measure({ name, program: started, setting }: Entrant): Promise<number> {
+  const place = { kubeconfig: '/nowhere', outsideUrl: 'http://127.0.0.1:1' };
+  await using running = await startContestant(started, { job: 'ping', setting, ...place });
+  const measured = name === 'mortal' ? new Promise<number>(() => undefined) : Promise.resolve(1);
+  return await Promise.race([measured, running.died]);
+}
+const options = { runs: 2, say: () => undefined };
+const about = { figure: 'f2', what: 'edit to status', unit: 'ms', goals: [] };
+const row = async () =>
+  compare(about, await compete([good, unbuilt, silent, mortal], 'ping', measure, options), Number);
+
+describe('a peer that fails', () => {
+  it('to build, to start, or while it is measured has the last line of its error in its column, and the others are measured', async () => {
+    const { beside = [], failed } = await row();
+    expect(beside.map(({ name, failure }) => [name, failure])).toEqual([
+      ['ours', undefined],
+      ['unbuilt', 'main.go:3: undefined: x'],
+      ['silent', 'no module named kopf'],
+      ['mortal', 'out of memory'],
+    ]);
+    expect(beside.map(({ spread }) => spread?.median)).toEqual([1, undefined, undefined, undefined]);
+    expect(failed).toBe(true);
+  });
+
+  it('makes the run end with a failure, and stands in the document', async () => {
+    const rows = [await row()];
+    const figure = { name: 'f2', seconds: 1, measure: () => Promise.resolve(rows) };
+    expect(await measureAll([figure], options)).toEqual({ rows, failed: true });
+    const text = render({ f2: { on: '2026-01-01', machine: 'a machine', rows } }, { drawn: new Set(), folder: 'x' });
+    expect(text).toContain('| what | ours | unbuilt | silent | mortal | goal | met |');
+    expect(text).toContain('| main.go:3: undefined: x | no module named kopf | out of memory | - | - |');
+  });
+});
+
+describe('a goal', () => {
+  it('is missed when ours is more than so many times any setting of the peer', async () => {
+    const outcome = (name: string, figure: number) => ({ name, setting: 'best' as const, runs: [figure] });
+    const outcomes = [outcome('ours', 10), outcome('peer (default)', 9), outcome('peer (best)', 4)];
+    const met = (times: number) => compare({ ...about, goals: [{ than: 'peer', times }] }, outcomes, Number).met;
+    expect([met(2), met(2.5)]).toEqual([false, true]);
+  });
+});
