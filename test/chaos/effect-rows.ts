@@ -30,7 +30,7 @@ export const effectRows: readonly Row[] = [
   {
     fault: 'function killed after each effect',
     how: ({ kills }) =>
-      `every controller and the timers: create, change, delete, kill -9 after each effect of a run without deaths; beside the changes of users, up to ${kills} times, after effects that the dice choose`,
+      `every controller and the timers: create, change, delete, kill -9 after the 1st effect, the 2nd, and so on, as many as there are without deaths; beside the changes of users, up to ${kills} times, after effects that the dice choose`,
     slow: true,
     long: true,
     measures: true,

@@ -30,7 +30,10 @@ const lookMilliseconds = 400;
 /** Longer than a change of one object takes to reach what follows from it. */
 const stillMilliseconds = 3_000;
 
-/** Lives a subject's life without deaths, and then one for each effect of it. `beside`: controllers that it sets to work, too. */
+/**
+ * Lives a subject's life without deaths, and then one for each effect of it, in which its function dies by that effect if it comes to it.
+ * @param options `beside`: controllers that it sets to work, too
+ */
 export async function liveAll(
   system: WholeSystem,
   subject: Subject,
@@ -58,11 +61,12 @@ export async function liveAll(
       deaths += life.deaths;
       const about = `${dies}, dead after effect ${after}`;
       wrong.push(...life.wrong.map((line) => `${about}: ${line}`));
+      // How many effects a life has depends on who is slow: what becomes ready bit by bit is told bit by bit. Only the first is certain.
+      if (after === 1 && life.deaths === 0) wrong.push(`${about}: nobody died`);
       onLine(`${about}: ${life.deaths} deaths`);
     }
     const letters = await sqs.count(system.queueUrl(`${controller}-dlq.fifo`));
     if (letters > 0) wrong.push(`${controller}: ${letters} dead letters`);
-    if (deaths < most) wrong.push(`${dies}: only ${deaths} deaths, for up to ${most} effects a step`);
     return { effects: calm.effects, deaths, changes: (most + 2) * steps.length, wrong };
   } finally {
     sqs.close();
