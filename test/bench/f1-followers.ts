@@ -37,8 +37,11 @@ const nodeArguments = ['--expose-gc', '--import', `data:text/javascript,${encode
 /** The watcher without a cursor, as its Dockerfile starts it: it has forwarded every object, and SQS has taken every key. */
 export const watcher: Follow = async (parts, { url, count }) => {
   const queue = await startSpoken(parts, 'frames/counting-queue.ts', [], (message) => counted.parse(message));
-  const { file, environment } = await deployedWatcher(parts, { apiServer: url, queue: queue.first.url ?? '' });
-  const child = start(parts, process.execPath, [...nodeArguments, '--enable-source-maps', file], environment);
+  const { file, nodeOptions, environment } = await deployedWatcher(parts, {
+    apiServer: url,
+    queue: queue.first.url ?? '',
+  });
+  const child = start(parts, process.execPath, [...nodeArguments, ...nodeOptions, file], environment);
   await until(async () => ((await queue.ask({})).keys ?? 0) >= count);
   return child;
 };

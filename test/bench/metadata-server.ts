@@ -10,8 +10,10 @@ export type MetadataServer = { readonly url: string; stop(): Promise<void> };
 
 const collection = `/apis/${benchKind.group}/${benchKind.version}/${benchKind.plural}`;
 const resourceVersion = '999999999';
+/** As kube-apiserver does on a quiet watch: a client may take one that says nothing for dead. */
+const bookmarkMs = 60_000;
 
-/** Serves `count` objects in pages as asked for, and a watch that brings one bookmark. What is written to it is taken and forgotten. */
+/** Serves `count` objects in pages as asked for, and a watch that brings bookmarks. What is written to it is taken and forgotten. */
 export async function startMetadataServer(count: number): Promise<MetadataServer> {
   const server = http.createServer((request, response) => {
     request.resume();
@@ -25,7 +27,10 @@ export async function startMetadataServer(count: number): Promise<MetadataServer
       );
     } else if (searchParams.get('watch') === 'true') {
       const object = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: { resourceVersion } };
-      response.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+      const bookmark = () => void response.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+      bookmark();
+      const ticking = setInterval(bookmark, bookmarkMs);
+      response.once('close', () => clearInterval(ticking));
     } else if (pathname === collection) {
       const from = Number(searchParams.get('continue') ?? 0);
       const limit = Number(searchParams.get('limit') ?? count);
