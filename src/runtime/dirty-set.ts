@@ -8,7 +8,7 @@
 import { formatTarget, type TargetKey } from '../core/key.ts';
 import type { Source } from '../queue/deduplication.ts';
 import { createNamespaceTurns } from './namespace-turns.ts';
-import type { Progress, Ticket } from './progress.ts';
+import type { Hold, Ticket } from './progress.ts';
 
 /** One key to be sent, for what happened to it until now. */
 export type Waiting = {
@@ -30,7 +30,7 @@ export type Mark = {
   readonly seenAt: number;
   readonly run?: string;
   /** Whose version is held back until the key is accepted. */
-  readonly progress?: Progress;
+  readonly progress?: Hold;
 };
 
 /** Keys that wait for one queue. Times are milliseconds of one clock. */
