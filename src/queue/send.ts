@@ -5,13 +5,29 @@
 // Assumptions: a call that ran out of time may have been carried out. FIFO drops the repetition by its id; on a standard
 // queue it is a duplicate, which level-triggered messages are allowed to be.
 import { setTimeout } from 'node:timers/promises';
-import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  type BatchResultErrorEntry,
+  SendMessageBatchCommand,
+  type SendMessageBatchCommandInput,
+  type SendMessageBatchRequestEntry,
+  type SendMessageBatchResultEntry,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import { batches } from './batches.ts';
 import { callWithin } from './call-within.ts';
 import { isMissingQueue, reasonOf } from './failed-call.ts';
 import { queueUrl } from './names.ts';
 import type { Entry, Send, Sent } from './sender.ts';
 import { traceAttributes } from './trace-header.ts';
+
+/** SendMessageBatch: the same answers and errors as the SDK's. */
+export type SendBatch = (
+  input: SendMessageBatchCommandInput,
+  options: { readonly abortSignal: AbortSignal },
+) => Promise<{
+  readonly Successful?: readonly Pick<SendMessageBatchResultEntry, 'Id' | 'MessageId'>[] | undefined;
+  readonly Failed?: readonly BatchResultErrorEntry[] | undefined;
+}>;
 
 /** What can be chosen about sending. */
 export type SendOptions = {
@@ -27,6 +43,8 @@ export type SendOptions = {
   readonly parallel?: number;
   /** The trace that the sender is in now, if any. */
   readonly traceHeader?: () => string | undefined;
+  /** How a batch is sent. Default: by the SDK. */
+  readonly sendBatch?: SendBatch;
 };
 
 /** An entry and its place among those that were handed in. */
@@ -48,16 +66,17 @@ export function createSend(
     tries = 4,
     parallel = 4,
     traceHeader = () => undefined,
+    sendBatch = async (input, options) => await sqs.send(new SendMessageBatchCommand(input), options),
   }: SendOptions = {},
 ): Send {
   async function call(queue: string, batch: readonly Numbered[], signal: AbortSignal): Promise<Map<number, Attempt>> {
     try {
-      const request = new SendMessageBatchCommand({
+      const request = {
         QueueUrl: queueUrl(urlPrefix, queue),
         Entries: batch.map((one) => toRequestEntry(one, traceHeader())),
-      });
+      };
       const { Successful = [], Failed = [] } = await callWithin(callSeconds, signal, (abortSignal) =>
-        sqs.send(request, { abortSignal }),
+        sendBatch(request, { abortSignal }),
       );
       return new Map([
         ...Successful.map(({ Id, MessageId = '' }) => [Number(Id), accepted(MessageId)] as const),

@@ -8,7 +8,7 @@
 import { formatTarget, type TargetKey } from '../core/key.ts';
 import type { Source } from '../queue/deduplication.ts';
 import { createNamespaceTurns } from './namespace-turns.ts';
-import type { Progress, Ticket } from './progress.ts';
+import type { Hold, Ticket } from './progress.ts';
 
 /** One key to be sent, for what happened to it until now. */
 export type Waiting = {
@@ -30,7 +30,7 @@ export type Mark = {
   readonly seenAt: number;
   readonly run?: string;
   /** Whose version is held back until the key is accepted. */
-  readonly progress?: Progress;
+  readonly progress?: Hold;
 };
 
 /** Keys that wait for one queue. Times are milliseconds of one clock. */
@@ -43,13 +43,15 @@ export type DirtySet = {
   settle(waiting: Waiting, outcome: 'accepted' | { readonly againAt: number }, nowMs: number): void;
   /** When a key may be sent next; undefined while none waits. */
   nextAt(nowMs: number): number | undefined;
+  /** Keys that may be sent, as of the last time that was said. */
+  ready(): number;
   /** Lets nothing wait for its quiet time or its backoff any more. */
   hurry(): void;
   /** Keys that wait or are on their way. */
   size(): number;
 };
 
-type Tickets = ReadonlyMap<Progress, Ticket>;
+type Tickets = ReadonlyMap<Hold, Ticket>;
 type Entry = { readonly waiting: Waiting; readonly tickets: Tickets };
 
 /** A message's id is made of at most so many sources: with the newest among them it differs from every id before. */
@@ -153,6 +155,7 @@ export function createDirtySet({ quietMs = 0 }: { readonly quietMs?: number } = 
       if (ready.size() > 0) return nowMs;
       return later.size > 0 ? laterFrom : undefined;
     },
+    ready: ready.size,
     hurry: () => {
       hurrying = true;
       quiet = 0;

@@ -18,6 +18,30 @@ export type Progress = {
   reset(): void;
 };
 
+/** As much of a progress as a key on its way needs. */
+export type Hold = Pick<Progress, 'open' | 'close'>;
+
+/**
+ * Holds a progress back where it is now, for keys that will only be found later: until it is released, and every key that was opened
+ * on it is accepted.
+ */
+export function holdBack(progress: Hold): Hold & { release(): void } {
+  const ticket = progress.open();
+  let open = 1;
+  const close = () => {
+    open -= 1;
+    if (open === 0) progress.close(ticket);
+  };
+  return {
+    open: () => {
+      open += 1;
+      return ticket;
+    },
+    close,
+    release: close,
+  };
+}
+
 /** Creates a progress. `onAccepted` is called whenever the accepted version changes. */
 export function createProgress(onAccepted: (version: string) => void = () => undefined): Progress {
   let last: string | undefined;

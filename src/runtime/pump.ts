@@ -29,6 +29,8 @@ export type PumpParts = {
   readonly wait: Wait;
   /** In [0, 1), for jitter. */
   readonly random: () => number;
+  /** Resolves when everything that has arrived is marked, so that it goes together. Default: at once. */
+  readonly arrived?: () => Promise<void>;
   /** Ends the pumps at once; what waits then is lost with the process. */
   readonly signal: AbortSignal;
 };
@@ -55,6 +57,9 @@ export type Pump = {
 const batchSize = 10;
 /** Keys in one call of Send: four batches side by side. */
 const callSize = 4 * batchSize;
+/** A call of so many keys shows that more are coming: what is less than a batch then waits for them, or for so long after that call. */
+const busyKeys = batchSize / 2;
+const lingerMs = 20;
 const firstBackoffSeconds = 0.5;
 /** Of a single key that is refused while others are accepted. */
 const maxBackoffSeconds = 30;
@@ -63,7 +68,7 @@ const maxQueueBackoffSeconds = 5;
 
 /** Creates the pump of a queue. A key that was accepted less than `quietMs` ago waits. */
 export function createPump(
-  { send, log, meter, now, wait, random, signal }: PumpParts,
+  { send, log, meter, now, wait, random, arrived = async () => undefined, signal }: PumpParts,
   { queue, toEntry, onSettled }: PumpOf,
   { quietMs = 0, pace }: { readonly quietMs?: number; readonly pace?: Pace | undefined } = {},
 ): Pump {
@@ -74,6 +79,10 @@ export function createPump(
   let running = false;
   let waking = new AbortController();
   let hurrying = false;
+  /** Whether it sleeps only until a batch is full. */
+  let lingering = false;
+  /** Until when less than a batch waits for more. */
+  let lingerUntil = Number.NEGATIVE_INFINITY;
   /** Calls in a row of which nothing was accepted. */
   let failures = 0;
 
@@ -91,11 +100,25 @@ export function createPump(
   /** When some may be sent next; undefined while none waits. */
   function nextAt(nowMs: number): number | undefined {
     const at = set.nextAt(nowMs);
+    // Each request costs as much for one key as for ten, here and on the bill. A clock that was set back must not keep keys waiting.
+    lingering = at !== undefined && at <= nowMs && isBusy(nowMs) && set.ready() < batchSize;
+    if (lingering) return lingerUntil;
     if (at === undefined || bucket === undefined || (bucket.free(nowMs) > 0 && !held)) return at;
     // Single tokens would be single requests, ten times the price: once there are none, they are let add up to a batch.
     const paced = bucket.freeAt(Math.min(batchSize, set.size()), nowMs);
     held = at <= nowMs;
     return Math.max(at, paced);
+  }
+
+  function isBusy(nowMs: number): boolean {
+    return !hurrying && nowMs < lingerUntil && lingerUntil - nowMs <= lingerMs;
+  }
+
+  /** How many keys go now: while it is busy full batches alone, the rest with those that come. */
+  function howMany(nowMs: number): number {
+    // While the queue refuses everything, one batch is enough to find out whether it still does.
+    const most = Math.min(failures === 0 ? callSize : batchSize, bucket?.free(nowMs) ?? callSize, set.ready());
+    return isBusy(nowMs) && most > batchSize ? most - (most % batchSize) : most;
   }
 
   async function pump(): Promise<void> {
@@ -104,9 +127,11 @@ export function createPump(
         await sleep((at - now()) / 1000);
         continue;
       }
-      // While the queue refuses everything, one batch is enough to find out whether it still does.
-      const most = Math.min(failures === 0 ? callSize : batchSize, bucket?.free(now()) ?? callSize);
-      await sendSome(set.take(most, now()));
+      const nowMs = now();
+      const taken = set.take(howMany(nowMs), nowMs);
+      // What was left behind by a queue that refused it is no sign of more.
+      if (taken.length >= busyKeys && failures === 0) lingerUntil = nowMs + lingerMs;
+      await sendSome(taken);
       if (failures > 0) await sleep(Math.min(maxQueueBackoffSeconds, backoffSeconds(failures, random())));
     }
   }
@@ -173,17 +198,17 @@ export function createPump(
 
   function start(): void {
     if (running) {
-      wake();
+      if (!lingering || set.ready() >= batchSize) wake();
       return;
     }
     running = true;
     // Everything that one frame marks is marked before the first batch is made.
-    queueMicrotask(() => {
-      void pump().finally(() => {
+    void arrived()
+      .then(pump)
+      .finally(() => {
         running = false;
         if (set.size() > 0 && !signal.aborted) start();
       });
-    });
   }
 
   return {

@@ -12,6 +12,7 @@ import { readWatcherSettings } from '../settings.ts';
 import { checkApiServer, checkQueues } from './check-start.ts';
 import { steadyNow } from './clock.ts';
 import { createCursor } from './cursor.ts';
+import { createDirectBatch } from './direct-batch.ts';
 import { createLog } from './log.ts';
 import { reachCluster } from './reach-cluster.ts';
 import { startWatcher, type Watcher } from './start.ts';
@@ -56,7 +57,7 @@ async function start(watchList: unknown, signal: AbortSignal): Promise<Watcher> 
     {
       watchList: parseWatchList(watchList),
       client,
-      send: createSend(sqs, settings.QUEUE_URL_PREFIX),
+      send: createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
       cursor: createCursor(
         { client, log, now: steadyNow, wait: waitReally },
         { writeSeconds: settings.CURSOR_SECONDS },

@@ -1,5 +1,6 @@
 // The watcher, put together: one loop for each collection of the watch list, one forwarder for all, probes beside them.
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../core/context.ts';
 import type { WatchList } from '../core/watch-list.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -62,6 +63,8 @@ export async function startWatcher(parts: WatcherParts, options: WatcherOptions)
   const health = createHealth(now);
   const forwarder = createForwarder({
     ...{ send, log, now, wait, random, bulkPerSecond, pace, signal: sending.signal },
+    // After all that this turn of the event loop has read: a chunk of a stream holds many frames.
+    arrived: async () => await setImmediate(),
     meter: {
       ...metrics.meter,
       accepted: (...message) => {

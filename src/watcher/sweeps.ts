@@ -1,15 +1,15 @@
 // A list shows what is there, not what was deleted before it. Who lost a child while nobody watched is found by visiting
 // every object that could have had one: the collection of the children asks, that of their owners sends.
-import type { Progress } from '../runtime/progress.ts';
+import { type Hold, holdBack } from '../runtime/progress.ts';
 
 /** Sends a collection for others, once it is known. */
 export type Sweeps = {
   /**
-   * Asks for all objects, now or as soon as they are known; until then `held` is held back.
+   * Asks for all objects, now or as soon as they are known; `held` is held back where it is now until SQS has their keys.
    * @param sinceMs when the list began that may have missed deletions: what was sent in bulk since sees them all. Absent:
    * nothing that was sent before will do.
    */
-  ask(controller: string, held: Progress, sinceMs?: number): void;
+  ask(controller: string, held: Hold, sinceMs?: number): void;
   /** The collection is known as a whole; `inBulk` when that list sent all of it anyway. */
   complete(inBulk: boolean): void;
   /** Nothing is known any more. */
@@ -18,7 +18,7 @@ export type Sweeps = {
 
 /** Creates the sweeps of one collection. `send` sends all its objects for a controller. */
 export function createSweeps(
-  send: (controller: string, held: Progress) => void,
+  send: (controller: string, held: Hold) => void,
   { now }: { readonly now: () => number },
 ): Sweeps {
   let known = false;
@@ -27,17 +27,17 @@ export function createSweeps(
 
   return {
     ask: (controller, held, sinceMs = Number.POSITIVE_INFINITY) => {
-      const answer = () => {
-        if (inBulkAt < sinceMs) send(controller, held);
+      const answer = (holding: Hold) => {
+        if (inBulkAt < sinceMs) send(controller, holding);
       };
       if (known) {
-        answer();
+        answer(held);
         return;
       }
-      const ticket = held.open();
+      const since = holdBack(held);
       owed.push(() => {
-        answer();
-        held.close(ticket);
+        answer(since);
+        since.release();
       });
     },
     complete: (inBulk) => {

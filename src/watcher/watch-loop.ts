@@ -15,7 +15,7 @@ import type { ListMode } from '../kube/watch-state.ts';
 import { isCursorObject } from '../runtime/cursor-object.ts';
 import { allTargets, forward, type Happening, type Seen, toSeen, wantedOf } from '../runtime/forward.ts';
 import type { Forwarder } from '../runtime/forwarder.ts';
-import { createProgress, type Progress } from '../runtime/progress.ts';
+import { createProgress, type Hold } from '../runtime/progress.ts';
 import { type Cursor, noCursor } from './cursor.ts';
 import { entryNameOf } from './entry-name.ts';
 import { createEras } from './eras.ts';
@@ -42,7 +42,7 @@ export type LoopParts = {
   /** Something never used before, to name a bulk. */
   readonly nonce: () => string;
   /** Sends every primary of these controllers in bulk: a list cannot show which of their children were deleted. */
-  readonly sweep: (controllers: readonly string[], held: Progress, sinceMs: number) => void;
+  readonly sweep: (controllers: readonly string[], held: Hold, sinceMs: number) => void;
 };
 
 /** A collection that is followed. */
@@ -92,7 +92,7 @@ export function createWatchLoop(
   /** Of the list under way: when it began, and whether all of it goes out in bulk. */
   let listing = { sinceMs: 0, inBulk: false };
 
-  function markAll(targets: readonly TargetKey[], bulk: string, held: Progress): void {
+  function markAll(targets: readonly TargetKey[], bulk: string, held: Hold): void {
     for (const target of targets) forwarder.markBulk({ target, seenAt: now(), run: bulk, progress: held });
   }
 
@@ -128,7 +128,7 @@ export function createWatchLoop(
     store.delete(key);
   }
 
-  function sendAll(controller: string, held: Progress): void {
+  function sendAll(controller: string, held: Hold): void {
     const bulk = `watcher-${parts.nonce()}`;
     for (const [key, seen] of store.entries()) {
       const targets = allTargets(what, key, seen);

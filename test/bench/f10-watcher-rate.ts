@@ -3,6 +3,7 @@
 // API server and queue are processes of their own, and make and take as little as can be.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { build } from '../../src/cli/build.ts';
@@ -25,7 +26,7 @@ const patienceMs = 120_000;
 const goal = { perSecond: 5_000 };
 
 /** Who follows the frames: how many it has carried, and which process pays. */
-type Follower = { readonly pid: number; carried(): Promise<number> };
+type Follower = { readonly pid: number; carried(): Promise<number>; requests?(): Promise<number> };
 
 /** Measures pace and cost of both; or, into a folder, a CPU profile of ours alone. */
 export async function f10({ profile }: { readonly profile?: string } = {}): Promise<readonly Row[]> {
@@ -37,6 +38,7 @@ export async function f10({ profile }: { readonly profile?: string } = {}): Prom
     }));
   }
   const [ours, peer] = [await measured(startOurs), await measured(startPeer)];
+  const keysOnly = await measured(startKeysOnly, []);
   const beside = 'controller-runtime’s metadata informer';
   return [
     {
@@ -49,13 +51,30 @@ export async function f10({ profile }: { readonly profile?: string } = {}): Prom
       peer: `${(peer.cost * 1000).toFixed(0)} ms (${beside})`,
       ratio: (ours.cost / peer.cost).toFixed(2),
     },
+    {
+      ...{
+        figure: 'f10',
+        what: 'the same with sending cut out: frames to keys, which is as far as the informer goes',
+        goal: '-',
+      },
+      ours: `${(keysOnly.cost * 1000).toFixed(0)} ms`,
+      peer: `${(peer.cost * 1000).toFixed(0)} ms (${beside})`,
+      ratio: (keysOnly.cost / peer.cost).toFixed(2),
+    },
+    {
+      ...{ figure: 'f10', what: `keys in a request to SQS at ${calm.perSecond}/s, of the 10 that it takes`, goal: '-' },
+      ours: ours.keysPerRequest.toFixed(1),
+    },
   ];
 }
 
 type Start = (parts: AsyncDisposableStack, apiServer: string) => Promise<Follower>;
 
 /** The highest pace that a follower kept up with, in events a second, and the CPU seconds of a thousand events. */
-async function measured(start: Start): Promise<{ readonly pace: number; readonly cost: number }> {
+async function measured(
+  start: Start,
+  tried: readonly number[] = paces,
+): Promise<{ readonly pace: number; readonly cost: number; readonly keysPerRequest: number }> {
   await using parts = new AsyncDisposableStack();
   const frames = await startSpoken<Emit, z.infer<typeof told>>(
     parts,
@@ -73,20 +92,22 @@ async function measured(start: Start): Promise<{ readonly pace: number; readonly
   };
   // Once for nothing: what runs for the first time is compiled.
   await emitted(calm);
-  const before = await cpuSeconds(follower.pid);
+  const requests = async () => (await follower.requests?.()) ?? 0;
+  const before = { cpu: await cpuSeconds(follower.pid), requests: await requests() };
   const { sent } = await emitted(calm);
-  const cost = ((await cpuSeconds(follower.pid)) - before) / (sent / 1000);
+  const cost = ((await cpuSeconds(follower.pid)) - before.cpu) / (sent / 1000);
+  const keysPerRequest = sent / ((await requests()) - before.requests);
   let pace = 0;
-  for (const perSecond of paces) {
+  for (const perSecond of tried) {
     const { behind } = await emitted({ perSecond, seconds });
     if (behind > perSecond * behindSeconds) break;
     pace = perSecond;
   }
-  return { pace, cost };
+  return { pace, cost, keysPerRequest };
 }
 
 const told = z.object({ url: z.string().optional(), sent: z.number().optional() });
-const counted = z.object({ url: z.string().optional(), keys: z.number().optional() });
+const counted = z.object({ url: z.string().optional(), keys: z.number().optional(), requests: z.number().optional() });
 
 /** The deployed watcher, and the queue that it fills. */
 async function startOurs(
@@ -104,7 +125,18 @@ async function startOurs(
   const follower = {
     pid: watcher.pid ?? 0,
     carried: async () => (await queue.ask({})).keys ?? 0,
+    requests: async () => (await queue.ask({})).requests ?? 0,
   };
+  await untilCarried(follower, objects);
+  return follower;
+}
+
+/** The watcher without its queue, which prints how many keys it has made. */
+async function startKeysOnly(parts: AsyncDisposableStack, apiServer: string): Promise<Follower> {
+  const program = path.join(import.meta.dirname, 'frames/keys-only-watcher.ts');
+  const watcher = onOneProcessor(parts, process.execPath, [program, apiServer], {});
+  const carried = lastOf(watcher, (line) => z.object({ keys: z.number() }).parse(line).keys);
+  const follower = { pid: watcher.pid ?? 0, carried: async () => carried() ?? 0 };
   await untilCarried(follower, objects);
   return follower;
 }
@@ -117,13 +149,19 @@ async function startPeer(parts: AsyncDisposableStack, apiServer: string): Promis
   const informer = onOneProcessor(parts, metadataInformer, [apiServer, 'samples.example.com/v1', 'Foo'], {
     GOMAXPROCS: '1',
   });
-  let last: z.infer<typeof followed> = { objects: 0, events: 0, synced: false };
-  if (informer.stdout === null) throw new Error('f10: the informer says nothing');
-  createInterface(informer.stdout).on('line', (line) => {
-    last = followed.parse(JSON.parse(line));
+  const last = lastOf(informer, (line) => followed.parse(line));
+  await untilCarried({ pid: 0, carried: async () => (last()?.synced === true ? (last()?.objects ?? 0) : 0) }, objects);
+  return { pid: informer.pid ?? 0, carried: async () => last()?.events ?? 0 };
+}
+
+/** What a program has last printed. */
+function lastOf<Line>({ stdout }: ChildProcess, parse: (line: unknown) => Line): () => Line | undefined {
+  let last: Line | undefined;
+  if (stdout === null) throw new Error('f10: a program says nothing');
+  createInterface(stdout).on('line', (line) => {
+    last = parse(JSON.parse(line));
   });
-  await untilCarried({ pid: 0, carried: async () => (last.synced ? last.objects : 0) }, objects);
-  return { pid: informer.pid ?? 0, carried: async () => last.events };
+  return () => last;
 }
 
 /** Starts a program that gets one processor, with Linux' taskset. */

@@ -35,6 +35,54 @@ it('what is marked together is sent together, and while one call is under way th
   expect((await call()).names).toHaveLength(25);
 });
 
+it('a busy forwarder sends full batches at once, and what is less within 20 ms', async () => {
+  const { mark, call, calls, pass } = forwarderAround();
+  const markSome = (from: number, count: number) => {
+    for (let number = from; number < from + count; number += 1) mark(`a${number}`, number);
+  };
+  markSome(0, 5);
+  (await call()).answer('accepted');
+  await pass(5);
+  markSome(5, 9);
+  await pass(5);
+  expect(calls).toEqual([]);
+  markSome(14, 1);
+  const full = await call();
+  expect(full.names).toHaveLength(10);
+  markSome(15, 13);
+  full.answer('accepted');
+  const next = await call();
+  expect(next.names).toHaveLength(10);
+  next.answer('accepted');
+  await pass(19);
+  expect(calls).toEqual([]);
+  await pass(1);
+  expect((await call()).names).toHaveLength(3);
+});
+
+it('single keys wait for nobody, however fast they follow each other', async () => {
+  const { mark, call } = forwarderAround();
+  for (let number = 0; number < 20; number += 1) {
+    mark(`a${number}`, number);
+    const { names, answer } = await call();
+    expect(names).toHaveLength(1);
+    answer('accepted');
+  }
+});
+
+it('what lingers for a full batch is drained without waiting', async () => {
+  const { mark, call, calls, settle, forwarder } = forwarderAround();
+  for (let number = 0; number < 5; number += 1) mark(`a${number}`, number);
+  (await call()).answer('accepted');
+  await settle();
+  mark('b', 1);
+  await settle();
+  expect(calls).toEqual([]);
+  const drained = forwarder.drain({ signal: new AbortController().signal });
+  (await call()).answer('accepted');
+  expect(await drained).toBe(0);
+});
+
 it('a key that is being sent is not sent beside itself, and goes again a second later', async () => {
   const { mark, call, calls, pass, counts } = forwarderAround();
   mark('a', 1);

@@ -18,7 +18,9 @@ const inline = /`((?:npm|npx|outrigger|kubectl|docker|aws|cp|sed|export) [^`]+)`
 export function documentedCommands(root = '.'): readonly Documented[] {
   const files = [
     ...readdirSync(root).filter((name) => name.endsWith('.md')),
-    ...readdirSync(`${root}/docs`).map((name) => `docs/${name}`),
+    ...readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `docs/${name}`),
   ];
   return files.flatMap((file) => {
     const text = readFileSync(`${root}/${file}`, 'utf8');

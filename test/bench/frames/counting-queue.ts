@@ -5,15 +5,17 @@ import { text } from 'node:stream/consumers';
 import * as z from 'zod';
 import { listenHere } from '../../support/listen.ts';
 
-type CountingQueueSays = { readonly url: string } | { readonly keys: number };
+type CountingQueueSays = { readonly url: string } | { readonly keys: number; readonly requests: number };
 
 const batch = z.object({ Entries: z.array(z.object({ Id: z.string(), MessageBody: z.string() })) });
 let keys = 0;
+let requests = 0;
 
 const server = http.createServer((request, response) => {
   void text(request).then((body) => {
     const { Entries } = batch.parse(JSON.parse(body));
     keys += Entries.length;
+    requests += 1;
     const Successful = Entries.map(({ Id, MessageBody }) => ({
       ...{ Id, MessageId: Id, SequenceNumber: '1' },
       MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex'),
@@ -24,6 +26,6 @@ const server = http.createServer((request, response) => {
 });
 
 const say = (message: CountingQueueSays) => void process.send?.(message);
-process.on('message', () => say({ keys }));
+process.on('message', () => say({ keys, requests }));
 process.once('disconnect', () => process.exit(0));
 say({ url: `http://127.0.0.1:${await listenHere(server)}` });
