@@ -1,9 +1,11 @@
 // Loaded into a Node program before its own code: the little of a container that it can tell from a process of this machine. Files below a
 // mount path are the pod's, and a server that names no address listens at the pod's alone. The file that describes the pod is named
-// in this module's own URL, so that the program's environment is the pod's and nothing else.
+// in this module's own URL, so that the program's environment is the pod's and nothing else. And one fault that nothing from outside could
+// bring about: from SIGUSR2 on, the timers by which watches notice silence never ring.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import timers from 'node:timers/promises';
 import * as z from 'zod';
 
 const description = new URL(import.meta.url).searchParams.get('pod') ?? '';
@@ -32,5 +34,16 @@ Object.assign(net.Server.prototype, {
   listen(this: net.Server, port: unknown, host: unknown, ...rest: unknown[]): unknown {
     return Reflect.apply(listen, this, [port, typeof port === 'number' && host === undefined ? ip : host, ...rest]);
   },
+});
+
+/** How long a watch is silent until it is given up (src/kube/watch.ts). */
+const idleMs = 70_000;
+process.once('SIGUSR2', () => {
+  const { setTimeout } = timers;
+  Object.assign(timers, {
+    setTimeout: async (ms: number, ...rest: unknown[]): Promise<unknown> =>
+      await (ms === idleMs ? new Promise(() => undefined) : Reflect.apply(setTimeout, timers, [ms, ...rest])),
+  });
+  syncBuiltinESMExports();
 });
 syncBuiltinESMExports();

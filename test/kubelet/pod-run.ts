@@ -81,6 +81,18 @@ export function runPod(needs: PodRunNeeds, pod: Pod): PodRun {
       }
     }
   };
+  /** The same, while the API server may be away: a program that ends then is started anew when it is back. */
+  const sayWhenHeard = async (ready: boolean): Promise<void> => {
+    for (;;) {
+      try {
+        await say(ready);
+        return;
+      } catch (error) {
+        tell(error);
+        await wait(RESTART_SECONDS, signal);
+      }
+    }
+  };
   const isReady = async (): Promise<boolean> => {
     if (probe === undefined || (needs.execute === undefined && !runsProgram)) return true;
     const asked = { ...key, namespace: pod.metadata.namespace, pod: pod.metadata.name, ip, signal, ...probe };
@@ -112,7 +124,7 @@ export function runPod(needs: PodRunNeeds, pod: Pod): PodRun {
         if (program !== begun || signal.aborted) return;
         // As a kubelet does with a container that ends: again, at the same address.
         onTrouble(`${key.name}: its program ended (${how}) and is started anew`);
-        await say(false);
+        await sayWhenHeard(false);
         await wait(RESTART_SECONDS, signal);
         await restart();
       });
