@@ -23,8 +23,8 @@ export type Judged = { readonly plural: 'pings' | 'slows'; readonly namespace: s
 
 const parallel = 32;
 const merge = { 'content-type': 'application/merge-patch+json' };
-/** No contestant is without anything to show for as long while it works. */
-const stallSeconds = 60;
+/** Longer than anybody has nothing to show while something is to come: a message whose function failed is back after 180 s. */
+const stallSeconds = 240;
 const frame = z.object({
   type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']),
   object: z.object({

@@ -107,6 +107,7 @@ export const elsewhere: Readonly<Record<string, readonly [file: string, text: st
   'kubectl delete -k infra/kubernetes': ['test/cluster/uninstall.test.ts', "'delete', '-k', manifests"],
   'outrigger dev': ['test/journey/demo.test.ts', "'src/cli/main.ts', 'dev'"],
   'outrigger doctor --cluster NAME': ['test/cli/doctor.test.ts', "'--cluster'"],
+  'npm run bench -- --quick': ['.ci/run', 'npm run bench -- --quick'],
   'outrigger clusters access': ['test/cli/clusters.test.ts', "'access'"],
 };
 
@@ -115,7 +116,10 @@ export const unattended: Readonly<Record<string, string>> = {
   'npm run cluster': 'runs until it is stopped; what it starts is what every test of test/cluster runs on',
   'npm run mutate': 'an hour; its parts are tested in test/mutants',
   'npm run mutate -- cafe': 'minutes, and only for who has written the bugs; its parts are tested in test/mutants',
-  'npm run bench': 'half an hour, and measures',
+  'npm run bench': 'hours, and measures; test/structure/bench-contest.test.ts has what it does about peers that fail',
+  'npm run bench -- --write docs/performance.md': 'as npm run bench',
+  'npm run bench -- --only f2 --write docs/performance.md': 'as npm run bench',
+  'npm run bench -- --only f2 --queue elasticmq': 'as npm run bench',
   'npm run bench -- --only f9-measure --only f9 --write docs/cost.md': 'measures, which nothing should be beside',
   'npm run chaos -- --real': 'most of an hour; --ci is a part of it',
   'npm run chaos -- --full --keep FILE --write docs/reliability.md': 'hours; --ci is a part of it',
