@@ -81,7 +81,7 @@ async function grown(follow: Follow, counts: readonly number[]): Promise<Grown> 
 }
 
 /** Lets somebody follow so many objects in a process of its own, and returns what it holds when it has come to rest. */
-export async function heldBy(follow: Follow, count: number): Promise<Held> {
+async function heldBy(follow: Follow, count: number): Promise<Held> {
   await using parts = new AsyncDisposableStack();
   const server = await startMetadataServer(count);
   parts.defer(() => server.stop());
