@@ -25,13 +25,13 @@ const parallel = 32;
 const merge = { 'content-type': 'application/merge-patch+json' };
 /** Longer than anybody has nothing to show while something is to come: a message whose function failed is back after 180 s. */
 const stallSeconds = 240;
-const frame = z.object({
-  type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']),
-  object: z.object({
-    metadata: z.object({ name: z.string() }),
-    status: z.object({ observed: z.number().optional() }).optional(),
-  }),
+const objectShape = z.object({
+  metadata: z.object({ name: z.string() }),
+  status: z.object({ observed: z.number().optional() }).optional(),
 });
+type Seen = z.infer<typeof objectShape>;
+const frame = z.object({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']), object: objectShape });
+const listShape = z.object({ metadata: z.object({ resourceVersion: z.string() }), items: z.array(objectShape) });
 type Waiting = { readonly value: number; readonly seen: (at: number) => void; readonly reject: (why: Error) => void };
 
 /** Where a kind's objects are. */
@@ -49,18 +49,31 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
   let lastAt = performance.now();
   let value = 1_000;
 
-  const listed = await api.call('GET', `${collection}?limit=1`);
-  const { metadata } = z.object({ metadata: z.object({ resourceVersion: z.string() }) }).parse(listed.body);
-  const path = `${collection}?watch=true&resourceVersion=${metadata.resourceVersion}`;
-  void api.follow(path, (line) => see(line, performance.now()), signal).catch(giveUp);
+  void follow(await list()).catch(giveUp);
   const timer = setInterval(() => {
     const stalls = performance.now() - lastAt > stallSeconds * 1000;
     if (stalls) giveUp(new Error(`nothing was observed for ${stallSeconds} s`));
   }, 1_000);
   signal.addEventListener('abort', () => clearInterval(timer));
 
-  function see(line: string, at: number): void {
-    const { object } = frame.parse(JSON.parse(line));
+  /** Sees what is there, and returns the version from which to watch. */
+  async function list(): Promise<string> {
+    const { body } = await api.call('GET', collection);
+    const at = performance.now();
+    const { items, metadata } = listShape.parse(body);
+    for (const item of items) see(item, at);
+    return metadata.resourceVersion;
+  }
+
+  /** An API server ends a watch whenever it likes: that of a definition that is new, or of a reader that is too slow. */
+  async function follow(from: string): Promise<void> {
+    for (let version = from; !signal.aborted; version = await list()) {
+      const path = `${collection}?watch=true&resourceVersion=${version}`;
+      await api.follow(path, (line) => see(frame.parse(JSON.parse(line)).object, performance.now()), signal);
+    }
+  }
+
+  function see(object: Seen, at: number): void {
     const { name } = object.metadata;
     const now = object.status?.observed;
     const before = observed.get(name);
