@@ -28,7 +28,7 @@ const peers = [
 ] as const;
 
 /** What a process holds, in bytes. */
-export type Held = { readonly liveHeap: number; readonly rss: number };
+type Held = { readonly liveHeap: number; readonly rss: number };
 
 /** Measures so many watched objects of a kind that is somebody's child. */
 export async function f1({
