@@ -19,22 +19,22 @@ export type TokenBucket = {
   spend(tokens: number, nowMs: number): void;
 };
 
-/** A token that is short of a millionth is there: times are whole milliseconds, tokens are not. */
-const rounding = 1e-6;
+/** A token that is short of so many milliseconds is there: a time since 1970 has no digits for less than a quarter of a thousandth. */
+const roundingMs = 0.002;
 
 /** Creates a full bucket. */
 export function createTokenBucket({ perSecond, burst }: Pace): TokenBucket {
   const tokenMs = 1000 / perSecond;
   /** When it is full again, which says everything. */
   let fullAt = Number.NEGATIVE_INFINITY;
-  const missing = (nowMs: number) => Math.max(0, fullAt - nowMs) / tokenMs;
+  const missing = (nowMs: number) => Math.max(0, fullAt - nowMs - roundingMs) / tokenMs;
 
   return {
-    free: (nowMs) => Math.max(0, Math.floor(burst - missing(nowMs) + rounding)),
+    free: (nowMs) => Math.max(0, Math.floor(burst - missing(nowMs))),
     freeAt: (tokens, nowMs) => {
       // A clock that was set back costs no more than a bucket takes to fill.
       fullAt = Math.min(fullAt, nowMs + burst * tokenMs);
-      return Math.ceil(fullAt - Math.max(0, burst - tokens) * tokenMs - rounding);
+      return Math.ceil(fullAt - Math.max(0, burst - tokens) * tokenMs - roundingMs / 2);
     },
     spend: (tokens, nowMs) => {
       fullAt = Math.max(fullAt, nowMs) + tokens * tokenMs;

@@ -31,6 +31,16 @@ it('a clock that was set back by an hour keeps nobody waiting for longer than a 
   expect(bucket.freeAt(3, 0)).toBe(3000);
 });
 
+it('what is free at a time is there then, however many digits the time has', () => {
+  const bucket = createTokenBucket({ perSecond: 2509, burst: 3 });
+  let nowMs = 1_764_000_000_000;
+  for (const tokens of [1, 2, 1, 3, 2, 3, 3]) {
+    nowMs = Math.max(nowMs, bucket.freeAt(tokens, nowMs));
+    expect(bucket.free(nowMs)).toBeGreaterThanOrEqual(tokens);
+    bucket.spend(tokens, nowMs);
+  }
+});
+
 it('what is spent as soon as it is free is never more than a burst and the rate, and never a second less', () => {
   const pace = fc.record({ perSecond: fc.integer({ min: 1, max: 3000 }), burst: fc.integer({ min: 1, max: 3000 }) });
   const asked = fc.array(fc.record({ tokens: fc.integer({ min: 1, max: 50 }), idleMs: fc.constantFrom(0, 0, 0, 7) }), {

@@ -137,8 +137,9 @@ describe('how far everything is accepted', () => {
     at.loop.sweep('pot', progress);
     expect(opened).toHaveLength(1);
     at.comeBack();
-    await at.until(() => closed.length === 2);
-    expect(new Set(closed)).toEqual(new Set(opened));
+    // Where it was asked, and until SQS has the key that was found later.
+    await at.until(() => closed.length === 1);
+    expect(closed).toEqual(opened);
     expect(new Set(at.on('timers'))).toEqual(new Set(['one']));
   });
 });
