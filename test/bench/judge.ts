@@ -25,12 +25,16 @@ const parallel = 32;
 const merge = { 'content-type': 'application/merge-patch+json' };
 /** Longer than anybody has nothing to show while something is to come: a message whose function failed is back after 180 s. */
 const stallSeconds = 240;
+const againMilliseconds = 100;
 const objectShape = z.object({
-  metadata: z.object({ name: z.string() }),
+  metadata: z.object({ name: z.string(), resourceVersion: z.string() }),
   status: z.object({ observed: z.number().optional() }).optional(),
 });
 type Seen = z.infer<typeof objectShape>;
-const frame = z.object({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']), object: objectShape });
+const frame = z.union([
+  z.object({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED']), object: objectShape }),
+  z.object({ type: z.literal('ERROR') }),
+]);
 const listShape = z.object({ metadata: z.object({ resourceVersion: z.string() }), items: z.array(objectShape) });
 type Waiting = { readonly value: number; readonly seen: (at: number) => void; readonly reject: (why: Error) => void };
 
@@ -49,7 +53,7 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
   let lastAt = performance.now();
   let value = 1_000;
 
-  void follow(await list()).catch(giveUp);
+  void follow(await list());
   const timer = setInterval(() => {
     const stalls = performance.now() - lastAt > stallSeconds * 1000;
     if (stalls) giveUp(new Error(`nothing was observed for ${stallSeconds} s`));
@@ -65,11 +69,29 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
     return metadata.resourceVersion;
   }
 
-  /** An API server ends a watch whenever it likes: that of a definition that is new, or of a reader that is too slow. */
+  /**
+   * An API server ends a watch whenever it likes: that of a definition that is new, or of a reader that is too slow. What was seen until then is
+   * where the next one begins, so nobody's latency has a list in it, unless that version is too old.
+   */
   async function follow(from: string): Promise<void> {
-    for (let version = from; !signal.aborted; version = await list()) {
-      const path = `${collection}?watch=true&resourceVersion=${version}`;
-      await api.follow(path, (line) => see(frame.parse(JSON.parse(line)).object, performance.now()), signal);
+    let version: string | undefined = from;
+    while (!signal.aborted) {
+      try {
+        version ??= await list();
+        const path = `${collection}?watch=true&resourceVersion=${version}`;
+        await api.follow(
+          path,
+          (line) => {
+            const event = frame.parse(JSON.parse(line));
+            version = event.type === 'ERROR' ? undefined : event.object.metadata.resourceVersion;
+            if (event.type !== 'ERROR') see(event.object, performance.now());
+          },
+          signal,
+        );
+      } catch {
+        // Nobody answered; who waits in vain is told by the clock.
+      }
+      await wait(againMilliseconds, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -111,7 +133,9 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
     const answered = performance.now();
     if (status !== 200) throw new Error(`PATCH ${name}: ${status} ${JSON.stringify(body)}`);
     lastAt = answered;
-    return { latency: promise.then((at) => at - answered) };
+    const latency = promise.then((at) => at - answered);
+    latency.catch(() => undefined);
+    return { latency };
   }
 
   return {
@@ -120,7 +144,10 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
       const latencies: Promise<number>[] = [];
       for (let index = 0; index < count; index += 1) {
         await wait(Math.max(0, begun + (index * 1000) / perSecond - performance.now()));
-        latencies.push(change(names[index % names.length] ?? '').then(({ latency }) => latency));
+        const latency = change(names[index % names.length] ?? '').then((changed) => changed.latency);
+        // Heard of at the end; until then nobody is there to hear.
+        latency.catch(() => undefined);
+        latencies.push(latency);
       }
       return await Promise.all(latencies);
     },
