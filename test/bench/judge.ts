@@ -76,6 +76,7 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
   async function follow(from: string): Promise<void> {
     let version: string | undefined = from;
     while (!signal.aborted) {
+      let isRefused = true;
       try {
         version ??= await list();
         const path = `${collection}?watch=true&resourceVersion=${version}`;
@@ -83,14 +84,18 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
           path,
           (line) => {
             const event = frame.parse(JSON.parse(line));
-            version = event.type === 'ERROR' ? undefined : event.object.metadata.resourceVersion;
-            if (event.type !== 'ERROR') see(event.object, performance.now());
+            isRefused = event.type === 'ERROR';
+            if (event.type === 'ERROR') return;
+            version = event.object.metadata.resourceVersion;
+            see(event.object, performance.now());
           },
           signal,
         );
       } catch {
         // Nobody answered; who waits in vain is told by the clock.
       }
+      // A version that is too old is said by a status, or by an event.
+      if (isRefused) version = undefined;
       await wait(againMilliseconds, undefined, { signal }).catch(() => undefined);
     }
   }
