@@ -21,7 +21,7 @@ import { startWatchers } from '../../../src/local/watchers.ts';
 import { environment } from '../../../src/settings.ts';
 import { createChildProcesses } from '../../control-plane/child-processes.ts';
 import { startElasticMq } from '../../deploy/elasticmq.ts';
-import { startSpoken } from '../child-process.ts';
+import { startServerProcess } from '../../support/server-process.ts';
 import { serviceRoot } from './service.ts';
 
 const startSeconds = 60;
@@ -119,9 +119,9 @@ async function start(): Promise<void> {
 
 async function startQueue(folder: string): Promise<string> {
   if (queue === 'fauxqs') {
-    const shape = z.object({ endpoint: z.url() });
-    const server = await startSpoken(parts, './ours/queue-program.ts', [], (message) => shape.parse(message));
-    return server.first.endpoint;
+    const server = await startServerProcess(new URL('../../support/sqs-program.ts', import.meta.url), signal);
+    parts.defer(() => server.close());
+    return server.url;
   }
   const children = createChildProcesses(folder);
   parts.defer(() => children.close());
