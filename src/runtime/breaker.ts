@@ -1,6 +1,7 @@
 // One bad cluster must not hold the functions of the others. One that cannot be reached is not called after some failures in a row,
 // except by the keys of one batch now and then: by all of them, because side by side they take no longer than one would, and none of a
-// cluster that is back is put off again, for twice as long as before, while another one finds that out. One that answers, but far more slowly than the others, gets a part of an instance's time.
+// cluster that is back is put off again, for twice as long as before, while another one finds that out. One that answers, but far more
+// slowly than the others, gets a part of an instance's time, and where it is not yet known to be slow its first answer is not awaited long.
 // What an instance knows it learnt itself, and forgets when it ends.
 
 /** What a function may do with a cluster's key now. */
@@ -10,6 +11,10 @@ export type Advice = 'try' | 'unreachable' | 'slow';
 export type Breaker = {
   /** Tells whether to try. An unreachable cluster is tried once in a while, by everybody until the next failure. */
   advise(cluster: string): Advice;
+  /** How long to wait for a first answer before its key is put off, in milliseconds; undefined: as long as it takes. */
+  patienceMs(cluster: string): number | undefined;
+  /** Takes note of a key that was put off for want of patience, and how long that took. */
+  gaveUp(cluster: string, took: { readonly wholeMs: number }): void;
   /** Takes note of a key that got answers: how long the first one took, where there was one, and how long all of the key. */
   reached(cluster: string, took: { readonly answerMs?: number; readonly wholeMs: number }): void;
   /** Takes note that nobody answered, and how long that took. */
@@ -23,6 +28,8 @@ const unknown: State = { failures: 0, restsUntil: 0 };
 const restFactor = 4;
 /** Slow is who takes longer than this, and so many times longer than another: when all are slow it is ourselves. */
 const slow = { answerMs: 500, factor: 4 };
+/** Kubernetes' own objective for reads of one object (SLO "API call latency"): 99 of 100 within so many milliseconds. */
+const patienceMs = 1_000;
 
 /** Creates a breaker. `now` is in milliseconds, of any origin. */
 export function createBreaker(now: () => number, { failures = 5, againSeconds = 10 } = {}): Breaker {
@@ -35,12 +42,17 @@ export function createBreaker(now: () => number, { failures = 5, againSeconds = 
     const isFaster = (other = Number.POSITIVE_INFINITY) => other * slow.factor < answerMs;
     return answerMs > slow.answerMs && others.some(([, other]) => isFaster(other.answerMs));
   }
+  const isInDoubt = ({ failures: failed, answerMs = 0 }: State) => failed > 0 || answerMs > slow.answerMs;
   return {
     advise: (cluster) => {
       const state = stateOf(cluster);
       if (now() < state.restsUntil) return isOpen(state) ? 'unreachable' : 'slow';
       return 'try';
     },
+    // Whose turn it is although it is slow is awaited: it must get on as well.
+    patienceMs: (cluster) => (!isInDoubt(stateOf(cluster)) && isSlow(cluster, patienceMs) ? patienceMs : undefined),
+    gaveUp: (cluster, { wholeMs }) =>
+      void states.set(cluster, { ...stateOf(cluster), answerMs: wholeMs, restsUntil: now() + wholeMs * restFactor }),
     reached: (cluster, { answerMs: last, wholeMs }) => {
       const { answerMs: before } = stateOf(cluster);
       // Twice in a row: one slow answer says nothing of the cluster.

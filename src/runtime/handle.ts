@@ -5,13 +5,13 @@ import type { Meter } from '../core/meter.ts';
 import { redact } from '../core/redact.ts';
 import { unlessAborted } from '../core/unless-aborted.ts';
 import { controllerDeadLetters, timersQueue } from '../core/words.ts';
-import type { KubeClient } from '../kube/client.ts';
 import type { FoundCluster } from '../kube/found-cluster.ts';
 import { hashOf } from '../queue/message.ts';
 import type { Entry, Send, Sent } from '../queue/sender.ts';
 import { timerEntry } from '../queue/timer.ts';
 import type { Breaker } from './breaker.ts';
 import type { FindCluster } from './clusters.ts';
+import { timeFirstAnswer } from './first-answer.ts';
 import type { Group, QueueRecord } from './intake.ts';
 import type { Job, Report } from './job.ts';
 import { type Action, decide, type Outcome } from './outcome.ts';
@@ -74,7 +74,7 @@ async function visit(
   signal: AbortSignal,
 ): Promise<Report | 'leaving' | 'unknown'> {
   const { breaker, monotonicMs } = parts;
-  const { cluster } = message;
+  const { cluster, lane } = message;
   const startedAt = monotonicMs();
   const wholeMs = () => monotonicMs() - startedAt;
   const putOff = (why: 'unreachable' | 'slow', error: Error): Report => ({
@@ -94,33 +94,19 @@ async function visit(
     return putOff('unreachable', toError(thrown));
   }
   if (found.type !== 'client') return found.type;
-  const timed = timeFirstAnswer(found.client, monotonicMs);
+  // A key is put off once: what comes again is awaited.
+  const patienceMs = lane === 'retry' ? undefined : breaker.patienceMs(cluster);
+  const timed = timeFirstAnswer(found.client, monotonicMs, { patienceMs });
   const report = await parts.reconcile({ client: timed.client, message, messageId, log, signal });
+  if (timed.gaveUp()) {
+    breaker.gaveUp(cluster, { wholeMs: wholeMs() });
+    return putOff('slow', new Error(`no answer within ${patienceMs} ms, others are faster`));
+  }
   const { outcome } = report;
   const isLost = outcome.type === 'deferred' && outcome.why === 'unreachable';
   if (isLost) breaker.unreachable(cluster, { wholeMs: wholeMs() });
   else breaker.reached(cluster, { ...timed.first(), wholeMs: wholeMs() });
   return report;
-}
-
-/** A client that tells how long its first request took. Later ones may have waited for webhooks of an object's kind. */
-function timeFirstAnswer(client: KubeClient, monotonicMs: () => number) {
-  let asked = false;
-  let first: { readonly answerMs?: number } = {};
-  const timed: KubeClient = {
-    ...client,
-    request: async (request) => {
-      if (asked) return await client.request(request);
-      asked = true;
-      const askedAt = monotonicMs();
-      try {
-        return await client.request(request);
-      } finally {
-        first = { answerMs: monotonicMs() - askedAt };
-      }
-    },
-  };
-  return { client: timed, first: () => first };
 }
 
 /** Does what must be done before the messages are given up. Tells whether it was. */

@@ -69,7 +69,7 @@ const megabytes = (count: number): string => `${(count / 1e6).toFixed(0)} MB`;
 type Grown = { readonly each: readonly { readonly whole: Held; readonly object: Held }[] };
 
 /** What a follower holds of so many objects each, as a whole and for one object more. */
-async function grown(follow: Follow, counts: readonly number[]): Promise<Grown> {
+export async function grown(follow: Follow, counts: readonly number[]): Promise<Grown> {
   const none = await heldBy(follow, handful);
   const each = [];
   for (const count of counts) {

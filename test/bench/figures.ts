@@ -9,6 +9,7 @@ import { f4 } from './f4-requests.ts';
 import { f5 } from './f5-function-size.ts';
 import { f6 } from './f6-restart.ts';
 import { f7 } from './f7-resync.ts';
+import { f8 } from './f8-growth.ts';
 import { f9Measure } from './f9-measure.ts';
 import { f9 } from './f9-price.ts';
 import { f10 } from './f10-watcher-rate.ts';
@@ -21,6 +22,8 @@ import type { Row } from './row.ts';
 
 /** A run of a contestant is under a minute. */
 const usualRuns = 5;
+/** Minutes each. */
+const growthRuns = 3;
 
 /** A figure, or several that are measured together. */
 export type Figure = {
@@ -64,6 +67,7 @@ export function allFigures(
     { name: 'f5', seconds: 15, measure: measureF5 },
     { name: 'f6', seconds: 300, measure: () => f6(count) },
     { name: 'f7', seconds: 150, measure: () => f7(count) },
+    { name: 'f8', seconds: 1_500, measure: () => f8({ runs: growthRuns, say }) },
     { name: 'f10', seconds: 300, measure: () => f10(profile === undefined ? {} : { profile }) },
     { name: 'f11', seconds: 20, measure: f11 },
     { name: 'f9-measure', seconds: 120, measure: () => f9Measure(write === undefined ? {} : { write }) },
@@ -75,7 +79,7 @@ export function allFigures(
           ...(write === undefined || !isCosts(write) ? {} : { write }),
         }),
     },
-    { name: 'fleet', seconds: 400, measure: fleetLag },
+    { name: 'fleet', seconds: 700, measure: fleetLag },
     { name: 'lag', seconds: 60, measure: latency },
     { name: 'loc', seconds: 2, measure: linesOfCode },
   ];

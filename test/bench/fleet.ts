@@ -2,14 +2,15 @@
 // third cannot be reached, is slow, has an expired token or floods, beside runs in which nothing is wrong. One set of functions
 // serves all three.
 import { setTimeout as wait } from 'node:timers/promises';
-import { openFleet } from '../fleet/fleet.ts';
+import { formatMessage, type Message } from '../../src/queue/message.ts';
+import { type Fleet, openFleet } from '../fleet/fleet.ts';
 import type { Trouble } from '../fleet/member.ts';
 import { followPortions, type PortionLag } from './portion-lag.ts';
 import type { Row } from './row.ts';
 
 /** Batches at once, as serverless.yml allows. */
 const concurrency = 10;
-const changes = 60;
+const changes = 120;
 /** An object is touched every eight seconds: a key that was sent less than a second ago waits, and that is not measured here. */
 const usual = { portions: 24, perSecond: 3 };
 /** 10,000 a minute. */
@@ -23,6 +24,9 @@ const watcher = { FORWARD_PER_SECOND: `${pace.perSecond}`, FORWARD_BURST: `${pac
 const startSeconds = 600;
 /** How long a trouble lasts before it is measured: what is new about it is over. */
 const aheadMilliseconds = 3_000;
+/** Keys of each cluster that start the environments. */
+const keysAhead = 100;
+const lookMilliseconds = 200;
 
 const troubles: readonly (readonly [Trouble, string])[] = [
   ['down', 'cannot be reached'],
@@ -52,7 +56,7 @@ export async function fleetLag(): Promise<readonly Row[]> {
       say('calm', lags);
       return lags;
     };
-    // The first run is when the functions' processes start.
+    await warmUp(fleet, members);
     await measureCalm();
     const found: (readonly [what: string, lags: readonly number[]])[] = [];
     const note = (what: string, lags: readonly number[]) => {
@@ -93,6 +97,25 @@ export async function fleetLag(): Promise<readonly Row[]> {
   } finally {
     stop.abort();
   }
+}
+
+/**
+ * Starts as many environments of the function as there may be, and lets each meet every cluster. A rise of load that needs another one waits
+ * for its cold start whoever causes it, and that is measured by f5.
+ */
+async function warmUp(fleet: Fleet, members: readonly { readonly name: string }[]): Promise<void> {
+  const { length: before } = fleet.pids();
+  const messages = members.flatMap(({ name: cluster }) =>
+    Array.from({ length: keysAhead }, (_, index): Message => {
+      const kind = { group: 'kitchen.example.com', resource: 'ingredients' };
+      const key = { namespace: 'default', name: `portion-${index % usual.portions}` };
+      const again = { lane: 'watch', attempt: 0, deferrals: 0, seenAt: Date.now() } as const;
+      return { v: 1, controller: 'ingredient', cluster, ...kind, ...key, ...again };
+    }),
+  );
+  await Promise.all(messages.map((message) => fleet.send('ingredient.fifo', formatMessage(message))));
+  while ((await fleet.depth('ingredient.fifo')) > 0) await wait(lookMilliseconds);
+  process.stderr.write(`  environments: ${before}, warmed up: ${fleet.pids().length}\n`);
 }
 
 async function p99s(clusters: readonly PortionLag[]): Promise<readonly number[]> {

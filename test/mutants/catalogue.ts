@@ -15,7 +15,6 @@ import {
   cursorDefences,
   deduplicationDefences,
   dirtySetDefences,
-  distanceDefences,
   loopDefences,
   objectDefences,
   resyncDefences,
@@ -23,6 +22,7 @@ import {
   watchDefences,
 } from './defences.ts';
 import { aggregationMutants, dinnerDefinitionMutants, dinnerMutants } from './dinner.ts';
+import { distanceDefences } from './distance.ts';
 import { paceDefences } from './flood.ts';
 import { fooDefinitionMutants, fooMutants } from './foo.ts';
 import { genericMutants } from './generic.ts';

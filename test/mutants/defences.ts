@@ -180,28 +180,6 @@ export const batchDefences: readonly Mutant[] = [
   ),
 ];
 
-/** Of clusters that are away. */
-export const distanceDefences: readonly Mutant[] = [
-  swap(
-    'no breaker: a dead cluster is called for each of its keys',
-    `${runtime}/breaker.ts`,
-    'const isOpen = (state: State) => state.failures >= failures;',
-    'const isOpen = (state: State) => state.failures < 0;',
-  ),
-  swap(
-    'a slow cluster takes all the time that there is',
-    `${runtime}/breaker.ts`,
-    'rests ? now() + wholeMs * restFactor : 0',
-    '0',
-  ),
-  swap(
-    'a cluster that is away uses up its objects’ attempts',
-    `${runtime}/outcome.ts`,
-    "put(message, { lane: 'retry', attempt: message.attempt, deferrals }, wait, nowMs)",
-    "put(message, { lane: 'retry', attempt: message.attempt + 1, deferrals }, wait, nowMs)",
-  ),
-];
-
 /** Of one object. */
 export const objectDefences: readonly Mutant[] = [
   {

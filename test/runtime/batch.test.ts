@@ -1,7 +1,9 @@
 // Only from records to what is on the queues and what stays: reconciles are given. The reconcile itself is reconcile.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { maxAttempts } from '../../src/core/backoff.ts';
+import { toError } from '../../src/core/errors.ts';
 import { createClient, type KubeClient } from '../../src/kube/client.ts';
+import { DeadlineError } from '../../src/kube/errors.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import { done, messageFor, record, setUp } from './batch-around.ts';
 
@@ -175,6 +177,30 @@ describe('a batch', () => {
     expect(await run(batch.map((name) => record(name)))).toEqual([]);
     expect(reconciled.sort()).toEqual(batch);
     expect(queues.get('timers')).toHaveLength(5);
+  });
+
+  it('a key whose cluster takes long while another is fast is put off once, with nothing done, and awaited when it comes again', async () => {
+    const { run, seen, queues } = setUp(async ({ client, message }) => {
+      const error = await client.request({ method: 'GET', path: `/${message.cluster}` }).catch(toError);
+      if (error instanceof Error) return { outcome: { type: 'failed', error, stalledBefore: false }, writes: 0 };
+      reconciled.push(`${message.cluster} ${message.lane}`);
+      return done;
+    });
+    const answering: KubeClient = {
+      ...createClient({ server: new URL('http://127.0.0.1:1') }),
+      request: async ({ path, timeoutSeconds = 60 }) => {
+        if (path === '/slow' && timeoutSeconds < 2) throw new DeadlineError('no answer yet');
+        return { status: 200, body: {}, headers: {} };
+      },
+    };
+    seen.clusterAnswer = { type: 'client', client: answering };
+    await run([record('quick', { cluster: 'fast' })]);
+    expect(await run([record('first', { cluster: 'slow' })])).toEqual([]);
+    const put = (queues.get('timers') ?? []).map(({ body }) => parseMessage(body));
+    expect(put).toMatchObject([{ name: 'first', lane: 'retry', attempt: 0, deferrals: 0 }]);
+    expect(reconciled).toEqual(['fast watch']);
+    await run([record('first', { cluster: 'slow', lane: 'retry' })]);
+    expect(reconciled).toEqual(['fast watch', 'slow retry']);
   });
 
   it('a cluster that answers far more slowly than another is put off for a while, without an attempt, and the other is not', async () => {

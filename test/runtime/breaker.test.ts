@@ -118,4 +118,28 @@ describe('a breaker, of a cluster that answers slowly', () => {
     answered(breaker, 'slow', 30, 1);
     expect(breaker.advise('slow')).toBe('try');
   });
+
+  it('does not await its first answer for more than a second, and then gives it a fifth of the time', () => {
+    const { breaker, advance } = setUp();
+    expect(breaker.patienceMs('slow')).toBeUndefined();
+    answered(breaker, 'fast', 20);
+    expect(breaker.patienceMs('slow')).toBe(1_000);
+    breaker.gaveUp('slow', { wholeMs: 1_000 });
+    expect(breaker.advise('slow')).toBe('slow');
+    advance(4);
+    // Its turn now: with less patience than its answers take it would never get one.
+    expect([breaker.advise('slow'), breaker.patienceMs('slow')]).toEqual(['try', undefined]);
+    answered(breaker, 'slow', 1_500, 1);
+    expect(breaker.advise('slow')).toBe('slow');
+    advance(12);
+    answered(breaker, 'slow', 30, 1);
+    expect([breaker.advise('slow'), breaker.patienceMs('slow')]).toEqual(['try', 1_000]);
+  });
+
+  it('awaits who may be unreachable: that is another finding', () => {
+    const { breaker, fail } = setUp();
+    answered(breaker, 'fast', 20);
+    fail(1);
+    expect(breaker.patienceMs('a')).toBeUndefined();
+  });
 });

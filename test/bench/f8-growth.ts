@@ -1,0 +1,173 @@
+// f8: what becomes of f1, f2 and f7 with ten times and a hundred times as many objects. Memory and the resync grow with them, and by no more
+// for each object; from an edit to its status it takes as long as ever, because a key is all that travels.
+import { setTimeout as wait } from 'node:timers/promises';
+import * as z from 'zod';
+import { build } from '../../src/cli/build.ts';
+import type { PlainApi } from '../chaos/plain-api.ts';
+import { openArena, stampObjects } from './arena.ts';
+import { said } from './compare.ts';
+import { watcher } from './f1-followers.ts';
+import { grown } from './f1-watcher-memory.ts';
+import { measureResync } from './f7-resync.ts';
+import { collectionOf, startJudge } from './judge.ts';
+import { ours } from './ours/ours.ts';
+import type { Program } from './peers/contestant.ts';
+import { digits, served } from './populate.ts';
+import type { Beside, Row } from './row.ts';
+import { startContestant } from './running.ts';
+import { quantile, spreadOf } from './spread.ts';
+
+const usualCounts = [1_000, 10_000, 100_000];
+const judged = { plural: 'pings', namespace: 'default' } as const;
+const prefix = 'ping';
+/** None is edited twice within the second for which ours lets a key wait. */
+const edits = { names: 500, perSecond: 10, count: 100 };
+/** What is measured differs by as much from one run to the next. */
+const tolerance = 1.25;
+const cursorPath = '/api/v1/namespaces/outrigger-system/configmaps/outrigger-cursor';
+const cursorMap = z.object({ data: z.object({ cursor: z.string() }) });
+const cursorShape = z.looseObject({ entries: z.record(z.string(), z.looseObject({ version: z.string() })) });
+const cursorAttempts = 300;
+
+/** Measures; counts grow. */
+export async function f8({
+  counts = usualCounts,
+  runs,
+  say,
+}: {
+  readonly counts?: readonly number[];
+  readonly runs: number;
+  readonly say: (line: string) => void;
+}): Promise<readonly Row[]> {
+  await build(process.cwd());
+  const memory = await repeated(runs, async () => {
+    say('  memory');
+    return (await grown(watcher, counts)).each.map(({ object }) => object);
+  });
+  const program = await ours('fauxqs').prepare();
+  const latencies = await repeated(runs, () => inTurn(counts, (count) => latenciesAt(program, count, say)));
+  const resyncs = await repeated(runs, () =>
+    inTurn(counts, async (count) => {
+      say(`  resync of ${count}`);
+      return await measureResync(count);
+    }),
+  );
+  const row = (what: string, unit: string, values: readonly (readonly number[])[]) =>
+    rowOf(
+      { what, unit },
+      counts.map((count, index) => ({ count, values: values.map((run) => run[index] ?? Number.NaN) })),
+    );
+  return [
+    row(
+      'watcher: live heap of an object',
+      'B',
+      each(memory, ({ liveHeap }) => liveHeap),
+    ),
+    row(
+      'watcher: RSS of an object',
+      'B',
+      each(memory, ({ rss }) => rss),
+    ),
+    row(
+      'edit to status at 10/s, p50',
+      'ms',
+      each(latencies, (all) => quantile(all, 0.5)),
+    ),
+    row(
+      'edit to status at 10/s, p99',
+      'ms',
+      each(latencies, (all) => quantile(all, 0.99)),
+    ),
+    row(
+      'resync: time of 1,000 objects',
+      'ms',
+      resyncs.map((run) => run.map(({ small }, index) => (small.seconds * 1e6) / (counts[index] ?? Number.NaN))),
+    ),
+    row(
+      'resync: resident memory',
+      'MB',
+      each(resyncs, ({ small }) => small.megabytes),
+    ),
+  ];
+}
+
+type Point = { readonly count: number; readonly values: readonly number[] };
+
+/** A row whose columns are the counts. Grown is what the most objects cost beyond the fewest; less is no growth. */
+function rowOf({ what, unit }: { readonly what: string; readonly unit: string }, points: readonly Point[]): Row {
+  const beside = points.map(
+    ({ count, values }): Beside => ({ name: `${count} objects`, unit, spread: spreadOf(values) }),
+  );
+  const [first, last] = [beside[0]?.spread, beside.at(-1)?.spread];
+  const growth = (last?.median ?? Number.NaN) / (first?.median ?? Number.NaN);
+  return {
+    ...{ figure: 'f8', what: `${what}, with ${beside.map(({ name }) => name).join(', ')}`, ours: said(beside[0]) },
+    ...{ peer: beside.slice(1).map(said).join('; '), ratio: growth.toPrecision(2) },
+    ...{ goal: `<= ${tolerance} x from first to last`, met: growth <= tolerance, beside },
+  };
+}
+
+const each = <T>(runs: readonly (readonly T[])[], figureOf: (one: T) => number) => runs.map((run) => run.map(figureOf));
+
+/** One after the other: they would share what is measured. */
+async function inTurn<T>(counts: readonly number[], measure: (count: number) => Promise<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for (const count of counts) all.push(await measure(count));
+  return all;
+}
+
+const repeated = <T>(runs: number, measure: () => Promise<T>) =>
+  inTurn(
+    Array.from({ length: runs }, (_, run) => run),
+    measure,
+  );
+
+/** From edits to statuses among so many objects that have been as they should be for long: the watcher's cursor is behind them. */
+async function latenciesAt(program: Program, count: number, say: (line: string) => void): Promise<readonly number[]> {
+  say(`  edit to status, ${count} objects`);
+  await using parts = new AsyncDisposableStack();
+  const arena = await openArena(parts);
+  const stop = new AbortController();
+  parts.defer(() => stop.abort());
+  const run = { job: 'ping', setting: 'default' } as const;
+  const place = { kubeconfig: arena.plane.kubeconfig(), outsideUrl: arena.outsideUrl };
+  const before = await startContestant(program, { ...run, ...place });
+  const cursor = await writtenCursor(arena.api).finally(() => before[Symbol.asyncDispose]());
+  await stampObjects(arena, judged, { count, prefix, observed: true });
+  await served(arena.api, collectionOf(judged), count);
+  await moveCursor(arena.api, cursor);
+
+  const running = parts.use(await startContestant(program, { ...run, ...place }));
+  const judge = await startJudge(arena.api, judged, stop.signal);
+  const names = Array.from({ length: Math.min(edits.names, count) }, (_, index) => `${prefix}-${digits(index, 6)}`);
+  const measure = async () => {
+    // The first edits are for those who start.
+    await judge.edit(names, edits);
+    await wait(1_000);
+    return await judge.edit(names.toReversed(), edits);
+  };
+  return await Promise.race([measure(), running.died]);
+}
+
+async function writtenCursor(api: PlainApi): Promise<string> {
+  for (let attempt = 0; attempt < cursorAttempts; attempt += 1) {
+    const found = cursorMap.safeParse((await api.call('GET', cursorPath)).body);
+    if (found.success && found.data.data.cursor !== '') return found.data.data.cursor;
+    await wait(100);
+  }
+  throw new Error('f8: the watcher writes no cursor');
+}
+
+/** Puts the cursor where the collection is now. */
+async function moveCursor(api: PlainApi, text: string): Promise<void> {
+  const { body } = await api.call('GET', `${collectionOf(judged)}?limit=1`);
+  const { metadata } = z.object({ metadata: z.object({ resourceVersion: z.string() }) }).parse(body);
+  const document = cursorShape.parse(JSON.parse(text));
+  const entries = Object.fromEntries(
+    Object.entries(document.entries).map(([name, entry]) => [name, { ...entry, version: metadata.resourceVersion }]),
+  );
+  const cursor = JSON.stringify({ ...document, entries });
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const { status } = await api.call('PATCH', cursorPath, { data: { cursor } }, merge);
+  if (status !== 200) throw new Error(`f8: PATCH ${cursorPath}: ${status}`);
+}

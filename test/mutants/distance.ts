@@ -1,0 +1,38 @@
+// The defences of a fleet against the one of its clusters that is away or slow.
+import { type Mutant, swap } from './mutant.ts';
+
+const runtime = 'src/runtime';
+
+/** Each of them removed once. */
+export const distanceDefences: readonly Mutant[] = [
+  swap(
+    'no breaker: a dead cluster is called for each of its keys',
+    `${runtime}/breaker.ts`,
+    'const isOpen = (state: State) => state.failures >= failures;',
+    'const isOpen = (state: State) => state.failures < 0;',
+  ),
+  swap(
+    'a slow cluster takes all the time that there is',
+    `${runtime}/breaker.ts`,
+    'rests ? now() + wholeMs * restFactor : 0',
+    '0',
+  ),
+  swap(
+    'a slow cluster holds each function that does not know it yet for as long as its answers take',
+    `${runtime}/handle.ts`,
+    "lane === 'retry' ? undefined : breaker.patienceMs(cluster)",
+    'undefined',
+  ),
+  swap(
+    'a key of a slow cluster is put off again and again',
+    `${runtime}/handle.ts`,
+    "lane === 'retry' ? undefined : breaker.patienceMs(cluster)",
+    'breaker.patienceMs(cluster)',
+  ),
+  swap(
+    'a cluster that is away uses up its objects’ attempts',
+    `${runtime}/outcome.ts`,
+    "put(message, { lane: 'retry', attempt: message.attempt, deferrals }, wait, nowMs)",
+    "put(message, { lane: 'retry', attempt: message.attempt + 1, deferrals }, wait, nowMs)",
+  ),
+];
