@@ -31,8 +31,11 @@ const slow = { answerMs: 500, factor: 4 };
 /** Kubernetes' own objective for reads of one object (SLO "API call latency"): 99 of 100 within so many milliseconds. */
 const patienceMs = 1_000;
 
-/** Creates a breaker. `now` is in milliseconds, of any origin. */
-export function createBreaker(now: () => number, { failures = 5, againSeconds = 10 } = {}): Breaker {
+/** Creates a breaker. `now` is in milliseconds, of any origin; `random` is in [0, 1). */
+export function createBreaker(
+  now: () => number,
+  { failures = 5, againSeconds = 10, random = Math.random } = {},
+): Breaker {
   const states = new Map<string, State>();
   const isOpen = (state: State) => state.failures >= failures;
   const stateOf = (cluster: string) => states.get(cluster) ?? unknown;
@@ -42,6 +45,8 @@ export function createBreaker(now: () => number, { failures = 5, againSeconds = 
     const isFaster = (other = Number.POSITIVE_INFINITY) => other * slow.factor < answerMs;
     return answerMs > slow.answerMs && others.some(([, other]) => isFaster(other.answerMs));
   }
+  /** Half as long to one and a half times: instances learn at the same time who is slow, and would all give it its turn at the same time. */
+  const restMs = (wholeMs: number) => wholeMs * restFactor * (0.5 + random());
   const isInDoubt = ({ failures: failed, answerMs = 0 }: State) => failed > 0 || answerMs > slow.answerMs;
   return {
     advise: (cluster) => {
@@ -52,19 +57,19 @@ export function createBreaker(now: () => number, { failures = 5, againSeconds = 
     // Whose turn it is although it is slow is awaited: it must get on as well.
     patienceMs: (cluster) => (!isInDoubt(stateOf(cluster)) && isSlow(cluster, patienceMs) ? patienceMs : undefined),
     gaveUp: (cluster, { wholeMs }) =>
-      void states.set(cluster, { ...stateOf(cluster), answerMs: wholeMs, restsUntil: now() + wholeMs * restFactor }),
+      void states.set(cluster, { ...stateOf(cluster), answerMs: wholeMs, restsUntil: now() + restMs(wholeMs) }),
     reached: (cluster, { answerMs: last, wholeMs }) => {
       const { answerMs: before } = stateOf(cluster);
       // Twice in a row: one slow answer says nothing of the cluster.
       const rests = isSlow(cluster, Math.min(last ?? 0, before ?? 0));
       const answerMs = last ?? before;
-      const restsUntil = rests ? now() + wholeMs * restFactor : 0;
+      const restsUntil = rests ? now() + restMs(wholeMs) : 0;
       states.set(cluster, { failures: 0, restsUntil, ...(answerMs === undefined ? {} : { answerMs }) });
     },
     unreachable: (cluster, { wholeMs }) => {
       const state = { ...stateOf(cluster), failures: stateOf(cluster).failures + 1 };
-      const restMs = Math.max(againSeconds * 1000, wholeMs * restFactor);
-      states.set(cluster, isOpen(state) ? { ...state, restsUntil: now() + restMs } : state);
+      const untilAgainMs = Math.max(againSeconds * 1000, wholeMs * restFactor);
+      states.set(cluster, isOpen(state) ? { ...state, restsUntil: now() + untilAgainMs } : state);
     },
   };
 }

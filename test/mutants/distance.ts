@@ -14,7 +14,7 @@ export const distanceDefences: readonly Mutant[] = [
   swap(
     'a slow cluster takes all the time that there is',
     `${runtime}/breaker.ts`,
-    'rests ? now() + wholeMs * restFactor : 0',
+    'rests ? now() + restMs(wholeMs) : 0',
     '0',
   ),
   swap(
@@ -29,6 +29,7 @@ export const distanceDefences: readonly Mutant[] = [
     "lane === 'retry' ? undefined : breaker.patienceMs(cluster)",
     'breaker.patienceMs(cluster)',
   ),
+  swap('all instances give a slow cluster its turn at the same time', `${runtime}/breaker.ts`, '(0.5 + random())', '1'),
   swap(
     'a cluster that is away uses up its objects’ attempts',
     `${runtime}/outcome.ts`,

@@ -4,14 +4,15 @@ import { type Breaker, createBreaker } from '../../src/runtime/breaker.ts';
 
 function setUp() {
   let clock = 0;
-  const breaker = createBreaker(() => clock);
+  const chance = { random: 0.5 };
+  const breaker = createBreaker(() => clock, { random: () => chance.random });
   const fail = (times: number, cluster = 'a') => {
     for (let count = 0; count < times; count += 1) breaker.unreachable(cluster, { wholeMs: 1 });
   };
   const advance = (seconds: number) => {
     clock += seconds * 1_000;
   };
-  return { breaker, fail, advance };
+  return { breaker, fail, advance, chance };
 }
 
 describe('a breaker', () => {
@@ -134,6 +135,22 @@ describe('a breaker, of a cluster that answers slowly', () => {
     advance(12);
     answered(breaker, 'slow', 30, 1);
     expect([breaker.advise('slow'), breaker.patienceMs('slow')]).toEqual(['try', 1_000]);
+  });
+
+  it('gives it its turn earlier or later by chance, so that not all instances do at once', () => {
+    const { breaker, advance, chance } = setUp();
+    answered(breaker, 'fast', 20);
+    const turn = (seconds: number) => {
+      answered(breaker, 'slow', 1_500);
+      advance(seconds - 0.001);
+      const before = breaker.advise('slow');
+      advance(0.001);
+      return [before, breaker.advise('slow')];
+    };
+    chance.random = 0;
+    expect(turn(6)).toEqual(['slow', 'try']);
+    chance.random = 1;
+    expect(turn(18)).toEqual(['slow', 'try']);
   });
 
   it('awaits who may be unreachable: that is another finding', () => {
