@@ -44,12 +44,14 @@ export async function f10({ profile }: { readonly profile?: string } = {}): Prom
     {
       ...{ figure: 'f10', what: 'events a second on one processor until lag grows', goal: `>= ${goal.perSecond}/s` },
       ...{ ours: `${ours.pace}/s`, peer: `${peer.pace}/s (${beside})`, ratio: (ours.pace / peer.pace).toFixed(2) },
+      met: ours.pace >= goal.perSecond,
     },
     {
       ...{ figure: 'f10', what: `CPU of 1,000 events at ${calm.perSecond}/s`, goal: '<= the informer’s' },
       ours: `${(ours.cost * 1000).toFixed(0)} ms`,
       peer: `${(peer.cost * 1000).toFixed(0)} ms (${beside})`,
       ratio: (ours.cost / peer.cost).toFixed(2),
+      met: ours.cost <= peer.cost,
     },
     {
       ...{

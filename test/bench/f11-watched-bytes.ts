@@ -8,7 +8,7 @@ import type { Row } from './row.ts';
 const group = 'bench.example.com';
 const collection = `/apis/${group}/v1/namespaces/default/papers`;
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
-const goal = '<= 0.20';
+const goal = 0.2;
 const specBytes = 10_000;
 const deadlineMs = 60_000;
 
@@ -72,7 +72,8 @@ export async function f11(): Promise<readonly Row[]> {
     const metadata = await framesOf(api, name, metadataOnly);
     rows.push({
       ...{ figure: 'f11', what: `bytes sent for a watched object with ${specBytes / 1000} kB of spec: ${shape}` },
-      ...{ ours: `${metadata} B`, peer: `${whole} B (all of it)`, ratio: (metadata / whole).toFixed(2), goal },
+      ...{ ours: `${metadata} B`, peer: `${whole} B (all of it)`, ratio: (metadata / whole).toFixed(2) },
+      ...{ goal: `<= ${goal.toFixed(2)}`, met: metadata <= goal * whole },
     });
   }
   return rows;

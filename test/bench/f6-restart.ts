@@ -80,7 +80,7 @@ export async function f6({
   const what = `restart with ${objects} converged Foos`;
   return [
     {
-      ...{ figure: 'f6', what: `${what}: kill -9`, goal: '0 reconciles' },
+      ...{ figure: 'f6', what: `${what}: kill -9`, goal: '0 reconciles', met: killed.keys === 0 },
       ...{
         ours: `${killed.keys} reconciles, ${killed.requests} requests`,
         ...(peer === undefined ? {} : { peer: said(peer) }),
@@ -90,6 +90,7 @@ export async function f6({
     {
       ...{ figure: 'f6', what: `${what}: ${changesMeanwhile} changed while it was away` },
       ...{ ours: `${away.keys} reconciles, ${away.requests} requests`, goal: `${changesMeanwhile} reconciles` },
+      met: away.keys === changesMeanwhile,
       counts: { 'f6 reconciles after absence': away.keys, 'f6 requests after absence, cursor apart': away.started },
     },
   ];
