@@ -1,100 +1,21 @@
-// `outrigger doctor --stage` as a person runs it, against SQS, an API server, and as much of Lambda and Systems Manager as it asks: what it
-// finds, what it says to do, how it ends. What counts as silence is in test/runtime/watchers-silent.test.ts.
+// `outrigger doctor --stage` as a person runs it: what it finds of queues, what it says to do, how it ends. Functions and clusters are in
+// doctor-of-clusters.test.ts.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { CreateQueueCommand, DeleteQueueCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { type ExpectedQueue, expectedQueues } from '../../src/cli/doctor/expected-queues.ts';
+import { expectedQueues } from '../../src/cli/doctor/expected-queues.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { createClient } from '../../src/kube/client.ts';
-import { type ApiServer, startApiServer } from '../../src/local/api-server/server.ts';
-import { applyManifests, readManifests } from '../../src/local/manifests.ts';
 import { createSend } from '../../src/queue/send.ts';
-import { formatCursor } from '../../src/runtime/cursor-document.ts';
-import { readCursorObject, writeCursorObject } from '../../src/runtime/cursor-object.ts';
-import { pem, startWireServer } from '../kube/wire-server.ts';
-import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
-import { type Account, startAwsServices } from './aws-services.ts';
+import { doctor, findings, most, prefix, queues, useDeployment } from './doctor-world.ts';
 import { runHere } from './operated-system.ts';
 
+useDeployment();
 const { signal } = new AbortController();
-const prefix = 'outrigger-dev-';
-const account: Account = { mappings: [], unreserved: 1000, parameters: {} };
-const there: { queues?: TestQueues; services?: Awaited<ReturnType<typeof startAwsServices>>; server?: ApiServer } = {};
-let expected: readonly ExpectedQueue[];
-
-const queues = () => {
-  if (there.queues === undefined) throw new Error('not started');
-  return there.queues;
-};
 const urlOf = (name: string) => `${queues().urlPrefix}${prefix}${name}`;
 
-async function createQueue({ name, attributes, deadLetters }: ExpectedQueue): Promise<void> {
-  const RedrivePolicy =
-    deadLetters === undefined
-      ? {}
-      : {
-          RedrivePolicy: JSON.stringify({
-            deadLetterTargetArn: `arn:aws:sqs:us-east-1:000000000000:${prefix}${deadLetters.name}`,
-            maxReceiveCount: deadLetters.maxReceiveCount,
-          }),
-        };
-  await queues().sqs.send(
-    new CreateQueueCommand({ QueueName: `${prefix}${name}`, Attributes: { ...attributes, ...RedrivePolicy } }),
-  );
-}
-
-const mappingOf = (name: string, more: object = {}) => ({
-  UUID: `uuid-of-${name}`,
-  State: 'Enabled',
-  EventSourceArn: `arn:aws:sqs:us-east-1:000000000000:${prefix}${name}`,
-  FunctionResponseTypes: ['ReportBatchItemFailures'],
-  ScalingConfig: { MaximumConcurrency: 10 },
-  ...more,
-});
-const consumed = [...registry.map(({ name }) => `${name}.fifo`), 'timers', 'resync'];
-const most = 10 * consumed.length;
-const parameter = '/outrigger/dev/clusters/berlin';
-
-beforeAll(async () => {
-  there.queues = await startTestQueues();
-  there.services = await startAwsServices(account);
-  there.server = await startApiServer();
-  expected = await expectedQueues(registry, '.');
-  // Those without a redrive policy first: they are where the others' letters go.
-  for (const queue of expected.filter(({ deadLetters }) => deadLetters === undefined)) await createQueue(queue);
-  for (const queue of expected.filter(({ deadLetters }) => deadLetters !== undefined)) await createQueue(queue);
-  const client = createClient({ server: new URL(there.server.url) });
-  await applyManifests(client, await readManifests('infra/kubernetes/generated'), { signal });
-  const cursor = await readCursorObject(client);
-  const text = formatCursor({ cluster: 'uid', framesAtMs: Date.now(), entries: new Map() });
-  await writeCursorObject(client, { text, resourceVersion: cursor?.resourceVersion ?? '' });
-  client.close();
-}, 60_000);
-afterAll(async () => {
-  await there.queues?.stop();
-  there.services?.close();
-  await there.server?.close();
-});
-beforeEach(() => {
-  account.mappings = consumed.map((name) => mappingOf(name));
-  account.unreserved = 1000;
-  account.parameters = { [parameter]: JSON.stringify({ server: there.server?.url, access: { type: 'none' } }) };
-});
-
-async function doctor(...argv: readonly string[]) {
-  const env = {
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_REGION: 'us-east-1',
-    AWS_ENDPOINT_URL_SQS: queues().endpoint,
-    AWS_ENDPOINT_URL_LAMBDA: there.services?.url ?? '',
-    AWS_ENDPOINT_URL_SSM: there.services?.url ?? '',
-  };
-  return await runHere(doctorCommand(), ['--stage', 'dev', ...argv], env);
-}
 /** What a shell makes of the command at the end of an advice. */
 async function askedOfAws(fix = '') {
   const command = fix.slice(fix.lastIndexOf('since: ') + 'since: '.length);
@@ -103,12 +24,6 @@ async function askedOfAws(fix = '') {
   const after = (option: string) => words[words.indexOf(option) + 1];
   const attributes = z.record(z.string(), z.string()).parse(JSON.parse(after('--attributes') ?? ''));
   return { name: after('--queue-name'), attributes };
-}
-const finding = z.object({ state: z.string(), about: z.string(), says: z.string(), fix: z.string().optional() });
-async function findings(...argv: readonly string[]) {
-  const { out, status } = await doctor('--output', 'json', ...argv);
-  const all = z.array(finding).parse(JSON.parse(out));
-  return { all, bad: all.filter(({ state }) => state !== 'ok'), status };
 }
 
 describe('doctor', () => {
@@ -124,7 +39,8 @@ describe('doctor', () => {
     expect(out).toContain(`${most} functions may run at once, the account has 1000 unreserved`);
   });
 
-  it('knows the attributes that are deployed: those of timers and resync, and those of each controller', () => {
+  it('knows the attributes that are deployed: those of timers and resync, and those of each controller', async () => {
+    const expected = await expectedQueues(registry, '.');
     const of = (name: string) => expected.find((one) => one.name === name);
     expect(of('foo.fifo')?.attributes).toMatchObject({ FifoQueue: 'true', VisibilityTimeout: '180' });
     expect(of('foo.fifo')?.deadLetters).toEqual({ name: 'foo-dlq.fifo', maxReceiveCount: 10 });
@@ -186,111 +102,6 @@ describe('doctor', () => {
     await queues().drain(`${prefix}foo-dlq.fifo`);
   });
 });
-
-describe('doctor, of functions', () => {
-  const without = (name: string) =>
-    account.mappings.filter((one) => JSON.stringify(one) !== JSON.stringify(mappingOf(name)));
-
-  it('names a queue from which no function takes messages', async () => {
-    account.mappings = without('foo.fifo');
-    const { bad, status } = await findings();
-    expect(bad).toMatchObject([{ state: 'wrong', about: 'function of foo.fifo' }]);
-    expect(status).toBe(1);
-  });
-
-  it('points at a controller that is paused, and says how to resume it', async () => {
-    const paused = ['foo.fifo', 'timers'].map((name) => mappingOf(name, { State: 'Disabled' }));
-    account.mappings = [...account.mappings.filter((one) => !/foo|timers/.test(JSON.stringify(one))), ...paused];
-    const { bad, status } = await findings();
-    expect(bad).toMatchObject([
-      { state: 'warning', about: 'function of foo.fifo', fix: 'to go on: outrigger resume foo' },
-      { state: 'warning', about: 'function of timers', fix: expect.stringContaining('--uuid uuid-of-timers') },
-    ]);
-    expect(status).toBe(0);
-  });
-
-  it('names one that fails whole batches, and one without a limit', async () => {
-    account.mappings = [
-      ...without('foo.fifo'),
-      mappingOf('foo.fifo', { FunctionResponseTypes: [], ScalingConfig: {} }),
-    ];
-    const { bad } = await findings();
-    expect(bad.map(({ about, says }) => `${about}: ${says}`)).toEqual([
-      'function of foo.fifo: it does not report single failures of a batch',
-      'function of foo.fifo: it has no maximumConcurrency, and may take all that the account has',
-    ]);
-  });
-
-  it('says when together they may want more than the account has, as a new account’s 10', async () => {
-    account.unreserved = 10;
-    const { bad, status } = await findings();
-    const says = `${most} functions may run at once, the account has 10 unreserved`;
-    expect(bad).toMatchObject([
-      { state: 'wrong', about: 'concurrency', says, fix: expect.stringContaining('raise the quota') },
-    ]);
-    expect(status).toBe(1);
-  });
-
-  it('says which right is missing where the account may not be read', async () => {
-    account.unreserved = undefined;
-    const { bad, status } = await findings();
-    expect(bad).toMatchObject([
-      { state: 'warning', about: 'account', fix: expect.stringContaining('have this right given to you') },
-    ]);
-    expect(status).toBe(0);
-  });
-});
-
-describe('doctor, of clusters', () => {
-  it('names those that do not answer, whose certificate has changed, and whose entry is not valid, and looks at the others all the same', async () => {
-    account.parameters['/outrigger/dev/clusters/dark'] = '{"server":"http://127.0.0.1:9","access":{"type":"none"}}';
-    account.parameters['/outrigger/dev/clusters/odd'] = 'not JSON';
-    const wire = await startWireServer((_, response) => response.destroy(), { tls: true });
-    account.parameters['/outrigger/dev/clusters/moved'] = JSON.stringify({
-      server: wire.url.href,
-      ca: pem('other.pem'),
-      access: { type: 'token', token: 'secret-token' },
-    });
-    account.parameters['/outrigger/dev/clusters/gone'] =
-      '{"server":"http://127.0.0.1:9","access":{"type":"none"},"leaving":true}';
-    const { all, bad, status } = await findings();
-    expect(bad).toMatchObject([
-      { state: 'wrong', about: 'cluster dark', fix: expect.stringContaining('nothing answers there') },
-      { state: 'warning', about: 'cluster gone', says: 'is leaving: its messages are deleted' },
-      {
-        state: 'wrong',
-        about: 'cluster moved',
-        says: 'it cannot be asked',
-        fix: expect.stringContaining('cluster "moved": if its certificate has changed, put the CA certificate'),
-      },
-      {
-        state: 'wrong',
-        about: 'cluster odd',
-        says: 'its entry cannot be used',
-        fix: expect.stringContaining('cluster "odd"'),
-      },
-    ]);
-    expect(all.filter(({ about, state }) => about === 'cluster berlin' && state === 'ok').length).toBeGreaterThan(2);
-    expect(status).toBe(1);
-    expect((await findings('--cluster', 'berlin')).bad).toEqual([]);
-  });
-
-  it('names what a cluster without our manifests lacks: the kinds, and watchers', async () => {
-    await using bare = await startBare();
-    account.parameters[parameter] = JSON.stringify({ server: bare.url, access: { type: 'none' } });
-    const { bad } = await findings();
-    const said = bad.map(({ says }) => says);
-    expect(said).toContain('it has no watertanks.plant.example.com');
-    expect(said).toContain('its watchers are silent: there is no cursor; apply infra/kubernetes/generated');
-    const fixes = new Set(bad.filter(({ says }) => says.startsWith('it has no')).map(({ fix }) => fix));
-    expect(fixes).toEqual(new Set(['kubectl apply --server-side -k infra/kubernetes']));
-  });
-});
-
-async function startBare() {
-  const server = await startApiServer();
-  return { url: server.url, [Symbol.asyncDispose]: () => server.close() };
-}
 
 describe('a mistake is one line that says what to do, and exit status 1:', () => {
   it('a stage that does not exist', async () => {
