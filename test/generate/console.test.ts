@@ -6,55 +6,11 @@ import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import { resyncQueue, timersQueue } from '../../src/core/words.ts';
 import { createResolve, parseTemplate } from '../../src/local/lambda/template.ts';
-import { collectEmissions, type Emissions, emitting } from '../lambda/emissions.ts';
-import { dashboardBody, statistic, type Widget } from './dashboard-body.ts';
+import { collectEmissions, type Emissions } from '../lambda/emissions.ts';
+import { headingsOf, sectionsUnder } from '../support/markdown-headings.ts';
+import { type Alarm, alarmShape, looksOf, problem } from './console-looks.ts';
+import { dashboardBody, type Widget } from './dashboard-body.ts';
 import { packageTemplate } from './package-template.ts';
-
-/** What AWS keeps for queues and functions, and which statistics mean something. From "Available CloudWatch metrics for Amazon SQS". */
-const queueMetrics: Readonly<Record<string, readonly string[]>> = {
-  ApproximateAgeOfOldestMessage: ['Maximum', 'Average'],
-  ApproximateNumberOfMessagesVisible: ['Maximum', 'Average'],
-  ApproximateNumberOfMessagesDelayed: ['Maximum', 'Average'],
-  NumberOfMessagesDeleted: ['Sum'],
-};
-/** From "Types of metrics for Lambda functions". */
-const functionMetrics: Readonly<Record<string, readonly string[]>> = {
-  Invocations: ['Sum'],
-  Errors: ['Sum'],
-  Throttles: ['Sum'],
-  Duration: ['p50', 'p99', 'Maximum', 'Average'],
-};
-/** By the unit in which a metric of ours is written. */
-const ownStatistics: Readonly<Record<string, readonly string[]>> = {
-  Count: ['Sum', 'Maximum'],
-  Milliseconds: ['p50', 'p99', 'Maximum'],
-};
-
-const dimension = z.object({ Name: z.string(), Value: z.string() });
-const looked = { Namespace: z.string(), MetricName: z.string(), Dimensions: z.array(dimension).length(1) };
-const alarmShape = z.object({
-  AlarmName: z.string(),
-  AlarmDescription: z.string().max(1_024),
-  Threshold: z.number(),
-  EvaluationPeriods: z.int().min(1),
-  TreatMissingData: z.enum(['breaching', 'notBreaching']),
-  AlarmActions: z.array(z.string()).min(1),
-  OKActions: z.array(z.string()).min(1),
-  ...z.object({ ...looked, Statistic: statistic, Period: z.int().multipleOf(60) }).partial().shape,
-  Metrics: z
-    .array(
-      z.object({
-        Id: z.string(),
-        Expression: z.string().optional(),
-        MetricStat: z.object({ Metric: z.object(looked), Stat: statistic, Period: z.int().multipleOf(60) }).optional(),
-      }),
-    )
-    .optional(),
-});
-type Alarm = z.infer<typeof alarmShape>;
-
-/** One metric that somebody looks at. */
-type Look = { readonly where: string; readonly metric: readonly string[]; readonly stat: string };
 
 let alarms: readonly Alarm[];
 let widgets: readonly Widget[];
@@ -86,38 +42,6 @@ beforeAll(async () => {
   emissions = await collectEmissions({ perCluster: false });
 }, 120_000);
 
-/** What is wrong with a look at a metric; undefined when it is written so. */
-function problem({ metric: [namespace = '', name = '', by = '', of = ''], stat }: Look): string | undefined {
-  if (namespace === 'AWS/SQS') {
-    if (by !== 'QueueName' || !names.queues.includes(of)) return `no queue ${of}`;
-    return queueMetrics[name]?.includes(stat) ? undefined : `${stat} of ${name}`;
-  }
-  if (namespace === 'AWS/Lambda') {
-    if (by !== 'FunctionName' || !names.functions.includes(of)) return `no function ${of}`;
-    return functionMetrics[name]?.includes(stat) ? undefined : `${stat} of ${name}`;
-  }
-  // One controller has spoken for all.
-  const service = registry.some((one) => one.name === of) ? emitting : of;
-  const written = emissions.metrics.find(
-    (one) => one.namespace === namespace && one.name === name && by === 'service' && one.dimensions.service === service,
-  );
-  if (written === undefined) return `nobody writes ${name} of ${of}`;
-  return ownStatistics[written.unit]?.includes(stat) ? undefined : `${stat} of ${name}`;
-}
-
-function looksOf({ AlarmName: where, Namespace, MetricName, Dimensions, Statistic, Metrics = [] }: Alarm): Look[] {
-  const metricOf = (one: { Namespace: string; MetricName: string; Dimensions: { Name: string; Value: string }[] }) => [
-    one.Namespace,
-    one.MetricName,
-    ...one.Dimensions.flatMap(({ Name, Value }) => [Name, Value]),
-  ];
-  const inside = Metrics.flatMap(({ MetricStat }) =>
-    MetricStat === undefined ? [] : [{ where, metric: metricOf(MetricStat.Metric), stat: MetricStat.Stat }],
-  );
-  if (Namespace === undefined || MetricName === undefined || Dimensions === undefined) return inside;
-  return [...inside, { where, metric: metricOf({ Namespace, MetricName, Dimensions }), stat: Statistic ?? '' }];
-}
-
 describe('the dashboard', () => {
   const looks = () =>
     widgets.flatMap((widget) =>
@@ -132,7 +56,9 @@ describe('the dashboard', () => {
 
   it('shows nothing but metrics that somebody writes, with a statistic that means something', () => {
     expect(looks().length).toBeGreaterThan(20 * registry.length);
-    expect(looks().flatMap((look) => problem(look)?.concat(` (${look.where})`) ?? [])).toEqual([]);
+    expect(looks().flatMap((look) => problem(look, { ...names, emissions })?.concat(` (${look.where})`) ?? [])).toEqual(
+      [],
+    );
   });
 
   it('shows lag, outcomes, what was missed and mended, queues, dead letters and throttles of each controller', () => {
@@ -184,7 +110,9 @@ describe('the alarms', () => {
   it('look at nothing but metrics that somebody writes, with a statistic that means something', () => {
     const looks = alarms.flatMap(looksOf);
     expect(looks.length).toBeGreaterThan(alarms.length);
-    expect(looks.flatMap((look) => problem(look)?.concat(` (${look.where})`) ?? [])).toEqual([]);
+    expect(looks.flatMap((look) => problem(look, { ...names, emissions })?.concat(` (${look.where})`) ?? [])).toEqual(
+      [],
+    );
   });
 
   it('are a set for each controller, and one for what all share', () => {
@@ -220,7 +148,7 @@ describe('the alarms', () => {
       return anchor;
     });
     // Under the heading "Alarms" there is nothing else.
-    expect(new Set(named)).toEqual(new Set(runbooksOf(readFileSync('docs/operating.md', 'utf8'))));
+    expect(new Set(named)).toEqual(new Set(sectionsUnder(readFileSync('docs/operating.md', 'utf8'), 'Alarms')));
   });
 });
 
@@ -254,21 +182,3 @@ describe('the saved questions', () => {
     expect(questions.map(({ name }) => name)).toContain('outrigger-test/the life of one key');
   });
 });
-
-/** Anchors as GitHub makes them of headings. */
-function headingsOf(markdown: string): readonly string[] {
-  return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
-}
-
-function runbooksOf(markdown: string): readonly string[] {
-  const [, alarmsAndRest = ''] = markdown.split(/^## Alarms$/m);
-  const [own = ''] = alarmsAndRest.split(/^## /m);
-  return [...own.matchAll(/^### (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
-}
-
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\w\- ]/g, '')
-    .replaceAll(' ', '-');
-}
