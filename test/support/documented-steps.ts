@@ -106,7 +106,7 @@ export const elsewhere: Readonly<Record<string, readonly [file: string, text: st
   ],
   'kubectl delete -k infra/kubernetes': ['test/cluster/uninstall.test.ts', "'delete', '-k', manifests"],
   'outrigger dev': ['test/journey/demo.test.ts', "'src/cli/main.ts', 'dev'"],
-  'outrigger doctor --cluster NAME': ['test/cli/doctor.test.ts', "'--cluster'"],
+  'outrigger doctor --cluster NAME': ['test/cli/doctor-of-clusters.test.ts', "'--cluster'"],
   'npm run bench -- --quick': ['.ci/run', 'npm run bench -- --quick'],
   'outrigger clusters access': ['test/cli/clusters.test.ts', "'access'"],
 };
@@ -120,6 +120,7 @@ export const unattended: Readonly<Record<string, string>> = {
   'npm run bench -- --write docs/performance.md': 'as npm run bench',
   'npm run bench -- --only f2 --write docs/performance.md': 'as npm run bench',
   'npm run bench -- --only f2 --queue elasticmq': 'as npm run bench',
+  'npm run bench -- --only fleet': 'a quarter of an hour, and measures, which nothing should be beside',
   'npm run bench -- --only f9-measure --only f9 --write docs/cost.md': 'measures, which nothing should be beside',
   'npm run chaos -- --real': 'most of an hour; --ci is a part of it',
   'npm run chaos -- --full --keep FILE --write docs/reliability.md': 'hours; --ci is a part of it',
