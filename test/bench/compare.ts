@@ -32,6 +32,10 @@ export function compare<T>(
     };
   });
   const [ours, ...peers] = all;
+  // A goal beside somebody who was not measured is neither met nor missed.
+  const isKnown = goals.every(({ than }) =>
+    peers.some(({ name, spread }) => name.startsWith(than) && spread !== undefined),
+  );
   const missed = goals.filter(({ than, times }) =>
     peers.some(({ name, spread }) => {
       if (!name.startsWith(than) || spread === undefined) return false;
@@ -43,7 +47,9 @@ export function compare<T>(
     ...{ figure, what, ours: said(ours), goal: goal === '' ? '-' : goal, beside: all },
     ...{ peer: peers.map((peer) => `${peer.name} ${said(peer)}`).join('; ') || '-' },
     ...{ ratio: peers.map((peer) => ratioTo(peer, ours)).join('; ') || '-' },
-    ...(goals.length === 0 ? {} : { met: missed.length === 0 && ours?.spread !== undefined }),
+    ...(goals.length > 0 && (isKnown || missed.length > 0)
+      ? { met: missed.length === 0 && ours?.spread !== undefined }
+      : {}),
     ...(all.some(({ failure }) => failure !== undefined) ? { failed: true } : {}),
   };
 }

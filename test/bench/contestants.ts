@@ -10,8 +10,15 @@ import { sampleController } from './peers/sample-controller.ts';
 /** The peers of this bench. */
 const peers: readonly Contestant[] = [controllerRuntime, sampleController, kopf, pepr, clientNode];
 
-/** Makes the list. Ours stands there as it is deployed; at its best as well where that is another one. */
-export function contestants(queue: QueueServer, { best = false } = {}): readonly Contestant[] {
+/**
+ * Makes the list. Ours stands there as it is deployed; at its best as well where that is another one. With `only`, of the peers those whose
+ * names begin so.
+ */
+export function contestants(
+  queue: QueueServer,
+  { best = false, only }: { readonly best?: boolean; readonly only?: readonly string[] | undefined } = {},
+): readonly Contestant[] {
   const us = ours(queue);
-  return [best ? us : { ...us, settings: ['default'] }, ...peers];
+  const isWanted = ({ name }: Contestant) => only?.some((beginning) => name.startsWith(beginning)) ?? true;
+  return [best ? us : { ...us, settings: ['default'] }, ...peers.filter(isWanted)];
 }

@@ -45,13 +45,15 @@ export type Choices = {
   readonly write?: string;
   /** Of f2 and f3: what ours has as its queue, so that nobody measures the emulator. */
   readonly queue?: QueueServer;
+  /** Of f2 and f3: beside which peers, by the beginnings of their names; all when not given. */
+  readonly peers?: readonly string[];
   /** Of f2 and f3: how many times around. */
   readonly runs?: number;
 };
 
 /** Makes the list, in the order in which they are measured. */
 export function allFigures(
-  { objects, profile, prices, write, queue = 'fauxqs', runs = usualRuns }: Choices,
+  { objects, profile, prices, write, queue = 'fauxqs', peers: only, runs = usualRuns }: Choices,
   say: (line: string) => void,
 ): readonly Figure[] {
   const count = objects === undefined ? {} : { objects };
@@ -61,8 +63,12 @@ export function allFigures(
   };
   return [
     { name: 'f1', seconds: 300, measure: () => f1(objects === undefined ? {} : { counts: [objects] }) },
-    { name: 'f2', seconds: 2_400, measure: () => f2(contestants(queue), { ...count, runs, say }) },
-    { name: 'f3', seconds: 2_400, measure: () => f3(contestants(queue, { best: true }), { ...count, runs, say }) },
+    { name: 'f2', seconds: 2_400, measure: () => f2(contestants(queue, { only }), { ...count, runs, say }) },
+    {
+      name: 'f3',
+      seconds: 2_400,
+      measure: () => f3(contestants(queue, { best: true, only }), { ...count, runs, say }),
+    },
     { name: 'f4', seconds: 15, measure: f4 },
     { name: 'f5', seconds: 15, measure: measureF5 },
     { name: 'f6', seconds: 300, measure: () => f6(count) },

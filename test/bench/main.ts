@@ -1,5 +1,5 @@
 // `npm run bench`: every figure as one table. Nothing is asserted by the clock: what counts things can be compared between machines, times
-// only within one run. `--only f2` measures that one; `--quick` counts what can be counted in two minutes and fails when it is
+// only within one run. `--only f2` measures that one, `--peers kopf` beside that one; `--quick` counts what can be counted in two minutes and fails when it is
 // more than what is stored, which `--store` does. Ends with 1 when something could not be measured or was more.
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     report: { type: 'string' },
     queue: { type: 'string', default: 'fauxqs' },
     runs: { type: 'string' },
+    peers: { type: 'string', multiple: true },
   },
 });
 const say = (line: string) => void process.stderr.write(`${line}\n`);

@@ -13,6 +13,7 @@ export type Effect = {
   readonly url: string;
   /** What SQS calls are called. */
   readonly target: string;
+  readonly headers: http.IncomingHttpHeaders;
   readonly body: string;
   /** Of whoever asked, on this machine. */
   readonly port: number;
@@ -102,7 +103,7 @@ export async function startGate({ url, ca, certificate }: Upstream, onEffect: (e
 }
 
 function effectOf({ method = 'GET', url = '/', headers, socket }: http.IncomingMessage, body: string): Effect {
-  return { method, url, target: targetOf(headers), body, port: socket.remotePort ?? 0 };
+  return { method, url, target: targetOf(headers), headers, body, port: socket.remotePort ?? 0 };
 }
 
 /** Reading is no effect, whatever the method: SQS reads by POST. */

@@ -45,7 +45,16 @@ const levelPerSecond = 4;
 
 /** Starts it; when it cannot, nothing stays behind. */
 export async function startWholeSystem(
-  { real, onLine = () => undefined }: { readonly real: boolean; readonly onLine?: (line: string) => void },
+  {
+    real,
+    onLine = () => undefined,
+    onCall = () => undefined,
+  }: {
+    readonly real: boolean;
+    readonly onLine?: (line: string) => void;
+    /** Told of each call of a function that changed something, be it to AWS or to others. */
+    readonly onCall?: (call: Pick<Effect, 'headers' | 'body'>) => void;
+  },
   signal: AbortSignal,
 ): Promise<WholeSystem> {
   await using parts = new AsyncDisposableStack();
@@ -55,6 +64,7 @@ export async function startWholeSystem(
   const listeners = new Set<(effect: Effect) => void>();
   const gateTo = async (upstream: Upstream): Promise<string> => {
     const gate = await startGate(upstream, (effect) => {
+      onCall(effect);
       for (const listener of listeners) listener(effect);
     });
     parts.defer(() => gate.close());
