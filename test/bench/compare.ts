@@ -32,24 +32,19 @@ export function compare<T>(
     };
   });
   const [ours, ...peers] = all;
-  // A goal beside somebody who was not measured is neither met nor missed.
-  const isKnown = goals.every(({ than }) =>
-    peers.some(({ name, spread }) => name.startsWith(than) && spread !== undefined),
-  );
-  const missed = goals.filter(({ than, times }) =>
-    peers.some(({ name, spread }) => {
-      if (!name.startsWith(than) || spread === undefined) return false;
-      return !((ours?.spread?.median ?? Number.NaN) <= times * spread.median);
-    }),
-  );
+  const own = ours?.spread?.median ?? Number.NaN;
+  const met = goals.map(({ than, times }) => {
+    const medians = peers.flatMap(({ name, spread }) => (name.startsWith(than) ? (spread?.median ?? []) : []));
+    // Beside somebody who was not measured it is neither met nor missed.
+    return medians.length === 0 ? undefined : medians.every((median) => own <= times * median);
+  });
   const goal = goals.map(({ than, times }) => `<= ${times === 1 ? '' : `${times} x `}${than}`).join(', ');
   return {
     ...{ figure, what, ours: said(ours), goal: goal === '' ? '-' : goal, beside: all },
     ...{ peer: peers.map((peer) => `${peer.name} ${said(peer)}`).join('; ') || '-' },
     ...{ ratio: peers.map((peer) => ratioTo(peer, ours)).join('; ') || '-' },
-    ...(goals.length > 0 && (isKnown || missed.length > 0)
-      ? { met: missed.length === 0 && ours?.spread !== undefined }
-      : {}),
+    ...(met.includes(false) ? { met: false } : {}),
+    ...(met.length > 0 && met.every((one) => one === true) ? { met: true } : {}),
     ...(all.some(({ failure }) => failure !== undefined) ? { failed: true } : {}),
   };
 }

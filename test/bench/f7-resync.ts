@@ -24,7 +24,8 @@ import { startBordered } from '../support/bordered.ts';
 import { create, digits, served, untilServed } from './populate.ts';
 import type { Row } from './row.ts';
 
-const goal = { megabytes: 128, seconds: 60, pageSize: 500 };
+/** What a resync may take; pages are what the API server is asked for. */
+export const goal = { megabytes: 128, seconds: 60, pageSize: 500 };
 /** As deployed: a tick every ten minutes, everything within ten hours. Nothing counts as missed while it is this young. */
 const resyncSeconds = { tick: 600, period: 36_000, grace: 3600 };
 const collection = '/apis/kitchen.example.com/v1/namespaces/default/ingredients';
@@ -54,12 +55,12 @@ const invocation = `
 /** What a resync cost: how many pages, and of its invocations how many, how long in all, and the most memory of any. */
 type ResyncCost = Cost & { readonly pages: number; readonly times: number };
 
-/** Measures a resync of so many Ingredients: by the function as it is deployed, and by one with the memory of the goal. */
-export async function measureResync(
+/** Lays out so many Ingredients at rest, to be resynced by functions of any memory. What was started is put on `parts`. */
+export async function openResync(
+  parts: AsyncDisposableStack,
   objects: number,
-): Promise<{ readonly deployed: ResyncCost; readonly small: ResyncCost; readonly deployedMegabytes: number }> {
+): Promise<{ resync(memoryMegabytes: number): Promise<ResyncCost>; readonly deployedMegabytes: number }> {
   const signal = AbortSignal.timeout(1_800_000);
-  await using parts = new AsyncDisposableStack();
   const root = process.cwd();
   const template = await makeArtifacts(build, root, signal);
   const worlds = await startWorlds(parts);
@@ -128,14 +129,15 @@ export async function measureResync(
     return whole;
   };
 
-  const deployed = await resync(definition.memoryMegabytes);
-  const small = await resync(goal.megabytes);
-  return { deployed, small, deployedMegabytes: definition.memoryMegabytes };
+  return { resync, deployedMegabytes: definition.memoryMegabytes };
 }
 
 /** Measures a resync of so many Ingredients. */
 export async function f7({ objects = 100_000 }: { readonly objects?: number } = {}): Promise<readonly Row[]> {
-  const { deployed, small, deployedMegabytes } = await measureResync(objects);
+  await using parts = new AsyncDisposableStack();
+  const { resync, deployedMegabytes } = await openResync(parts, objects);
+  const deployed = await resync(deployedMegabytes);
+  const small = await resync(goal.megabytes);
   const wantedPages = Math.ceil(objects / goal.pageSize);
   const what = `resync of ${objects} objects on a real kube-apiserver`;
   return [

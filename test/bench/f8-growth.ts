@@ -8,7 +8,7 @@ import { openArena, stampObjects } from './arena.ts';
 import { said } from './compare.ts';
 import { watcher } from './f1-followers.ts';
 import { grown } from './f1-watcher-memory.ts';
-import { measureResync } from './f7-resync.ts';
+import { goal, openResync } from './f7-resync.ts';
 import { collectionOf, startJudge } from './judge.ts';
 import { ours } from './ours/ours.ts';
 import type { Program } from './peers/contestant.ts';
@@ -49,7 +49,9 @@ export async function f8({
   const resyncs = await repeated(runs, () =>
     inTurn(counts, async (count) => {
       say(`  resync of ${count}`);
-      return await measureResync(count);
+      await using parts = new AsyncDisposableStack();
+      const { resync } = await openResync(parts, count);
+      return await resync(goal.megabytes);
     }),
   );
   const row = (what: string, unit: string, values: readonly (readonly number[])[]) =>
@@ -81,12 +83,12 @@ export async function f8({
     row(
       'resync: time of 1,000 objects',
       'ms',
-      resyncs.map((run) => run.map(({ small }, index) => (small.seconds * 1e6) / (counts[index] ?? Number.NaN))),
+      resyncs.map((run) => run.map(({ seconds }, index) => (seconds * 1e6) / (counts[index] ?? Number.NaN))),
     ),
     row(
       'resync: resident memory',
       'MB',
-      each(resyncs, ({ small }) => small.megabytes),
+      each(resyncs, ({ megabytes }) => megabytes),
     ),
   ];
 }

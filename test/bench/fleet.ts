@@ -7,6 +7,7 @@ import { type Fleet, openFleet } from '../fleet/fleet.ts';
 import type { Trouble } from '../fleet/member.ts';
 import { followPortions, type PortionLag } from './portion-lag.ts';
 import type { Row } from './row.ts';
+import { quantile } from './spread.ts';
 
 /** Batches at once, as serverless.yml allows. */
 const concurrency = 10;
@@ -101,7 +102,7 @@ export async function fleetLag(): Promise<readonly Row[]> {
 
 /**
  * Starts as many environments of the function as there may be, and lets each meet every cluster. A rise of load that needs another one waits
- * for its cold start whoever causes it, and that is measured by f5.
+ * for its cold start whoever causes it, and that is not measured here.
  */
 async function warmUp(fleet: Fleet, members: readonly { readonly name: string }[]): Promise<void> {
   const { length: before } = fleet.pids();
@@ -120,7 +121,7 @@ async function warmUp(fleet: Fleet, members: readonly { readonly name: string }[
 
 async function p99s(clusters: readonly PortionLag[]): Promise<readonly number[]> {
   const lags = await Promise.all(clusters.map((one) => one.measure(changes, usual)));
-  return lags.map((each) => each.toSorted((a, b) => a - b)[Math.floor(each.length * 0.99)] ?? Number.NaN);
+  return lags.map((each) => quantile(each, 0.99));
 }
 
 function rowOf(what: string, lags: readonly number[], calm: readonly number[]): Row {

@@ -1,6 +1,6 @@
 // `npm run bench`: every figure as one table. Nothing is asserted by the clock: what counts things can be compared between machines, times
-// only within one run. `--only f2` measures that one, `--peers kopf` beside that one; `--quick` counts what can be counted in two minutes and fails when it is
-// more than what is stored, which `--store` does. Ends with 1 when something could not be measured or was more.
+// only within one run. `--only f2` measures that one, `--peers kopf` beside that one; `--quick` counts what can be counted in two
+// minutes and fails when it is more than what is stored, which `--store` does. Ends with 1 when something could not be measured or was more.
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';

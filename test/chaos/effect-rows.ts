@@ -76,8 +76,8 @@ function watcherEffect(asked: Asked): (typeof watcherDeaths)[number]['effect'] |
 async function killFunctions(stage: Stage): Promise<number> {
   const { system, note } = stage;
   const real = system.plane !== undefined;
-  const { note: onCall } = system.calls;
-  const whole = await startWholeSystem({ real, onCall }, AbortSignal.timeout(startSeconds * 1000));
+  const whole = await startWholeSystem({ real }, AbortSignal.timeout(startSeconds * 1000));
+  whole.onEffect(system.calls.note);
   try {
     const lines = subjects.map(async (line) => {
       const controllers = line.map(({ controller }) => controller);

@@ -60,10 +60,18 @@ describe('a peer that fails', () => {
 });
 
 describe('a goal', () => {
+  const outcome = (name: string, figure: number) => ({ name, setting: 'best' as const, runs: [figure] });
+  const outcomes = [outcome('ours', 10), outcome('peer (default)', 9), outcome('peer (best)', 4)];
+
   it('is missed when ours is more than so many times any setting of the peer', async () => {
-    const outcome = (name: string, figure: number) => ({ name, setting: 'best' as const, runs: [figure] });
-    const outcomes = [outcome('ours', 10), outcome('peer (default)', 9), outcome('peer (best)', 4)];
     const met = (times: number) => compare({ ...about, goals: [{ than: 'peer', times }] }, outcomes, Number).met;
     expect([met(2), met(2.5)]).toEqual([false, true]);
+  });
+
+  it('beside somebody who was not measured is not met; it may be missed beside another', () => {
+    const nobody = { than: 'nobody', times: 1 };
+    const met = (times: number) =>
+      compare({ ...about, goals: [{ than: 'peer', times }, nobody] }, outcomes, Number).met;
+    expect([met(2), met(2.5)]).toEqual([false, undefined]);
   });
 });

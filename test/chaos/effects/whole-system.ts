@@ -45,16 +45,7 @@ const levelPerSecond = 4;
 
 /** Starts it; when it cannot, nothing stays behind. */
 export async function startWholeSystem(
-  {
-    real,
-    onLine = () => undefined,
-    onCall = () => undefined,
-  }: {
-    readonly real: boolean;
-    readonly onLine?: (line: string) => void;
-    /** Told of each call of a function that changed something, be it to AWS or to others. */
-    readonly onCall?: (call: Pick<Effect, 'headers' | 'body'>) => void;
-  },
+  { real, onLine = () => undefined }: { readonly real: boolean; readonly onLine?: (line: string) => void },
   signal: AbortSignal,
 ): Promise<WholeSystem> {
   await using parts = new AsyncDisposableStack();
@@ -64,7 +55,6 @@ export async function startWholeSystem(
   const listeners = new Set<(effect: Effect) => void>();
   const gateTo = async (upstream: Upstream): Promise<string> => {
     const gate = await startGate(upstream, (effect) => {
-      onCall(effect);
       for (const listener of listeners) listener(effect);
     });
     parts.defer(() => gate.close());
