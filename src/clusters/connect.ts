@@ -1,5 +1,6 @@
 // From a cluster's name to a client: one per cluster and entry, kept as long as the entry stays the same, so that a warm
 // function keeps its connections.
+import { isDeepStrictEqual } from 'node:util';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import type { SecretReader } from '../core/secret.ts';
 import { type ClientOptions, createClient, type KubeClient } from '../kube/client.ts';
@@ -38,7 +39,7 @@ export function createClusters(
     client: clientOptions = {},
   }: ClusterParts,
 ): Clusters {
-  const clients = new Map<string, { readonly made: string; readonly client: KubeClient }>();
+  const clients = new Map<string, { readonly made: PlainEntry; readonly client: KubeClient }>();
   const connect = async (name: string, entry: PlainEntry) => await connectionOf(name, entry, { now, credentials });
 
   return {
@@ -46,12 +47,11 @@ export function createClusters(
       const entry = await table.get(name);
       if (entry === undefined) return { type: 'unknown' };
       if (entry.leaving === true) return { type: 'leaving' };
-      const plain = await plainEntry(name, entry, secrets);
-      const made = JSON.stringify(plain);
+      const made = await plainEntry(name, entry, secrets);
       const known = clients.get(name);
-      if (known?.made === made) return { type: 'client', client: known.client };
+      if (known !== undefined && isDeepStrictEqual(known.made, made)) return { type: 'client', client: known.client };
       const connection = renewing(
-        { made, connection: await connect(name, plain) },
+        { made, connection: await connect(name, made) },
         {
           read: async () => {
             const present = await table.get(name);
@@ -76,7 +76,7 @@ export function createClusters(
   };
 }
 
-type Made = { readonly made: string; readonly connection: Connection };
+type Made = { readonly made: PlainEntry; readonly connection: Connection };
 
 /** After a 401 the entry is read again, and its new token is used at once; but never sent to another server than before. */
 function renewing(
@@ -103,10 +103,9 @@ function renewing(
       current.connection.refresh?.();
     },
     token: async () => {
-      const entry = await read();
-      const made = JSON.stringify(entry);
-      if (entry !== undefined && made !== current.made) {
-        const fresh = await connect(entry);
+      const made = await read();
+      if (made !== undefined && !isDeepStrictEqual(made, current.made)) {
+        const fresh = await connect(made);
         if (fresh.server.href === connection.server.href) current = { made, connection: fresh };
       }
       return await (current.connection.token ?? token)();

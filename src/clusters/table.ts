@@ -23,26 +23,26 @@ export interface ClusterTable {
 const HIT_SECONDS = 60;
 const MISS_SECONDS = 5;
 
-type Remembered = { readonly value: unknown; readonly until: number };
+type Remembered = { readonly value: unknown; readonly until: number; entry?: ClusterEntry };
 
 /** Creates a table over a source. While the source fails, an entry that was known stays in use. */
 export function createClusterTable(source: ClusterSource, { now }: { readonly now: () => Date }): ClusterTable {
   const remembered = new Map<string, Remembered>();
-  const running = new Map<string, Promise<unknown>>();
+  const running = new Map<string, Promise<Remembered>>();
 
-  function remember(name: string, value: unknown): unknown {
-    remembered.set(name, { value, until: now().getTime() + (value === undefined ? MISS_SECONDS : HIT_SECONDS) * 1000 });
-    return value;
+  function remember(name: string, value: unknown, seconds = value === undefined ? MISS_SECONDS : HIT_SECONDS): Remembered {
+    const one = { value, until: now().getTime() + seconds * 1000 };
+    remembered.set(name, one);
+    return one;
   }
 
-  async function fetch(name: string): Promise<unknown> {
+  async function fetch(name: string): Promise<Remembered> {
     const known = remembered.get(name);
     try {
       return remember(name, await source.read(name));
     } catch (error) {
       if (known?.value === undefined) throw error;
-      remembered.set(name, { value: known.value, until: now().getTime() + MISS_SECONDS * 1000 });
-      return known.value;
+      return remember(name, known.value, MISS_SECONDS);
     }
   }
 
@@ -50,7 +50,7 @@ export function createClusterTable(source: ClusterSource, { now }: { readonly no
     async get(name) {
       if (!isClusterName(name)) return undefined;
       const known = remembered.get(name);
-      if (known !== undefined && now().getTime() < known.until) return parsed(name, known.value);
+      if (known !== undefined && now().getTime() < known.until) return parsed(name, known);
       const fetching = running.get(name) ?? fetch(name).finally(() => running.delete(name));
       running.set(name, fetching);
       return parsed(name, await fetching);
@@ -67,6 +67,9 @@ export function createClusterTable(source: ClusterSource, { now }: { readonly no
   };
 }
 
-function parsed(name: string, value: unknown): ClusterEntry | undefined {
-  return value === undefined ? undefined : parseEntry(name, value);
+/** Parsed once, not for every key: it is asked for with every request. */
+function parsed(name: string, one: Remembered): ClusterEntry | undefined {
+  if (one.value === undefined) return undefined;
+  one.entry ??= parseEntry(name, one.value);
+  return one.entry;
 }

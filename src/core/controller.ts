@@ -6,7 +6,7 @@ import { SettingsError } from './errors.ts';
 import type { ExecDeclaration, Executes } from './exec.ts';
 import type { Key } from './key.ts';
 import type { Kind } from './kind.ts';
-import { type AnyResult, parseFinalized, parseResult } from './parse-result.ts';
+import { type AnyResult, createResultParser, parseFinalized } from './parse-result.ts';
 import { type Part, type PartCondition, type PartField, type Side, sideOfPart } from './part.ts';
 import type { AnyResource, Custom, Resource } from './resource.ts';
 import type { Finalized, Result } from './result.ts';
@@ -176,11 +176,10 @@ function run<S, T, C extends string, Own extends Kind, Read extends Kind, E exte
   secrets: SecretReader | undefined,
 ): Running {
   const clients = makeClients(controller, environment, secrets);
+  const parseResult = createResultParser(side);
   return {
-    reconcile: async (raw, context) => {
-      const result = await controller.reconcile(side.read(raw), typeContext(context, clients, controller));
-      return parseResult(side, result);
-    },
+    reconcile: async (raw, context) =>
+      parseResult(await controller.reconcile(side.read(raw), typeContext(context, clients, controller))),
     finalize: async (raw, context) =>
       controller.finalize === undefined
         ? 'done'

@@ -25,34 +25,39 @@ const condition = z.object({
   message: z.string().optional(),
 });
 
-/** Checks a result. Throws InvalidResultError, naming the field that is unknown, missing or wrong. */
-export function parseResult(
-  { conditions: declaredConditions, parseStatus }: Pick<Side<unknown, unknown>, 'conditions' | 'parseStatus'>,
-  { status, conditions, ...wish }: { readonly status: unknown; readonly conditions: unknown },
-): AnyResult {
-  const declared = Object.fromEntries(declaredConditions.map((type) => [type, condition]));
+const finalized = z.strictObject({ requeueAfterSeconds, reason: z.string().min(1), message: z.string().optional() });
+
+/**
+ * Makes the check of a side's results, once: a schema costs more to make than to ask. The check throws InvalidResultError, naming the
+ * field that is unknown, missing or wrong.
+ */
+export function createResultParser({
+  conditions: declared,
+  parseStatus,
+}: Pick<Side<unknown, unknown>, 'conditions' | 'parseStatus'>): (result: {
+  readonly status: unknown;
+  readonly conditions: unknown;
+}) => AnyResult {
   const rest = z.strictObject({
-    conditions: z.strictObject(declared),
+    conditions: z.strictObject(Object.fromEntries(declared.map((type) => [type, condition]))),
     requeueAfterSeconds: requeueAfterSeconds.optional(),
     retry: z.instanceof(Error).optional(),
   });
-  const parsed = parse(rest, { conditions, ...wish });
-  const { requeueAfterSeconds: after, retry } = parsed;
-  return {
-    status: parseStatus(status),
-    conditions: Object.fromEntries(Object.entries(parsed.conditions).map(([type, said]) => [type, conditionOf(said)])),
-    ...(after === undefined ? {} : { requeueAfterSeconds: after }),
-    ...(retry === undefined ? {} : { retry }),
+  return ({ status, conditions: said, ...wish }) => {
+    const { conditions, requeueAfterSeconds: after, retry } = parse(rest, { conditions: said, ...wish });
+    return {
+      status: parseStatus(status),
+      conditions: Object.fromEntries(Object.entries(conditions).map(([type, one]) => [type, conditionOf(one)])),
+      ...(after === undefined ? {} : { requeueAfterSeconds: after }),
+      ...(retry === undefined ? {} : { retry }),
+    };
   };
 }
 
 /** Checks what finalize returned. Throws InvalidResultError. */
-export function parseFinalized(finalized: Finalized): Finalized {
-  if (finalized === 'done') return finalized;
-  const { message, ...rest } = parse(
-    z.strictObject({ requeueAfterSeconds, reason: z.string().min(1), message: z.string().optional() }),
-    finalized,
-  );
+export function parseFinalized(said: Finalized): Finalized {
+  if (said === 'done') return said;
+  const { message, ...rest } = parse(finalized, said);
   return message === undefined ? rest : { ...rest, message };
 }
 

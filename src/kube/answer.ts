@@ -14,20 +14,29 @@ export async function readAll(
   label: string,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
   try {
-    for await (const chunk of response) {
-      const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
-      size += bytes.length;
-      if (size > limit) throw new AnswerError(`${label}: the answer is larger than ${limit} bytes`);
-      chunks.push(bytes);
-    }
+    return await collect(response, limit, label);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw error instanceof AnswerError ? error : connectError(label, error);
   }
-  return Buffer.concat(chunks);
+}
+
+/** By events: iteration costs more than all else that is done with a small answer. */
+function collect(response: IncomingMessage, limit: number, label: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    if (response.destroyed) return reject(response.errored ?? new Error('aborted'));
+    response.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else response.destroy(new AnswerError(`${label}: the answer is larger than ${limit} bytes`));
+    });
+    response.once('end', () => resolve(Buffer.concat(chunks)));
+    response.once('error', reject);
+    response.once('close', () => reject(new Error('aborted')));
+  });
 }
 
 /** Reads the body of a failure; undefined when there is none to read. */

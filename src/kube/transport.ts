@@ -2,6 +2,7 @@
 // network fails turned into one error. It does not look at what was answered; client.ts does.
 import http from 'node:http';
 import https from 'node:https';
+import { isDeepStrictEqual } from 'node:util';
 import type { Connection } from './connection.ts';
 import { ConnectError, DeadlineError } from './errors.ts';
 import { isLoopback } from './loopback.ts';
@@ -38,6 +39,9 @@ export function createTransport(connection: Connection): Transport {
   }
   const keepAlive = { keepAlive: true, timeout: IDLE_SOCKET_MILLISECONDS };
   const agent = secure ? new https.Agent(keepAlive) : new http.Agent(keepAlive);
+  const tlsNow = numberChanges(() => tlsOptions(connection));
+  // The agent's own name for a connection is everything of TLS in one text, made several times for each request.
+  if (secure) agent.getName = ({ tls }: https.RequestOptions & { tls?: number } = {}) => `${tls}`;
   // Copied by hand: `{ ...url }` is empty, and a path given to URL would be normalised ("..") behind our back.
   const host = server.hostname.replace(/^\[|\]$/g, '');
   const port = server.port === '' ? (secure ? 443 : 80) : Number(server.port);
@@ -52,7 +56,7 @@ export function createTransport(connection: Connection): Transport {
       path: prefix + outgoing.target,
       headers: outgoing.headers,
       // For each exchange, because they may change. The agent reuses a connection only for the same ones.
-      ...(secure ? tlsOptions(connection) : {}),
+      ...(secure ? tlsNow() : {}),
     };
     const attempt = () => exchange(secure ? https.request(options) : http.request(options), outgoing, connection);
     const first = await attempt();
@@ -63,6 +67,18 @@ export function createTransport(connection: Connection): Transport {
     return answer;
   }
   return { send, close: () => agent.destroy() };
+}
+
+/** Adds a number to options, another one whenever they are not what they were. */
+function numberChanges(options: () => TlsOptions): () => TlsOptions & { readonly tls: number } {
+  let last: TlsOptions | undefined;
+  let tls = 0;
+  return () => {
+    const now = options();
+    if (!isDeepStrictEqual(now, last)) tls += 1;
+    last = now;
+    return { ...now, tls };
+  };
 }
 
 function exchange(

@@ -60,7 +60,9 @@ export function createBatch(
     const over = new AbortController();
     const closed = new AbortController();
     const settled = new AbortController();
-    const deadline = parts.wait(reconcileMs, settled.signal).then(() => over.abort(new Error('out of time')));
+    const deadline = parts.wait(reconcileMs, settled.signal).then(() => {
+      if (!settled.signal.aborted) over.abort(new Error('out of time'));
+    });
     const deadlines = { work: over.signal, sending: closed.signal };
 
     const first = groups.filter(({ again }) => !again);
@@ -89,7 +91,7 @@ export function createBatch(
     const ended = await Promise.race([
       work.then(() => true),
       deadline.then(() => parts.wait(graceMs, settled.signal)).then(() => false),
-    ]).finally(() => settled.abort());
+    ]).finally(() => settled.abort('settled'));
     if (!ended) {
       closed.abort(new Error('out of time'));
       const last = new AbortController();

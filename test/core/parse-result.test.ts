@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { InvalidResultError } from '../../src/core/errors.ts';
-import { parseFinalized, parseResult } from '../../src/core/parse-result.ts';
+import { createResultParser, parseFinalized } from '../../src/core/parse-result.ts';
 import { defineResource } from '../../src/core/resource.ts';
 
 const widget = defineResource({
@@ -13,22 +13,23 @@ const widget = defineResource({
   status: z.object({ size: z.number().optional() }),
   conditions: ['Built'],
 });
+const parseResult = createResultParser(widget);
 const conditions = { Built: { status: 'True', reason: 'Built' } };
 const good = { status: { size: 1 }, conditions };
 
 describe('a result', () => {
   it('is handed on as it was said', () => {
-    expect(parseResult(widget, { ...good, ...{ requeueAfterSeconds: 3 } })).toEqual({
+    expect(parseResult({ ...good, ...{ requeueAfterSeconds: 3 } })).toEqual({
       ...good,
       requeueAfterSeconds: 3,
     });
     const retry = new Error('later');
-    expect(parseResult(widget, { ...good, ...{ retry } }).retry).toBe(retry);
+    expect(parseResult({ ...good, ...{ retry } }).retry).toBe(retry);
   });
 
   it('may hand on the condition of a child as it stands', () => {
     const standing = { type: 'Ready', status: 'True', reason: 'Built', lastTransitionTime: '2026-01-01T00:00:00Z' };
-    expect(parseResult(widget, { ...good, conditions: { Built: standing } }).conditions).toEqual(conditions);
+    expect(parseResult({ ...good, conditions: { Built: standing } }).conditions).toEqual(conditions);
   });
 
   it.each<[string, object, string]>([
@@ -46,8 +47,8 @@ describe('a result', () => {
     ['no conditions at all', { conditions: undefined }, 'conditions'],
     ['a status of an unknown field', { status: { colour: 'red' } }, 'status.colour'],
   ])('with %s is refused, naming it', (_, more, named) => {
-    expect(() => parseResult(widget, { ...good, ...more })).toThrow(InvalidResultError);
-    expect(() => parseResult(widget, { ...good, ...more })).toThrow(named);
+    expect(() => parseResult({ ...good, ...more })).toThrow(InvalidResultError);
+    expect(() => parseResult({ ...good, ...more })).toThrow(named);
   });
 });
 

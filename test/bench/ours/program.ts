@@ -93,7 +93,10 @@ async function start(): Promise<void> {
   const lambda = startLambda(
     {
       ...{ stack, queues, client, queueEndpoint: endpoint, taskRoot: root },
-      onEvent: (event) => say(event.type === 'line' ? event.text : `${event.function}: ${event.error.message}`),
+      // Their logs are CloudWatch's on AWS; read they are here as well, but not written once more.
+      onEvent: (event) => {
+        if (event.type === 'failed') say(`${event.function}: ${event.error.message}`);
+      },
       onProcesses: () => undefined,
     },
     {
