@@ -4,7 +4,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
-import { type BuildOptions, build as bundle } from 'esbuild';
+import { type BuildOptions, build as bundle, type Plugin } from 'esbuild';
 import * as z from 'zod';
 import { ownModule } from '../local/own-module.ts';
 import { OperatorProblem, operate } from './operate.ts';
@@ -48,6 +48,16 @@ const notInFunctions = '@kubernetes/client-node';
 /** What only a function needs whose controller runs commands; in the others nothing ever asks for it. (The watcher's client-node has it at once.) */
 const forCommands = 'ws';
 
+/** Puts our module in the place of Node's where it is imported. Whoever requires it gets Node's own, and may change that. */
+const lightHttp: Plugin = {
+  name: 'light-http',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^(node:)?http$/ }, ({ kind }) =>
+      kind === 'import-statement' ? { path: ownModule(import.meta, '../lambda/node-http') } : undefined,
+    );
+  },
+};
+
 const common = {
   bundle: true,
   minify: true,
@@ -85,6 +95,7 @@ export async function build(root: string): Promise<void> {
         splitting: true,
         // A function's credentials are in its environment; the chain that looks elsewhere is a quarter of a bundle.
         alias: { '@aws-sdk/credential-provider-node': ownModule(import.meta, '../lambda/function-credentials') },
+        plugins: [lightHttp],
       });
       if (Object.keys(metafile.inputs).some((input) => input.includes(notInFunctions))) {
         throw new Error(`functions/${file} would hold ${notInFunctions}; functions parse kubeconfigs themselves`);

@@ -30,7 +30,11 @@ export function createClusterTable(source: ClusterSource, { now }: { readonly no
   const remembered = new Map<string, Remembered>();
   const running = new Map<string, Promise<Remembered>>();
 
-  function remember(name: string, value: unknown, seconds = value === undefined ? MISS_SECONDS : HIT_SECONDS): Remembered {
+  function remember(
+    name: string,
+    value: unknown,
+    seconds = value === undefined ? MISS_SECONDS : HIT_SECONDS,
+  ): Remembered {
     const one = { value, until: now().getTime() + seconds * 1000 };
     remembered.set(name, one);
     return one;

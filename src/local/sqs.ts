@@ -26,7 +26,7 @@ export function createLocalSqsClient(endpoint: string, { maxAttempts = 3 } = {})
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     signer: {
       sign: async (request) => {
-        request.headers['authorization'] = authorization;
+        request.headers = { ...request.headers, authorization };
         return request;
       },
     },

@@ -1,8 +1,10 @@
 // Only what `outrigger build` makes of a folder of functions: bundles that load, and refusals.
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { build } from '../../src/cli/build.ts';
@@ -51,6 +53,24 @@ describe('build', () => {
     );
     await build(root);
     expect(await call('tree')).toBe('/');
+  });
+
+  it('loads of node:http what is asked for, and not the client that comes with its WebSocket', async () => {
+    await write('src/old.cjs', `exports.codes = require('http').STATUS_CODES;`);
+    await write(
+      'functions/tree.ts',
+      `import http, { request } from 'node:http';
+       import { codes } from '../src/old.cjs';
+       export const handler = () => [http.request === request, codes === http.STATUS_CODES];`,
+    );
+    await build(root);
+    expect(await call('tree')).toEqual([true, true]);
+    const loaded = `await import('./dist/tree/index.mjs'); process.stdout.write(process.moduleLoadList.join('\\n'));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', loaded], {
+      cwd: root,
+    });
+    expect(stdout.split('\n')).toContain('NativeModule http');
+    expect(stdout).not.toContain('undici');
   });
 
   it('forgets the bundles of functions that are gone', async () => {
