@@ -40,10 +40,12 @@ const environmentShape = z.object({
   OUTSIDE_URL: z.url(),
   /** How many objects at a time, where everybody is to have the same: so many environments with a tenth of it each, or one. */
   CONCURRENCY: z.coerce.number().int().min(1).optional(),
+  /** A queue server that runs, where it is to outlive this program. */
+  QUEUE_ENDPOINT: z.url().optional(),
 });
 
 const [queue, job, setting] = argumentsShape.parse(process.argv.slice(2));
-const { KUBECONFIG, OUTSIDE_URL, CONCURRENCY } = environmentShape.parse(environment());
+const { KUBECONFIG, OUTSIDE_URL, CONCURRENCY, QUEUE_ENDPOINT } = environmentShape.parse(environment());
 const signal = AbortSignal.timeout(startSeconds * 1000);
 const parts = new AsyncDisposableStack();
 const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -72,7 +74,7 @@ async function start(): Promise<void> {
   parts.defer(() => rm(folder, { recursive: true, force: true }));
   const root = serviceRoot(job);
   const template = await packagedTemplate(root, signal);
-  const endpoint = await startQueue(folder);
+  const endpoint = QUEUE_ENDPOINT ?? (await startQueue(folder));
   const client = createLocalSqsClient(endpoint);
   parts.defer(() => client.destroy());
   const cluster = await openCluster(folder, { file: KUBECONFIG, signal });
