@@ -1,5 +1,6 @@
 // Everybody who competes, ours first.
 import { ours, type QueueServer } from './ours/ours.ts';
+import { bareNode } from './peers/bare-node.ts';
 import { clientNode } from './peers/client-node.ts';
 import type { Contestant } from './peers/contestant.ts';
 import { controllerRuntime } from './peers/controller-runtime.ts';
@@ -8,7 +9,7 @@ import { pepr } from './peers/pepr.ts';
 import { sampleController } from './peers/sample-controller.ts';
 
 /** The peers of this bench. */
-const peers: readonly Contestant[] = [controllerRuntime, sampleController, kopf, pepr, clientNode];
+const peers: readonly Contestant[] = [controllerRuntime, sampleController, kopf, pepr, clientNode, bareNode];
 
 /**
  * Makes the list. Ours stands there as it is deployed; at its best as well where that is another one. With `only`, of the peers those whose

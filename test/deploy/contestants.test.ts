@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readManifests } from '../../src/local/manifests.ts';
+import { bareNode } from '../bench/peers/bare-node.ts';
 import { lastLine, orLastLine } from '../bench/peers/builder-error.ts';
 import { clientNode } from '../bench/peers/client-node.ts';
 import type { Contestant, Job, Setting } from '../bench/peers/contestant.ts';
@@ -95,7 +96,7 @@ async function placeFor(contestant: Contestant, job: Job, setting: Setting) {
   };
 }
 
-const contestants = [clientNode, kopf, pepr];
+const contestants = [bareNode, clientNode, kopf, pepr];
 // One after the other: what is made is made once per machine.
 beforeAll(async () => {
   for (const { prepare } of contestants) await prepare();
@@ -106,10 +107,9 @@ const cases = contestants.flatMap((contestant) =>
 );
 
 describe.each(cases)('$name ($setting)', ({ contestant, setting }) => {
-  it.each([
-    'ping',
-    'slow',
-  ] as const)('says in the status of a %s what its spec says, and calls outside for what is new alone', async (job) => {
+  it.each(
+    (['ping', 'slow'] as const).filter((job) => contestant.jobs.includes(job)),
+  )('says in the status of a %s what its spec says, and calls outside for what is new alone', async (job) => {
     const { namespace, make, edit, untilStatus } = await placeFor(contestant, job, setting);
     await make('done', { value: 5 }, { observed: 5 });
     await make('old', { value: 1 });
@@ -126,6 +126,7 @@ describe.each(cases)('$name ($setting)', ({ contestant, setting }) => {
     expect(await end()).toBe('ready\n');
   });
 
+  if (!contestant.jobs.includes('foo')) return;
   it('keeps the Deployment of a foo as it should be, and says what is available', async () => {
     const { deployments, make, edit, untilStatus, untilChild } = await placeFor(contestant, 'foo', setting);
     const { end } = await started(contestant, 'foo', setting);
