@@ -7,13 +7,13 @@ import { connectError } from './transport.ts';
 /** A Status is small; a proxy's error page need not be read to its end. */
 const MAX_ERROR_BYTES = 1024 * 1024;
 
-/** Reads a body whole. Throws an AnswerError past `limit` bytes, a ConnectError when the connection is lost, the signal's reason. */
+/** Reads a body whole. Throws an AnswerError past `limit` characters, a ConnectError when the connection is lost, the signal's reason. */
 export async function readAll(
   response: IncomingMessage,
   limit: number,
   label: string,
   signal: AbortSignal,
-): Promise<Buffer> {
+): Promise<string> {
   try {
     return await collect(response, limit, label);
   } catch (error) {
@@ -22,18 +22,20 @@ export async function readAll(
   }
 }
 
-/** By events: iteration costs more than all else that is done with a small answer. */
-function collect(response: IncomingMessage, limit: number, label: string): Promise<Buffer> {
+/**
+ * By events: iteration costs more than all else that is done with a small answer. As text at once: buffers that are kept for a page's
+ * length grow old and stay until the whole heap is collected, which memory outside the heap hardly hastens.
+ */
+function collect(response: IncomingMessage, limit: number, label: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    let text = '';
     if (response.destroyed) return reject(response.errored ?? new Error('aborted'));
-    response.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
-      else response.destroy(new AnswerError(`${label}: the answer is larger than ${limit} bytes`));
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => {
+      text += chunk;
+      if (text.length > limit) response.destroy(new AnswerError(`${label}: the answer is larger than ${limit} bytes`));
     });
-    response.once('end', () => resolve(Buffer.concat(chunks)));
+    response.once('end', () => resolve(text));
     response.once('error', reject);
     response.once('close', () => reject(new Error('aborted')));
   });
@@ -43,16 +45,15 @@ function collect(response: IncomingMessage, limit: number, label: string): Promi
 export async function errorBody(response: IncomingMessage): Promise<unknown> {
   // The status is what matters: a body that is cut off or not JSON does not hide it.
   try {
-    const bytes = await readAll(response, MAX_ERROR_BYTES, '', new AbortController().signal);
-    return decode(bytes, response.headers, '');
+    const text = await readAll(response, MAX_ERROR_BYTES, '', new AbortController().signal);
+    return decode(text, response.headers, '');
   } catch {
     return undefined;
   }
 }
 
 /** Parses JSON by content type; anything else is text. Throws an AnswerError for JSON that is none. */
-export function decode(bytes: Buffer, headers: IncomingHttpHeaders, label: string): unknown {
-  const text = bytes.toString('utf8');
+export function decode(text: string, headers: IncomingHttpHeaders, label: string): unknown {
   if (!/^application\/json\b/.test(headers['content-type'] ?? '')) return text;
   try {
     return JSON.parse(text);

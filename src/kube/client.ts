@@ -166,11 +166,11 @@ export function createClient(
       const limit = deadline(label, request.timeoutSeconds ?? timeoutSeconds, request.signal);
       try {
         const response = await send(request, label, limit.signal);
-        const bytes = await readAll(response, maxResponseBytes, label, limit.signal);
+        const text = await readAll(response, maxResponseBytes, label, limit.signal);
         return {
           status: response.statusCode ?? 0,
           headers: response.headers,
-          body: decode(bytes, response.headers, label),
+          body: decode(text, response.headers, label),
         };
       } finally {
         limit.clear();

@@ -1,6 +1,6 @@
 // f1: what the watcher keeps of an object, beside controller-runtime's metadata informer and the official client's informer over the same
 // objects: live heap after garbage collection, and what the kernel counts as resident at the same settled moment. Each in a fresh process.
-// What an object takes is what following a handful takes off: code and buffers are no object's.
+// What an object takes is what following a thousand takes off: code and buffers are no object's, and those are there by then.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
@@ -9,7 +9,8 @@ import { clientNode, type Follow, type Follower, metadataInformer, watcher } fro
 import { startMetadataServer } from './metadata-server.ts';
 import type { Row } from './row.ts';
 
-const handful = 10;
+/** Two pages of a list. */
+const handful = 1_000;
 const goals = { liveHeapBytes: 500, ofMetadataInformer: 1 / 5, ofClientNode: 1 / 20 };
 /** Resident memory is settled when a further collection frees less than this part of it. */
 const settled = { part: 0.005, everyMs: 300, attempts: 40 };
@@ -72,13 +73,13 @@ type Most = { readonly bytes: number; readonly said: string };
 
 type Grown = { readonly each: readonly { readonly whole: Held; readonly object: Held }[] };
 
-/** What a follower holds of so many objects each, as a whole and for one object more. */
-export async function grown(follow: Follow, counts: readonly number[]): Promise<Grown> {
-  const none = await heldBy(follow, handful);
+/** What a follower holds of so many objects each, as a whole and for one object more than `few`. */
+export async function grown(follow: Follow, counts: readonly number[], few = handful): Promise<Grown> {
+  const none = await heldBy(follow, few);
   const each = [];
   for (const count of counts) {
     const whole = await heldBy(follow, count);
-    const of = (few: number, many: number) => (many - few) / (count - handful);
+    const of = (before: number, after: number) => (after - before) / (count - few);
     each.push({ whole, object: { liveHeap: of(none.liveHeap, whole.liveHeap), rss: of(none.rss, whole.rss) } });
   }
   return { each };
