@@ -21,14 +21,21 @@ export type Outcome<T> = {
 };
 
 /** How often, and what is told meanwhile. */
-export type ContestOptions = { readonly runs: number; readonly say: (line: string) => void };
+export type ContestOptions = {
+  readonly runs: number;
+  readonly say: (line: string) => void;
+  /** Whose run takes longer is measured once: with it the others' minutes would become hours. */
+  readonly longMilliseconds?: number;
+};
+
+const usualLongMilliseconds = 240_000;
 
 /** Measures each contestant that does the job, in each of its settings. */
 export async function compete<T>(
   contestants: readonly Contestant[],
   job: Job,
   measure: (entrant: Entrant) => Promise<T>,
-  { runs, say }: ContestOptions,
+  { runs, say, longMilliseconds = usualLongMilliseconds }: ContestOptions,
 ): Promise<readonly Outcome<T>[]> {
   const outcomes: Outcome<T>[] = [];
   const entrants: Entrant[] = [];
@@ -42,20 +49,23 @@ export async function compete<T>(
     }
   }
   const begun = performance.now();
+  const slow = new Set<string>();
   for (let run = 0; run < runs; run += 1) {
     for (const [index, entrant] of entrants.entries()) {
       const at = outcomes.findIndex(({ name }) => name === entrant.name);
       const before = outcomes[at];
-      if (before === undefined || before.failure !== undefined) continue;
+      if (before === undefined || before.failure !== undefined || slow.has(entrant.name)) continue;
       const done = run * entrants.length + index;
       const left = ((performance.now() - begun) / done) * (runs * entrants.length - done);
       const soon = done === 0 ? '' : `, about ${Math.ceil(left / 60_000)} min left`;
       say(`  ${entrant.name}, run ${run + 1} of ${runs}${soon}`);
       const { version } = entrant.program;
+      const runBegun = performance.now();
       outcomes[at] = await measure(entrant).then(
         (measured) => ({ ...before, version, runs: [...before.runs, measured] }),
         (error: unknown) => ({ ...before, version, failure: lastLine(error) }),
       );
+      if (performance.now() - runBegun > longMilliseconds) slow.add(entrant.name);
       const { failure } = outcomes[at];
       if (failure !== undefined) say(`  ${entrant.name}: ${failure}`);
     }

@@ -2,7 +2,7 @@
 // peers, at everybody's settings and at equal concurrency, each on a control plane of its own.
 import { openArena, stampObjects } from './arena.ts';
 import { compare } from './compare.ts';
-import { type ContestOptions, compete, type Entrant, type Outcome } from './contest.ts';
+import { type ContestOptions, compete, type Entrant } from './contest.ts';
 import { startJudge } from './judge.ts';
 import type { Contestant } from './peers/contestant.ts';
 import type { Row } from './row.ts';
@@ -23,22 +23,25 @@ export async function f3(
   const [ours, ...peers] = contestants;
   if (ours === undefined) throw new Error('f3: nobody to measure');
   const fewer = { default: Math.min(most.default, objects), best: Math.min(most.best, objects) };
-  const oursAt = await compete([ours], 'slow', (entrant) => drain(entrant, objects), options);
-  const theirs = await compete(peers, 'slow', (entrant) => drain(entrant, fewer[entrant.setting]), options);
-  const scaled = theirs.map((outcome) => ({
-    ...outcome,
-    name: `${outcome.name}, ${fewer[outcome.setting]} objects scaled`,
-    runs: outcome.runs.map((seconds) => (seconds * objects) / fewer[outcome.setting]),
-  }));
-  const best = peers.filter(({ settings }) => settings.includes('best'));
-  const equals = await compete(
-    best.map((peer) => ({ ...peer, settings: ['best'] as const })),
-    'slow',
-    (entrant) => drain(entrant, objects, equal),
-    options,
+  const alike = peers.flatMap((peer): readonly Contestant[] =>
+    peer.settings.includes('best') ? [{ ...peer, name: `${peer.name}, ${equal} at a time`, settings: ['best'] }] : [],
   );
-  const [deployed] = oursAt;
-  const alone: readonly Outcome<number>[] = deployed === undefined ? [] : [deployed];
+  const isOurs = ({ name }: { readonly name: string }) => name.startsWith(ours.name);
+  const isAlike = ({ name }: { readonly name: string }) => alike.some((one) => one.name === name);
+  const measure = (entrant: Entrant) => {
+    if (isOurs(entrant)) return drain(entrant, objects);
+    return isAlike(entrant) ? drain(entrant, objects, equal) : drain(entrant, fewer[entrant.setting]);
+  };
+  const outcomes = await compete([...contestants, ...alike], 'slow', measure, options);
+  const oursAt = outcomes.filter(isOurs);
+  const equals = outcomes.filter(isAlike);
+  const scaled = outcomes
+    .filter((outcome) => !isOurs(outcome) && !isAlike(outcome))
+    .map((outcome) => ({
+      ...outcome,
+      name: `${outcome.name}, ${fewer[outcome.setting]} objects scaled`,
+      runs: outcome.runs.map((seconds) => (seconds * objects) / fewer[outcome.setting]),
+    }));
   const what = `drain ${objects} objects of 200 ms each`;
   const about = { figure: 'f3', unit: 's' };
   return [
@@ -52,8 +55,8 @@ export async function f3(
       (seconds) => seconds,
     ),
     compare(
-      { ...about, what: `${what}, ${equal} at a time`, goals: best.map(({ name }) => ({ than: name, times: 1 })) },
-      [...alone, ...oursAt.slice(1), ...equals],
+      { ...about, what: `${what}, ${equal} at a time`, goals: alike.map(({ name }) => ({ than: name, times: 1 })) },
+      [...oursAt, ...equals],
       (seconds) => seconds,
     ),
   ];

@@ -36,6 +36,21 @@ const about = { figure: 'f2', what: 'edit to status', unit: 'ms', goals: [] };
 const row = async () =>
   compare(about, await compete([good, unbuilt, silent, mortal], 'ping', measure, options), Number);
 
+describe('a peer whose run takes long', () => {
+  it('is measured once, the others as often as was asked', async () => {
+    const sleepy = async ({ name }: Entrant) => {
+      if (name === 'unhurried') await new Promise((resolve) => setTimeout(resolve, 300));
+      return 1;
+    };
+    const unhurried = { ...good, name: 'unhurried' };
+    const outcomes = await compete([good, unhurried], 'ping', sleepy, { ...options, longMilliseconds: 200 });
+    expect(outcomes.map(({ name, runs }) => [name, runs.length])).toEqual([
+      ['ours', 2],
+      ['unhurried', 1],
+    ]);
+  });
+});
+
 describe('a peer that fails', () => {
   it('to build, to start, or while it is measured has the last line of its error in its column, and the others are measured', async () => {
     const { beside = [], failed } = await row();
