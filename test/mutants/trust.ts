@@ -35,7 +35,12 @@ export const serverMutants: readonly Mutant[] = [
     "rejectUnauthorized: process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0',",
   ),
   swap('a process runs where nothing is verified', 'src/settings.ts', "value !== '0'", "value !== ''"),
-  swap('an answer of any length is read', 'src/kube/answer.ts', 'if (size > limit)', 'if (size > 100 * limit)'),
+  swap(
+    'an answer of any length is read',
+    'src/kube/answer.ts',
+    'if (text.length > limit)',
+    'if (text.length > 100 * limit)',
+  ),
 ];
 
 /** Of messages. */
