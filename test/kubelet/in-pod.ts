@@ -5,7 +5,6 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
-import timers from 'node:timers/promises';
 import * as z from 'zod';
 
 const description = new URL(import.meta.url).searchParams.get('pod') ?? '';
@@ -38,12 +37,14 @@ Object.assign(net.Server.prototype, {
 
 /** How long a watch is silent until it is given up (src/kube/watch.ts). */
 const idleMs = 70_000;
+/** As long as a timer of Node's may be. */
+const neverMs = 2 ** 31 - 1;
 process.once('SIGUSR2', () => {
-  const { setTimeout } = timers;
-  Object.assign(timers, {
-    setTimeout: async (ms: number, ...rest: unknown[]): Promise<unknown> =>
-      await (ms === idleMs ? new Promise(() => undefined) : Reflect.apply(setTimeout, timers, [ms, ...rest])),
-  });
-  syncBuiltinESMExports();
+  const { setTimeout } = globalThis;
+  globalThis.setTimeout = Object.assign(
+    (...[ring, ms, ...rest]: Parameters<typeof setTimeout>) =>
+      ms === idleMs ? setTimeout(() => undefined, neverMs) : setTimeout(ring, ms, ...rest),
+    { __promisify__: setTimeout.__promisify__ },
+  );
 });
 syncBuiltinESMExports();
