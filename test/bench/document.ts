@@ -6,7 +6,7 @@ import { replaceBetween } from '../support/replace-between.ts';
 import { drawChart } from './chart.ts';
 import { ratioTo, said } from './compare.ts';
 import { type KeptFigure, type KeptFigures, keepFigures } from './kept-figures.ts';
-import type { Row } from './row.ts';
+import { type Row, verdictOf } from './row.ts';
 
 /** What the figures are, in the order of the document. */
 const titles: Readonly<Record<string, string>> = {
@@ -71,13 +71,12 @@ function tableOf(rows: readonly Row[]): string {
       return one === undefined ? '-' : withRatio(said(one), ratioTo(one, beside?.[0]));
     });
     const plain = beside === undefined ? [peer, ratio] : ['-', '-'];
-    return [what, ours, ...others, ...(simple ? plain : []), goal, verdict(met)];
+    return [what, ours, ...others, ...(simple ? plain : []), goal, verdictOf(met).replace('missed', '**missed**')];
   });
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.map(escaped).join(' | ')} |`).join('\n');
 }
 
 const withRatio = (text: string, ratio: string) => (ratio === '-' ? text : `${text}; x ${ratio}`);
-const verdict = (met: boolean | undefined) => (met === undefined ? '-' : met ? 'met' : '**missed**');
 const escaped = (cell: string) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 function provenance({ on, machine: where, rows }: KeptFigure): string {

@@ -63,22 +63,43 @@ export async function f9({
     await writeFile(write, replaceBetween(text, costTables(sheet), { file: write, name: 'f9' }));
   }
   return [
-    ...millions(sheet).map(({ what, cost }) => ({ what: `a million reconciles: ${what}`, ours: dollars(total(cost)) })),
-    ...fleets.map((clusters) => ({
-      what: `an idle month, ${clusters} clusters`,
-      ours: dollars(total(idleMonth(sheet.prices, sheet.measured, sheet.deployment, clusters))),
-      peer: `a controller pod in each: ${dollars(clusters * podMonth(sheet.prices))}`,
+    ...millions(sheet).map(({ what, batch, cost }) => ({
+      what: `a million reconciles: ${what}`,
+      ...{ ours: dollars(total(cost)), ...within(total(cost), mostOfAMillion[batch], dollars(mostOfAMillion[batch])) },
     })),
-  ].map((row) => ({ figure: 'f9', ...row, goal: '-' }));
+    ...fleets.map((clusters) => {
+      const idle = total(idleMonth(sheet.prices, sheet.measured, sheet.deployment, clusters));
+      const pods = clusters * podMonth(sheet.prices);
+      return {
+        what: `an idle month, ${clusters} clusters`,
+        ...{ ours: dollars(idle), peer: `a controller pod in each: ${dollars(pods)}`, ratio: (idle / pods).toFixed(2) },
+        ...(clusters === judgedFleet ? within(idle / pods, mostOfPods, `${mostOfPods} of it`) : { goal: '-' }),
+      };
+    }),
+  ].map((row) => ({ figure: 'f9', ...row }));
 }
 
-function millions({ prices, measured }: Sheet): readonly { readonly what: string; readonly cost: Cost }[] {
-  return [
-    { what: 'changes, in full batches of 10', cost: millionChanges(prices, measured, 10) },
-    { what: 'changes, one by one', cost: millionChanges(prices, measured, 1) },
-    { what: 'requeues of what is as it should be, in full batches of 10', cost: millionRequeues(prices, measured, 10) },
-    { what: 'requeues of what is as it should be, one by one', cost: millionRequeues(prices, measured, 1) },
+/** Dollars, by the messages in a batch. */
+const mostOfAMillion = { 10: 1, 1: 4 } as const;
+/** The fleet whose idle month has a goal, and which part of its pods' price it may be. */
+const judgedFleet = 50;
+const mostOfPods = 0.1;
+
+const within = (value: number, most: number, said: string) => ({ goal: `<= ${said}`, met: value <= most });
+
+type Million = { readonly what: string; readonly batch: keyof typeof mostOfAMillion; readonly cost: Cost };
+
+function millions({ prices, measured }: Sheet): readonly Million[] {
+  const kinds = [
+    { kind: 'changes', costOf: millionChanges },
+    { kind: 'requeues of what is as it should be', costOf: millionRequeues },
   ];
+  return kinds.flatMap(({ kind, costOf }) =>
+    ([10, 1] as const).map((batch): Million => {
+      const how = batch === 1 ? 'one by one' : `in full batches of ${batch}`;
+      return { what: `${kind}, ${how}`, batch, cost: costOf(prices, measured, batch) };
+    }),
+  );
 }
 
 /** Writes the tables of the document. */

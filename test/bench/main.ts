@@ -11,7 +11,7 @@ import { allFigures, isCosts } from './figures.ts';
 import { measureAll } from './measure.ts';
 import { queueServers } from './ours/ours.ts';
 import { runQuick } from './quick.ts';
-import type { Row } from './row.ts';
+import { type Row, verdictOf } from './row.ts';
 
 const { values } = parseArgs({
   options: {
@@ -62,18 +62,21 @@ async function everything(): Promise<void> {
     process.exitCode = 1;
     return;
   }
+  const { write } = choices;
   const { rows, failed } = await measureAll(
     wanted.filter((one) => typeof one !== 'string'),
-    { say },
+    {
+      say,
+      ...(write === undefined || isCosts(write) ? {} : { keep: (some) => writeDocument(write, some) }),
+    },
   );
   print(rows);
-  if (choices.write !== undefined && !isCosts(choices.write)) await writeDocument(choices.write, rows);
   if (failed) process.exitCode = 1;
 }
 
 function print(rows: readonly Row[]): void {
-  const cells = rows.map(({ figure, what, ours, peer = '-', ratio = '-', goal }) => [
-    ...[figure, what, ours, peer, ratio, goal],
+  const cells = rows.map(({ figure, what, ours, peer = '-', ratio = '-', goal, met }) => [
+    ...[figure, what, ours, peer, ratio, goal, verdictOf(met)],
   ]);
-  process.stdout.write(`${alignColumns([['figure', 'what', 'ours', 'beside', 'ratio', 'goal'], ...cells])}\n`);
+  process.stdout.write(`${alignColumns([['figure', 'what', 'ours', 'beside', 'ratio', 'goal', 'met'], ...cells])}\n`);
 }

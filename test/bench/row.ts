@@ -29,3 +29,9 @@ export type Beside = {
   /** The last line of its error, when it could not be built or started, or broke off. */
   readonly failure?: string;
 };
+
+/** Says whether a goal is met. */
+export function verdictOf(met: boolean | undefined): 'met' | 'missed' | '-' {
+  if (met === undefined) return '-';
+  return met ? 'met' : 'missed';
+}
