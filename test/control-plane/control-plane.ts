@@ -1,5 +1,5 @@
 // What a test may ask of a control plane and what it gets. start.ts starts one.
-import type { Copy } from './stamp-etcd.ts';
+import type { Copy, Stamping } from './stamp-etcd.ts';
 
 /** A user the API server knows by a token, beside the admin. Without groups RBAC gives it nothing but discovery. */
 export interface ControlPlaneUser {
@@ -67,7 +67,7 @@ export interface ControlPlane {
   /** Makes etcd forget every version before its present one. The API server may still remember some, until it starts again. */
   compact(): Promise<void>;
   /** Puts copies of what etcd holds at a key beside it (stamp-etcd.ts): many objects in little time. */
-  stamp(key: string, copies: readonly Copy[]): Promise<void>;
+  stamp(key: string, copies: readonly Copy[], stamping?: Stamping): Promise<void>;
   /** Copies what etcd holds, in place of an older copy. The API server is away meanwhile. */
   backUp(): Promise<void>;
   /** Puts etcd back to the copy, as an operator does from a backup, under the API server's address. */

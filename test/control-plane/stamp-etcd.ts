@@ -11,6 +11,16 @@ export interface Copy {
 
 /** etcd takes 128 operations in a transaction, and one and a half megabytes. */
 const copiesAtOnce = 100;
+
+/** How they are put. */
+export type Stamping = {
+  /**
+   * Each in a transaction of its own, as the API server would: those of one transaction have one resourceVersion, and a watch that ends
+   * among them goes on behind all of them. For objects that come while somebody watches.
+   */
+  readonly oneByOne?: boolean;
+};
+
 const range = z.object({ kvs: z.array(z.object({ value: z.string() })).length(1) });
 const base64 = (text: string, encoding: 'latin1' | 'utf8' = 'utf8'): string =>
   Buffer.from(text, encoding).toString('base64');
@@ -19,12 +29,18 @@ const base64 = (text: string, encoding: 'latin1' | 'utf8' = 'utf8'): string =>
  * Puts copies of what is stored at a key. Objects may be stored as JSON or as protobuf, where a text's length stands before it: so a text
  * is only replaced by one as long. Rejects for any other, and when nothing is stored at the key.
  */
-export async function stampEtcd(socketPath: string, key: string, copies: readonly Copy[]): Promise<void> {
+export async function stampEtcd(
+  socketPath: string,
+  key: string,
+  copies: readonly Copy[],
+  { oneByOne = false }: Stamping = {},
+): Promise<void> {
   const { kvs } = range.parse(await callEtcd(socketPath, '/v3/kv/range', { key: base64(key) }));
   // Latin 1 has a character for every byte.
   const original = Buffer.from(kvs[0]?.value ?? '', 'base64').toString('latin1');
-  for (let at = 0; at < copies.length; at += copiesAtOnce) {
-    const success = copies.slice(at, at + copiesAtOnce).map((copy) => ({
+  const size = oneByOne ? 1 : copiesAtOnce;
+  for (let at = 0; at < copies.length; at += size) {
+    const success = copies.slice(at, at + size).map((copy) => ({
       requestPut: { key: base64(copy.key), value: base64(stamped(original, copy), 'latin1') },
     }));
     await callEtcd(socketPath, '/v3/kv/txn', { success });

@@ -98,7 +98,7 @@ async function start(
       await startApiServer();
     },
     compact: () => compactEtcd(join(folder, 'etcd.sock')),
-    stamp: (key, copies) => stampEtcd(join(folder, 'etcd.sock'), key, copies),
+    stamp: (key, copies, stamping) => stampEtcd(join(folder, 'etcd.sock'), key, copies, stamping),
     backUp: () => whileDown(() => replace(join(folder, 'backup'), join(folder, 'etcd'))),
     restore: () => whileDown(() => replace(join(folder, 'etcd'), join(folder, 'backup'))),
     pauseApiServer: () => apiServer.signal('SIGSTOP'),
