@@ -1,5 +1,6 @@
 // Time as the functions have it: waiting, the deadline of an invocation, and SQS's clock.
 import type { Context as LambdaContext } from 'aws-lambda';
+import { waitReally } from '../kube/wait.ts';
 import { sqsNow } from '../queue/slots.ts';
 import type { QueueRecord } from '../runtime/intake.ts';
 
@@ -36,15 +37,6 @@ export function createSqsClock(): SqsClock {
 }
 
 /** Resolves after so many milliseconds, or as soon as the signal aborts. */
-export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const finish = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, milliseconds);
-    signal.addEventListener('abort', finish, { once: true });
-  });
+export async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await waitReally(milliseconds / 1000, signal).catch(() => undefined);
 }
