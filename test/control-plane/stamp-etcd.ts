@@ -1,6 +1,7 @@
 // Copies of a stored object, put into etcd as a backup would be: hundreds of thousands in the time that the API server takes for some
 // hundreds. It sees them come, as it sees whatever another API server writes.
 import * as z from 'zod';
+import { atATime } from '../../src/core/at-a-time.ts';
 import { callEtcd } from './call-etcd.ts';
 
 /** A copy: its key, and which texts of the original are others in it. Each pair is of the same length. */
@@ -11,6 +12,8 @@ export interface Copy {
 
 /** etcd takes 128 operations in a transaction, and one and a half megabytes. */
 const copiesAtOnce = 100;
+/** Of those that are put one by one: they are to be there before much has been done with them. */
+const putsAtOnce = 16;
 
 /** How they are put. */
 export type Stamping = {
@@ -39,12 +42,13 @@ export async function stampEtcd(
   // Latin 1 has a character for every byte.
   const original = Buffer.from(kvs[0]?.value ?? '', 'base64').toString('latin1');
   const size = oneByOne ? 1 : copiesAtOnce;
-  for (let at = 0; at < copies.length; at += size) {
+  const starts = Array.from({ length: Math.ceil(copies.length / size) }, (_, index) => index * size);
+  await atATime(oneByOne ? putsAtOnce : 1, starts, async (at) => {
     const success = copies.slice(at, at + size).map((copy) => ({
       requestPut: { key: base64(copy.key), value: base64(stamped(original, copy), 'latin1') },
     }));
     await callEtcd(socketPath, '/v3/kv/txn', { success });
-  }
+  });
 }
 
 function stamped(original: string, { key, texts }: Copy): string {
