@@ -17,7 +17,6 @@ import { f11 } from './f11-watched-bytes.ts';
 import { fleetLag } from './fleet.ts';
 import { latency } from './latency.ts';
 import { linesOfCode } from './lines-of-code.ts';
-import type { QueueServer } from './ours/ours.ts';
 import type { Row } from './row.ts';
 
 /** Of a contestant a minute or more, of growth several. */
@@ -41,8 +40,6 @@ export type Choices = {
   readonly prices?: string;
   /** The document to write into. */
   readonly write?: string;
-  /** Of f2 and f3: what ours has as its queue, so that nobody measures the emulator. */
-  readonly queue?: QueueServer;
   /** Of f2 and f3: beside which peers, by the beginnings of their names; all when not given. */
   readonly peers?: readonly string[];
   /** Of f2 and f3: how many times around. */
@@ -51,7 +48,7 @@ export type Choices = {
 
 /** Makes the list, in the order in which they are measured. */
 export function allFigures(
-  { objects, profile, prices, write, queue = 'fauxqs', peers: only, runs = usualRuns }: Choices,
+  { objects, profile, prices, write, peers: only, runs = usualRuns }: Choices,
   say: (line: string) => void,
 ): readonly Figure[] {
   const count = objects === undefined ? {} : { objects };
@@ -61,11 +58,11 @@ export function allFigures(
   };
   return [
     { name: 'f1', seconds: 300, measure: () => f1(objects === undefined ? {} : { counts: [objects] }) },
-    { name: 'f2', seconds: 2_700, measure: () => f2(contestants(queue, { only }), { ...count, runs, say }) },
+    { name: 'f2', seconds: 2_700, measure: () => f2(contestants({ only }), { ...count, runs, say }) },
     {
       name: 'f3',
       seconds: 2_400,
-      measure: () => f3(contestants(queue, { best: true, only }), { ...count, runs, say }),
+      measure: () => f3(contestants({ best: true, only }), { ...count, runs, say }),
     },
     { name: 'f4', seconds: 15, measure: f4 },
     { name: 'f5', seconds: 15, measure: measureF5 },

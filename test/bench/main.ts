@@ -3,13 +3,11 @@
 // minutes and fails when it is more than what is stored, which `--store` does. Ends with 1 when something could not be measured or was more.
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import * as z from 'zod';
 import { alignColumns } from '../../src/local/align-columns.ts';
 import { ciReport } from '../support/ci-report.ts';
 import { writeDocument } from './document.ts';
 import { allFigures, isCosts } from './figures.ts';
 import { measureAll } from './measure.ts';
-import { queueServers } from './ours/ours.ts';
 import { runQuick } from './quick.ts';
 import { type Row, verdictOf } from './row.ts';
 
@@ -23,7 +21,6 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     store: { type: 'boolean', default: false },
     report: { type: 'string' },
-    queue: { type: 'string', default: 'fauxqs' },
     runs: { type: 'string' },
     peers: { type: 'string', multiple: true },
   },
@@ -46,10 +43,10 @@ async function quick(): Promise<void> {
 }
 
 async function everything(): Promise<void> {
-  const { only, objects, runs, queue, ...choices } = values;
+  const { only, objects, runs, ...choices } = values;
   const figures = allFigures(
     {
-      ...{ ...choices, queue: z.enum(queueServers).parse(queue) },
+      ...choices,
       ...(objects === undefined ? {} : { objects: Number(objects) }),
       ...(runs === undefined ? {} : { runs: Number(runs) }),
     },

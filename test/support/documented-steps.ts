@@ -119,7 +119,7 @@ export const unattended: Readonly<Record<string, string>> = {
   'npm run bench': 'hours, and measures; test/structure/bench-contest.test.ts has what it does about peers that fail',
   'npm run bench -- --write docs/performance.md': 'as npm run bench',
   'npm run bench -- --only f2 --write docs/performance.md': 'as npm run bench',
-  'npm run bench -- --only f2 --queue elasticmq': 'as npm run bench',
+  'npm run bench -- --only f2 --peers Outrigger': 'as npm run bench',
   'npm run bench -- --only fleet': 'a quarter of an hour, and measures, which nothing should be beside',
   'npm run bench -- --only f9-measure --only f9 --write docs/cost.md': 'measures, which nothing should be beside',
   'npm run chaos -- --real': 'most of an hour; --ci is a part of it',

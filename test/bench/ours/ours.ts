@@ -6,8 +6,7 @@ import type { Contestant } from '../peers/contestant.ts';
 import { makeService } from './service.ts';
 
 /** The servers that speak SQS. */
-export const queueServers = ['fauxqs', 'elasticmq'] as const;
-export type QueueServer = (typeof queueServers)[number];
+export type QueueServer = 'fauxqs' | 'elasticmq';
 
 const manifest = z.object({ version: z.string() });
 const buildMilliseconds = 240_000;
