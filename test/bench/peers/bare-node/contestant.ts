@@ -34,14 +34,18 @@ process.on('SIGTERM', () => {
 
 const { items, metadata } = list.parse(await called('GET', all));
 const mark = createQueue(reconcile, (error) => process.stderr.write(`${String(error)}\n`), stopping.signal);
-const query = `watch=true&resourceVersion=${metadata.resourceVersion}`;
-const watching = api.follow(`${all}?${query}`, (line) => change(JSON.parse(line)), stopping.signal);
+let version = metadata.resourceVersion;
 for (const object of items) mark(keyOf(object));
 process.stdout.write('ready\n');
-await watching;
+// An API server ends a watch whenever it likes.
+while (!stopping.signal.aborted) {
+  const query = `watch=true&resourceVersion=${version}`;
+  await api.follow(`${all}?${query}`, (line) => change(JSON.parse(line)), stopping.signal);
+}
 
 function change(said: unknown): void {
   const { object } = event.parse(said);
+  version = object.metadata.resourceVersion;
   if (object.status?.observed !== object.spec.value) mark(keyOf(object));
 }
 
