@@ -38,16 +38,19 @@ type Cost = Pick<z.infer<typeof told>, 'seconds' | 'cpuSeconds' | 'megabytes'>;
 
 /**
  * One invocation and its cost. Lambda's runtime for Node gives the old space 90 % and the semi-space 5 % of the function's memory; no
- * TypeScript is loaded, because on Lambda there is none.
+ * TypeScript is loaded, because on Lambda there is none. Memory is Linux's high water of this program: getrusage's is at least what its
+ * parent had when it forked.
  */
 const invocation = `
+  import { readFileSync } from 'node:fs';
   const { handler } = await import(process.argv[1]);
   const began = performance.now();
   const context = { getRemainingTimeInMillis: () => Math.round(Number(process.argv[3]) * 1000 - (performance.now() - began)), awsRequestId: 'f7', functionName: 'resync' };
   const { batchItemFailures } = await handler(JSON.parse(process.argv[2]), context);
   const cost = { seconds: (performance.now() - began) / 1000, failures: batchItemFailures.length, told: true };
   const { user, system } = process.cpuUsage();
-  const used = { cpuSeconds: (user + system) / 1e6, megabytes: process.resourceUsage().maxRSS / 1000 };
+  const [, kilobytes] = /^VmHWM:\\s+(\\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'));
+  const used = { cpuSeconds: (user + system) / 1e6, megabytes: Number(kilobytes) / 1000 };
   process.stdout.write('\\n' + JSON.stringify({ ...cost, ...used }) + '\\n');
   process.exit(0);
 `;
