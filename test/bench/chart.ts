@@ -52,7 +52,17 @@ export function drawChart(rows: readonly Row[]): string | undefined {
   chart.setOption(option);
   const svg = chart.renderToSVGString();
   chart.dispose();
-  return svg;
+  return named(svg);
+}
+
+/** The library counts its names through all charts of a process: a chart that has not changed would be another text in each run. */
+function named(svg: string): string {
+  const names = new Map<string, string>();
+  return svg.replaceAll(/zr\d+-cls-\d+/g, (name) => {
+    const own = names.get(name) ?? `chart-${names.size}`;
+    names.set(name, own);
+    return own;
+  });
 }
 
 /** Ours first. A text counts where it begins with a number, and beside ours where it has the same unit. */

@@ -83,7 +83,7 @@ function provenance({ on, machine: where, rows }: KeptFigure): string {
   const versions = new Set(
     rows.flatMap(({ beside = [] }) =>
       beside.flatMap(({ name, version }) =>
-        version === undefined ? [] : [`${name.replace(/ \(.*$/, '')} ${version}`],
+        version === undefined ? [] : [`${name.replace(/(?: \(|, \d).*$/, '')} ${version}`],
       ),
     ),
   );
