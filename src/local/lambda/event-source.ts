@@ -5,19 +5,21 @@
 // at once. Assumptions: the server holds back a FIFO group while one of its messages is in flight (SQS does, so does fauxqs).
 import {
   ChangeMessageVisibilityCommand,
-  DeleteMessageBatchCommand,
   type Message,
   type MessageAttributeValue,
-  ReceiveMessageCommand,
+  type ReceiveMessageCommandInput,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSMessageAttribute, SQSRecord } from 'aws-lambda';
 import { toError } from '../../core/errors.ts';
 import { succeededIds } from './batch-answer.ts';
+import { callsBySdk, type QueueCalls } from './queue-calls.ts';
 
 /** What an event source needs. */
 export type EventSourceNeeds = {
   readonly client: SQSClient;
+  /** How batches are taken and deleted. Default: by the client. */
+  readonly calls?: QueueCalls;
   readonly invoke: (event: { readonly Records: readonly SQSRecord[] }) => Promise<unknown>;
   /** Told of invocations that failed and of receives and deletes that did; the mapping itself goes on. */
   readonly onFailure: (error: Error) => void;
@@ -93,20 +95,19 @@ export function startEventSource(needs: EventSourceNeeds, options: EventSourceOp
 }
 
 async function receive(
-  { client, onFailure }: EventSourceNeeds,
+  { client, calls = callsBySdk(client), onFailure }: EventSourceNeeds,
   { queueUrl, batchSize, longPollSeconds }: EventSourceOptions,
   signal: AbortSignal,
 ): Promise<readonly Message[]> {
   try {
-    const command = new ReceiveMessageCommand({
+    const input: ReceiveMessageCommandInput = {
       QueueUrl: queueUrl,
       MaxNumberOfMessages: Math.min(batchSize, 10),
       WaitTimeSeconds: longPollSeconds,
       MessageSystemAttributeNames: ['All'],
       MessageAttributeNames: ['All'],
-    });
-    const { Messages = [] } = await client.send(command, { abortSignal: signal });
-    return Messages;
+    };
+    return await calls.receive(input, signal);
   } catch (error) {
     if (signal.aborted) return [];
     onFailure(toError(error));
@@ -117,7 +118,7 @@ async function receive(
 
 /** Invokes with a batch and deletes what succeeded. Throws when the invocation, or the deletion, did not come off at all. */
 async function deliver(
-  { client, invoke }: EventSourceNeeds,
+  { client, calls = callsBySdk(client), invoke }: EventSourceNeeds,
   options: EventSourceOptions,
   messages: readonly Message[],
 ): Promise<void> {
@@ -129,7 +130,7 @@ async function deliver(
     .filter(({ messageId }) => done.has(messageId))
     .map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
   if (entries.length === 0) return;
-  await client.send(new DeleteMessageBatchCommand({ QueueUrl: options.queueUrl, Entries: entries }));
+  await calls.delete({ QueueUrl: options.queueUrl, Entries: entries });
 }
 
 /** Makes the record that a function sees of a message. */

@@ -5,6 +5,7 @@ import { localAccountId, localRegion } from './account.ts';
 import { type EventSource, startEventSource } from './event-source.ts';
 import type { OutputLine } from './function-process.ts';
 import { createFunction, type LocalFunction } from './local-function.ts';
+import { directCalls } from './queue-calls.ts';
 import type { LocalQueue } from './queues.ts';
 import { type Schedule, startSchedule } from './schedule.ts';
 import type { Stack } from './stack.ts';
@@ -88,6 +89,7 @@ export function startLambda(
     ),
   );
   const functionOf = (arn: string) => find(functions, arn);
+  const calls = directCalls(client, queueEndpoint);
   const failure = (of: LocalFunction) => (error: Error) => onEvent({ type: 'failed', function: of.name, error });
 
   const sources: EventSource[] = stack.mappings
@@ -95,7 +97,7 @@ export function startLambda(
     .map(({ queueArn, functionArn, batchSize, reportsFailures, maximumConcurrency = concurrency }) => {
       const target = functionOf(functionArn);
       return startEventSource(
-        { client, invoke: (event) => target.invoke(event), onFailure: failure(target) },
+        { client, calls, invoke: (event) => target.invoke(event), onFailure: failure(target) },
         {
           queueUrl: find(queues, queueArn).url,
           queueArn,
