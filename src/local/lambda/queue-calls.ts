@@ -21,15 +21,15 @@ export type QueueCalls = {
 
 /** An answer is awaited this long after a poll should have ended. */
 const answerSeconds = 10;
-/** What SQS answers, as far as a record of a function has it. */
+/** What SQS answers, as far as a record of a function has it. As lenient as the SDK: what an answer is refused for has been taken from the queue. */
 const received = z.object({
   Messages: z
     .array(
       z.object({
-        MessageId: z.string(),
-        ReceiptHandle: z.string(),
-        Body: z.string(),
-        MD5OfBody: z.string(),
+        MessageId: z.string().optional(),
+        ReceiptHandle: z.string().optional(),
+        Body: z.string().optional(),
+        MD5OfBody: z.string().optional(),
         Attributes: z.record(z.string(), z.string()).optional(),
         MessageAttributes: z
           .record(

@@ -89,6 +89,11 @@ describe('to a server of this machine', () => {
     expect(directly.map(without)).toMatchObject([{ Body: 'ü', bytes: { BinaryValue: [0, 255, 128] } }]);
   });
 
+  it('a message is taken from a server that says less of it than SQS', async () => {
+    const endpoint = await serverThat((_, response) => response.end('{"Messages":[{"Body":"x"}]}'));
+    expect(await receive(directCalls(clientOf('http://127.0.0.1:1'), endpoint))).toEqual([{ Body: 'x' }]);
+  });
+
   it('what is taken and deleted is gone', async () => {
     await send();
     const calls = directCalls(clientOf('http://127.0.0.1:1'), server.endpoint);
