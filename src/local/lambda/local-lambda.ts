@@ -89,7 +89,7 @@ export function startLambda(
     ),
   );
   const functionOf = (arn: string) => find(functions, arn);
-  const calls = directCalls(client, queueEndpoint);
+  const calls = directCalls(client);
   const failure = (of: LocalFunction) => (error: Error) => onEvent({ type: 'failed', function: of.name, error });
 
   const sources: EventSource[] = stack.mappings

@@ -19,6 +19,14 @@ export type QueueCalls = {
   delete(input: DeleteMessageBatchCommandInput): Promise<void>;
 };
 
+/** Where a server is. */
+type Place = () => Promise<{
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port?: number;
+  readonly path: string;
+}>;
+
 /** An answer is awaited this long after a poll should have ended. */
 const answerSeconds = 10;
 /** What SQS answers, as far as a record of a function has it. As lenient as the SDK: what an answer is refused for has been taken from the queue. */
@@ -62,10 +70,9 @@ export function callsBySdk(client: SQSClient): QueueCalls {
   };
 }
 
-/** The calls to a server of this machine (`http://127.0.0.1:9324`), and by the SDK where they do not succeed. */
-export function directCalls(client: SQSClient, endpoint: string): QueueCalls {
+/** The calls to the server of a client, which is one of this machine, and by the SDK where they do not succeed. */
+export function directCalls(client: SQSClient, place: Place | undefined = client.config.endpoint): QueueCalls {
   const bySdk = callsBySdk(client);
-  const url = new URL(endpoint);
   const agent = new http.Agent({ keepAlive: true });
 
   async function call(action: string, input: object, seconds: number, signal?: AbortSignal): Promise<unknown> {
@@ -76,15 +83,17 @@ export function directCalls(client: SQSClient, endpoint: string): QueueCalls {
       'x-amz-target': `AmazonSQS.${action}`,
       authorization: unsigned,
     };
+    const { protocol, hostname, port, path } = (await place?.()) ?? { protocol: 'none' };
+    if (protocol !== 'http:') throw new Error(`${action}: no server of this machine`);
     const options = {
-      agent,
+      ...{ agent, hostname, port, path },
       method: 'POST',
       headers,
       timeout: seconds * 1000,
       ...(signal === undefined ? {} : { signal }),
     };
     const answer = await new Promise<string>((resolve, reject) => {
-      const request = http.request(url, options, (response) => {
+      const request = http.request(options, (response) => {
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (chunk: string) => {
