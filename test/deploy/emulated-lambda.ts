@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { startEventSource } from '../../src/local/lambda/event-source.ts';
 import { localAddresses } from '../../src/local/lambda/local-lambda.ts';
+import { callsBySdk } from '../../src/local/lambda/queue-calls.ts';
 import type { LocalQueue } from '../../src/local/lambda/queues.ts';
 import { startSchedule } from '../../src/local/lambda/schedule.ts';
 import type { Stack } from '../../src/local/lambda/stack.ts';
@@ -87,7 +88,10 @@ export async function startEmulatedLambda(
         const queueUrl = queues.find(({ arn }) => arn === queueArn)?.url ?? queueArn;
         // One environment, one batch at a time.
         const options = { queueUrl, queueArn, region, batchSize, reportsFailures, concurrency: 1, longPollSeconds: 1 };
-        const source = startEventSource({ client, invoke: invoke(find(functionArn)), onFailure }, options);
+        const source = startEventSource(
+          { client, calls: callsBySdk(client), invoke: invoke(find(functionArn)), onFailure },
+          options,
+        );
         whole.defer(() => source.stop());
       }
       for (const definition of stack.schedules) {

@@ -13,13 +13,13 @@ import {
 import type { SQSMessageAttribute, SQSRecord } from 'aws-lambda';
 import { toError } from '../../core/errors.ts';
 import { succeededIds } from './batch-answer.ts';
-import { callsBySdk, type QueueCalls } from './queue-calls.ts';
+import type { QueueCalls } from './queue-calls.ts';
 
 /** What an event source needs. */
 export type EventSourceNeeds = {
   readonly client: SQSClient;
-  /** How batches are taken and deleted. Default: by the client. */
-  readonly calls?: QueueCalls;
+  /** How batches are taken and deleted. */
+  readonly calls: QueueCalls;
   readonly invoke: (event: { readonly Records: readonly SQSRecord[] }) => Promise<unknown>;
   /** Told of invocations that failed and of receives and deletes that did; the mapping itself goes on. */
   readonly onFailure: (error: Error) => void;
@@ -95,7 +95,7 @@ export function startEventSource(needs: EventSourceNeeds, options: EventSourceOp
 }
 
 async function receive(
-  { client, calls = callsBySdk(client), onFailure }: EventSourceNeeds,
+  { calls, onFailure }: EventSourceNeeds,
   { queueUrl, batchSize, longPollSeconds }: EventSourceOptions,
   signal: AbortSignal,
 ): Promise<readonly Message[]> {
@@ -118,7 +118,7 @@ async function receive(
 
 /** Invokes with a batch and deletes what succeeded. Throws when the invocation, or the deletion, did not come off at all. */
 async function deliver(
-  { client, calls = callsBySdk(client), invoke }: EventSourceNeeds,
+  { calls, invoke }: EventSourceNeeds,
   options: EventSourceOptions,
   messages: readonly Message[],
 ): Promise<void> {
