@@ -3,8 +3,11 @@ import type { Outcome } from './contest.ts';
 import type { Beside, Row } from './row.ts';
 import { spreadOf } from './spread.ts';
 
-/** Ours is at most so many times a peer's; the name may be the beginning of one, so that it is each of its settings. */
-export type Goal = { readonly than: string; readonly times: number };
+/** Ours is at most so many times a peer's, whose name may be the beginning of one, so that it is each of its settings; or it is a number's. */
+export type Goal =
+  | { readonly than: string; readonly times: number }
+  | { readonly most: number }
+  | { readonly least: number };
 
 /** What a row is about. */
 export type About = {
@@ -33,12 +36,8 @@ export function compare<T>(
   });
   const [ours, ...peers] = all;
   const own = ours?.spread?.median ?? Number.NaN;
-  const met = goals.map(({ than, times }) => {
-    const medians = peers.flatMap(({ name, spread }) => (name.startsWith(than) ? (spread?.median ?? []) : []));
-    // Beside somebody who was not measured it is neither met nor missed.
-    return medians.length === 0 ? undefined : medians.every((median) => own <= times * median);
-  });
-  const goal = goals.map(({ than, times }) => `<= ${times === 1 ? '' : `${times} x `}${than}`).join(', ');
+  const met = goals.map((goal) => isMet(goal, own, peers));
+  const goal = goals.map((one) => sayGoal(one, unit)).join(', ');
   return {
     ...{ figure, what, ours: said(ours), goal: goal === '' ? '-' : goal, beside: all },
     ...{ peer: peers.map((peer) => `${peer.name} ${said(peer)}`).join('; ') || '-' },
@@ -47,6 +46,20 @@ export function compare<T>(
     ...(met.length > 0 && met.every((one) => one === true) ? { met: true } : {}),
     ...(all.some(({ failure }) => failure !== undefined) ? { failed: true } : {}),
   };
+}
+
+/** Beside somebody who was not measured a goal is neither met nor missed. */
+function isMet(goal: Goal, own: number, peers: readonly Beside[]): boolean | undefined {
+  if ('most' in goal) return own <= goal.most;
+  if ('least' in goal) return own >= goal.least;
+  const medians = peers.flatMap(({ name, spread }) => (name.startsWith(goal.than) ? (spread?.median ?? []) : []));
+  return medians.length === 0 ? undefined : medians.every((median) => own <= goal.times * median);
+}
+
+function sayGoal(goal: Goal, unit: string): string {
+  if ('most' in goal) return `<= ${goal.most} ${unit}`;
+  if ('least' in goal) return `>= ${goal.least} ${unit}`;
+  return `<= ${goal.times === 1 ? '' : `${goal.times} x `}${goal.than}`;
 }
 
 /** Writes a median with its spread, or why there is none. */

@@ -11,10 +11,18 @@ export type Entrant = {
   readonly program: Program;
 };
 
-/** What an entrant came to: a measurement of each run, or why there are none. */
+/** Somebody who is measured several times. */
+export type Measurable<T> = {
+  readonly name: string;
+  readonly version?: string;
+  /** Why there is nothing to measure. */
+  readonly failure?: string;
+  readonly measure: () => Promise<T>;
+};
+
+/** What somebody came to: a measurement of each run, or why there are none. */
 export type Outcome<T> = {
   readonly name: string;
-  readonly setting: Setting;
   readonly version?: string;
   readonly runs: readonly T[];
   readonly failure?: string;
@@ -35,39 +43,50 @@ export async function compete<T>(
   contestants: readonly Contestant[],
   job: Job,
   measure: (entrant: Entrant) => Promise<T>,
-  { runs, say, longMilliseconds = usualLongMilliseconds }: ContestOptions,
-): Promise<readonly Outcome<T>[]> {
-  const outcomes: Outcome<T>[] = [];
-  const entrants: Entrant[] = [];
+  options: ContestOptions,
+): Promise<readonly (Outcome<T> & { readonly setting: Setting })[]> {
+  const entrants: (Measurable<T> & { readonly setting: Setting })[] = [];
   for (const { name: contestant, settings, prepare } of contestants.filter((one) => one.jobs.includes(job))) {
-    const prepared = await prepare().catch(lastLine);
+    const program = await prepare().catch(lastLine);
     for (const setting of settings) {
       const name = settings.length === 1 ? contestant : `${contestant} (${setting})`;
-      if (typeof prepared === 'string') say(`  ${name}: ${prepared}`);
-      outcomes.push({ name, setting, runs: [], ...(typeof prepared === 'string' ? { failure: prepared } : {}) });
-      if (typeof prepared !== 'string') entrants.push({ name, setting, program: prepared });
+      const failed = typeof program === 'string';
+      if (failed) options.say(`  ${name}: ${program}`);
+      entrants.push({
+        ...{ name, setting },
+        ...(failed ? { failure: program } : { version: program.version }),
+        measure: () => (failed ? Promise.reject(new Error(program)) : measure({ name, setting, program })),
+      });
     }
   }
+  const outcomes = await alternate(entrants, options);
+  return outcomes.map((outcome, index) => ({ ...outcome, setting: entrants[index]?.setting ?? 'default' }));
+}
+
+/** Measures everybody once, then everybody again. */
+export async function alternate<T>(
+  all: readonly Measurable<T>[],
+  { runs, say, longMilliseconds = usualLongMilliseconds }: ContestOptions,
+): Promise<readonly Outcome<T>[]> {
+  const outcomes = all.map(({ measure: _, ...about }): Outcome<T> => ({ ...about, runs: [] }));
   const begun = performance.now();
   const slow = new Set<string>();
   for (let run = 0; run < runs; run += 1) {
-    for (const [index, entrant] of entrants.entries()) {
-      const at = outcomes.findIndex(({ name }) => name === entrant.name);
-      const before = outcomes[at];
-      if (before === undefined || before.failure !== undefined || slow.has(entrant.name)) continue;
-      const done = run * entrants.length + index;
-      const left = ((performance.now() - begun) / done) * (runs * entrants.length - done);
+    for (const [index, { name, measure }] of all.entries()) {
+      const before = outcomes[index];
+      if (before === undefined || before.failure !== undefined || slow.has(name)) continue;
+      const done = run * all.length + index;
+      const left = ((performance.now() - begun) / done) * (runs * all.length - done);
       const soon = done === 0 ? '' : `, about ${Math.ceil(left / 60_000)} min left`;
-      say(`  ${entrant.name}, run ${run + 1} of ${runs}${soon}`);
-      const { version } = entrant.program;
+      say(`  ${name}, run ${run + 1} of ${runs}${soon}`);
       const runBegun = performance.now();
-      outcomes[at] = await measure(entrant).then(
-        (measured) => ({ ...before, version, runs: [...before.runs, measured] }),
-        (error: unknown) => ({ ...before, version, failure: lastLine(error) }),
+      const after = await measure().then(
+        (measured): Outcome<T> => ({ ...before, runs: [...before.runs, measured] }),
+        (error: unknown): Outcome<T> => ({ ...before, failure: lastLine(error) }),
       );
-      if (performance.now() - runBegun > longMilliseconds) slow.add(entrant.name);
-      const { failure } = outcomes[at];
-      if (failure !== undefined) say(`  ${entrant.name}: ${failure}`);
+      outcomes[index] = after;
+      if (performance.now() - runBegun > longMilliseconds) slow.add(name);
+      if (after.failure !== undefined) say(`  ${name}: ${after.failure}`);
     }
   }
   return outcomes;

@@ -31,6 +31,7 @@ export async function deployedWatcher(
     file: path.join(image.root, image.workingFolder, image.entryPoint.at(-1) ?? ''),
     nodeOptions: image.entryPoint.slice(1, -1),
     environment: {
+      ...image.environment,
       ...{ CLUSTER: 'bench', KUBECONFIG: kubeconfig, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'WARN' },
       ...{ QUEUE_URL_PREFIX: `${queue}/000000000000/bench-`, AWS_ENDPOINT_URL: queue },
       ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },

@@ -5,28 +5,30 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { build } from '../../src/cli/build.ts';
+import { compare, type Goal } from './compare.ts';
+import { alternate, type ContestOptions } from './contest.ts';
 import { clientNode, type Follow, type Follower, metadataInformer, watcher } from './f1-followers.ts';
 import { startMetadataServer } from './metadata-server.ts';
 import type { Row } from './row.ts';
 
 /** Two pages of a list. */
 const handful = 1_000;
-const goals = { liveHeapBytes: 500, ofMetadataInformer: 1 / 5, ofClientNode: 1 / 20 };
 /** Resident memory is settled when a further collection frees less than this part of it. */
 const settled = { part: 0.005, everyMs: 300, attempts: 40 };
 
-const peers = [
-  {
-    name: 'controller-runtime’s metadata informer',
-    follow: metadataInformer('default'),
-    goal: goals.ofMetadataInformer,
-  },
-  {
-    name: 'controller-runtime’s metadata informer without managedFields',
-    ...{ follow: metadataInformer('stripped'), goal: goals.ofMetadataInformer },
-  },
-  { name: 'client-node’s informer', follow: clientNode, goal: goals.ofClientNode },
+/** Ours first. */
+const followers = [
+  { name: 'Outrigger', follow: watcher },
+  { name: 'controller-runtime’s metadata informer', follow: metadataInformer('default') },
+  { name: 'controller-runtime’s metadata informer without managedFields', follow: metadataInformer('stripped') },
+  { name: 'client-node’s informer', follow: clientNode },
 ] as const;
+
+const liveHeapGoals: readonly Goal[] = [{ most: 500 }];
+const residentGoals: readonly Goal[] = [
+  { than: 'controller-runtime’s metadata informer', times: 1 / 5 },
+  { than: 'client-node’s informer', times: 1 / 20 },
+];
 
 /** What a process holds, in bytes. */
 type Held = { readonly liveHeap: number; readonly rss: number };
@@ -34,42 +36,32 @@ type Held = { readonly liveHeap: number; readonly rss: number };
 /** Measures so many watched objects of a kind that is somebody's child. */
 export async function f1({
   counts = [10_000, 100_000],
-}: {
-  readonly counts?: readonly number[];
-} = {}): Promise<readonly Row[]> {
+  ...options
+}: ContestOptions & { readonly counts?: readonly number[] }): Promise<readonly Row[]> {
   await build(process.cwd());
-  const rows: Row[] = [];
-  const ours = await grown(watcher, counts);
-  for (const { name, follow, goal } of peers) {
-    const theirs = await grown(follow, counts);
-    for (const [index, count] of counts.entries()) {
-      const [mine, other] = [ours.each[index], theirs.each[index]];
-      if (mine === undefined || other === undefined) continue;
-      const row = (what: string, unit: (bytes: number) => string, pair: readonly [number, number], most?: Most) =>
-        rows.push({
-          ...{ figure: 'f1', what: `${what}, ${count} objects`, goal: most?.said ?? '-' },
-          ...(most === undefined ? {} : { met: pair[0] <= most.bytes }),
-          ...{ ours: unit(pair[0]), peer: `${unit(pair[1])} (${name})`, ratio: (pair[0] / pair[1]).toFixed(2) },
-        });
-      row('live heap of an object', bytes, [mine.object.liveHeap, other.object.liveHeap], {
-        bytes: goals.liveHeapBytes,
-        said: `<= ${goals.liveHeapBytes} B`,
-      });
-      row('RSS of an object', bytes, [mine.object.rss, other.object.rss], {
-        bytes: goal * other.object.rss,
-        said: `<= ${goal} of it`,
-      });
-      row('RSS of the whole process', megabytes, [mine.whole.rss, other.whole.rss]);
-    }
-  }
-  return rows;
+  const outcomes = await alternate(
+    followers.map(({ name, follow }) => ({ name, measure: () => grown(follow, counts) })),
+    options,
+  );
+  return counts.flatMap((count, index) => {
+    const row = (
+      about: { readonly what: string; readonly unit: string; readonly goals: readonly Goal[] },
+      of: FigureOf,
+    ) =>
+      compare(
+        { figure: 'f1', ...about, what: `${about.what}, ${count} objects` },
+        outcomes,
+        ({ each }: Grown) => of(each[index]) ?? Number.NaN,
+      );
+    return [
+      row({ what: 'live heap of an object', unit: 'B', goals: liveHeapGoals }, (one) => one?.object.liveHeap),
+      row({ what: 'RSS of an object', unit: 'B', goals: residentGoals }, (one) => one?.object.rss),
+      row({ what: 'RSS of the whole process', unit: 'MB', goals: [] }, (one) => one && one.whole.rss / 1e6),
+    ];
+  });
 }
 
-const bytes = (count: number): string => `${Math.round(count)} B`;
-const megabytes = (count: number): string => `${(count / 1e6).toFixed(0)} MB`;
-
-/** How much it may be. */
-type Most = { readonly bytes: number; readonly said: string };
+type FigureOf = (one: Grown['each'][number] | undefined) => number | undefined;
 
 type Grown = { readonly each: readonly { readonly whole: Held; readonly object: Held }[] };
 

@@ -21,6 +21,8 @@ import type { Row } from './row.ts';
 
 /** Of a contestant a minute or more, of growth several. */
 const usualRuns = 3;
+/** Of what takes less. */
+const shortRuns = 5;
 
 /** A figure, or several that are measured together. */
 export type Figure = {
@@ -42,22 +44,26 @@ export type Choices = {
   readonly write?: string;
   /** Of f2 and f3: beside which peers, by the beginnings of their names; all when not given. */
   readonly peers?: readonly string[];
-  /** Of f2 and f3: how many times around. */
+  /** Of what is measured several times: how many times around. */
   readonly runs?: number;
 };
 
 /** Makes the list, in the order in which they are measured. */
 export function allFigures(
-  { objects, profile, prices, write, peers: only, runs = usualRuns }: Choices,
+  { objects, profile, prices, write, peers: only, runs: chosen }: Choices,
   say: (line: string) => void,
 ): readonly Figure[] {
+  const runs = chosen ?? usualRuns;
   const count = objects === undefined ? {} : { objects };
   const measureF5 = async () => {
     await build(process.cwd());
     return await f5();
   };
   return [
-    { name: 'f1', seconds: 300, measure: () => f1(objects === undefined ? {} : { counts: [objects] }) },
+    {
+      ...{ name: 'f1', seconds: 400 },
+      measure: () => f1({ ...(objects === undefined ? {} : { counts: [objects] }), runs: chosen ?? shortRuns, say }),
+    },
     { name: 'f2', seconds: 2_300, measure: () => f2(contestants({ only }), { ...count, runs, say }) },
     {
       name: 'f3',
@@ -69,7 +75,7 @@ export function allFigures(
     { name: 'f6', seconds: 300, measure: () => f6(count) },
     { name: 'f7', seconds: 150, measure: () => f7(count) },
     { name: 'f8', seconds: 700, measure: () => f8({ runs, say }) },
-    { name: 'f10', seconds: 300, measure: () => f10(profile === undefined ? {} : { profile }) },
+    { name: 'f10', seconds: 750, measure: () => f10({ ...(profile === undefined ? {} : { profile }), runs, say }) },
     { name: 'f11', seconds: 20, measure: f11 },
     { name: 'f9-measure', seconds: 120, measure: () => f9Measure(write === undefined ? {} : { write }) },
     {

@@ -9,6 +9,7 @@ export interface Image {
   /** Where its file system is. */
   readonly root: string;
   readonly workingFolder: string;
+  readonly environment: Readonly<Record<string, string>>;
   /** The first is `node`. */
   readonly entryPoint: readonly string[];
   /** As the Dockerfile says it. */
@@ -17,7 +18,7 @@ export interface Image {
 
 /** Makes an image in a folder that is there and empty. Paths are copied from `context`. */
 export async function makeImage(dockerfile: string, context: string, root: string): Promise<Image> {
-  let image: Image = { root, workingFolder: '/', entryPoint: [], user: 'root' };
+  let image: Image = { root, workingFolder: '/', environment: {}, entryPoint: [], user: 'root' };
   for (const line of (await readFile(dockerfile, 'utf8')).split('\n')) {
     const [, instruction = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
     const words = rest.split(' ');
@@ -35,6 +36,9 @@ export async function makeImage(dockerfile: string, context: string, root: strin
       case 'COPY':
         await cp(join(context, words[0] ?? ''), join(root, image.workingFolder, words[1] ?? ''), { recursive: true });
         break;
+      case 'ENV':
+        image = { ...image, environment: { ...image.environment, ...variablesOf(words, line) } };
+        break;
       case 'USER':
         image = { ...image, user: rest };
         break;
@@ -46,4 +50,15 @@ export async function makeImage(dockerfile: string, context: string, root: strin
     }
   }
   return image;
+}
+
+/** Reads `NAME=value` of each word. Quotes would be more than ours has. */
+function variablesOf(words: readonly string[], line: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const [, name = '', value = ''] = /^(\w+)=([\w./:-]*)$/.exec(word) ?? [];
+      if (name === '') throw new Error(`${line}: ${word} is not known here`);
+      return [name, value];
+    }),
+  );
 }

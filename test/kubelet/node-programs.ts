@@ -58,6 +58,7 @@ export async function nodePrograms(
       const description = join(folder, `${name}.json`);
       await writeFile(description, JSON.stringify({ ip, mounts }));
       const variables = {
+        ...image.environment,
         ...environment,
         KUBERNETES_SERVICE_HOST: server.hostname,
         KUBERNETES_SERVICE_PORT: server.port,
