@@ -1,7 +1,7 @@
 // Only what the bench does about peers that cannot be built, do not start, or end: their columns say so, and the others are measured. What is
 // measured is `npm run bench`.
 import { describe, expect, it } from 'vitest';
-import { compare } from '../bench/compare.ts';
+import { compare, type Goal } from '../bench/compare.ts';
 import { compete, type Entrant } from '../bench/contest.ts';
 import { render } from '../bench/document.ts';
 import { measureAll } from '../bench/measure.ts';
@@ -88,5 +88,13 @@ describe('a goal', () => {
     const met = (times: number) =>
       compare({ ...about, goals: [{ than: 'peer', times }, nobody] }, outcomes, Number).met;
     expect([met(2), met(2.5)]).toEqual([false, undefined]);
+  });
+
+  it('of a number is met up to that number, whatever peers came to', () => {
+    const met = (one: Goal) => compare({ ...about, goals: [one] }, outcomes, Number);
+    expect([{ most: 10 }, { most: 9 }, { least: 10 }, { least: 11 }].map((one) => met(one).met)).toEqual([
+      ...[true, false, true, false],
+    ]);
+    expect(met({ most: 10 }).goal).toBe('<= 10 ms');
   });
 });
