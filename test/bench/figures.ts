@@ -61,7 +61,7 @@ export function allFigures(
   };
   return [
     {
-      ...{ name: 'f1', seconds: 400 },
+      ...{ name: 'f1', seconds: 600 },
       measure: () => f1({ ...(objects === undefined ? {} : { counts: [objects] }), runs: chosen ?? shortRuns, say }),
     },
     { name: 'f2', seconds: 2_300, measure: () => f2(contestants({ only }), { ...count, runs, say }) },
