@@ -48,8 +48,9 @@ export function compare<T>(
   };
 }
 
-/** Beside somebody who was not measured a goal is neither met nor missed. */
+/** Where ours or the other was not measured, a goal is neither met nor missed. */
 function isMet(goal: Goal, own: number, peers: readonly Beside[]): boolean | undefined {
+  if (Number.isNaN(own)) return undefined;
   if ('most' in goal) return own <= goal.most;
   if ('least' in goal) return own >= goal.least;
   const medians = peers.flatMap(({ name, spread }) => (name.startsWith(goal.than) ? (spread?.median ?? []) : []));

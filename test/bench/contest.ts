@@ -15,8 +15,7 @@ export type Entrant = {
 export type Measurable<T> = {
   readonly name: string;
   readonly version?: string;
-  /** Why there is nothing to measure. */
-  readonly failure?: string;
+  /** Rejects where there is nothing to measure. */
   readonly measure: () => Promise<T>;
 };
 
@@ -47,16 +46,14 @@ export async function compete<T>(
 ): Promise<readonly (Outcome<T> & { readonly setting: Setting })[]> {
   const entrants: (Measurable<T> & { readonly setting: Setting })[] = [];
   for (const { name: contestant, settings, prepare } of contestants.filter((one) => one.jobs.includes(job))) {
-    const program = await prepare().catch(lastLine);
+    const program = await prepare().catch(toError);
     for (const setting of settings) {
       const name = settings.length === 1 ? contestant : `${contestant} (${setting})`;
-      const failed = typeof program === 'string';
-      if (failed) options.say(`  ${name}: ${program}`);
-      entrants.push({
-        ...{ name, setting },
-        ...(failed ? { failure: program } : { version: program.version }),
-        measure: () => (failed ? Promise.reject(new Error(program)) : measure({ name, setting, program })),
-      });
+      entrants.push(
+        program instanceof Error
+          ? { name, setting, measure: () => Promise.reject(program) }
+          : { name, setting, version: program.version, measure: () => measure({ name, setting, program }) },
+      );
     }
   }
   const outcomes = await alternate(entrants, options);

@@ -90,6 +90,15 @@ describe('a goal', () => {
     expect([met(2), met(2.5)]).toEqual([false, undefined]);
   });
 
+  it('of somebody who was not measured is neither met nor missed', () => {
+    const goals: readonly Goal[] = [{ most: 10 }, { than: 'peer', times: 1 }];
+    const unmeasured = [{ name: 'ours', runs: [], failure: 'out of memory' }, ...outcomes.slice(1)];
+    expect(goals.map((one) => compare({ ...about, goals: [one] }, unmeasured, Number).met)).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('of a number is met up to that number, whatever peers came to', () => {
     const met = (one: Goal) => compare({ ...about, goals: [one] }, outcomes, Number);
     const verdicts = [{ most: 10 }, { most: 9 }, { least: 10 }, { least: 11 }].map((one) => met(one).met);

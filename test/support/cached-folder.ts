@@ -1,9 +1,10 @@
 // Folders of what tests need and only a network or a compiler can give, made once per machine. They live outside the tree, under names
 // that change with every input, so that a fresh clone finds them and a new version never meets an old file.
 import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { withLock } from '../../src/local/lock.ts';
 
 /** What the folder holds: its name begins with `name` and ends with the hash of `inputs`. */
 export interface CachedFolder {
@@ -12,9 +13,13 @@ export interface CachedFolder {
   readonly inputs: readonly string[];
 }
 
+/** Longer than anything takes to be made on a machine that has nothing. */
+const makeMilliseconds = 3_600_000;
+
 /**
- * Returns the folder's path, calling `make` first with an empty one where this machine has none. It is renamed when it is complete, so
- * nothing in it may know its own path, and what was interrupted leaves nothing that looks finished.
+ * Returns the folder's path, calling `make` first with an empty one where this machine has none; who asks meanwhile, in whatever process,
+ * waits for it. It is renamed when it is complete, so nothing in it may know its own path, and what was interrupted leaves nothing that
+ * looks finished.
  */
 export async function cachedFolder(
   { name, inputs }: CachedFolder,
@@ -24,16 +29,20 @@ export async function cachedFolder(
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'outrigger');
   const folder = join(cache, `${name}-${hash.slice(0, 16)}`);
   if (await exists(folder)) return folder;
-  await mkdir(cache, { recursive: true });
-  const unfinished = await mkdtemp(`${folder}.unfinished-`);
-  try {
-    await make(unfinished);
-    await rename(unfinished, folder).catch(async (error: unknown) => {
-      if (!(await exists(folder))) throw error; // else another process finished the same first: its result is as good
-    });
-  } finally {
+  const unfinished = `${folder}.unfinished`;
+  const makeIt = async () => {
+    if (await exists(folder)) return;
+    // Somebody may have been killed in the midst of it.
     await rm(unfinished, { recursive: true, force: true });
-  }
+    await mkdir(unfinished);
+    try {
+      await make(unfinished);
+      await rename(unfinished, folder);
+    } finally {
+      await rm(unfinished, { recursive: true, force: true });
+    }
+  };
+  await withLock(`${folder}.lock`, makeIt, AbortSignal.timeout(makeMilliseconds));
   return folder;
 }
 

@@ -1,0 +1,42 @@
+// What tests need and takes minutes to make: made once, whoever asks for it at the same time.
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { cachedFolder } from '../support/cached-folder.ts';
+
+const wanted = { name: 'tools', inputs: ['1.2.3'] };
+let cache: string;
+beforeEach(async () => {
+  const made = await mkdtemp(path.join(tmpdir(), 'outrigger-cached-'));
+  vi.stubEnv('XDG_CACHE_HOME', made);
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await rm(made, { recursive: true });
+  });
+  cache = path.join(made, 'outrigger');
+});
+
+it('who asks while it is made gets the same, made once', async () => {
+  let times = 0;
+  const make = async (unfinished: string) => {
+    times += 1;
+    await writeFile(path.join(unfinished, 'tool'), `made ${times}`);
+  };
+  const [first, second] = await Promise.all([cachedFolder(wanted, make), cachedFolder(wanted, make)]);
+  expect(second).toBe(first);
+  expect(await readFile(path.join(first, 'tool'), 'utf8')).toBe('made 1');
+  expect(times).toBe(1);
+});
+
+it('what failed or was killed in the midst leaves nothing that looks finished', async () => {
+  const failing = cachedFolder(wanted, () => Promise.reject(new Error('no network')));
+  await expect(failing).rejects.toThrow('no network');
+  expect(await readdir(cache)).toEqual([]);
+  const folder = await cachedFolder(wanted, async (unfinished) => await writeFile(path.join(unfinished, 'tool'), ''));
+  await rm(folder, { recursive: true });
+  await mkdir(`${folder}.unfinished`);
+  await writeFile(path.join(`${folder}.unfinished`, 'half'), '');
+  await cachedFolder(wanted, async (unfinished) => await writeFile(path.join(unfinished, 'tool'), ''));
+  expect(await readdir(folder)).toEqual(['tool']);
+});
