@@ -16,7 +16,7 @@ export async function makeArtifacts(build: Build, root: string, signal: AbortSig
   const cache = path.join(root, '.outrigger', 'cache');
   await mkdir(cache, { recursive: true });
   return await withLock(
-    path.join(cache, 'lock'),
+    path.join(cache, 'artifacts'),
     async () => {
       await makeBundles(build, root, path.join(cache, 'bundles'));
       return await packagedTemplate(root, signal);

@@ -1,38 +1,42 @@
 // One at a time across processes: building and packaging write to shared folders, and several local systems (a demo, and
 // tests beside each other) may start at once.
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { lock } from 'proper-lockfile';
+import * as z from 'zod';
 import { waitReally } from '../kube/wait.ts';
 
 const lookAgainSeconds = 0.1;
+const held = z.object({ code: z.literal('ELOCKED') });
 
-/** Runs `work` while no other process does under the same file. A lock whose process is dead counts for nothing. */
-export async function withLock<T>(file: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  await mkdir(path.dirname(file), { recursive: true });
-  while (!(await take(file))) await waitReally(lookAgainSeconds, signal);
+/**
+ * Runs `work` while no other process does under the same name. What holds the lock is a folder, `${name}.lock`, which its process touches
+ * every five seconds; one that was not touched for ten counts for nothing, its process was killed. Rejects where the folder cannot be made,
+ * and with the signal's reason when that comes first.
+ */
+export async function withLock<T>(name: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  await mkdir(path.dirname(name), { recursive: true });
+  const release = await take(name, signal);
   try {
     return await work();
   } finally {
-    await rm(file, { force: true });
+    await release();
   }
 }
 
-async function take(file: string): Promise<boolean> {
-  try {
-    await writeFile(file, String(process.pid), { flag: 'wx' });
-    return true;
-  } catch {
-    const holder = Number(await readFile(file, 'utf8').catch(() => '0'));
-    if (holder > 0 && !isAlive(holder)) await rm(file, { force: true });
-    return false;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
+async function take(name: string, signal: AbortSignal): Promise<() => Promise<void>> {
+  // Whose machine slept has lost the lock, and is nearly done: to end the process would help nobody.
+  let isLost = false;
+  const onCompromised = () => {
+    isLost = true;
+  };
+  for (;;) {
+    try {
+      const release = await lock(name, { realpath: false, onCompromised });
+      return async () => (isLost ? undefined : await release());
+    } catch (error) {
+      if (!held.safeParse(error).success) throw error;
+    }
+    await waitReally(lookAgainSeconds, signal);
   }
 }

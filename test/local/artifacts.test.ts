@@ -1,6 +1,6 @@
 // Only what keeps artifacts current: the lock across processes, the hash of what goes in, and the state file's writes. The
 // build and the packaging themselves run in the journeys.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -16,30 +16,45 @@ beforeEach(async () => {
   onTestFinished(() => rm(made, { recursive: true }));
 });
 
-it('work under the same lock never overlaps', async () => {
-  const lock = path.join(folder, 'deep/lock');
+it('work under the same name never overlaps', async () => {
+  const name = path.join(folder, 'deep/name');
   let running = 0;
   let most = 0;
   const work = () =>
     withLock(
-      lock,
+      name,
       async () => {
         running += 1;
         most = Math.max(most, running);
-        await readFile(lock);
+        await access(`${name}.lock`);
         running -= 1;
       },
       signal,
     );
   await Promise.all([work(), work(), work()]);
   expect(most).toBe(1);
+  await expect(access(`${name}.lock`)).rejects.toThrow('ENOENT');
 });
 
-it('a lock whose process is dead does not hold', async () => {
-  const lock = path.join(folder, 'lock');
-  // No process has this id: it is above the kernel's largest.
-  await writeFile(lock, '99999999');
-  expect(await withLock(lock, async () => 'done', signal)).toBe('done');
+it('a lock that its process has not touched for ten seconds does not hold, whoever has its process id now', async () => {
+  const name = path.join(folder, 'name');
+  await mkdir(`${name}.lock`);
+  const ago = Date.now() / 1000 - 11;
+  await utimes(`${name}.lock`, ago, ago);
+  expect(await withLock(name, async () => 'done', signal)).toBe('done');
+});
+
+it('a lock that holds is waited for until the signal, and is left as it was', async () => {
+  const name = path.join(folder, 'name');
+  await mkdir(`${name}.lock`);
+  const waiting = withLock(name, async () => 'done', AbortSignal.timeout(300));
+  await expect(waiting).rejects.toThrow('timeout');
+  await access(`${name}.lock`);
+});
+
+it('where no lock can be made it says so, and does not wait', async () => {
+  const tooLong = path.join(folder, 'x'.repeat(255));
+  await expect(withLock(tooLong, async () => 'done', signal)).rejects.toThrow('ENAMETOOLONG');
 });
 
 it('a hash changes with a content, a name and an absence, and with nothing else', async () => {

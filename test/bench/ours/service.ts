@@ -53,7 +53,7 @@ export async function makeService(job: Job, signal: AbortSignal): Promise<void> 
     await packagedTemplate(root, signal);
     await writeFile(stamp, hash);
   };
-  await withLock(path.join(root, 'lock'), make, signal);
+  await withLock(root, make, signal);
 }
 
 /** The files that an author has beside the controller, a line or two each. */
