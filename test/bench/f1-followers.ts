@@ -1,18 +1,15 @@
 // Who follows the objects of f1, each a process of its own that collects its garbage when it is told to (SIGUSR2) and says on its standard
 // output what lives: the deployed watcher, controller-runtime's metadata informer, and the official client's informer.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import path from 'node:path';
-import { createInterface, type Interface } from 'node:readline';
 import { build } from 'esbuild';
 import * as z from 'zod';
-import { startSpoken } from './child-process.ts';
+import { type HeldProcess, startHeld, startSpoken } from './child-process.ts';
 import { deployedWatcher } from './deployed-watcher.ts';
 import { benchKind } from './metadata-server.ts';
 import { goPrograms } from './peers/go-programs.ts';
 
 /** A process that holds all objects and has nothing more to do. */
-export type Follower = { readonly pid: number; readonly lines: Interface };
+export type Follower = Pick<HeldProcess, 'pid' | 'lines' | 'died'>;
 
 /** Starts it, at an API server with so many objects, and resolves when it holds them. It ends with `parts`. */
 export type Follow = (
@@ -42,7 +39,7 @@ export const watcher: Follow = async (parts, { url, count }) => {
     queue: queue.first.url ?? '',
   });
   const child = start(parts, process.execPath, [...nodeArguments, ...nodeOptions, file], environment);
-  await until(async () => ((await queue.ask({})).keys ?? 0) >= count);
+  await until(async () => ((await queue.ask({})).keys ?? 0) >= count, child.died);
   return child;
 };
 
@@ -81,30 +78,23 @@ function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Follower {
-  const env = { PATH: process.env.PATH, ...environment };
-  // Its standard input is the bench's end of a pipe: it ends with the bench, however that ends.
-  const child: ChildProcess = spawn(program, [...args], { env, stdio: ['pipe', 'pipe', 'inherit'] });
-  if (child.pid === undefined || child.stdout === null) throw new Error(`f1: ${program} does not start`);
-  const ended = once(child, 'exit');
-  parts.defer(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  return { pid: child.pid, lines: createInterface(child.stdout) };
+  const child = startHeld(program, args, { env: { PATH: process.env.PATH, ...environment } });
+  parts.defer(() => child.end('SIGKILL'));
+  return child;
 }
 
-async function untilHeld({ lines }: Follower, count: number): Promise<void> {
+async function untilHeld({ lines, died }: Follower, count: number): Promise<void> {
   let objects = 0;
   lines.on('line', (line) => {
     const said = held.safeParse(JSON.parse(line));
     if (said.success) objects = said.data.objects;
   });
-  await until(async () => objects >= count);
+  await until(async () => objects >= count, died);
 }
 
-async function until(done: () => Promise<boolean>): Promise<void> {
+async function until(done: () => Promise<boolean>, died: Promise<never>): Promise<void> {
   const deadline = performance.now() + deadlineMs;
-  while (!(await done())) {
+  while (!(await Promise.race([done(), died]))) {
     if (performance.now() > deadline) throw new Error(`f1: not within ${deadlineMs / 1000} s`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

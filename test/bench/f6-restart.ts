@@ -14,6 +14,7 @@ import { createPlainApi, type PlainApi } from '../chaos/plain-api.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { type Bordered, startBordered } from '../support/bordered.ts';
 import { type PeerCost, restartPeer } from './f6-peer.ts';
+import { lastLine } from './peers/builder-error.ts';
 import { create, digits, served } from './populate.ts';
 import type { Row } from './row.ts';
 
@@ -69,7 +70,7 @@ export async function f6({
   const killed = counters.read();
 
   await watchers.stop();
-  const peer = beside ? await restartPeer(plane.kubeconfig()) : undefined;
+  const peer = beside ? await restartPeer(plane.kubeconfig()).catch(lastLine) : undefined;
   for (let number = 0; number < changesMeanwhile; number += 1) await changeFoo(plain, number);
   counters.forget();
   watchers = start();
@@ -84,6 +85,7 @@ export async function f6({
       ...{
         ours: `${killed.keys} reconciles, ${killed.requests} requests`,
         ...(peer === undefined ? {} : { peer: said(peer) }),
+        ...(typeof peer === 'string' ? { failed: true } : {}),
       },
       counts: { 'f6 reconciles after kill -9': killed.keys, 'f6 requests after kill -9, cursor apart': killed.started },
     },
@@ -96,7 +98,9 @@ export async function f6({
   ];
 }
 
-function said({ reconciles, requests, writes, version }: PeerCost): string {
+function said(peer: PeerCost | string): string {
+  if (typeof peer === 'string') return `controller-runtime: ${peer}`;
+  const { reconciles, requests, writes, version } = peer;
   return `${reconciles} reconciles, ${requests} requests, ${writes} writes (controller-runtime ${version})`;
 }
 

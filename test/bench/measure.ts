@@ -6,20 +6,33 @@ import type { Row } from './row.ts';
 /** What came of it. */
 export type Measured = { readonly rows: readonly Row[]; readonly failed: boolean };
 
+/** How many times as long as it usually takes a figure may take, and how long what takes seconds may: peers have to be built as well. */
+const patience = { times: 3, leastSeconds: 1_800 };
+
 /**
- * Measures. What could not be measured stands among the rows, and the others go on. Each figure's rows are handed on as soon as they are
- * there: all figures take hours.
+ * Measures. What could not be measured, or hangs, stands among the rows, and the others go on. Each figure's rows are handed on as soon as
+ * they are there: all figures take hours.
  */
 export async function measureAll(
   figures: readonly Figure[],
-  { say, keep }: { readonly say: (line: string) => void; readonly keep?: (rows: readonly Row[]) => Promise<void> },
+  {
+    say,
+    keep,
+    longestMs,
+  }: {
+    readonly say: (line: string) => void;
+    readonly keep?: (rows: readonly Row[]) => Promise<void>;
+    /** Instead of what follows from how long a figure usually takes. */
+    readonly longestMs?: number;
+  },
 ): Promise<Measured> {
   const rows: Row[] = [];
   let failed = false;
-  for (const [index, { name, measure }] of figures.entries()) {
+  for (const [index, { name, seconds: usual, measure }] of figures.entries()) {
     const left = figures.slice(index).reduce((sum, { seconds }) => sum + seconds, 0);
     say(`measuring ${name} (${index + 1} of ${figures.length}; all in about ${inWords(left)}) ...`);
-    const measured = await measure().catch((error: unknown): readonly Row[] => [
+    const longest = longestMs ?? Math.max(patience.leastSeconds, patience.times * usual) * 1000;
+    const measured = await within(longest, measure()).catch((error: unknown): readonly Row[] => [
       { figure: name, what: 'could not be measured', ours: toError(error).message, goal: '-', failed: true },
     ]);
     rows.push(...measured);
@@ -27,6 +40,12 @@ export async function measureAll(
     await keep?.(measured);
   }
   return { rows, failed };
+}
+
+async function within<T>(milliseconds: number, measuring: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`not within ${inWords(milliseconds / 1000)}`)), milliseconds);
+  return await Promise.race([measuring, late]).finally(() => clearTimeout(timer));
 }
 
 function inWords(seconds: number): string {

@@ -1,8 +1,6 @@
 // A contestant that runs: started on a cluster, waited for, and ended.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { environment } from '../../src/settings.ts';
+import { startHeld } from './child-process.ts';
 import type { Job, Program, Setting } from './peers/contestant.ts';
 
 /** What it does, and where. */
@@ -23,51 +21,34 @@ export type Running = AsyncDisposable & {
 };
 
 const readySeconds = 60;
-const endMilliseconds = 10_000;
 
 /** Starts a contestant; resolves when it says that it is ready. Rejects with the last line that it wrote when it ends instead, or takes too long. */
 export async function startContestant(
-  program: Program,
+  { command, args, cwd, env }: Program,
   { job, setting, kubeconfig, outsideUrl, concurrency }: Run,
 ): Promise<Running> {
-  const child = spawn(program.command, [...program.args, job, setting], {
+  const { pid, lines, said, died, end } = startHeld(command, [...args, job, setting], {
     env: {
       ...environment(),
-      ...program.env,
+      ...env,
       ...{ KUBECONFIG: kubeconfig, OUTSIDE_URL: outsideUrl },
       ...(concurrency === undefined ? {} : { CONCURRENCY: `${concurrency}` }),
     },
-    ...(program.cwd === undefined ? {} : { cwd: program.cwd }),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
   });
-  let last = '';
-  createInterface(child.stderr).on('line', (line) => {
-    if (line.trim() !== '') last = line.trim();
-  });
-  const ended = once(child, 'close');
-  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-  failed.catch(() => undefined);
-  child.once('error', (error) => fail(error));
-  child.once('close', (code, signal) => fail(new Error(last === '' ? `it ended with ${signal ?? code}` : last)));
-  const { promise: ready, resolve: beReady } = Promise.withResolvers<void>();
-  createInterface(child.stdout).on('line', (line) => {
+  const { promise: ready, resolve: beReady, reject: beLate } = Promise.withResolvers<void>();
+  lines.on('line', (line) => {
     if (line === 'ready') beReady();
   });
-  const late = setTimeout(() => fail(new Error(`not ready within ${readySeconds} s: ${last}`)), readySeconds * 1000);
-  const end = async () => {
-    clearTimeout(late);
-    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const patience = setTimeout(() => child.kill('SIGKILL'), endMilliseconds);
-    child.kill('SIGTERM');
-    await ended;
-    clearTimeout(patience);
-  };
+  const late = () => beLate(new Error(`not ready within ${readySeconds} s: ${said()}`));
+  const timer = setTimeout(late, readySeconds * 1000);
   try {
-    await Promise.race([ready, failed]);
+    await Promise.race([ready, died]);
   } catch (error) {
-    await end();
+    await end('SIGTERM');
     throw error;
+  } finally {
+    clearTimeout(timer);
   }
-  clearTimeout(late);
-  return { pid: child.pid ?? 0, died: failed, [Symbol.asyncDispose]: end };
+  return { pid, died, [Symbol.asyncDispose]: () => end('SIGTERM') };
 }

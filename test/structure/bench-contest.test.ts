@@ -18,6 +18,7 @@ const unbuilt = contestant('unbuilt', () => Promise.reject(new Error('go build: 
 const silent = contestant('silent', () =>
   Promise.resolve(program("console.error('loading'); console.error('no module named kopf'); process.exit(3)")),
 );
+const absent = contestant('absent', () => Promise.resolve({ ...program(''), command: '/nowhere/kopf' }));
 const mortal = contestant('mortal', () =>
   Promise.resolve(
     program("console.log('ready'); console.error('out of memory'); setTimeout(() => process.exit(1), 50)"),
@@ -34,7 +35,7 @@ async function measure({ name, program: started, setting }: Entrant): Promise<nu
 const options = { runs: 2, say: () => undefined };
 const about = { figure: 'f2', what: 'edit to status', unit: 'ms', goals: [] };
 const row = async () =>
-  compare(about, await compete([good, unbuilt, silent, mortal], 'ping', measure, options), Number);
+  compare(about, await compete([good, unbuilt, silent, absent, mortal], 'ping', measure, options), Number);
 
 describe('a peer whose run takes long', () => {
   it('is measured once, the others as often as was asked', async () => {
@@ -58,9 +59,10 @@ describe('a peer that fails', () => {
       ['ours', undefined],
       ['unbuilt', 'main.go:3: undefined: x'],
       ['silent', 'no module named kopf'],
+      ['absent', 'spawn /nowhere/kopf ENOENT'],
       ['mortal', 'out of memory'],
     ]);
-    expect(beside.map(({ spread }) => spread?.median)).toEqual([1, undefined, undefined, undefined]);
+    expect(beside.map(({ spread }) => spread?.median)).toEqual([1, undefined, undefined, undefined, undefined]);
     expect(failed).toBe(true);
   });
 
@@ -69,8 +71,24 @@ describe('a peer that fails', () => {
     const figure = { name: 'f2', seconds: 1, measure: () => Promise.resolve(rows) };
     expect(await measureAll([figure], options)).toEqual({ rows, failed: true });
     const text = render({ f2: { on: '2026-01-01', machine: 'a machine', rows } }, { drawn: new Set(), folder: 'x' });
-    expect(text).toContain('| what | ours | unbuilt | silent | mortal | goal | met |');
-    expect(text).toContain('| main.go:3: undefined: x | no module named kopf | out of memory | - | - |');
+    expect(text).toContain('| what | ours | unbuilt | silent | absent | mortal | goal | met |');
+    expect(text).toContain(
+      '| main.go:3: undefined: x | no module named kopf | spawn /nowhere/kopf ENOENT | out of memory | - | - |',
+    );
+  });
+});
+
+describe('a figure that hangs', () => {
+  it('is said to, and the others are measured', async () => {
+    const hanging = { name: 'f1', seconds: 1, measure: () => new Promise<never>(() => undefined) };
+    const rows = [{ figure: 'f4', what: 'requests', ours: '1', goal: '-' }];
+    const counted = { name: 'f4', seconds: 1, measure: () => Promise.resolve(rows) };
+    const measured = await measureAll([hanging, counted], { ...options, longestMs: 50 });
+    expect(measured.rows.map(({ figure, ours }) => [figure, ours])).toEqual([
+      ['f1', 'not within 1 s'],
+      ['f4', '1'],
+    ]);
+    expect(measured.failed).toBe(true);
   });
 });
 

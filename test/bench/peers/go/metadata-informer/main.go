@@ -24,7 +24,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 func main() {
@@ -32,6 +34,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: metadata-informer URL GROUP/VERSION KIND [default|stripped]")
 		os.Exit(2)
 	}
+	log.SetLogger(klog.Background())
 	if err := run(os.Args[1], schema.FromAPIVersionAndKind(os.Args[2], os.Args[3]), os.Args[4:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -96,6 +97,9 @@ func run() error {
 	}()
 	if err := manager.Start(ctx); err != nil {
 		return err
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("not quiet within %s, after %d reconciles", patience, reconciles.Load())
 	}
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"reconciles": reconciles.Load(),
