@@ -15,8 +15,6 @@ export type About = {
   readonly what: string;
   readonly unit: string;
   readonly goals: readonly Goal[];
-  /** The chart that it belongs to, and where it stands there. */
-  readonly chart?: string;
 };
 
 /** Makes the row of one figure; the first outcome is ours. */

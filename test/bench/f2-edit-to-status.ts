@@ -66,9 +66,12 @@ async function measure({ program, setting }: Entrant, objects: number): Promise<
     await createObjects(arena, judged, names);
     await judge.until(1, objects);
     const latencies: Record<string, readonly number[]> = {};
+    let next = 0;
     for (const stage of stages) {
       await wait(untouchedMilliseconds);
-      latencies[nameOf(stage)] = await judge.edit(names, stage);
+      // Each stage goes on where the one before ended, so that they are spread over all objects.
+      latencies[nameOf(stage)] = await judge.edit([...names.slice(next), ...names.slice(0, next)], stage);
+      next = (next + stage.count) % names.length;
     }
     await wait(untouchedMilliseconds);
     return { ...latencies, [burst]: await judge.burst(names) };

@@ -1,6 +1,5 @@
-// f7: a resync of 100,000 objects: pages, memory, seconds. The objects are on a real kube-apiserver and in its etcd; the function is the deployed bundle
-// in a bare Node with the limits that Lambda's runtime gives it, in a process of its own for each invocation, as cold as can be.
-import { spawn } from 'node:child_process';
+// f7: a resync of 100,000 objects: pages, memory, seconds. The objects are on a real kube-apiserver and in its etcd; the function is the
+// deployed bundle, in a process of its own for each invocation.
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import {
@@ -9,7 +8,6 @@ import {
   SendMessageCommand,
   type Message as SqsMessage,
 } from '@aws-sdk/client-sqs';
-import * as z from 'zod';
 import { build } from '../../src/cli/build.ts';
 import { makeArtifacts } from '../../src/local/artifacts.ts';
 import { localCluster } from '../../src/local/cluster-access.ts';
@@ -21,6 +19,7 @@ import { formatResyncMessage } from '../../src/queue/resync-message.ts';
 import { createPlainApi } from '../chaos/plain-api.ts';
 import type { Copy } from '../control-plane/stamp-etcd.ts';
 import { startBordered } from '../support/bordered.ts';
+import { invokeFresh } from './fresh-function.ts';
 import { create, digits, served, untilServed } from './populate.ts';
 import type { Row } from './row.ts';
 
@@ -32,31 +31,14 @@ const collection = '/apis/kitchen.example.com/v1/namespaces/default/ingredients'
 /** Where they are in etcd. */
 const stored = '/registry/kitchen.example.com/ingredients/default';
 
-/** What an invocation tells. */
-const told = z.object({ seconds: z.number(), cpuSeconds: z.number(), megabytes: z.number(), failures: z.literal(0) });
-type Cost = Pick<z.infer<typeof told>, 'seconds' | 'cpuSeconds' | 'megabytes'>;
-
-/**
- * One invocation and its cost. Lambda's runtime for Node gives the old space 90 % and the semi-space 5 % of the function's memory; no
- * TypeScript is loaded, because on Lambda there is none. Memory is Linux's high water of this program: getrusage's is at least what its
- * parent had when it forked.
- */
-const invocation = `
-  import { readFileSync } from 'node:fs';
-  const { handler } = await import(process.argv[1]);
-  const began = performance.now();
-  const context = { getRemainingTimeInMillis: () => Math.round(Number(process.argv[3]) * 1000 - (performance.now() - began)), awsRequestId: 'f7', functionName: 'resync' };
-  const { batchItemFailures } = await handler(JSON.parse(process.argv[2]), context);
-  const cost = { seconds: (performance.now() - began) / 1000, failures: batchItemFailures.length, told: true };
-  const { user, system } = process.cpuUsage();
-  const [, kilobytes] = /^VmHWM:\\s+(\\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'));
-  const used = { cpuSeconds: (user + system) / 1e6, megabytes: Number(kilobytes) / 1000 };
-  process.stdout.write('\\n' + JSON.stringify({ ...cost, ...used }) + '\\n');
-  process.exit(0);
-`;
-
 /** What a resync cost: how many pages, and of its invocations how many, how long in all, and the most memory of any. */
-type ResyncCost = Cost & { readonly pages: number; readonly times: number };
+type ResyncCost = {
+  readonly pages: number;
+  readonly times: number;
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly megabytes: number;
+};
 
 /** Lays out so many Ingredients at rest, to be resynced by functions of any memory. What was started is put on `parts`. */
 export async function openResync(
@@ -120,9 +102,9 @@ export async function openResync(
       if (received === undefined) break;
       const event = { Records: [recordOf(received, queue.arn)] };
       const limits = { memoryMegabytes, timeoutSeconds: definition.timeoutSeconds, environment };
-      const cost = await invoke(path.join(root, 'dist/resync/index.mjs'), event, limits);
+      const cost = await invokeFresh(path.join(root, 'dist/resync/index.mjs'), [event], limits);
       whole = {
-        ...{ pages, times: whole.times + 1, seconds: whole.seconds + cost.seconds },
+        ...{ pages, times: whole.times + 1, seconds: whole.seconds + (cost.seconds[0] ?? Number.NaN) },
         ...{ cpuSeconds: whole.cpuSeconds + cost.cpuSeconds, megabytes: Math.max(whole.megabytes, cost.megabytes) },
       };
       await client.send(new DeleteMessageCommand({ QueueUrl: queue.url, ReceiptHandle: received.ReceiptHandle }));
@@ -139,30 +121,28 @@ export async function openResync(
 export async function f7({ objects = 100_000 }: { readonly objects?: number } = {}): Promise<readonly Row[]> {
   await using parts = new AsyncDisposableStack();
   const { resync, deployedMegabytes } = await openResync(parts, objects);
-  const deployed = await resync(deployedMegabytes);
+  // Judged with the least that it may have; what is deployed has more, for the processor that comes with it.
   const small = await resync(goal.megabytes);
+  const deployed = await resync(deployedMegabytes);
   const wantedPages = Math.ceil(objects / goal.pageSize);
-  const what = `resync of ${objects} objects on a real kube-apiserver`;
+  const what = `resync of ${objects} objects by a function of ${goal.megabytes} MB`;
+  const also = (text: string) => `(${text} with ${deployedMegabytes} MB)`;
+  const { pages, megabytes, seconds, cpuSeconds } = small;
   return [
     {
-      ...{
-        figure: 'f7',
-        what: `${what}: pages`,
-        ours: `${deployed.pages}`,
-        goal: `${wantedPages}`,
-        met: deployed.pages === wantedPages,
-      },
-      counts: { [`f7 pages of ${objects}`]: deployed.pages },
+      ...{ figure: 'f7', what: `${what}: pages`, goal: `${wantedPages}`, met: pages === wantedPages },
+      ours: `${pages}`,
+      counts: { [`f7 pages of ${objects}`]: pages },
     },
     {
-      ...{ figure: 'f7', what: `${what}: resident memory with ${goal.megabytes} MB`, goal: `<= ${goal.megabytes} MB` },
-      met: small.megabytes <= goal.megabytes,
-      ours: `${small.megabytes.toFixed(0)} MB (${deployed.megabytes.toFixed(0)} MB with ${deployedMegabytes} MB)`,
+      ...{ figure: 'f7', what: `${what}: resident memory`, goal: `<= ${goal.megabytes} MB` },
+      met: megabytes <= goal.megabytes,
+      ours: `${megabytes.toFixed(0)} MB ${also(`${deployed.megabytes.toFixed(0)} MB`)}`,
     },
     {
-      ...{ figure: 'f7', what: `${what}: time, in ${deployed.times} invocation`, goal: `< ${goal.seconds} s` },
-      met: deployed.seconds < goal.seconds,
-      ours: `${deployed.seconds.toFixed(1)} s, ${deployed.cpuSeconds.toFixed(1)} s of them the function's own`,
+      ...{ figure: 'f7', what: `${what}: time, on a whole processor`, goal: `< ${goal.seconds} s` },
+      met: seconds < goal.seconds,
+      ours: `${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of them the function's own ${also(`${deployed.seconds.toFixed(1)} s, ${deployed.cpuSeconds.toFixed(1)} s`)}`,
     },
   ];
 }
@@ -185,34 +165,6 @@ function portion(name: string): object {
 
 function nameOf(number: number): string {
   return `portion-${digits(number, 6)}`;
-}
-
-type Limits = {
-  readonly memoryMegabytes: number;
-  readonly timeoutSeconds: number;
-  readonly environment: Readonly<Record<string, string>>;
-};
-
-/** Invokes a bundle in a process of its own. Rejects when that ends without having told its cost. */
-async function invoke(
-  bundle: string,
-  event: object,
-  { memoryMegabytes, timeoutSeconds, environment }: Limits,
-): Promise<Cost> {
-  const limits = [`--max-old-space-size=${memoryMegabytes * 0.9}`, `--max-semi-space-size=${memoryMegabytes * 0.05}`];
-  const child = spawn(
-    process.execPath,
-    [
-      ...limits.map((limit) => limit.replace(/\..*$/, '')),
-      ...['--input-type=module', '-e', invocation, bundle, JSON.stringify(event), String(timeoutSeconds)],
-    ],
-    { env: environment, stdio: ['ignore', 'pipe', 'inherit'], timeout: timeoutSeconds * 1000 },
-  );
-  let text = '';
-  for await (const chunk of child.stdout) text += String(chunk);
-  const line = text.split('\n').findLast((one) => one.includes('"told":true'));
-  if (line === undefined) throw new Error(`f7: the function ended without an answer: ${text.slice(-500)}`);
-  return told.parse(JSON.parse(line));
 }
 
 type Received = Pick<SqsMessage, 'MessageId' | 'ReceiptHandle' | 'Body' | 'Attributes'>;

@@ -1,15 +1,9 @@
 // A function's bundle in a process of its own, invoked again and again: what an invocation of it takes of the processor and writes to its
 // log. Told to the parent; between two invocations a mark goes to the API server, so that its requests can be told apart.
 import { once } from 'node:events';
+import type { Step } from './function-arena.ts';
 
 const [bundle = '', server = ''] = process.argv.slice(2);
-
-/** What to do before an invocation, the invocation's event, and what it is called. */
-type Step = {
-  readonly label: string;
-  readonly patches: readonly { readonly path: string; readonly body: object }[];
-  readonly event: object;
-};
 
 const [steps]: readonly (readonly Step[])[] = await once(process, 'message');
 

@@ -67,14 +67,22 @@ export async function f9({
       what: `a million reconciles: ${what}`,
       ...{ ours: dollars(total(cost)), ...within(total(cost), mostOfAMillion[batch], dollars(mostOfAMillion[batch])) },
     })),
-    ...fleets.map((clusters) => {
+    ...fleets.flatMap((clusters) => {
       const idle = total(idleMonth(sheet.prices, sheet.measured, sheet.deployment, clusters));
       const pods = clusters * podMonth(sheet.prices);
-      return {
-        what: `an idle month, ${clusters} clusters`,
-        ...{ ours: dollars(idle), peer: `a controller pod in each: ${dollars(pods)}`, ratio: (idle / pods).toFixed(2) },
-        ...(clusters === judgedFleet ? within(idle / pods, mostOfPods, `${mostOfPods} of it`) : { goal: '-' }),
-      };
+      const peer = `a controller pod in each: ${dollars(pods)}`;
+      const state = `${assumed.objects} objects of each of ${sheet.deployment.controllers} controllers, all seen every ${assumed.periodHours} hours`;
+      return [
+        {
+          what: `an idle month of ${clusters === 1 ? '1 cluster' : `${clusters} clusters`}, ${state}: AWS`,
+          ...{ ours: dollars(idle), peer, ratio: (idle / pods).toFixed(2) },
+          ...(clusters === judgedFleet ? within(idle / pods, mostOfPods, `${mostOfPods} of it`) : { goal: '-' }),
+        },
+        {
+          what: `to be added where they are on Fargate, ${assumed.watchers} watcher pods in each cluster`,
+          ...{ ours: dollars(assumed.watchers * pods), peer, ratio: `${assumed.watchers}.00`, goal: '-' },
+        },
+      ];
     }),
   ].map((row) => ({ figure: 'f9', ...row }));
 }

@@ -72,15 +72,17 @@ export const assumed = {
   watchers: 2,
   /** Objects of each controller in each cluster. */
   objects: 10,
+  /** Each object is visited once in so many. */
+  periodHours: 10,
 } as const;
 
-const functionMegabytes = 256;
+/** As serverless.yml gives a reconcile function. */
+export const functionMegabytes = 256;
 const resyncMegabytes = 512;
 const secondsAMonth = 30 * 86_400;
 const hoursAMonth = 730;
 const ticks = secondsAMonth / 600;
-/** Each object is visited once in ten hours. */
-const visitsPerObject = secondsAMonth / 36_000;
+const visitsPerObject = secondsAMonth / (assumed.periodHours * 3_600);
 /** The smallest that Fargate has for a pod, and what EKS adds to it (256 MB) fits in. */
 const pod = { vcpus: 0.25, gigabytes: 0.5 };
 

@@ -1,5 +1,4 @@
 // Every figure of the bench: how to measure it, and how long that takes, for whoever waits.
-import path from 'node:path';
 import { build } from '../../src/cli/build.ts';
 import { contestants } from './contestants.ts';
 import { f1 } from './f1-watcher-memory.ts';
@@ -15,7 +14,6 @@ import { f9 } from './f9-price.ts';
 import { f10 } from './f10-watcher-rate.ts';
 import { f11 } from './f11-watched-bytes.ts';
 import { fleetLag } from './fleet.ts';
-import { latency } from './latency.ts';
 import { linesOfCode } from './lines-of-code.ts';
 import type { Row } from './row.ts';
 
@@ -29,6 +27,8 @@ export type Figure = {
   readonly name: string;
   /** About how long it takes on two cores. */
   readonly seconds: number;
+  /** Set of what is measured only when it is asked for: it is in other documents. */
+  readonly isApart?: boolean;
   readonly measure: () => Promise<readonly Row[]>;
 };
 
@@ -40,8 +40,8 @@ export type Choices = {
   readonly profile?: string;
   /** Of f9: another file of prices. */
   readonly prices?: string;
-  /** The document to write into. */
-  readonly write?: string;
+  /** The document of the prices, for f9 to write its tables into, and what they are computed from into its file. */
+  readonly costs?: string;
   /** Of f2 and f3: beside which peers, by the beginnings of their names; all when not given. */
   readonly peers?: readonly string[];
   /** Of what is measured several times: how many times around. */
@@ -50,7 +50,7 @@ export type Choices = {
 
 /** Makes the list, in the order in which they are measured. */
 export function allFigures(
-  { objects, profile, prices, write, peers: only, runs: chosen }: Choices,
+  { objects, profile, prices, costs, peers: only, runs: chosen }: Choices,
   say: (line: string) => void,
 ): readonly Figure[] {
   const runs = chosen ?? usualRuns;
@@ -77,22 +77,13 @@ export function allFigures(
     { name: 'f8', seconds: 700, measure: () => f8({ runs, say }) },
     { name: 'f10', seconds: 750, measure: () => f10({ ...(profile === undefined ? {} : { profile }), runs, say }) },
     { name: 'f11', seconds: 20, measure: f11 },
-    { name: 'f9-measure', seconds: 120, measure: () => f9Measure(write === undefined ? {} : { write }) },
+    { name: 'f9-measure', seconds: 120, measure: () => f9Measure({ store: costs !== undefined }) },
     {
       ...{ name: 'f9', seconds: 1 },
       measure: () =>
-        f9({
-          ...(prices === undefined ? {} : { prices }),
-          ...(write === undefined || !isCosts(write) ? {} : { write }),
-        }),
+        f9({ ...(prices === undefined ? {} : { prices }), ...(costs === undefined ? {} : { write: costs }) }),
     },
-    { name: 'fleet', seconds: 700, measure: fleetLag },
-    { name: 'lag', seconds: 60, measure: latency },
-    { name: 'loc', seconds: 2, measure: linesOfCode },
+    { name: 'fleet', seconds: 700, isApart: true, measure: fleetLag },
+    { name: 'loc', seconds: 2, isApart: true, measure: linesOfCode },
   ];
-}
-
-/** Whether a document is that of the prices, whose tables f9 writes. */
-export function isCosts(document: string): boolean {
-  return path.basename(document) === 'cost.md';
 }

@@ -14,6 +14,7 @@ const row = z.object({
   ...{ figure: text, what: text, ours: text, goal: text },
   ...{ peer: text.exactOptional(), ratio: text.exactOptional(), met: z.boolean().exactOptional() },
   ...{ beside: z.array(beside).exactOptional(), failed: z.boolean().exactOptional() },
+  growth: text.exactOptional(),
   counts: z.record(text, z.number()).exactOptional(),
 });
 const kept = z.object({ on: text, machine: text, rows: z.array(row) });

@@ -1,12 +1,14 @@
-// `npm run bench`: every figure as one table. Nothing is asserted by the clock: what counts things can be compared between machines, times
-// only within one run. `--only f2` measures that one, `--peers kopf` beside that one; `--quick` counts what can be counted in two
-// minutes and fails when it is more than what is stored, which `--store` does. Ends with 1 when something could not be measured or was more.
+// `npm run bench`: every figure as one table, which goes into docs/performance.md and docs/cost.md as well. Nothing is asserted by the clock:
+// what counts things can be compared between machines, times only within one run. `--only f2` measures that one, `--peers kopf` beside that one, and
+// either writes only with `--write FILE`; `--quick` counts what can be counted in two minutes and fails when it is more than what is stored, which
+// `--store` does, or misses its goal. Ends with 1 when something could not be measured, or was more.
 import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { alignColumns } from '../../src/local/align-columns.ts';
 import { ciReport } from '../support/ci-report.ts';
 import { writeDocument } from './document.ts';
-import { allFigures, isCosts } from './figures.ts';
+import { allFigures } from './figures.ts';
 import { measureAll } from './measure.ts';
 import { runQuick } from './quick.ts';
 import { type Row, verdictOf } from './row.ts';
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     peers: { type: 'string', multiple: true },
   },
 });
+const documents = { figures: 'docs/performance.md', costs: 'docs/cost.md' };
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
 if (values.quick) await quick();
@@ -35,7 +38,9 @@ async function quick(): Promise<void> {
   print(rows);
   const broken = proofs.flatMap((proof) => proof.broken);
   for (const line of broken) process.stdout.write(`WORSE  ${line}\n`);
-  process.stdout.write(`${proofs.length - broken.length} of ${proofs.length} counts are no worse than stored\n`);
+  process.stdout.write(
+    `${proofs.length - broken.length} of ${proofs.length} counts are no worse than stored, or meet their goals\n`,
+  );
   if (values.report !== undefined) {
     await writeFile(values.report, JSON.stringify(ciReport('npm run bench -- --quick', proofs)));
   }
@@ -43,32 +48,45 @@ async function quick(): Promise<void> {
 }
 
 async function everything(): Promise<void> {
-  const { only, objects, runs, ...choices } = values;
+  const { only, objects, runs, profile, prices, peers, write } = values;
+  const isWhole = [only, objects, runs, profile, prices, peers].every((one) => one === undefined);
+  const { figures: document, costs } = documentsOf(write, isWhole);
   const figures = allFigures(
     {
-      ...choices,
+      ...(profile === undefined ? {} : { profile }),
+      ...(prices === undefined ? {} : { prices }),
+      ...(peers === undefined ? {} : { peers }),
+      ...(costs === undefined ? {} : { costs }),
       ...(objects === undefined ? {} : { objects: Number(objects) }),
       ...(runs === undefined ? {} : { runs: Number(runs) }),
     },
     say,
   );
-  const wanted = only?.map((name) => figures.find((figure) => figure.name === name) ?? name) ?? figures;
+  const usual = figures.filter(({ isApart = false }) => !isApart);
+  const wanted = only?.map((name) => figures.find((figure) => figure.name === name) ?? name) ?? usual;
   const unknown = wanted.find((one) => typeof one === 'string');
   if (unknown !== undefined) {
     say(`--only ${unknown}: there is no such figure; there are ${figures.map(({ name }) => name).join(', ')}`);
     process.exitCode = 1;
     return;
   }
-  const { write } = choices;
   const { rows, failed } = await measureAll(
     wanted.filter((one) => typeof one !== 'string'),
     {
       say,
-      ...(write === undefined || isCosts(write) ? {} : { keep: (some) => writeDocument(write, some) }),
+      ...(document === undefined ? {} : { keep: (some) => writeDocument(document, some) }),
     },
   );
   print(rows);
-  if (failed) process.exitCode = 1;
+  // What hangs would keep it from ending.
+  if (failed) process.exit(1);
+}
+
+/** What is written: what was asked for, or all of it after a whole run. */
+function documentsOf(write: string | undefined, isWhole: boolean): Partial<typeof documents> {
+  if (write === undefined) return isWhole ? documents : {};
+  if (path.basename(write) === path.basename(documents.costs)) return { costs: write };
+  return { ...(isWhole ? documents : {}), figures: write };
 }
 
 function print(rows: readonly Row[]): void {

@@ -13,6 +13,8 @@ export type Row = {
   readonly met?: boolean;
   /** Ours, then each peer, for a table with a column for each and for charts. */
   readonly beside?: readonly Beside[];
+  /** Of a row whose columns are ours with ever more of something: how many times the first the last is. */
+  readonly growth?: string;
   /** Set where a contestant could not be measured; the row says why. */
   readonly failed?: boolean;
   /** What was counted, by name: the same on every machine, so that it can be held against what was counted before. */

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import type { Proof } from '../support/ci-report.ts';
+import type { Row } from './row.ts';
 
 /** Counts by name. */
 export type Counts = Readonly<Record<string, number>>;
@@ -31,6 +32,16 @@ export function compareCounts(stored: Counts, counted: Counts): readonly Proof[]
     const [before, now] = [stored[name], counted[name]];
     return { title: `${name}: ${now ?? 'none'} (stored: ${before ?? 'none'})`, broken: brokenBy(name, before, now) };
   });
+}
+
+/** Holds what was counted to its goals: fewer reconciles than changes are no improvement. What takes time is not judged. */
+export function judgeGoals(rows: readonly Row[]): readonly Proof[] {
+  return rows
+    .filter(({ counts, met }) => counts !== undefined && met !== undefined)
+    .map(({ what, ours, goal, met }) => ({
+      title: `${what}: ${ours} (goal: ${goal})`,
+      broken: met === false ? [`${what}: ${ours}, the goal is ${goal}`] : [],
+    }));
 }
 
 function brokenBy(name: string, before: number | undefined, now: number | undefined): readonly string[] {

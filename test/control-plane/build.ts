@@ -12,7 +12,8 @@ export interface ControlPlaneBinaries {
   readonly kubectl: string;
 }
 
-const KUBERNETES_VERSION = { major: '1', minor: '36', git: 'v1.36.3' };
+/** What the real control plane is built from. */
+export const KUBERNETES_VERSION = { major: '1', minor: '36', git: 'v1.36.3' };
 
 // Without these flags the programs call themselves v0.0.0, and clients that ask for the version believe it.
 const VERSION_PACKAGE = 'k8s.io/component-base/version';

@@ -1,6 +1,6 @@
 // Only how counts are held against those stored. What is counted, and that it is no more, is `npm run bench -- --quick`.
 import { describe, expect, it } from 'vitest';
-import { compareCounts } from '../bench/stored-counts.ts';
+import { compareCounts, judgeGoals } from '../bench/stored-counts.ts';
 
 const brokenOf = (stored: Record<string, number>, counted: Record<string, number>) =>
   compareCounts(stored, counted).flatMap(({ broken }) => broken);
@@ -24,5 +24,16 @@ describe('the counts of the bench', () => {
   it('let bytes grow by a hundredth of what is stored, and by no more', () => {
     expect(brokenOf({ 'f5 foo bytes': 10_000 }, { 'f5 foo bytes': 10_100 })).toEqual([]);
     expect(brokenOf({ 'f5 foo bytes': 10_000 }, { 'f5 foo bytes': 10_101 })).toHaveLength(1);
+  });
+
+  it('are broken where they miss their goal, and only where they are counts', () => {
+    const row = { figure: 'f6', what: 'restart', ours: '0 reconciles', goal: '25 reconciles' };
+    const counts = { 'f6 reconciles': 0 };
+    const broken = judgeGoals([
+      { ...row, counts, met: false },
+      { ...row, counts, met: true },
+      { ...row, met: false },
+    ]).map((proof) => proof.broken);
+    expect(broken).toEqual([['restart: 0 reconciles, the goal is 25 reconciles'], []]);
   });
 });
