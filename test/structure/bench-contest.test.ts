@@ -1,6 +1,9 @@
 // Only what the bench does about peers that cannot be built, do not start, or end: their columns say so, and the others are measured. What is
 // measured is `npm run bench`.
-import { describe, expect, it } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, vi } from 'vitest';
 import { compare, type Goal } from '../bench/compare.ts';
 import { compete, type Entrant } from '../bench/contest.ts';
 import { render } from '../bench/document.ts';
@@ -78,6 +81,20 @@ describe('a peer that fails', () => {
   });
 });
 
+describe('who is measured', () => {
+  it('ends with the bench, even when that is killed', async () => {
+    const module = JSON.stringify(new URL('../bench/child-process.ts', import.meta.url).href);
+    const script = `const { startHeld } = await import(${module}); console.log(startHeld('sleep', ['600'], { env: process.env }).pid);`;
+    const bench = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [line] = await once(createInterface(bench.stdout), 'line');
+    process.kill(Number(line), 0);
+    bench.kill('SIGKILL');
+    await vi.waitFor(() => expect(() => process.kill(Number(line), 0)).toThrow('ESRCH'), 5_000);
+  });
+});
+
 describe('a figure that hangs', () => {
   it('is said to, and the others are measured', async () => {
     const hanging = { name: 'f1', seconds: 1, measure: () => new Promise<never>(() => undefined) };
@@ -122,5 +139,16 @@ describe('a goal', () => {
     const verdicts = [{ most: 10 }, { most: 9 }, { least: 10 }, { least: 11 }].map((one) => met(one).met);
     expect(verdicts).toEqual([true, false, true, false]);
     expect(met({ most: 10 }).goal).toBe('<= 10 ms');
+  });
+});
+
+describe('a figure of ever more objects', () => {
+  it('has a column for how much it grew, and no ratios beside it', () => {
+    const row8 = { figure: 'f8', what: 'edit to status', ours: '20 ms', goal: '<= 1.25 x', met: true };
+    const some = (name: string, median: number) => ({ name, unit: 'ms', spread: { median, least: 1, most: 40 } });
+    const rows = [{ ...row8, beside: [some('10 objects', 20), some('100 objects', 10)], growth: '0.50' }];
+    const text = render({ f8: { on: '2026-01-01', machine: 'a machine', rows } }, { drawn: new Set(), folder: 'x' });
+    expect(text).toContain('| what | ours | 100 objects | growth | goal | met |');
+    expect(text).toContain('| edit to status | 20 ms | 10 ms (1.0-40) | 0.50 | <= 1.25 x | met |');
   });
 });
