@@ -1,6 +1,6 @@
 // The proof of the proof: the memory suites with one mutant in the sources. test/mutants/main.ts says which one, and which files.
 import { defineConfig } from 'vitest/config';
-import { mutantPlugin, mutantVariable } from './mutants/plugin.ts';
+import { mutantPlugin, mutantVariable } from '../tools/mutants/plugin.ts';
 
 export default defineConfig({
   plugins: [mutantPlugin(process.env[mutantVariable], process.cwd())],

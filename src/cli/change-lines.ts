@@ -1,7 +1,7 @@
 // What a played reconcile would have done, as lines for a terminal: one for each object or command, and below it one for each field.
 import { conceal, redact } from '../core/redact.ts';
 import type { ChangedField } from '../kube/changed-fields.ts';
-import type { Change } from '../kube/rehearsal.ts';
+import type { Change } from '../kube/dry-run/dry-run-client.ts';
 import type { Outcome } from '../runtime/outcome.ts';
 
 /** Writes one change: `change Dinner default/one (status)` and its fields, `+` new, `-` gone, `~` another value. */

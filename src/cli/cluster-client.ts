@@ -1,6 +1,6 @@
 // From what an operator named to a cluster's client, or one line that says how to name one.
-import { isClusterName } from '../clusters/entry.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { isClusterName } from '../clusters/registry/entry.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import { OperatorProblem } from './operate.ts';
 import type { Place } from './place.ts';
 

@@ -11,9 +11,9 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   replay: async () => (await import('./replay.ts')).replayCommand(),
   pause: async () => (await import('./pause.ts')).pauseCommand(),
   resume: async () => (await import('./pause.ts')).resumeCommand(),
-  clusters: async () => (await import('./clusters.ts')).clustersCommand(),
+  clusters: async () => (await import('./clusters/clusters.ts')).clustersCommand(),
   release: async () => (await import('./release.ts')).releaseCommand(),
-  new: async () => (await import('./new-controller.ts')).newCommand(),
+  new: async () => (await import('./new/new-controller.ts')).newCommand(),
   generate: async () => (await import('./generate.ts')).generateCommand(),
   build: async () => (await import('./build.ts')).buildCommand(),
 };

@@ -1,6 +1,6 @@
 // What a person does about a call that failed, where the error does not say so itself: an AWS SDK names what is wrong, and leaves
 // the rest to whoever knows it.
-import { isUnauthorized } from '../kube/errors.ts';
+import { isUnauthorized } from '../kube/client/errors.ts';
 import { isMissingQueue } from '../queue/failed-call.ts';
 
 /** By the names and codes of errors, the SDK's own and those that AWS answers with. */

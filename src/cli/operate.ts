@@ -4,8 +4,8 @@ import { ConnectionProblem } from '../clusters/connection-problem.ts';
 import { SettingsError, toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import { SchemaError } from '../generate/schema-error.ts';
-import { AnswerError, ApiError, ConnectError, DeadlineError } from '../kube/errors.ts';
-import { DevProblem } from '../local/problem.ts';
+import { AnswerError, ApiError, ConnectError, DeadlineError } from '../kube/client/errors.ts';
+import { DevProblem } from '../dev/explain-error.ts';
 import { QueueCallError } from '../queue/hold.ts';
 import { isFromAws, nextStep } from './next-step.ts';
 

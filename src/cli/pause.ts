@@ -2,9 +2,9 @@
 // messages: they wait in its queue, so nothing that happens meanwhile is lost, and nothing has to be found again afterwards.
 import { LambdaClient, UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
 import { Command } from 'commander';
-import { controllerQueue } from '../core/words.ts';
+import { controllerQueue } from '../core/names.ts';
 import { callWithin } from '../queue/call-within.ts';
-import { controllerNamed } from './asked-key.ts';
+import { controllerNamed } from './parse-key.ts';
 import { isPaused, readMappings } from './mappings.ts';
 import { OperatorProblem, operate } from './operate.ts';
 import { printLines } from './output.ts';

@@ -1,14 +1,14 @@
 // `outrigger release`: before an uninstall, or when a controller is given up: takes off a kind's objects, and off the children that
 // were made for them, whatever would let them hang or would go on naming us.
 import { Command } from 'commander';
-import { loadKubeconfig } from '../clusters/kubeconfig.ts';
+import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
 import type { Registered } from '../core/controller.ts';
 import { redact } from '../core/redact.ts';
-import { createClient, type KubeClient } from '../kube/client.ts';
-import { discoverKinds, type ServedKind } from '../kube/discovery.ts';
-import { isForbidden } from '../kube/errors.ts';
+import { createClient, type KubeClient } from '../kube/client/client.ts';
+import { discoverKinds, type ServedKind } from '../kube/client/discovery.ts';
+import { isForbidden } from '../kube/client/errors.ts';
 import { patientClient } from '../kube/patient-client.ts';
-import { alignColumns } from '../local/align-columns.ts';
+import { alignColumns } from '../dev/columns.ts';
 import { findControllers, type ReleaseCount, type ReleaseTarget, release } from '../runtime/release.ts';
 import { askWatchers } from '../runtime/watchers-silent.ts';
 import { clusterClient, clusterNamed } from './cluster-client.ts';

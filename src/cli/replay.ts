@@ -11,7 +11,7 @@ import { parseMessage, targetOf } from '../queue/message.ts';
 import { replayEntry } from '../queue/replay.ts';
 import { createSend } from '../queue/send.ts';
 import { createRehearse } from '../runtime/rehearse.ts';
-import { type AskedKey, controllerNamed, parseAskedKey } from './asked-key.ts';
+import { type AskedKey, controllerNamed, parseAskedKey } from './parse-key.ts';
 import { changeLines, outcomeLine } from './change-lines.ts';
 import { clusterClient, clusterNamed } from './cluster-client.ts';
 import { guardFetch } from './guard-fetch.ts';

@@ -1,8 +1,8 @@
 // What `outrigger status` has read, as three tables. Whatever is not as it should be stands out by being there: a quiet system is
 // zeros and dashes.
 import { redact } from '../core/redact.ts';
-import { alignColumns } from '../local/align-columns.ts';
-import type { ClusterStanding } from './cluster-standing.ts';
+import { alignColumns } from '../dev/columns.ts';
+import type { ClusterStanding } from './status/cluster-status.ts';
 
 /** A cluster of the table: how it stands, that it is leaving, or why nobody can tell. */
 export type NamedCluster = {

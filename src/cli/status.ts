@@ -8,11 +8,11 @@ import {
   resyncQueue,
   timersDeadLetters,
   timersQueue,
-} from '../core/words.ts';
-import { createDepth, type QueueDepth } from '../queue/depth.ts';
-import { controllerNamed } from './asked-key.ts';
+} from '../core/names.ts';
+import { createDepth, type QueueDepth } from '../sqs/depth.ts';
+import { controllerNamed } from './parse-key.ts';
 import { clusterClient, theTable } from './cluster-client.ts';
-import { type ClusterStanding, readCluster } from './cluster-standing.ts';
+import { type ClusterStanding, readCluster } from './status/cluster-status.ts';
 import { lineOf, operate } from './operate.ts';
 import { type Output, outputOption, printJson, printLines } from './output.ts';
 import { openPlace, type Place, type PlaceFlags, withPlace } from './place.ts';

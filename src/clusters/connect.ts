@@ -2,12 +2,12 @@
 // function keeps its connections.
 import { isDeepStrictEqual } from 'node:util';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
-import type { SecretReader } from '../core/secret.ts';
-import { type ClientOptions, createClient, type KubeClient } from '../kube/client.ts';
+import type { SecretReader } from '../api/secret.ts';
+import { type ClientOptions, createClient, type KubeClient } from '../kube/client/client.ts';
 import type { Connection } from '../kube/connection.ts';
 import type { FoundCluster } from '../kube/found-cluster.ts';
 import { connectionOf } from './connection-of.ts';
-import type { AwsCredentials } from './eks-token.ts';
+import type { AwsCredentials } from './auth/eks-token.ts';
 import { type PlainEntry, plainEntry } from './plain-entry.ts';
 import { createSecretReader } from './secret-reader.ts';
 import type { ClusterTable } from './table.ts';

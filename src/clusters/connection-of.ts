@@ -4,7 +4,7 @@ import type { Connection } from '../kube/connection.ts';
 import { isLoopback } from '../kube/loopback.ts';
 import { checkAuthorities, checkClientCertificate, decodeBase64 } from './certificates.ts';
 import { ConnectionProblem } from './connection-problem.ts';
-import { type AwsCredentials, createEksToken } from './eks-token.ts';
+import { type AwsCredentials, createEksToken } from './auth/eks-token.ts';
 import type { PlainEntry } from './plain-entry.ts';
 import { parseServer } from './server-url.ts';
 
@@ -20,7 +20,7 @@ export async function connectionOf(
   const whenUntrusted = `${where}: if its certificate has changed, put the CA certificate that it has now into its entry`;
   if (access.type === 'kubeconfig') {
     // Loaded when it is needed: a YAML parser is a fifth of a function's bundle.
-    const { parseKubeconfig } = await import('./parse-kubeconfig.ts');
+    const { parseKubeconfig } = await import('./kubeconfig/parse-kubeconfig.ts');
     const inner = parseKubeconfig(access.kubeconfig, { source: `${where}: access.kubeconfig`, now: now() });
     return {
       ...inner,

@@ -1,7 +1,7 @@
 // Which kind of clusters table a setting means.
 import type { SSMClient } from '@aws-sdk/client-ssm';
 import { createFileSource } from './file-source.ts';
-import { createSsmSource } from './ssm-source.ts';
+import { createSsmSource } from './registry/ssm-source.ts';
 import type { ClusterSource } from './table.ts';
 
 /** Opens the table that `ssm:/path/` or a file's path names. The AWS client is made only when it is needed. */

@@ -1,9 +1,9 @@
 // An entry whose credentials are in Secrets Manager, with the credentials in their place: from there on it is an entry like any
 // other, and a secret that has changed is an entry that has changed.
-import type { SecretReader } from '../core/secret.ts';
+import type { SecretReader } from '../api/secret.ts';
 import { bearerToken } from './bearer-token.ts';
 import { ConnectionProblem } from './connection-problem.ts';
-import type { ClusterEntry } from './entry.ts';
+import type { ClusterEntry } from './registry/entry.ts';
 
 /** An entry that refers to nothing. */
 export type PlainEntry = Omit<ClusterEntry, 'access'> & {

@@ -2,10 +2,10 @@
 // once when they were refused, because then they have been replaced.
 import { toError } from '../core/errors.ts';
 import { parseJson } from '../core/parse-json.ts';
-import type { SecretReader } from '../core/secret.ts';
+import type { SecretReader } from '../api/secret.ts';
 import { isRecord } from '../kube/record.ts';
 import { ConnectionProblem } from './connection-problem.ts';
-import type { GetSecret } from './secrets-manager.ts';
+import type { GetSecret } from './auth/secrets-manager.ts';
 
 /** While Secrets Manager is away, it is asked this often. */
 const AGAIN_SECONDS = 5;
@@ -30,7 +30,7 @@ export function createSecretReader({
   async function fetch(secret: string, where: string): Promise<string> {
     const known = remembered.get(secret);
     try {
-      source ??= (await import('./secrets-manager.ts')).createGetSecret();
+      source ??= (await import('./auth/secrets-manager.ts')).createGetSecret();
       const text = await source(secret, where);
       const at = now().getTime();
       remembered.set(secret, { text, readAt: at, askedAt: at });

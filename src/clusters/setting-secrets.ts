@@ -2,7 +2,7 @@
 // files: whoever writes an entry also says which server gets what is read.
 import { readFile } from 'node:fs/promises';
 import { toError } from '../core/errors.ts';
-import type { SecretReader } from '../core/secret.ts';
+import type { SecretReader } from '../api/secret.ts';
 import { ConnectionProblem } from './connection-problem.ts';
 
 const file = 'file:';

@@ -1,6 +1,6 @@
 // The clusters table as the functions see it: an entry by name, remembered for a minute, so that a warm function asks for it
 // once a minute and a new cluster needs no deployment. A name that is not there is asked for again soon.
-import { type ClusterEntry, isClusterName, parseEntry } from './entry.ts';
+import { type ClusterEntry, isClusterName, parseEntry } from './registry/entry.ts';
 
 /** Where the table is kept. Values are unparsed JSON. */
 export interface ClusterSource {

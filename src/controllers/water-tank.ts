@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { defineController } from '../core/controller.ts';
 import { toError } from '../core/errors.ts';
 import { defineResource } from '../core/resource.ts';
-import { withRule } from '../core/rule.ts';
+import { withRule } from '../api/rule.ts';
 import { createPlant, type Valves } from './clients/plant.ts';
 
 const level = z.number().min(0).max(1_000_000);

@@ -10,7 +10,7 @@ import {
   type Executed,
   type Executes,
   ruleFor,
-} from './exec.ts';
+} from '../api/exec.ts';
 import type { Key } from './key.ts';
 import type { Child, Kind, ObjectOf } from './kind.ts';
 

@@ -3,14 +3,14 @@
 import type * as z from 'zod';
 import { type BareContext, type Context, type Executing, typeContext } from './context.ts';
 import { SettingsError } from './errors.ts';
-import type { ExecDeclaration, Executes } from './exec.ts';
+import type { ExecDeclaration, Executes } from '../api/exec.ts';
 import type { Key } from './key.ts';
 import type { Kind } from './kind.ts';
-import { type AnyResult, createResultParser, parseFinalized } from './parse-result.ts';
+import { type AnyResult, createResultParser, parseFinalized } from '../api/parse-result.ts';
 import { type Part, type PartCondition, type PartField, type Side, sideOfPart } from './part.ts';
 import type { AnyResource, Custom, Resource } from './resource.ts';
 import type { Finalized, Result } from './result.ts';
-import { connectSecrets, type SecretReader } from './secret.ts';
+import { connectSecrets, type SecretReader } from '../api/secret.ts';
 import { formatProblems } from './zod-problems.ts';
 
 /** The variables that settings are read from. */

@@ -2,9 +2,9 @@
 // becomes of them, how much waits, and how its function does. A cluster is no dimension; what is a cluster's comes from the logs.
 // Its shape is CloudWatch's: "Dashboard Body Structure and Syntax" of the API reference.
 import type { Registered } from '../core/controller.ts';
-import { controllerDeadLetters, controllerQueue, resyncQueue, timersQueue } from '../core/words.ts';
-import { metricsNamespace } from './aws-alarms.ts';
-import { idOf, namePrefix } from './aws-names.ts';
+import { controllerDeadLetters, controllerQueue, resyncQueue, timersQueue } from '../core/names.ts';
+import { metricsNamespace } from './aws/alarms.ts';
+import { idOf, namePrefix } from './aws/names.ts';
 import { askedOf, byCluster, whatFails } from './aws-queries.ts';
 import { type Area, type Line, metricWidget, region } from './aws-widgets.ts';
 import type { Json, JsonObject } from './json.ts';

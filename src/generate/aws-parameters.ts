@@ -1,7 +1,7 @@
 // The settings of controllers as parameters of the stack: `PLANT_URL` is the parameter `PlantUrl`, and the function gets it as
 // the variable PLANT_URL. Defaults stay where they are, in the schema: a variable that is empty counts as not set.
 import type { Registered } from '../core/controller.ts';
-import { idOf, ref } from './aws-names.ts';
+import { idOf, ref } from './aws/names.ts';
 import type { JsonObject } from './json.ts';
 import { SchemaError } from './schema-error.ts';
 

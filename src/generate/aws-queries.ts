@@ -1,8 +1,8 @@
 // Questions to the functions' logs that are asked again and again, saved in CloudWatch under the deployment's name: what a
 // metric does not tell, because a key or a cluster is no dimension. The dashboard asks some of them, too.
 import type { Registered } from '../core/controller.ts';
-import { resyncQueue, timersQueue } from '../core/words.ts';
-import { idOf, namePrefix, ref } from './aws-names.ts';
+import { resyncQueue, timersQueue } from '../core/names.ts';
+import { idOf, namePrefix, ref } from './aws/names.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** CloudWatch Logs Insights asks no more log groups at once (quota "log groups per query"). */

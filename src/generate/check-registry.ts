@@ -1,8 +1,8 @@
 // What cannot be is refused before anything is generated: names that end in those of queues, functions, roles and labels,
 // controllers of one kind that would write over each other, and an exec that would be no limit.
 import type { Registered } from '../core/controller.ts';
-import { commandRules, type ExecDeclaration } from '../core/exec.ts';
-import { resyncQueue, timersQueue } from '../core/words.ts';
+import { commandRules, type ExecDeclaration } from '../api/exec.ts';
+import { resyncQueue, timersQueue } from '../core/names.ts';
 import { checkParts } from './check-parts.ts';
 import { SchemaError } from './schema-error.ts';
 

@@ -2,13 +2,13 @@
 import { stringify } from 'yaml';
 import type { Registered } from '../core/controller.ts';
 import type { AnyResource } from '../core/resource.ts';
-import { awsOf } from './aws.ts';
+import { awsOf } from './aws/resources.ts';
 import { checkRegistry } from './check-registry.ts';
-import { costHints } from './cost-hints.ts';
-import { crdOf } from './crd.ts';
+import { costHints } from './crd/cost-hints.ts';
+import { crdOf } from './crd/crd.ts';
 import type { JsonObject } from './json.ts';
-import { ownKinds, rbacOf } from './rbac.ts';
-import { structuralSchema } from './schema.ts';
+import { ownKinds, rbacOf } from './rbac/rbac.ts';
+import { structuralSchema } from './crd/schema.ts';
 import { watchListOf } from './watch-list.ts';
 
 /** Folders that hold nothing but generated files. */

@@ -5,17 +5,17 @@
 // same place. Assumptions: children live in the owner's namespace, or the owner is cluster-scoped.
 import type { ChildChange } from '../core/children.ts';
 import { NotOwnedError } from '../core/errors.ts';
-import { controllerLabel, fieldManagerOf, ownerUidLabel } from '../core/words.ts';
-import { applyObject } from './apply.ts';
-import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
-import type { KubeClient } from './client.ts';
-import { type ApiError, isConflict, isInvalidAt, isInvalidInList, isNotFound } from './errors.ts';
-import { ownedBy } from './managed-fields.ts';
-import type { KubeObject, ResourceName } from './object.ts';
-import { objectPath } from './path.ts';
-import { getObject, listPages } from './read.ts';
+import { controllerLabel, fieldManagerOf, ownerUidLabel } from '../core/names.ts';
+import { applyObject } from './apply/apply.ts';
+import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './apply/child-object.ts';
+import type { KubeClient } from './client/client.ts';
+import { type ApiError, isConflict, isInvalidAt, isInvalidInList, isNotFound } from './client/errors.ts';
+import { ownedBy } from './apply/managed-fields.ts';
+import type { KubeObject, ResourceName } from './client/object.ts';
+import { objectPath } from './client/path.ts';
+import { getObject, listPages } from './client/read.ts';
 import { sameOwned } from './same-owned.ts';
-import { listsOf, replaceLists, straysOf } from './whole-lists.ts';
+import { listsOf, replaceLists, straysOf } from './apply/replace-lists.ts';
 
 /** Whose children, of which kind, and which. */
 export interface ChildrenRequest extends ChildKind {

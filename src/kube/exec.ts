@@ -1,12 +1,12 @@
 // Commands in containers (pods/exec), over the WebSocket sub-protocol v4.channel.k8s.io: every message begins with the number
 // of its channel, and the last one is a Status on channel 3. Nothing is ever sent: there is no stdin and no terminal, and
 // the command is an argv, so that no shell reads it.
-import type { Executed } from '../core/exec.ts';
+import type { Executed } from '../api/exec.ts';
 import type { Key } from '../core/key.ts';
 import { parseJson } from '../core/parse-json.ts';
-import type { KubeClient } from './client.ts';
-import { AnswerError, ApiError, parseStatus } from './errors.ts';
-import { objectPath } from './path.ts';
+import type { KubeClient } from './client/client.ts';
+import { AnswerError, ApiError, parseStatus } from './client/errors.ts';
+import { objectPath } from './client/path.ts';
 import { isRecord } from './record.ts';
 
 /** What can be chosen about a command. */

@@ -1,5 +1,5 @@
 // A watch is a stream of JSON documents, one a line. This cuts the bytes into documents, whatever way the network cut them.
-import { AnswerError } from './errors.ts';
+import { AnswerError } from './client/errors.ts';
 
 /** Larger than etcd lets any object be (1.5 MiB), managedFields included. */
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;

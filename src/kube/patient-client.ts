@@ -1,9 +1,9 @@
 // A client that comes again when the API server has too much to do (429): for an operator's commands, which nothing else would bring
 // again. A request that was turned away so has done nothing, so repeating it is safe whatever it is. Functions and watchers
 // have a way of their own: they put the key off, or back off.
-import type { KubeClient } from './client.ts';
-import { isThrottled } from './errors.ts';
-import { type Wait, waitReally } from './wait.ts';
+import type { KubeClient } from './client/client.ts';
+import { isThrottled } from './client/errors.ts';
+import { type Wait, waitReally } from '../core/time.ts';
 
 /** A server whose storage of a kind is being set up anew says no for some seconds. */
 const tries = 12;

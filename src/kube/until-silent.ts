@@ -1,7 +1,7 @@
 // A connection can die without a word: a watch that no longer brings even bookmarks is taken for dead.
-import type { KubeStream } from './client.ts';
-import { ConnectError } from './errors.ts';
-import type { Wait } from './wait.ts';
+import type { KubeStream } from './client/client.ts';
+import { ConnectError } from './client/errors.ts';
+import type { Wait } from '../core/time.ts';
 
 /** Passes a stream on until it is silent for too long: then it is closed, and the silence is a ConnectError. */
 export async function* untilSilent(stream: KubeStream, seconds: number, wait: Wait): AsyncGenerator<Buffer> {

@@ -1,6 +1,6 @@
 // One frame of a watch: what happened to which object, or that the server will not go on.
-import { AnswerError, ApiError } from './errors.ts';
-import { type ObjectHead, parseHead, parseVersion, type WantedMetadata } from './metadata.ts';
+import { AnswerError, ApiError } from './client/errors.ts';
+import { type ObjectHead, parseHead, parseVersion, type WantedMetadata } from './watch/partial-metadata.ts';
 
 /** What one frame of a watch says. */
 export type FrameEvent =

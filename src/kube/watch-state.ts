@@ -4,7 +4,7 @@
 // `probe`: a watch from a version that the server has yet to reach (etcd restored from a backup) is accepted and stays
 // silent for ever, so it must never be opened. Backoff is forgotten only when a watch brought a frame: a kind that lists
 // but cannot be watched does not become a loop of lists.
-import { ApiError, isGone } from './errors.ts';
+import { ApiError, isGone } from './client/errors.ts';
 import { compareVersions } from './resource-version.ts';
 
 /**

@@ -4,16 +4,16 @@
 // Guarantees: between `listing` and its `listed`, the pages are the whole collection as of `listed.resourceVersion`; a
 // `listing` without `listed` (trouble in between) is void. Every change after that version follows, in order, or another
 // `listing` does. Assumptions: bookmarks arrive at least every 60 s, as Kubernetes' watch cache sends them.
-import type { KubeClient, KubeStream } from './client.ts';
-import { AnswerError, ConnectError } from './errors.ts';
+import type { KubeClient, KubeStream } from './client/client.ts';
+import { AnswerError, ConnectError } from './client/errors.ts';
 import { readFrames } from './frames.ts';
-import { type ObjectHead, parseHead, type WantedMetadata } from './metadata.ts';
-import type { ResourceName } from './object.ts';
-import { collectionPath } from './path.ts';
-import { listPagesAs } from './read.ts';
+import { type ObjectHead, parseHead, type WantedMetadata } from './watch/partial-metadata.ts';
+import type { ResourceName } from './client/object.ts';
+import { collectionPath } from './client/path.ts';
+import { listPagesAs } from './client/read.ts';
 import { createRestoration, type Restoration } from './restoration.ts';
 import { untilSilent } from './until-silent.ts';
-import type { Wait } from './wait.ts';
+import type { Wait } from '../core/time.ts';
 import { type FrameEvent, parseFrame, versionOf } from './watch-frame.ts';
 import { backoffSeconds, firstState, type ListMode, nextState, type WatchState } from './watch-state.ts';
 

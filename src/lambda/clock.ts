@@ -1,6 +1,6 @@
 // Time as the functions have it: waiting, the deadline of an invocation, and SQS's clock.
 import type { Context as LambdaContext } from 'aws-lambda';
-import { waitReally } from '../kube/wait.ts';
+import { waitReally } from '../core/time.ts';
 import { sqsNow } from '../queue/slots.ts';
 import type { QueueRecord } from '../runtime/intake.ts';
 

@@ -4,7 +4,7 @@ import { type Clusters, createClusters } from '../clusters/connect.ts';
 import { openClusterSource } from '../clusters/open-source.ts';
 import { createSecretReader } from '../clusters/secret-reader.ts';
 import { type ClusterTable, createClusterTable } from '../clusters/table.ts';
-import type { SecretReader } from '../core/secret.ts';
+import type { SecretReader } from '../api/secret.ts';
 
 /** Opens the clusters table at a place (`ssm:/path/` or a file), the way to the clusters in it, and the secrets they refer to. */
 export function openClusters(

@@ -2,15 +2,15 @@
 // is in runtime/resync.ts.
 import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { Registered } from '../core/controller.ts';
-import { resyncQueue } from '../core/words.ts';
-import { createDepth } from '../queue/depth.ts';
+import { resyncQueue } from '../core/names.ts';
+import { createDepth } from '../sqs/depth.ts';
 import { createSend } from '../queue/send.ts';
 import { createSqsClient } from '../queue/sqs-client.ts';
 import { createResync } from '../runtime/resync.ts';
 import { readResyncSettings, readTraceHeader } from '../settings.ts';
 import { deadlineOf } from './clock.ts';
 import { openClusters } from './open-clusters.ts';
-import { createTelemetry, telemetryOptions } from './powertools.ts';
+import { createTelemetry, telemetryOptions } from './telemetry.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 

@@ -1,12 +1,12 @@
 // The Lambda handler of the timers queue. Everything that decides is in runtime/timers.ts.
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { timersQueue } from '../core/words.ts';
+import { timersQueue } from '../core/names.ts';
 import { createSend } from '../queue/send.ts';
 import { createSqsClient } from '../queue/sqs-client.ts';
 import { createTimers } from '../runtime/timers.ts';
 import { readTimersSettings, readTraceHeader } from '../settings.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
-import { createTelemetry, telemetryOptions } from './powertools.ts';
+import { createTelemetry, telemetryOptions } from './telemetry.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 

@@ -1,8 +1,8 @@
 // The applied objects that a controller answers for, as `--until-ready` counts them.
 import type { Registered } from '../core/controller.ts';
-import type { ResourceName } from '../kube/object.ts';
-import type { Applied } from './manifests.ts';
-import { type Row, readinessOf } from './readiness.ts';
+import type { ResourceName } from '../kube/client/object.ts';
+import type { Applied } from '../dev/manifests.ts';
+import { type Row, readinessOf } from '../dev/readiness.ts';
 import type { View } from './view.ts';
 
 /** Tells whether some controller's own kind this is. */

@@ -2,9 +2,9 @@
 // tests beside it share the folders; bundles that are current are not touched, somebody may be loading them.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { hashFiles } from './hash-files.ts';
+import { hashFiles } from '../dev/hash-files.ts';
 import { withLock } from './lock.ts';
-import { packagedTemplate } from './packaged-template.ts';
+import { packagedTemplate } from '../dev/packaged-template.ts';
 
 /** Builds all bundles into `dist/` below the root. Throws for code that cannot be bundled. */
 export type Build = (root: string) => Promise<void>;

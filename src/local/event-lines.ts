@@ -1,9 +1,9 @@
 // What the local Lambda and the watchers did, as lines for a person.
 import path from 'node:path';
-import { FunctionError } from './lambda/function-process.ts';
-import type { LambdaEvent } from './lambda/local-lambda.ts';
+import { FunctionError } from '../dev/lambda/function-process.ts';
+import type { LambdaEvent } from '../dev/lambda/local-lambda.ts';
 import { type Line, linesOfLog } from './lines.ts';
-import type { WatcherEvent } from './watchers.ts';
+import type { WatcherEvent } from '../dev/watchers.ts';
 
 /** Tells of an event of the Lambda service. `prefix` is the deployment's, `kindOf` gives a controller's kind. */
 export function lambdaLines(

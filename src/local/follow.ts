@@ -1,12 +1,12 @@
 // Follows whole objects of one kind, for the eyes of a person: what the live lines, `--until-ready` and the journeys look
 // at. It is no part of the system under watch, which follows metadata only and must survive everything; this just goes on.
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import { readFrames } from '../kube/frames.ts';
-import { type KubeObject, parseObject, type ResourceName } from '../kube/object.ts';
-import { collectionPath } from '../kube/path.ts';
-import { listPages } from '../kube/read.ts';
+import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
+import { collectionPath } from '../kube/client/path.ts';
+import { listPages } from '../kube/client/read.ts';
 import { isRecord } from '../kube/record.ts';
-import { waitReally } from '../kube/wait.ts';
+import { waitReally } from '../core/time.ts';
 
 /** What is told. `listed` is the whole collection and replaces what was known. */
 export type Followed =

@@ -3,10 +3,10 @@
 import * as z from 'zod';
 import type { Registered } from '../core/controller.ts';
 import { parseJson } from '../core/parse-json.ts';
-import type { KubeObject } from '../kube/object.ts';
+import type { KubeObject } from '../kube/client/object.ts';
 import { isRecord } from '../kube/record.ts';
 import { partsOf } from './applied-rows.ts';
-import { readinessOf } from './readiness.ts';
+import { readinessOf } from '../dev/readiness.ts';
 import type { Change } from './view.ts';
 
 /** One thing that happened. */

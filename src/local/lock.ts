@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { lock } from 'proper-lockfile';
 import * as z from 'zod';
-import { waitReally } from '../kube/wait.ts';
+import { waitReally } from '../core/time.ts';
 
 const lookAgainSeconds = 0.1;
 const held = z.object({ code: z.literal('ELOCKED') });

@@ -2,7 +2,7 @@
 // repository, JavaScript beside the same files in the package.
 import path from 'node:path';
 
-/** Finds a module by its place, seen from the module that asks, without an ending: `ownModule(import.meta, './leash')`. */
+/** Finds a module by its place, seen from the module that asks, without an ending: `ownModule(import.meta, '../dev/exit-with-parent')`. */
 export function ownModule({ dirname, filename }: ImportMeta, place: string): string {
   return path.join(dirname, `${place}${path.extname(filename)}`);
 }

@@ -1,7 +1,7 @@
 // All objects of the followed kinds as they are now, and a way to wait for them to become something: by watch, so that
 // nobody polls and nothing is missed between two looks.
-import type { KubeClient } from '../kube/client.ts';
-import type { KubeObject, ObjectKey, ResourceName } from '../kube/object.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import type { KubeObject, ObjectKey, ResourceName } from '../kube/client/object.ts';
 import { followObjects } from './follow.ts';
 
 /** A change somebody may want to tell of. `before` is absent for an object not seen until now, `after` for one that is gone. */

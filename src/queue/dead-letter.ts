@@ -1,7 +1,7 @@
 // A dead letter as an operator sees it: whatever is on a dead-letter queue becomes one of these, bodies that are no messages
 // and letters that SQS moved by itself included. Reading one never throws.
 import { redact } from '../core/redact.ts';
-import { MessageError } from './body.ts';
+import { MessageError } from '../sqs/body.ts';
 import type { HeldMessage } from './hold.ts';
 import { type Message, parseMessage } from './message.ts';
 

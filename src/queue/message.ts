@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { TargetKey } from '../core/key.ts';
-import { lanes } from '../core/words.ts';
-import { MessageError, milliseconds, readBody, seconds, segment, writeBody } from './body.ts';
+import { lanes } from '../core/names.ts';
+import { MessageError, milliseconds, readBody, seconds, segment, writeBody } from '../sqs/body.ts';
 
 // While a deployment goes on, functions of two versions write to one another. A field that one of them does not know is dropped, so a
 // field that is added is optional, and harms nothing when it gets lost; what cannot be so is another `v`, read one release before it is written.

@@ -1,11 +1,11 @@
 // A key by hand, on the replay lane: it goes straight to its controller's queue and begins anew, as if the change had just been
 // seen.
 import type { TargetKey } from '../core/key.ts';
-import { controllerQueue } from '../core/words.ts';
+import { controllerQueue } from '../core/names.ts';
 import { replayId } from './deduplication.ts';
 import { groupIdOf } from './group-id.ts';
 import { formatMessage } from './message.ts';
-import type { Entry } from './sender.ts';
+import type { Entry } from '../sqs/sender.ts';
 
 /** As much of a source as a message may carry. */
 const maxRun = 128;

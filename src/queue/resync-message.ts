@@ -1,7 +1,7 @@
 // What travels on the resync queue: one controller's kind in one cluster is to be polled. A dead cluster delays its own
 // messages only; a list too long for one function goes on with the next message.
 import * as z from 'zod';
-import { readBody, seconds, segment, writeBody } from './body.ts';
+import { readBody, seconds, segment, writeBody } from '../sqs/body.ts';
 
 // Fields come and go by the rule of message.ts.
 const schema = z.object({

@@ -17,7 +17,7 @@ import { batches } from './batches.ts';
 import { callWithin } from './call-within.ts';
 import { isMissingQueue, reasonOf } from './failed-call.ts';
 import { queueUrl } from './names.ts';
-import type { Entry, Send, Sent } from './sender.ts';
+import type { Entry, Send, Sent } from '../sqs/sender.ts';
 import { traceAttributes } from './trace-header.ts';
 
 /** SendMessageBatch: the same answers and errors as the SDK's. */

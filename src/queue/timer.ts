@@ -1,12 +1,12 @@
 // A message that is due later: how it enters the timers queue, and what becomes of it when it comes out. FIFO queues take no
 // delay of a single message, so everything that waits does so on a standard queue and joins its group when it is due.
 import { formatTarget } from '../core/key.ts';
-import { controllerQueue } from '../core/words.ts';
-import { MessageError } from './body.ts';
+import { controllerQueue } from '../core/names.ts';
+import { MessageError } from '../sqs/body.ts';
 import { requeueId, resyncId, retryId } from './deduplication.ts';
 import { groupIdOf } from './group-id.ts';
 import { formatMessage, type Message, targetOf } from './message.ts';
-import type { Entry } from './sender.ts';
+import type { Entry } from '../sqs/sender.ts';
 import { hopDelay } from './slots.ts';
 
 /** Closer than this to its time, a message is due: its clock and ours may differ by as much. */

@@ -3,12 +3,12 @@
 import * as z from 'zod';
 import type { BareContext, Log } from '../core/context.ts';
 import type { Kind } from '../core/kind.ts';
-import type { DesiredChild } from '../kube/child-object.ts';
+import type { DesiredChild } from '../kube/apply/child-object.ts';
 import { applyChildren } from '../kube/children.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import { exec } from '../kube/exec.ts';
-import type { KubeObject } from '../kube/object.ts';
-import { getObject, listPages } from '../kube/read.ts';
+import type { KubeObject } from '../kube/client/object.ts';
+import { getObject, listPages } from '../kube/client/read.ts';
 
 /** An Event that was asked for; it is sent after the status. */
 export type Recorded = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };

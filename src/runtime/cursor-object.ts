@@ -1,10 +1,10 @@
 // Where the cursor is kept: one ConfigMap, shipped empty, so that its watcher needs no more than get and patch by name.
 import { existingKind } from '../core/kind.ts';
-import { cursorName, systemNamespace } from '../core/words.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { type KubeObject, parseObject } from '../kube/object.ts';
-import { objectPath } from '../kube/path.ts';
-import { getObject } from '../kube/read.ts';
+import { cursorName, systemNamespace } from '../core/names.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { type KubeObject, parseObject } from '../kube/client/object.ts';
+import { objectPath } from '../kube/client/path.ts';
+import { getObject } from '../kube/client/read.ts';
 import { isRecord } from '../kube/record.ts';
 
 const configMap = existingKind<object>({ group: '', version: 'v1', kind: 'ConfigMap' });

@@ -7,7 +7,7 @@
 // meanwhile is one entry.
 import { formatTarget, type TargetKey } from '../core/key.ts';
 import type { Source } from '../queue/deduplication.ts';
-import { createNamespaceTurns } from './namespace-turns.ts';
+import { createNamespaceTurns } from '../forwarding/fair-queue.ts';
 import type { Hold, Ticket } from './progress.ts';
 
 /** One key to be sent, for what happened to it until now. */

@@ -9,7 +9,7 @@ import {
   isServerError,
   isThrottled,
   isUnauthorized,
-} from '../kube/errors.ts';
+} from '../kube/client/errors.ts';
 
 /**
  * Where in a reconcile the error came from: a 5xx or no answer in time to the first read is the cluster's fault. Later it may

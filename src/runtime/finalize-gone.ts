@@ -3,7 +3,7 @@
 import { backoffSeconds, retryBackoff } from '../core/backoff.ts';
 import { TerminalError } from '../core/errors.ts';
 import type { Finalized } from '../core/result.ts';
-import type { Wait } from '../kube/wait.ts';
+import type { Wait } from '../core/time.ts';
 
 /** Of a finalize that throws. */
 const mostFailures = 3;

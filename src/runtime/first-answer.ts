@@ -1,7 +1,7 @@
 // The first request of a key, which reads its object: how long its answer takes tells how the cluster is, and until it is there nothing
 // was done. Later ones may have waited for webhooks of an object's kind.
-import type { KubeClient } from '../kube/client.ts';
-import { DeadlineError } from '../kube/errors.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { DeadlineError } from '../kube/client/errors.ts';
 
 /** A client whose first request is timed. */
 export type TimedClient = {

@@ -2,7 +2,7 @@
 import { watchId } from '../queue/deduplication.ts';
 import { groupIdOf } from '../queue/group-id.ts';
 import { formatMessage } from '../queue/message.ts';
-import type { Entry } from '../queue/sender.ts';
+import type { Entry } from '../sqs/sender.ts';
 import { timerEntry } from '../queue/timer.ts';
 import type { Waiting } from './dirty-set.ts';
 

@@ -3,8 +3,8 @@
 // one for every object of every watched kind.
 import { formatTarget, isPathSegment, type Key, type TargetKey } from '../core/key.ts';
 import type { Subscriber, WatchedResource } from '../core/watch-list.ts';
-import { controllerLabel, ownerAnnotation, pausedAnnotation, reconcileRequestedAnnotation } from '../core/words.ts';
-import type { HeadOwner, ObjectHead, WantedMetadata } from '../kube/metadata.ts';
+import { controllerLabel, ownerAnnotation, pausedAnnotation, reconcileRequestedAnnotation } from '../core/names.ts';
+import type { HeadOwner, ObjectHead, WantedMetadata } from '../kube/watch/partial-metadata.ts';
 import type { Source } from '../queue/deduplication.ts';
 
 /** What is kept of an object. */

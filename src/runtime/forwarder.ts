@@ -1,7 +1,7 @@
 // Brings marked keys to their queues: changes straight to their controllers', bulk through timers. Each queue is pumped by
 // itself, so that one that is missing or throttled holds back nothing but its own, and bulk never stands before a change.
-import { controllerQueue, timersQueue } from '../core/words.ts';
-import type { Entry } from '../queue/sender.ts';
+import { controllerQueue, timersQueue } from '../core/names.ts';
+import type { Entry } from '../sqs/sender.ts';
 import type { Mark, Waiting } from './dirty-set.ts';
 import { changeEntry, createPaces } from './forward-entries.ts';
 import { createPump, type Pump, type PumpParts } from './pump.ts';

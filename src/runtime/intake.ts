@@ -1,6 +1,6 @@
 // Where a batch enters: which of its records are messages of this controller, and which of them are one key. Pure.
 import { formatTarget } from '../core/key.ts';
-import { MessageError } from '../queue/body.ts';
+import { MessageError } from '../sqs/body.ts';
 import { type Message, parseMessage, targetOf } from '../queue/message.ts';
 
 /** A record of an SQS event, as much of it as we use. */

@@ -1,8 +1,8 @@
 // What goes into the handling of one key, and what comes out: shared by the reconcile, by mapping functions and by batches.
 import type { Log } from '../core/context.ts';
 import type { Declaration, Running } from '../core/controller.ts';
-import type { KubeClient } from '../kube/client.ts';
-import type { Wait } from '../kube/wait.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import type { Wait } from '../core/time.ts';
 import type { Message } from '../queue/message.ts';
 import type { Outcome } from './outcome.ts';
 

@@ -4,11 +4,11 @@
 import type { Declaration, Running } from '../core/controller.ts';
 import { toError } from '../core/errors.ts';
 import type { Key } from '../core/key.ts';
-import { controllerQueue } from '../core/words.ts';
+import { controllerQueue } from '../core/names.ts';
 import { mappedId } from '../queue/deduplication.ts';
 import { groupIdOf } from '../queue/group-id.ts';
 import { formatMessage, type Message, targetOf } from '../queue/message.ts';
-import type { Send } from '../queue/sender.ts';
+import type { Send } from '../sqs/sender.ts';
 import { createAccess } from './access.ts';
 import { failureOf } from './failure.ts';
 import type { Job, ReconcileParts, Report } from './job.ts';

@@ -2,7 +2,7 @@
 // wrong is said in its own conditions: Unknown while it is being tried again, False once it is given up. Pure, as status.ts.
 import { reasons } from '../core/conditions.ts';
 import { NotOwnedError } from '../core/errors.ts';
-import type { AnyResult } from '../core/parse-result.ts';
+import type { AnyResult } from '../api/parse-result.ts';
 import { redact } from '../core/redact.ts';
 import type { Condition } from '../core/result.ts';
 import {

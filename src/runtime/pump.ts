@@ -3,9 +3,9 @@
 import type { Log } from '../core/context.ts';
 import { formatTarget } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
-import type { Lane } from '../core/words.ts';
-import type { Wait } from '../kube/wait.ts';
-import type { Entry, Send } from '../queue/sender.ts';
+import type { Lane } from '../core/names.ts';
+import type { Wait } from '../core/time.ts';
+import type { Entry, Send } from '../sqs/sender.ts';
 import { createDirtySet, type Mark, type Waiting } from './dirty-set.ts';
 import { createTokenBucket, type Pace } from './token-bucket.ts';
 

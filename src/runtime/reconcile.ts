@@ -2,9 +2,9 @@
 // messages: it returns an outcome, and outcome.ts says what that means for the message.
 
 import { toError } from '../core/errors.ts';
-import { pausedAnnotation } from '../core/words.ts';
-import { isNotFound } from '../kube/errors.ts';
-import { getObject } from '../kube/read.ts';
+import { pausedAnnotation } from '../core/names.ts';
+import { isNotFound } from '../kube/client/errors.ts';
+import { getObject } from '../kube/client/read.ts';
 import { failureOf, type Stage } from './failure.ts';
 import type { Job, ReconcileParts, Report } from './job.ts';
 import { misplaced } from './misplaced.ts';

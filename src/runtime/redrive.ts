@@ -10,7 +10,7 @@ import { type DeadLetter, readDeadLetter } from '../queue/dead-letter.ts';
 import type { HeldMessage, Hold } from '../queue/hold.ts';
 import { targetOf } from '../queue/message.ts';
 import { replayEntry } from '../queue/replay.ts';
-import type { Send } from '../queue/sender.ts';
+import type { Send } from '../sqs/sender.ts';
 
 /** What became of a letter: `kept` was sent, and could not be deleted; `refused` stays as it was. */
 export type Redriven = { readonly letter: DeadLetter } & (

@@ -2,9 +2,9 @@
 // What it would have written is the answer. Outside worlds are the caller's business: a controller's clients are its own.
 import type { Log } from '../core/context.ts';
 import type { Registered } from '../core/controller.ts';
-import { ruleFor } from '../core/exec.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { type Change, createRehearsal } from '../kube/rehearsal.ts';
+import { ruleFor } from '../api/exec.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { type Change, createRehearsal } from '../kube/dry-run/dry-run-client.ts';
 import { type Message, parseMessage } from '../queue/message.ts';
 import type { ReconcileParts } from './job.ts';
 import { createMapKeys, isMapped } from './map-keys.ts';

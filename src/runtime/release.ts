@@ -6,12 +6,12 @@ import { atATime } from '../core/at-a-time.ts';
 import { toError } from '../core/errors.ts';
 import { formatKey } from '../core/key.ts';
 import { describeKind } from '../core/kind.ts';
-import { controllerLabel, ownerAnnotation } from '../core/words.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { isConflict, isGone, isNotFound } from '../kube/errors.ts';
-import { type KubeObject, parseObject, type ResourceName } from '../kube/object.ts';
-import { objectPath } from '../kube/path.ts';
-import { getObject, type ListOptions, listPages } from '../kube/read.ts';
+import { controllerLabel, ownerAnnotation } from '../core/names.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { isConflict, isGone, isNotFound } from '../kube/client/errors.ts';
+import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
+import { objectPath } from '../kube/client/path.ts';
+import { getObject, type ListOptions, listPages } from '../kube/client/read.ts';
 import { controllersOn, releasePatch, type Traces } from './traces.ts';
 
 /** A collection, and whose traces are on it. */

@@ -1,8 +1,8 @@
 // One writer a field, also where an author hands on the whole status (`{ ...status, level }`): what another controller of ours has
 // written comes along then. Applied, it would be ours too, and its writer could no longer take it back. Pure.
-import { fieldManagerOf } from '../core/words.ts';
-import { ownedBy } from '../kube/managed-fields.ts';
-import type { KubeObject } from '../kube/object.ts';
+import { fieldManagerOf } from '../core/names.ts';
+import { ownedBy } from '../kube/apply/managed-fields.ts';
+import type { KubeObject } from '../kube/client/object.ts';
 import { isRecord } from '../kube/record.ts';
 import { sameOwned } from '../kube/same-owned.ts';
 

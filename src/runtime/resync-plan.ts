@@ -1,8 +1,8 @@
 // What a poll of the world makes of each object it lists: was it missed, is it its turn, or is it to be left alone; and when
 // it goes out. Pure; the listing and sending are in resync-poll.ts.
 import type { Part } from '../core/part.ts';
-import { fieldManagerOf, finalizerOf, pausedAnnotation } from '../core/words.ts';
-import type { KubeObject } from '../kube/object.ts';
+import { fieldManagerOf, finalizerOf, pausedAnnotation } from '../core/names.ts';
+import type { KubeObject } from '../kube/client/object.ts';
 import { phaseOf } from '../queue/slots.ts';
 import { observedGenerationOf } from './observed.ts';
 

@@ -3,7 +3,7 @@
 
 import { mergeConditions, reasons, summarize } from '../core/conditions.ts';
 import { NotOwnedError } from '../core/errors.ts';
-import type { AnyResult } from '../core/parse-result.ts';
+import type { AnyResult } from '../api/parse-result.ts';
 import { conceal, redact } from '../core/redact.ts';
 import type { Condition, StandingCondition } from '../core/result.ts';
 

@@ -3,10 +3,10 @@
 import type { Log } from '../core/context.ts';
 import type { Meter } from '../core/meter.ts';
 import { redact } from '../core/redact.ts';
-import { timersDeadLetters, timersQueue } from '../core/words.ts';
-import { MessageError } from '../queue/body.ts';
+import { timersDeadLetters, timersQueue } from '../core/names.ts';
+import { MessageError } from '../sqs/body.ts';
 import { parseMessage } from '../queue/message.ts';
-import type { Entry, Send } from '../queue/sender.ts';
+import type { Entry, Send } from '../sqs/sender.ts';
 import { stepTimer } from '../queue/timer.ts';
 import type { QueueRecord } from './intake.ts';
 

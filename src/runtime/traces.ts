@@ -9,8 +9,8 @@ import {
   ownerUidLabel,
   pausedAnnotation,
   reconcileRequestedAnnotation,
-} from '../core/words.ts';
-import type { KubeObject } from '../kube/object.ts';
+} from '../core/names.ts';
+import type { KubeObject } from '../kube/client/object.ts';
 
 /** Whose traces, and what the objects are to them. */
 export type Traces = {

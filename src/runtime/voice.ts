@@ -1,7 +1,7 @@
 // How a controller speaks in an object's status: the kind's first controller with Ready and all that sums it up, a second one
 // within its part. Whoever writes a status asks the voice what to write, and never which of the two it is.
 import type { Declaration } from '../core/controller.ts';
-import type { AnyResult } from '../core/parse-result.ts';
+import type { AnyResult } from '../api/parse-result.ts';
 import type { Condition } from '../core/result.ts';
 import { observedGenerationOf } from './observed.ts';
 import { isPartStalled, partAfterFailure, partAfterResult, partWhileFinalizing } from './part-status.ts';

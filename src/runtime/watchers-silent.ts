@@ -4,8 +4,8 @@ import type { Log } from '../core/context.ts';
 import { toError } from '../core/errors.ts';
 import type { Meter } from '../core/meter.ts';
 import { redact } from '../core/redact.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { isForbidden } from '../kube/errors.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { isForbidden } from '../kube/client/errors.ts';
 import { parseCursor } from './cursor-document.ts';
 import { readCursorObject } from './cursor-object.ts';
 

@@ -4,11 +4,11 @@
 import * as z from 'zod';
 import type { ChildChange } from '../core/children.ts';
 import type { BareContext } from '../core/context.ts';
-import { controllerUidOf } from '../core/controller-of.ts';
+import { controllerUidOf } from '../core/owner.ts';
 import { NotOwnedError } from '../core/errors.ts';
 import { formatKey, type Key } from '../core/key.ts';
 import type { Kind } from '../core/kind.ts';
-import { controllerLabel, ownerUidLabel } from '../core/words.ts';
+import { controllerLabel, ownerUidLabel } from '../core/names.ts';
 
 const stored = z.looseObject({
   apiVersion: z.string(),

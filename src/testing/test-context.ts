@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { Context, Executing, Log } from '../core/context.ts';
 import { typeContext } from '../core/context.ts';
 import type { Controller } from '../core/controller.ts';
-import type { Exec, Executes } from '../core/exec.ts';
+import type { Exec, Executes } from '../api/exec.ts';
 import type { Kind } from '../core/kind.ts';
 import { createObjectMap } from './object-map.ts';
 

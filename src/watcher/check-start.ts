@@ -2,9 +2,9 @@
 // a CA that signed another server, a queue that is not there. What may be an outage is waited for instead.
 import { SendMessageBatchCommand, type SQSClient, SQSServiceException } from '@aws-sdk/client-sqs';
 import { ConnectionProblem } from '../clusters/connection-problem.ts';
-import { timersQueue } from '../core/words.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { ConnectError, isUnauthorized } from '../kube/errors.ts';
+import { timersQueue } from '../core/names.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { ConnectError, isUnauthorized } from '../kube/client/errors.ts';
 import { callWithin } from '../queue/call-within.ts';
 import { isMissingQueue, reasonOf } from '../queue/failed-call.ts';
 import { queueUrl } from '../queue/names.ts';

@@ -3,8 +3,8 @@
 import type { Log } from '../core/context.ts';
 import { toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { isConflict, isForbidden, isNotFound } from '../kube/errors.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { isConflict, isForbidden, isNotFound } from '../kube/client/errors.ts';
 import { compareVersions } from '../kube/resource-version.ts';
 import { type CursorDocument, formatCursor, mergeCursor, parseCursor } from '../runtime/cursor-document.ts';
 import { readClusterUid, readCursorObject, writeCursorObject } from '../runtime/cursor-object.ts';

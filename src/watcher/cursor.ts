@@ -6,9 +6,9 @@
 import type { Log } from '../core/context.ts';
 import { toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client/client.ts';
 import { isComparable } from '../kube/resource-version.ts';
-import type { Wait } from '../kube/wait.ts';
+import type { Wait } from '../core/time.ts';
 import { createCursorStore } from './cursor-store.ts';
 
 /** Remembers, for each collection by the name of its entry, the version up to which SQS has accepted everything. */

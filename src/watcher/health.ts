@@ -2,7 +2,7 @@
 // but hears nothing is the commonest way in which controllers fail, so readiness asks for frames and nothing else.
 import { toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
-import { isForbidden, isNotFound } from '../kube/errors.ts';
+import { isForbidden, isNotFound } from '../kube/client/errors.ts';
 
 /**
  * Bookmarks come every 60 s; without any frame for so long, a kind is not being watched. A stream that was opened where

@@ -1,5 +1,5 @@
 // Which cluster a watcher watches: its own, as the pod's service account, unless it is given a kubeconfig.
-import { loadServiceAccount, type ServiceAddress, serviceAccountSource } from '../clusters/service-account.ts';
+import { loadServiceAccount, type ServiceAddress, serviceAccountSource } from '../clusters/auth/service-account.ts';
 import type { Connection } from '../kube/connection.ts';
 import type { WatcherSettings } from '../settings.ts';
 
@@ -12,7 +12,7 @@ export async function reachCluster(settings: WatcherSettings): Promise<Reached> 
   const address = file === undefined ? addressOf(settings) : undefined;
   if (address !== undefined) return { connection: await loadServiceAccount(address), source: serviceAccountSource };
   // Loaded when it is needed: a pod does without the official client, which is most of the bundle.
-  const { loadKubeconfig } = await import('../clusters/kubeconfig.ts');
+  const { loadKubeconfig } = await import('../clusters/kubeconfig/load-kubeconfig.ts');
   return { connection: await loadKubeconfig({ file, context }), source: file ?? 'kubeconfig' };
 }
 

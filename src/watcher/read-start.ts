@@ -1,5 +1,5 @@
 // Where a collection's loop goes on, asked until there is an answer: to begin without one would forward everything there is.
-import type { Wait } from '../kube/wait.ts';
+import type { Wait } from '../core/time.ts';
 import type { WatchEvent } from '../kube/watch.ts';
 import { backoffSeconds } from '../kube/watch-state.ts';
 import type { Cursor } from './cursor.ts';

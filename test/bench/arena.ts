@@ -2,14 +2,14 @@
 // as the run needs.
 import path from 'node:path';
 import { atATime } from '../../src/core/at-a-time.ts';
-import { createClient } from '../../src/kube/client.ts';
-import { applyManifests, readManifests } from '../../src/local/manifests.ts';
-import { createPlainApi, type PlainApi } from '../chaos/plain-api.ts';
-import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { startControlPlane } from '../control-plane/start.ts';
-import { collectionOf, type Judged } from './judge.ts';
-import { startOutside } from './outside.ts';
-import { create, digits, untilServed } from './populate.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
+import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
+import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { collectionOf, type Judged } from '../../bench/measuring-client.ts';
+import { startOutside } from '../../bench/external-service.ts';
+import { create, digits, untilServed } from '../../bench/populate.ts';
 
 /** A place to measure at. */
 export type Arena = { readonly plane: ControlPlane; readonly api: PlainApi; readonly outsideUrl: string };

@@ -4,14 +4,14 @@
 import path from 'node:path';
 import * as z from 'zod';
 import { build } from '../../src/cli/build.ts';
-import { cpuSeconds, type HeldProcess, type Spoken, startHeld, startSpoken } from './child-process.ts';
-import { compare } from './compare.ts';
-import { alternate, type ContestOptions } from './contest.ts';
-import { deployedWatcher } from './deployed-watcher.ts';
-import type { Emit } from './frames/frame-server.ts';
-import { goPrograms } from './peers/go-programs.ts';
-import { readProfile } from './profile.ts';
-import type { Row } from './row.ts';
+import { cpuSeconds, type HeldProcess, type Spoken, startHeld, startSpoken } from '../../bench/child-process.ts';
+import { compare } from '../../bench/compare.ts';
+import { alternate, type ContestOptions } from '../../bench/contest.ts';
+import { deployedWatcher } from '../../bench/deployed-watcher.ts';
+import type { Emit } from '../../bench/frames/event-server.ts';
+import { goPrograms } from '../../bench/peers/go-programs.ts';
+import { readProfile } from '../../bench/profile.ts';
+import type { Row } from '../../bench/row.ts';
 
 /** So many that none changes twice within a second at the highest pace: a key that was just sent waits. */
 const objects = 20_000;

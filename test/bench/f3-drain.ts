@@ -1,12 +1,12 @@
 // f3: 10,000 objects that each need a world outside that takes 200 ms, all there at once: how long until the last is done. Ours beside the
 // peers, at everybody's settings and at equal concurrency, each on a control plane of its own.
 import { openArena, stampObjects } from './arena.ts';
-import { compare } from './compare.ts';
-import { type ContestOptions, compete, type Entrant } from './contest.ts';
-import { startJudge } from './judge.ts';
+import { compare } from '../../bench/compare.ts';
+import { type ContestOptions, compete, type Entrant } from '../../bench/contest.ts';
+import { startJudge } from '../../bench/measuring-client.ts';
 import type { Contestant } from './peers/contestant.ts';
-import type { Row } from './row.ts';
-import { startContestant } from './running.ts';
+import type { Row } from '../../bench/row.ts';
+import { startContestant } from '../../bench/start-contestant.ts';
 
 const judged = { plural: 'slows', namespace: 'default' } as const;
 const usualObjects = 10_000;

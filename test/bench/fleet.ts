@@ -5,9 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { formatMessage, type Message } from '../../src/queue/message.ts';
 import { type Fleet, openFleet } from '../fleet/fleet.ts';
 import type { Trouble } from '../fleet/member.ts';
-import { followPortions, type PortionLag } from './portion-lag.ts';
-import type { Row } from './row.ts';
-import { quantile } from './spread.ts';
+import { followPortions, type PortionLag } from '../../bench/portion-latency.ts';
+import type { Row } from '../../bench/row.ts';
+import { quantile } from '../../bench/spread.ts';
 
 /** Batches at once, as serverless.yml allows. */
 const concurrency = 10;

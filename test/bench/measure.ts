@@ -1,7 +1,7 @@
 // One figure after the other, and what is told to whoever waits: which it is, and about how long the rest takes.
 import { toError } from '../../src/core/errors.ts';
-import type { Figure } from './figures.ts';
-import type { Row } from './row.ts';
+import type { Figure } from '../../bench/figures.ts';
+import type { Row } from '../../bench/row.ts';
 
 /** What came of it. */
 export type Measured = { readonly rows: readonly Row[]; readonly failed: boolean };

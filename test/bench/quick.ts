@@ -2,12 +2,12 @@
 import { build } from '../../src/cli/build.ts';
 import { makeArtifacts } from '../../src/local/artifacts.ts';
 import type { Proof } from '../support/ci-report.ts';
-import { f4 } from './f4-requests.ts';
-import { f5 } from './f5-function-size.ts';
-import { f6 } from './f6-restart.ts';
-import { f7 } from './f7-resync.ts';
-import type { Row } from './row.ts';
-import { compareCounts, judgeGoals, readCounts, storeCounts } from './stored-counts.ts';
+import { f4 } from '../../bench/f4-requests.ts';
+import { f5 } from '../../bench/f5-function-size.ts';
+import { f6 } from '../../bench/f6-restart.ts';
+import { f7 } from '../../bench/f7-resync.ts';
+import type { Row } from '../../bench/row.ts';
+import { compareCounts, judgeGoals, readCounts, storeCounts } from '../../bench/stored-counts.ts';
 
 const objects = 2_000;
 const buildMilliseconds = 120_000;

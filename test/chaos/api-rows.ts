@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Fault } from './chaos-proxy.ts';
 import { failure } from './failure.ts';
 import type { Row, Stage } from './row.ts';
-import type { StreamFault } from './streams.ts';
+import type { StreamFault } from '../../tools/chaos/streams.ts';
 import { isWatch } from './watch-request.ts';
 
 const rounds = 4;

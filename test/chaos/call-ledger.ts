@@ -1,7 +1,7 @@
 // Every call to AWS that passes a proxy, held against the policies that would be deployed: what a fault makes a part do must be allowed
 // as well. An emulator allows everything, so nobody else would notice.
 import type { DeployedPolicies } from '../deploy/deployed-policies.ts';
-import { type MadeCall, madeCallOf } from '../deploy/made-call.ts';
+import { type MadeCall, madeCallOf } from '../deploy/parse-call.ts';
 import { isAllowed } from '../deploy/policy.ts';
 import type { Asked } from './chaos-proxy.ts';
 

@@ -5,8 +5,8 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { listenHere } from '../support/listen.ts';
 import { reset } from './reset.ts';
-import { openStreams, type StreamFault, type Streams } from './streams.ts';
-import { keepTunnels } from './tunnels.ts';
+import { openStreams, type StreamFault, type Streams } from '../../tools/chaos/streams.ts';
+import { keepTunnels } from '../../tools/chaos/tunnels.ts';
 
 /** What happens to one request. */
 export type Fault =

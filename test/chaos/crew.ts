@@ -1,6 +1,6 @@
 // The watchers on duty: how many, with which clock, and how they come and go. Each has a supervisor of its own, as a pod has its
 // kubelet, so that one that is killed is back at once, however often that happens.
-import { startWatchers, type WatcherStart, type Watchers } from '../../src/local/watchers.ts';
+import { startWatchers, type WatcherStart, type Watchers } from '../../src/dev/watchers.ts';
 
 /** Who is to be there. */
 export type Shape = {
@@ -21,7 +21,7 @@ export type Crew = {
   close(): Promise<void>;
 };
 
-const shiftedClock = new URL('./shifted-clock.ts', import.meta.url).href;
+const shiftedClock = new URL('../../tools/chaos/shifted-clock.ts', import.meta.url).href;
 
 /** Creates a crew of nobody. */
 export function createCrew(start: WatcherStart): Crew {

@@ -1,10 +1,10 @@
 // Death of functions: in the middle of an effect, and of whichever touches one object.
 import * as z from 'zod';
-import { createCrowd } from './crowd.ts';
-import { functionPids, killAll } from './kill-functions.ts';
-import { ownersOfPort } from './owner-of-port.ts';
-import { createPlainApi } from './plain-api.ts';
-import { portionsPath } from './portions.ts';
+import { createCrowd } from '../../tools/chaos/bulk-objects.ts';
+import { functionPids, killAll } from '../../tools/chaos/kill-functions.ts';
+import { ownersOfPort } from '../../tools/chaos/owner-of-port.ts';
+import { createPlainApi } from '../../tools/chaos/plain-api.ts';
+import { portionsPath } from '../../tools/chaos/portions.ts';
 import { editUntil, type Row, type Stage } from './row.ts';
 
 const goodSeconds = 300;

@@ -2,11 +2,11 @@
 // Watchers die in the chaos system; functions in a system with every controller, because each has effects of its own.
 import type { Asked } from './chaos-proxy.ts';
 import { liveAll } from './effects/lives.ts';
-import { subjects } from './effects/subjects.ts';
-import { startWholeSystem } from './effects/whole-system.ts';
+import { subjects } from '../../tools/chaos/effects/subjects.ts';
+import { startWholeSystem } from '../../tools/chaos/effects/whole-system.ts';
 import { killBesideChanges } from './kill-beside-changes.ts';
 import { editUntil, type Row, type Stage } from './row.ts';
-import { sendsOf } from './seen-sends.ts';
+import { sendsOf } from '../../tools/chaos/sent-messages.ts';
 
 const startSeconds = 240;
 /** Each ends a watcher's life: later effects of a kind are like its second. */

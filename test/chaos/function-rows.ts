@@ -1,10 +1,10 @@
 // What goes wrong inside a function: it hangs, it takes all memory, it heeds no signal, its clock is wrong. unruly-preload.ts does it in
 // the functions' own processes; what is promised is that only the object suffers for which it was done.
-import { createPlainApi } from './plain-api.ts';
-import { createPlainSqs } from './plain-sqs.ts';
-import { parseList, portionsPath } from './portions.ts';
+import { createPlainApi } from '../../tools/chaos/plain-api.ts';
+import { createPlainSqs } from '../../tools/chaos/plain-sqs.ts';
+import { parseList, portionsPath } from '../../tools/chaos/portions.ts';
 import { editUntil, type Row, type Stage } from './row.ts';
-import { sendsOf } from './seen-sends.ts';
+import { sendsOf } from '../../tools/chaos/sent-messages.ts';
 import { unrulyItems } from './unruliness.ts';
 import { until } from './until.ts';
 

@@ -3,8 +3,8 @@
 import http from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isExtra, type Judge, meetings, startJudge } from './judge.ts';
-import { createPlainApi } from './plain-api.ts';
-import { type Portion, parseWatchLine } from './portions.ts';
+import { createPlainApi } from '../../tools/chaos/plain-api.ts';
+import { type Portion, parseWatchLine } from '../../tools/chaos/portions.ts';
 import type { Visit } from './slow-world.ts';
 
 const visit = (holder: string, entered: number, left?: number): Visit =>

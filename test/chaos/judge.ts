@@ -2,8 +2,8 @@
 // the API server itself, the pantry's own word on who has what, and the gate's times of coming and going.
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
-import type { PlainApi } from './plain-api.ts';
-import { type Portion, parseList, parseWatchLine, portionsPath, saysSo } from './portions.ts';
+import type { PlainApi } from '../../tools/chaos/plain-api.ts';
+import { type Portion, parseList, parseWatchLine, portionsPath, saysSo } from '../../tools/chaos/portions.ts';
 import type { Visit } from './slow-world.ts';
 
 const holding = z.looseObject({

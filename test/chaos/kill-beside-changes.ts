@@ -2,8 +2,8 @@
 // After each single effect of a quiet life they die in effects/lives.ts.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Asked } from './chaos-proxy.ts';
-import { functionPids, killAll } from './kill-functions.ts';
-import { portionsPath } from './portions.ts';
+import { functionPids, killAll } from '../../tools/chaos/kill-functions.ts';
+import { portionsPath } from '../../tools/chaos/portions.ts';
 import type { Stage } from './row.ts';
 
 /** Something must get done between two deaths: SQS buries what was received ten times. */

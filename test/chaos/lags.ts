@@ -1,7 +1,7 @@
 // How long a change takes to its status, as somebody sees it who watches the objects: from the frame with a new generation to the frame
 // whose status has observed it.
-import { createPlainApi, type PlainServer } from './plain-api.ts';
-import { type Portion, parseList, parseWatchLine, portionsPath } from './portions.ts';
+import { createPlainApi, type PlainServer } from '../../tools/chaos/plain-api.ts';
+import { type Portion, parseList, parseWatchLine, portionsPath } from '../../tools/chaos/portions.ts';
 
 /** Lags, as they are seen. */
 export type Lags = {

@@ -3,12 +3,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { meetings } from './judge.ts';
-import { createPlainApi } from './plain-api.ts';
-import { createPlainSqs } from './plain-sqs.ts';
-import { parseList, portionsPath } from './portions.ts';
+import { createPlainApi } from '../../tools/chaos/plain-api.ts';
+import { createPlainSqs } from '../../tools/chaos/plain-sqs.ts';
+import { parseList, portionsPath } from '../../tools/chaos/portions.ts';
 import type { Row, Stage } from './row.ts';
-import type { SeenSend } from './seen-sends.ts';
-import { sendsOf } from './seen-sends.ts';
+import type { SeenSend } from '../../tools/chaos/sent-messages.ts';
+import { sendsOf } from '../../tools/chaos/sent-messages.ts';
 
 /** Longer than anything takes between two changes of one object. */
 const mostHeldMilliseconds = 1_500;

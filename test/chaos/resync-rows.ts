@@ -1,11 +1,11 @@
 // A resync of very many keys while users work: it comes paced, so nobody who changes something may notice it much. The keys are put
 // into the timers as a resync's runs put them there, each what is due until the next; what is measured is what users see.
 import { setTimeout as wait } from 'node:timers/promises';
-import { createCrowd } from './crowd.ts';
+import { createCrowd } from '../../tools/chaos/bulk-objects.ts';
 import { type Lags, p99, watchLags } from './lags.ts';
-import { createPlainSqs, type PlainMessage } from './plain-sqs.ts';
+import { createPlainSqs, type PlainMessage } from '../../tools/chaos/plain-sqs.ts';
 import type { Row, Stage } from './row.ts';
-import { sendsOf } from './seen-sends.ts';
+import { sendsOf } from '../../tools/chaos/sent-messages.ts';
 import { until } from './until.ts';
 
 const editsPerSecond = 10;

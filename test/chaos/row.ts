@@ -1,10 +1,10 @@
 // One row of the table: a fault, produced while users make changes, and what the judge says afterwards.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Dice } from './dice.ts';
-import type { Editor } from './editor.ts';
+import type { Dice } from '../../tools/chaos/random.ts';
+import type { Editor } from '../../tools/chaos/editor.ts';
 import type { Judge, Verdict } from './judge.ts';
-import type { ChaosSystem } from './system.ts';
+import type { ChaosSystem } from '../../tools/chaos/system.ts';
 
 /** How much of what a row does. */
 export type Amounts = {

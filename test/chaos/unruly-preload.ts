@@ -2,7 +2,7 @@
 // pantry do what no author would write on purpose. An entry point; it exports nothing.
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { shiftClock } from './shift-clock.ts';
+import { shiftClock } from '../../tools/chaos/shift-clock.ts';
 import { unrulyItems } from './unruliness.ts';
 
 /** Later than a function's deadline, and than its message's next receive: who thaws then would not be alone. */

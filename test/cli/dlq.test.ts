@@ -4,7 +4,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { controllerDeadLetters } from '../../src/core/words.ts';
+import { controllerDeadLetters } from '../../src/core/names.ts';
 import { formatMessage } from '../../src/queue/message.ts';
 import { createSend } from '../../src/queue/send.ts';
 import { aMessage } from '../queue/messages.ts';

@@ -10,13 +10,13 @@ import { releaseCommand } from '../../src/cli/release.ts';
 import { replayCommand } from '../../src/cli/replay.ts';
 import { statusCommand } from '../../src/cli/status.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { controllerDeadLetters, controllerQueue } from '../../src/core/words.ts';
-import { createClient } from '../../src/kube/client.ts';
-import { type ApiServer, startApiServer } from '../../src/local/api-server/server.ts';
-import { applyManifests, readManifests } from '../../src/local/manifests.ts';
+import { controllerDeadLetters, controllerQueue } from '../../src/core/names.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
+import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
 import { parseMessage } from '../../src/queue/message.ts';
-import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
+import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 
 const { signal } = new AbortController();
 const commands = { dlq: dlqCommand, release: releaseCommand, replay: replayCommand, status: statusCommand };

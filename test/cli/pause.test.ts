@@ -1,7 +1,7 @@
 // `outrigger pause` and `resume --stage` as a person runs them, against SQS and as much of Lambda as they ask.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pauseCommand, resumeCommand } from '../../src/cli/pause.ts';
-import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
+import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { type Account, startAwsServices } from './aws-services.ts';
 import { runHere } from './operated-system.ts';
 

@@ -1,6 +1,6 @@
 // BitcoinNetwork on the real kube-apiserver with its controller-manager: what the garbage collector takes along.
 import { inject } from 'vitest';
-import '../control-plane/global-setup.ts';
+import '../../tools/control-plane/global-setup.ts';
 import { bitcoinNetworkCascadeCases } from '../statements/bitcoin-network-cascade-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');

@@ -1,14 +1,14 @@
 // Real Bitcoin nodes in pods of the real control plane: a btcd for each pod, reached by `pods/exec` alone. What a controller makes of
 // them is elsewhere.
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { bitcoinPrograms } from '../bitcoin-node/bitcoin-programs.ts';
-import { type BitcoinPeer, bitcoinNodeCases } from '../bitcoin-node/node-cases.ts';
+import { bitcoinPrograms } from '../../tools/bitcoin-node/bitcoin-programs.ts';
+import { type BitcoinPeer, bitcoinNodeCases } from '../../tools/bitcoin-node/node-cases.ts';
 import type { Body } from '../conformance/body.ts';
 import { createWire } from '../conformance/wire.ts';
-import '../control-plane/global-setup.ts';
-import { createClient } from '../../src/kube/client.ts';
-import { startKubelet } from '../kubelet/kubelet.ts';
-import { openTheatre, statusOf, type Theatre } from '../local/workloads/stage.ts';
+import '../../tools/control-plane/global-setup.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { startKubelet } from '../../tools/kubelet/kubelet.ts';
+import { openTheatre, statusOf, type Theatre } from '../simulators/workloads/workloads-harness.ts';
 import { execOverWire } from '../support/exec-wire.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');

@@ -2,11 +2,11 @@
 // in them to nodes that are a list each, and can be made to fail. Real nodes are bitcoin-network-rights.test.ts.
 import { afterAll, expect, it } from 'vitest';
 import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { createClient } from '../../src/kube/client.ts';
-import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
-import { startControlPlane } from '../control-plane/start.ts';
-import { serveExec } from '../kubelet/exec-server.ts';
-import { registerNode } from '../kubelet/node.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { serveExec } from '../../tools/kubelet/exec-server.ts';
+import { registerNode } from '../../tools/kubelet/node.ts';
 import { createBitcoin } from '../statements/bitcoin.ts';
 import { bitcoinPeersCases } from '../statements/bitcoin-peers-cases.ts';
 import { bitcoinPeersFailureCases } from '../statements/bitcoin-peers-failure-cases.ts';

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, it } from 'vitest';
-import '../control-plane/global-setup.ts';
+import '../../tools/control-plane/global-setup.ts';
 import { createWire } from '../conformance/wire.ts';
 
 const GROUPS = [

@@ -1,6 +1,6 @@
 // The conformance suite on the real kube-apiserver: the cases themselves are right. Excluded: our own server (test/conformance).
 import { inject } from 'vitest';
-import '../control-plane/global-setup.ts';
+import '../../tools/control-plane/global-setup.ts';
 import { conformance } from '../conformance/conformance.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');

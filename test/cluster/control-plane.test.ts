@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { createWire, type Wire } from '../conformance/wire.ts';
-import '../control-plane/global-setup.ts';
-import { startControlPlane } from '../control-plane/start.ts';
+import '../../tools/control-plane/global-setup.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
 
 const plane = await startControlPlane({
   auditLog: true,

@@ -2,7 +2,7 @@
 // references and has no garbage collector.
 import { afterAll } from 'vitest';
 import { damageCases, ownersCases, takenCases } from '../cross/ownership-cases.ts';
-import { startClusterTheatre } from './cross-theatre.ts';
+import { startClusterTheatre } from './cross-harness.ts';
 
 const { theatre, close } = await startClusterTheatre();
 afterAll(close);

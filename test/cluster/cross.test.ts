@@ -2,15 +2,15 @@
 // X15 is cross-children.test.ts.
 import { afterAll, describe, expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
-import { controllerIdentity } from '../../src/core/words.ts';
-import { createClient, type KubeRequest } from '../../src/kube/client.ts';
-import { ApiError } from '../../src/kube/errors.ts';
-import { objectPath } from '../../src/kube/path.ts';
+import { controllerIdentity } from '../../src/core/names.ts';
+import { createClient, type KubeRequest } from '../../src/kube/client/client.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
 import { namespaceCases } from '../cross/border-cases.ts';
 import { deletionCases } from '../cross/deletion-cases.ts';
 import { idleCases } from '../cross/steady-cases.ts';
 import { raceCases } from '../cross/writes-cases.ts';
-import { startClusterTheatre } from './cross-theatre.ts';
+import { startClusterTheatre } from './cross-harness.ts';
 
 const { plane, theatre, close } = await startClusterTheatre();
 afterAll(close);

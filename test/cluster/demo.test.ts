@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { registry } from '../../src/controllers/registry.ts';
-import { startRealCluster } from '../kubelet/real-cluster.ts';
+import { startRealCluster } from '../../tools/kubelet/real-cluster.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const samples = 'infra/kubernetes/samples';

@@ -1,10 +1,10 @@
 // Foo above real Deployments (C4, C5, C7): kube-controller-manager makes ReplicaSets and Pods, and collects garbage; the test
 // stands in for scheduler and kubelet, and decides when a pod is ready.
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import '../control-plane/global-setup.ts';
+import '../../tools/control-plane/global-setup.ts';
 import { deploymentKind as deployments, fooKind as foos } from '../../src/controllers/foo.ts';
 import { existingKind } from '../../src/core/kind.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 import { createWire } from '../conformance/wire.ts';
 import { cascadeCases } from '../statements/cascade-cases.ts';
 import { install, type System, startSystem } from '../statements/harness.ts';

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import '../control-plane/global-setup.ts';
-import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { startControlPlane } from '../control-plane/start.ts';
+import '../../tools/control-plane/global-setup.ts';
+import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { byHand, demo, exported, following, onCluster, onDemo, type Step } from '../support/documented-steps.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

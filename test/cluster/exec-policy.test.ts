@@ -6,15 +6,15 @@ import { bitcoinPeers } from '../../src/controllers/bitcoin-network/bitcoin-peer
 import { defineController } from '../../src/core/controller.ts';
 import { existingKind } from '../../src/core/kind.ts';
 import { defineResource } from '../../src/core/resource.ts';
-import { controllerIdentity, systemNamespace } from '../../src/core/words.ts';
-import { rbacOf } from '../../src/generate/rbac.ts';
+import { controllerIdentity, systemNamespace } from '../../src/core/names.ts';
+import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { createClient, type KubeClient } from '../../src/kube/client.ts';
-import { ApiError } from '../../src/kube/errors.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import { exec } from '../../src/kube/exec.ts';
-import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { startControlPlane } from '../control-plane/start.ts';
-import { openExecServer } from '../kube/exec-server.ts';
+import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { openExecServer } from '../kube/client/exec-server.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 
 const group = 'tea.example.com';

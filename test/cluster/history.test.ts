@@ -2,7 +2,7 @@
 import { afterAll, describe } from 'vitest';
 import { historyCases } from '../conformance/history.ts';
 import { createSuite } from '../conformance/suite.ts';
-import { startControlPlane } from '../control-plane/start.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
 
 const plane = await startControlPlane({ apiServerFlags: ['--etcd-compaction-interval=1s'] });
 afterAll(() => plane.stop());

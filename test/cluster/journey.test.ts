@@ -2,7 +2,7 @@
 // applies and the garbage collection all done by a real kube-apiserver and kube-controller-manager. A plane of its own: these controllers
 // take up whatever object of their kinds there is, and other files' objects are to be left alone.
 import { afterAll } from 'vitest';
-import { startControlPlane } from '../control-plane/start.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { describeJourneys } from '../journey/suite.ts';
 
 const plane = await startControlPlane({ controllerManager: true });

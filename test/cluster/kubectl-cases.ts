@@ -1,7 +1,7 @@
 // What a person does with kubectl to custom resources, command by command, against whatever server it is given. Kinds of
 // Kubernetes' own are kubectl-builtin-cases.ts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { KETTLES, kettle, kettleDefinition } from './kettle.ts';
+import { KETTLES, kettle, kettleDefinition } from './toy-kind.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 
 /** Where kubectl is and whom it talks to. */

@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, inject } from 'vitest';
-import { startApiServer } from '../../src/local/api-server/server.ts';
-import '../control-plane/global-setup.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import '../../tools/control-plane/global-setup.ts';
 import { kubectlBuiltinCases } from './kubectl-builtin-cases.ts';
 import { kubectlCases } from './kubectl-cases.ts';
 

@@ -3,15 +3,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { createClient } from '../../src/kube/client.ts';
-import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import type { Body } from '../conformance/body.ts';
 import { createWire } from '../conformance/wire.ts';
-import '../control-plane/global-setup.ts';
-import { execSessionCases } from '../kubelet/exec-cases.ts';
-import { startKubelet } from '../kubelet/kubelet.ts';
+import '../../tools/control-plane/global-setup.ts';
+import { execSessionCases } from '../../tools/kubelet/exec-cases.ts';
+import { startKubelet } from '../../tools/kubelet/kubelet.ts';
 import { scriptedExecute } from '../kubelet/scripted-execute.ts';
-import { names, openTheatre, statusOf, type Theatre } from '../local/workloads/stage.ts';
+import { names, openTheatre, statusOf, type Theatre } from '../simulators/workloads/workloads-harness.ts';
 import { execOverWire } from '../support/exec-wire.ts';
 
 const { url, ca, adminToken, kubeconfig, kubectlPath } = inject('controlPlane');

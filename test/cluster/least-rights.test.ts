@@ -10,15 +10,15 @@ import {
   resyncIdentity,
   systemNamespace,
   watcherAccount,
-} from '../../src/core/words.ts';
-import { createClient, type KubeClient } from '../../src/kube/client.ts';
-import { ApiError } from '../../src/kube/errors.ts';
-import { collectionPath, objectPath } from '../../src/kube/path.ts';
-import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { startControlPlane } from '../control-plane/start.ts';
+} from '../../src/core/names.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
+import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
+import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { readSamples, sampleOf } from '../cross/sample.ts';
 import { edgesOf } from '../cross/variants.ts';
-import { type Attempt, allowedOf, attemptsOn, everyAttempt } from './every-access.ts';
+import { type Attempt, allowedOf, attemptsOn, everyAttempt } from './access-attempts.ts';
 import { createKubectl } from './kubectl.ts';
 
 const watcher = `system:serviceaccount:${systemNamespace}:${watcherAccount}`;

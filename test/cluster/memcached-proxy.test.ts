@@ -1,7 +1,7 @@
 // MemcachedProxy on the real kube-apiserver, beside the real controllers of Kubernetes: what its schema refuses, and what
 // Deployments, ReplicaSets, EndpointSlices and the garbage collector make of it.
 import { inject } from 'vitest';
-import '../control-plane/global-setup.ts';
+import '../../tools/control-plane/global-setup.ts';
 import { memcachedProxyWorkloadCases } from '../statements/memcached-proxy-workload-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');

@@ -1,8 +1,8 @@
 // The reconcile's cases on the real kube-apiserver.
 import { describe, inject } from 'vitest';
-import '../control-plane/global-setup.ts';
-import { reconcileCases } from '../runtime/reconcile-cases.ts';
-import { reconcileFamilyCases } from '../runtime/reconcile-family-cases.ts';
+import '../../tools/control-plane/global-setup.ts';
+import { reconcileCases } from '../reconciling/reconcile-cases.ts';
+import { reconcileFamilyCases } from '../reconciling/reconcile-family-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
 const connect = () => ({ server: new URL(url), ca, token: async () => adminToken });

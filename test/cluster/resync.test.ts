@@ -1,15 +1,15 @@
 // What a poll reads off real objects: whose generation is behind after which kind of change, and a list that goes on at a
 // token. On the real kube-apiserver, because it alone decides what a generation and managedFields are. Queues: resync.test.ts.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import '../control-plane/global-setup.ts';
-import { createClient, type KubeClient } from '../../src/kube/client.ts';
-import { getObject, listPages } from '../../src/kube/read.ts';
+import '../../tools/control-plane/global-setup.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import { parseResyncMessage, type ResyncMessage } from '../../src/queue/resync-message.ts';
 import { judge } from '../../src/runtime/resync-plan.ts';
 import { poll } from '../../src/runtime/resync-poll.ts';
-import { gadgetController } from '../runtime/gadgets.ts';
-import { createWitness } from '../runtime/witness.ts';
+import { gadgetController } from '../resync/gadgets.ts';
+import { createWitness } from '../support/recorder.ts';
 import { established } from '../support/established.ts';
 
 const { resource } = gadgetController.declares;

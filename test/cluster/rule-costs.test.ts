@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import * as z from 'zod';
 import { defineResource } from '../../src/core/resource.ts';
-import { withRule } from '../../src/core/rule.ts';
-import { costHints } from '../../src/generate/cost-hints.ts';
-import { crdOf } from '../../src/generate/crd.ts';
-import { structuralSchema } from '../../src/generate/schema.ts';
-import { createClient, type KubeClient } from '../../src/kube/client.ts';
-import '../control-plane/global-setup.ts';
+import { withRule } from '../../src/api/rule.ts';
+import { costHints } from '../../src/generate/crd/cost-hints.ts';
+import { crdOf } from '../../src/generate/crd/crd.ts';
+import { structuralSchema } from '../../src/generate/crd/schema.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import '../../tools/control-plane/global-setup.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
 let client: KubeClient;

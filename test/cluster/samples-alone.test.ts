@@ -1,7 +1,7 @@
 // Statements of samples on a real kube-apiserver without kube-controller-manager: nobody but the test and our controllers
 // writes there, so a test can say what a Deployment's status is, and that nothing else has come of an object.
 import { afterAll } from 'vitest';
-import { startControlPlane } from '../control-plane/start.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { bitcoinNetworkCases } from '../statements/bitcoin-network-cases.ts';
 import { bitcoinNetworkLifeCases } from '../statements/bitcoin-network-life-cases.ts';
 import { bitcoinNetworkWakeCases } from '../statements/bitcoin-network-wake-cases.ts';

@@ -1,6 +1,6 @@
 // The samples' statements on the real kube-apiserver.
 import { inject } from 'vitest';
-import '../control-plane/global-setup.ts';
+import '../../tools/control-plane/global-setup.ts';
 import { badInputCases } from '../statements/bad-input-cases.ts';
 import { dinnerCases } from '../statements/dinner-cases.ts';
 import { ingredientCases } from '../statements/ingredient-cases.ts';

@@ -7,11 +7,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kindsAlone, registry } from '../../src/controllers/registry.ts';
-import { systemNamespace } from '../../src/core/words.ts';
-import { discoverKinds } from '../../src/kube/discovery.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
-import { listPages } from '../../src/kube/read.ts';
-import { type RealCluster, startRealCluster } from '../kubelet/real-cluster.ts';
+import { systemNamespace } from '../../src/core/names.ts';
+import { discoverKinds } from '../../src/kube/client/discovery.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
+import { listPages } from '../../src/kube/client/read.ts';
+import { type RealCluster, startRealCluster } from '../../tools/kubelet/real-cluster.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

@@ -7,16 +7,16 @@ import watchList from '../../infra/kubernetes/generated/watch-list.json' with { 
 import { build } from '../../src/cli/build.ts';
 import { existingKind } from '../../src/core/kind.ts';
 import { parseWatchList } from '../../src/core/watch-list.ts';
-import { controllerQueue, systemNamespace, timersQueue } from '../../src/core/words.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import { createClient, type KubeClient } from '../../src/kube/client.ts';
+import { controllerQueue, systemNamespace, timersQueue } from '../../src/core/names.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { makeArtifacts } from '../../src/local/artifacts.ts';
-import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { startControlPlane } from '../control-plane/start.ts';
-import type { ProbeOutcome } from '../kubelet/http-probes.ts';
-import { type Kubelet, startKubelet } from '../kubelet/kubelet.ts';
-import { type NodePrograms, nodePrograms, type Started } from '../kubelet/node-programs.ts';
-import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
+import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
+import type { ProbeOutcome } from '../../tools/kubelet/http-probes.ts';
+import { type Kubelet, startKubelet } from '../../tools/kubelet/kubelet.ts';
+import { type NodePrograms, nodePrograms, type Started } from '../../tools/kubelet/node-programs.ts';
+import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { startWebIdentity, type WebIdentity } from '../support/web-identity.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import watchList from '../../infra/kubernetes/generated/watch-list.json' with { type: 'json' };
 import { parseWatchList } from '../../src/core/watch-list.ts';
-import { cursorName, systemNamespace, watcherAccount } from '../../src/core/words.ts';
-import { createClient, type KubeClient } from '../../src/kube/client.ts';
-import { isForbidden } from '../../src/kube/errors.ts';
+import { cursorName, systemNamespace, watcherAccount } from '../../src/core/names.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { isForbidden } from '../../src/kube/client/errors.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import { openWatcherCluster, type WatcherCluster } from './watcher-cluster.ts';
 

@@ -1,6 +1,6 @@
 // The watcher's cases on the real kube-apiserver.
 import { inject } from 'vitest';
-import '../control-plane/global-setup.ts';
+import '../../tools/control-plane/global-setup.ts';
 import { watcherCases } from '../watcher/process-cases.ts';
 
 const { url, ca, adminToken, kubeconfig } = inject('controlPlane');

@@ -2,12 +2,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClusters } from '../../src/clusters/connect.ts';
 import { ConnectionProblem } from '../../src/clusters/connection-problem.ts';
-import type { AwsCredentials } from '../../src/clusters/eks-token.ts';
+import type { AwsCredentials } from '../../src/clusters/auth/eks-token.ts';
 import { createSecretReader } from '../../src/clusters/secret-reader.ts';
 import { createClusterTable } from '../../src/clusters/table.ts';
-import { ConnectError } from '../../src/kube/errors.ts';
+import { ConnectError } from '../../src/kube/client/errors.ts';
 import { failure, pem, sendJson, startWireServer, statusOf, type WireServer } from '../kube/wire-server.ts';
-import { createEksAuthenticator } from './eks-authenticator.ts';
+import { createEksAuthenticator } from './auth/eks-authenticator.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 
 const now = new Date('2026-06-01T00:00:00Z');

@@ -16,7 +16,7 @@ import {
   pausedAnnotation,
   reconcileRequestedAnnotation,
   systemNamespace,
-} from '../../src/core/words.ts';
+} from '../../src/core/names.ts';
 import { groupIdOf } from '../../src/queue/group-id.ts';
 import { formatMessage, parseMessage, targetOf } from '../../src/queue/message.ts';
 import { formatResyncMessage, parseResyncMessage } from '../../src/queue/resync-message.ts';

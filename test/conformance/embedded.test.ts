@@ -1,7 +1,7 @@
 // The conformance suite on the in-memory API server: it answers as the real one does, case by case. That the cases themselves
 // are right is shown by test/cluster/conformance.test.ts and history.test.ts.
 import { afterAll, describe } from 'vitest';
-import { startApiServer } from '../../src/local/api-server/server.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { conformance } from './conformance.ts';
 import { historyCases } from './history.ts';
 import { createSuite } from './suite.ts';

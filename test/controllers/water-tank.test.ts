@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPlant } from '../../src/controllers/clients/plant.ts';
 import { waterTank, waterTankKind } from '../../src/controllers/water-tank.ts';
-import { type Plant, startPlant } from '../../src/local/worlds/plant.ts';
+import { type Plant, startPlant } from '../../src/simulators/plant.ts';
 import { testContext } from '../../src/testing/test-context.ts';
 
 const tank = waterTankKind.object('north', { targetLevel: 40, capacity: 100, tolerance: 5 });

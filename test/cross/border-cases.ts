@@ -2,7 +2,7 @@
 // another group (X19).
 import { expect, it } from 'vitest';
 import type { Registered } from '../../src/core/controller.ts';
-import { controllerQueue, timersQueue } from '../../src/core/words.ts';
+import { controllerQueue, timersQueue } from '../../src/core/names.ts';
 import { groupIdOf, targetParts } from '../../src/queue/group-id.ts';
 import { formatMessage, hashOf, parseMessage, targetOf } from '../../src/queue/message.ts';
 import { startWatch } from '../statements/watch.ts';

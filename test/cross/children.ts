@@ -1,11 +1,11 @@
 // What a controller's sample makes of other kinds. A controller that declares a kind and whose sample makes none of it fails: the
 // suite would prove nothing.
 import type { Kind } from '../../src/core/kind.ts';
-import { fieldManagerOf } from '../../src/core/words.ts';
-import { ownedBy } from '../../src/kube/managed-fields.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
-import { objectPath } from '../../src/kube/path.ts';
-import type { Stage } from './stage.ts';
+import { fieldManagerOf } from '../../src/core/names.ts';
+import { ownedBy } from '../../src/kube/apply/managed-fields.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import type { Stage } from './system.ts';
 import type { Call } from './wire.ts';
 
 /** A child, and what its controller says of it. */

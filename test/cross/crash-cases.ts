@@ -1,7 +1,7 @@
 // Death at every point where something was just written, for every controller (X6): the write has reached the API server, its
 // answer is lost, and the function does nothing more. The message comes again, as SQS brings it.
 import { expect, it } from 'vitest';
-import type { Stage } from './stage.ts';
+import type { Stage } from './system.ts';
 import type { Theatre } from './theatre.ts';
 import { isWrite } from './wire.ts';
 

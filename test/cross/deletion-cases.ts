@@ -1,7 +1,7 @@
 // The end of an object, for every controller: its finalizer and those of others (X14), and that nothing is made for what goes (X16).
 import { expect, it } from 'vitest';
-import { finalizerOf } from '../../src/core/words.ts';
-import { objectPath } from '../../src/kube/path.ts';
+import { finalizerOf } from '../../src/core/names.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
 import { childrenOf, isChildWrite } from './children.ts';
 import type { Theatre } from './theatre.ts';
 import { isWrite, lineOf } from './wire.ts';

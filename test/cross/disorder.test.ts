@@ -4,7 +4,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Registered } from '../../src/core/controller.ts';
-import { controllerQueue, timersQueue } from '../../src/core/words.ts';
+import { controllerQueue, timersQueue } from '../../src/core/names.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import { inMemory as theatre } from './in-memory.ts';
 

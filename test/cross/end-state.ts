@@ -2,9 +2,9 @@
 // run although it means the same (uids, times).
 import type { Registered } from '../../src/core/controller.ts';
 import type { Kind } from '../../src/core/kind.ts';
-import { fieldManagerOf } from '../../src/core/words.ts';
-import { ownedBy } from '../../src/kube/managed-fields.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
+import { fieldManagerOf } from '../../src/core/names.ts';
+import { ownedBy } from '../../src/kube/apply/managed-fields.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 import { isRecord } from '../../src/kube/record.ts';
 
 /** `Kind/name` → what the controllers own of it. */

@@ -3,9 +3,9 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { existingKind } from '../../src/core/kind.ts';
-import { applyObject } from '../../src/kube/apply.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
 import { childrenOf } from './children.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './system.ts';
 import type { Theatre } from './theatre.ts';
 import { isEvent, isWrite, lineOf } from './wire.ts';
 

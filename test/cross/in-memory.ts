@@ -2,15 +2,15 @@
 import { registry } from '../../src/controllers/registry.ts';
 import type { Registered } from '../../src/core/controller.ts';
 import { existingKind } from '../../src/core/kind.ts';
-import { crdOf } from '../../src/generate/crd.ts';
-import { ownKinds } from '../../src/generate/rbac.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import { createClient } from '../../src/kube/client.ts';
-import { parseObject } from '../../src/kube/object.ts';
-import { startApiServer } from '../../src/local/api-server/server.ts';
-import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
+import { crdOf } from '../../src/generate/crd/crd.ts';
+import { ownKinds } from '../../src/generate/rbac/rbac.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { parseObject } from '../../src/kube/client/object.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { established } from '../support/established.ts';
-import type { Platform } from './stage.ts';
+import type { Platform } from './system.ts';
 import { createTheatre, type Theatre } from './theatre.ts';
 
 const definitionKind = existingKind<object>({

@@ -2,8 +2,8 @@
 // longer than SQS lets a message wait (X21).
 import { expect, it } from 'vitest';
 import type { Registered } from '../../src/core/controller.ts';
-import { controllerDeadLetters, controllerQueue, lanes, resyncQueue, timersQueue } from '../../src/core/words.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
+import { controllerDeadLetters, controllerQueue, lanes, resyncQueue, timersQueue } from '../../src/core/names.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 import { isRecord } from '../../src/kube/record.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import { parseResyncMessage } from '../../src/queue/resync-message.ts';

@@ -1,16 +1,16 @@
 // Whose a child is, for every controller (X15): by the uid of its controller reference and by nothing else. What is not its own is
 // left as it is and said to be so; what is its own is made so again, whatever was done to it.
 import { expect, it } from 'vitest';
-import { fieldManagerOf } from '../../src/core/words.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import { isInvalid, isNotFound } from '../../src/kube/errors.ts';
-import { ownedBy } from '../../src/kube/managed-fields.ts';
-import { type OwnerReference, parseObject } from '../../src/kube/object.ts';
-import { collectionPath } from '../../src/kube/path.ts';
+import { fieldManagerOf } from '../../src/core/names.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { isInvalid, isNotFound } from '../../src/kube/client/errors.ts';
+import { ownedBy } from '../../src/kube/apply/managed-fields.ts';
+import { type OwnerReference, parseObject } from '../../src/kube/client/object.ts';
+import { collectionPath } from '../../src/kube/client/path.ts';
 import { isRecord } from '../../src/kube/record.ts';
 import { type Child, childrenOf, isAbout } from './children.ts';
 import { alike } from './end-state.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './system.ts';
 import type { Theatre } from './theatre.ts';
 import { edgesOf } from './variants.ts';
 import { isWrite, lineOf } from './wire.ts';

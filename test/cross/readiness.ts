@@ -1,7 +1,7 @@
 // Whether an object of ours is well: what it says is of its present spec, and nothing in it is amiss. For any kind, with one
 // controller or two.
 import * as z from 'zod';
-import type { KubeObject } from '../../src/kube/object.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 
 const reported = z.object({
   conditions: z

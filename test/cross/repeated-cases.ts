@@ -1,7 +1,7 @@
 // Messages that come too often, too late and at the same time, for every controller (X4): what comes of them is what comes of one.
 import { expect, it } from 'vitest';
 import type { Message } from '../../src/queue/message.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './system.ts';
 import type { Theatre } from './theatre.ts';
 
 const duplicates = 10;

@@ -1,14 +1,14 @@
 // Nobody watches (X3): the resync alone brings every change to its controller within one period, of a parent and of a child. What
 // waited in the queues when a change was missed is lost as well, so that no requeue comes by and finds it.
 import { expect, it } from 'vitest';
-import { fieldManagerOf } from '../../src/core/words.ts';
-import { isInvalid } from '../../src/kube/errors.ts';
-import { ownedBy } from '../../src/kube/managed-fields.ts';
+import { fieldManagerOf } from '../../src/core/names.ts';
+import { isInvalid } from '../../src/kube/client/errors.ts';
+import { ownedBy } from '../../src/kube/apply/managed-fields.ts';
 import { observedGenerationOf } from '../../src/runtime/observed.ts';
 import { type Child, childrenOf } from './children.ts';
 import { alike } from './end-state.ts';
 import { withoutReferences } from './ownership-cases.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './system.ts';
 import type { Theatre } from './theatre.ts';
 import { edgesOf } from './variants.ts';
 

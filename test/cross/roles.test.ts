@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import type { Registered } from '../../src/core/controller.ts';
-import { controllerIdentity, finalizerOf } from '../../src/core/words.ts';
-import { rbacOf } from '../../src/generate/rbac.ts';
+import { controllerIdentity, finalizerOf } from '../../src/core/names.ts';
+import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 
 const role = z.object({

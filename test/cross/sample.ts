@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Registered } from '../../src/core/controller.ts';
-import { type Manifest, readManifests } from '../../src/local/manifests.ts';
+import { type Manifest, readManifests } from '../../src/dev/manifests.ts';
 
 /** An object to exercise a controller with, and what its file has beside it. */
 export type Sample = { readonly subject: Manifest; readonly beside: readonly Manifest[] };

@@ -2,8 +2,8 @@
 // again (X2, X5), and whatever is written into its metadata (X13).
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { controllerQueue, timersQueue } from '../../src/core/words.ts';
-import { collectionPath, objectPath } from '../../src/kube/path.ts';
+import { controllerQueue, timersQueue } from '../../src/core/names.ts';
+import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import { lateMessages } from './repeated-cases.ts';
 import type { Theatre } from './theatre.ts';

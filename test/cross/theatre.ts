@@ -1,11 +1,11 @@
 // Where the cases take place: on which API server, and with which controllers. The cases ask for stages and know neither.
 import { vi } from 'vitest';
 import type { Registered } from '../../src/core/controller.ts';
-import { isInvalid } from '../../src/kube/errors.ts';
+import { isInvalid } from '../../src/kube/client/errors.ts';
 import { concernedBy, type EndState } from './end-state.ts';
 import { isSettled } from './readiness.ts';
 import { readSamples, sampleOf } from './sample.ts';
-import { openStage, type Platform, type Stage } from './stage.ts';
+import { openStage, type Platform, type Stage } from './system.ts';
 import { variantsOf } from './variants.ts';
 
 type StageOptions = { readonly platform?: Platform; readonly more?: readonly Registered[] };

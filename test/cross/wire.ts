@@ -1,6 +1,6 @@
 // Between the controllers and the API server: sees every request with its body, knows whose it is, and may stand in its way.
-import { fieldManagerOf } from '../../src/core/words.ts';
-import type { KubeClient, KubeRequest, KubeResponse } from '../../src/kube/client.ts';
+import { fieldManagerOf } from '../../src/core/names.ts';
+import type { KubeClient, KubeRequest, KubeResponse } from '../../src/kube/client/client.ts';
 import { isRecord } from '../../src/kube/record.ts';
 
 /** A request, and the controller that made it. */

@@ -1,12 +1,12 @@
 // What makes workloads real, one step after the other instead of by watches: the stand-in's own functions, called until nothing
 // changes any more. So a test knows when they are done, on any API server that runs no kube-controller-manager.
-import type { KubeClient } from '../../src/kube/client.ts';
-import { isConflict, isNotFound } from '../../src/kube/errors.ts';
-import type { ResourceName } from '../../src/kube/object.ts';
-import { objectPath } from '../../src/kube/path.ts';
-import { createWorkloadCluster, type WorkloadCluster } from '../../src/local/workloads/cluster.ts';
-import { reconcileDeployment } from '../../src/local/workloads/deployment.ts';
-import { reconcileService } from '../../src/local/workloads/endpoint-slices.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
+import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';
+import type { ResourceName } from '../../src/kube/client/object.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { createWorkloadCluster, type WorkloadCluster } from '../../src/simulators/workloads/cluster.ts';
+import { reconcileDeployment } from '../../src/simulators/workloads/deployment.ts';
+import { reconcileService } from '../../src/simulators/workloads/endpoint-slices.ts';
 import {
   deployments,
   endpointSlices,
@@ -16,10 +16,10 @@ import {
   statefulSets,
   type WorkloadKind,
   type WorkloadObject,
-} from '../../src/local/workloads/objects.ts';
-import { startPod } from '../../src/local/workloads/pod.ts';
-import { reconcileReplicaSet } from '../../src/local/workloads/replica-set.ts';
-import { reconcileStatefulSet } from '../../src/local/workloads/stateful-set.ts';
+} from '../../src/simulators/workloads/objects.ts';
+import { startPod } from '../../src/simulators/workloads/pod.ts';
+import { reconcileReplicaSet } from '../../src/simulators/workloads/replica-set.ts';
+import { reconcileStatefulSet } from '../../src/simulators/workloads/stateful-set.ts';
 
 type Key = WorkloadObject['metadata'];
 

@@ -1,12 +1,12 @@
 // How every controller writes: only what is its own to write (X8), and never over something that it has not seen (X7).
 import { expect, it } from 'vitest';
 import type { Registered } from '../../src/core/controller.ts';
-import { finalizerOf } from '../../src/core/words.ts';
-import { ApiError } from '../../src/kube/errors.ts';
-import { objectPath } from '../../src/kube/path.ts';
+import { finalizerOf } from '../../src/core/names.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
 import { isRecord } from '../../src/kube/record.ts';
 import { alike } from './end-state.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './system.ts';
 import type { Theatre } from './theatre.ts';
 import { isEvent, isGuarded, isOwnApply, isWrite, lineOf } from './wire.ts';
 

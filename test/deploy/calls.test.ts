@@ -9,8 +9,8 @@ import { GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-s
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { build } from '../../src/cli/build.ts';
-import { createGetSecret } from '../../src/clusters/secrets-manager.ts';
-import { createSsmSource } from '../../src/clusters/ssm-source.ts';
+import { createGetSecret } from '../../src/clusters/auth/secrets-manager.ts';
+import { createSsmSource } from '../../src/clusters/registry/ssm-source.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import {
   controllerDeadLetters,
@@ -19,14 +19,14 @@ import {
   resyncQueue,
   timersDeadLetters,
   timersQueue,
-} from '../../src/core/words.ts';
-import { type Dev, startDev } from '../../src/local/dev.ts';
+} from '../../src/core/names.ts';
+import { type Dev, startDev } from '../../src/dev/system.ts';
 import { localRegion } from '../../src/local/lambda/account.ts';
-import { type LocalSqs, startSqs } from '../../src/local/sqs.ts';
+import { type LocalSqs, startSqs } from '../../src/dev/sqs-server.ts';
 import { type ChaosProxy, startChaosProxy } from '../chaos/chaos-proxy.ts';
 import { packageTemplate } from '../generate/package-template.ts';
 import { type DeployedPolicies, deployedPolicies } from './deployed-policies.ts';
-import { localArn, madeCallOf } from './made-call.ts';
+import { localArn, madeCallOf } from './parse-call.ts';
 import { type Call, isAllowed, matches } from './policy.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

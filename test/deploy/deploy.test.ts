@@ -12,7 +12,7 @@ import {
   resyncQueue,
   timersDeadLetters,
   timersQueue,
-} from '../../src/core/words.ts';
+} from '../../src/core/names.ts';
 import { type Said, type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
 import { type Account, createAccount } from './account.ts';
 import { type EmulatedAccount, startEmulatedAccount } from './emulated-account.ts';

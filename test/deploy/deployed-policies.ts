@@ -1,7 +1,7 @@
 // The policies that a packaged template would deploy, by whose they are, for whoever holds calls against them.
 import * as z from 'zod';
 import { localRegion } from '../../src/local/lambda/account.ts';
-import { createResolve, parseTemplate } from '../../src/local/lambda/template.ts';
+import { createResolve, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { type Statement, statementsOf } from './policy.ts';
 
 /** The statements of each function's role, by the function's name, and of the `watcher`. */

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { ChildProcesses } from '../control-plane/child-processes.ts';
+import type { ChildProcesses } from '../../tools/control-plane/child-processes.ts';
 import { cachedFolder } from '../support/cached-folder.ts';
 import { buildFromCommandLine } from '../support/go-tools.ts';
 import { untilLogged } from '../support/until-logged.ts';

@@ -3,7 +3,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createChildProcesses } from '../control-plane/child-processes.ts';
+import { createChildProcesses } from '../../tools/control-plane/child-processes.ts';
 import { startEmulatedAws } from './emulated-aws.ts';
 
 /** The account. */

@@ -1,5 +1,5 @@
 // AWS without an account: moto, as a server of its own that forgets everything when it ends.
-import type { ChildProcesses } from '../control-plane/child-processes.ts';
+import type { ChildProcesses } from '../../tools/control-plane/child-processes.ts';
 import { untilLogged } from '../support/until-logged.ts';
 import { pythonTools } from './python-tools.ts';
 

@@ -3,8 +3,8 @@
 // while it runs. Excluded: a bad cluster (test/fleet), what the watchers may do (test/cluster/watcher-deployment.test.ts).
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fooKind } from '../../src/controllers/foo.ts';
-import { getObject } from '../../src/kube/read.ts';
-import { readManifests } from '../../src/local/manifests.ts';
+import { getObject } from '../../src/kube/client/read.ts';
+import { readManifests } from '../../src/dev/manifests.ts';
 import { type DeployedCluster, type Deployment, openDeployment } from './deployment.ts';
 
 const startMilliseconds = 420_000;

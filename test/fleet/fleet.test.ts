@@ -2,8 +2,8 @@
 // runs. What must hold without a clock; how long the others wait meanwhile is a figure of the bench.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { formatMessage } from '../../src/queue/message.ts';
-import { createDice } from '../chaos/dice.ts';
-import { createEditor, type Editor, type EditorOptions } from '../chaos/editor.ts';
+import { createDice } from '../../tools/chaos/random.ts';
+import { createEditor, type Editor, type EditorOptions } from '../../tools/chaos/editor.ts';
 import { type Judge, startJudge } from '../chaos/judge.ts';
 import { type Entry, type Fleet, openFleet } from './fleet.ts';
 import type { Member } from './member.ts';

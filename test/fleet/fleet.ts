@@ -9,14 +9,14 @@ import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } 
 import { build } from '../../src/cli/build.ts';
 import { isRecord } from '../../src/kube/record.ts';
 import { makeArtifacts } from '../../src/local/artifacts.ts';
-import { startLambda } from '../../src/local/lambda/local-lambda.ts';
-import { createQueues } from '../../src/local/lambda/queues.ts';
-import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/local/local-stack.ts';
-import { createLocalSqsClient, startSqs } from '../../src/local/sqs.ts';
+import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
+import { createQueues } from '../../src/dev/lambda/queues.ts';
+import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/dev/local-stack.ts';
+import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
 import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
-import { createPlainApi, type PlainApi } from '../chaos/plain-api.ts';
+import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
 import { startSlowWorld, type Visit } from '../chaos/slow-world.ts';
-import { short } from '../chaos/system.ts';
+import { short } from '../../tools/chaos/system.ts';
 import { type FleetParts, type Member, startMember } from './member.ts';
 
 /** A line that a function logged, or a metric that it wrote. */

@@ -2,11 +2,11 @@
 // wrong with a cluster is done to it here; nothing that happens to one is known to another.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createClient } from '../../src/kube/client.ts';
-import { applyManifests, readManifests } from '../../src/local/manifests.ts';
-import { startWatchers, type Watchers } from '../../src/local/watchers.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
+import { startWatchers, type Watchers } from '../../src/dev/watchers.ts';
 import { type Asked, type Fault, startChaosProxy } from '../chaos/chaos-proxy.ts';
-import { createPlainApi, type PlainApi } from '../chaos/plain-api.ts';
+import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
 import { startServerProcess } from '../support/server-process.ts';
 
 /** What can be wrong with the way from the functions to a cluster. Its watcher is in the cluster, and goes on. */

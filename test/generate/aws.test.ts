@@ -2,11 +2,11 @@
 // them is packaged.test.ts.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { secret } from '../../src/core/secret.ts';
-import { controllerDeadLetters, controllerQueue } from '../../src/core/words.ts';
-import { awsOf } from '../../src/generate/aws.ts';
+import { secret } from '../../src/api/secret.ts';
+import { controllerDeadLetters, controllerQueue } from '../../src/core/names.ts';
+import { awsOf } from '../../src/generate/aws/resources.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
-import { rbacOf } from '../../src/generate/rbac.ts';
+import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { only, orchard, orchardWith } from './orchard.ts';
 

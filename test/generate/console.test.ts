@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
-import { resyncQueue, timersQueue } from '../../src/core/words.ts';
-import { createResolve, parseTemplate } from '../../src/local/lambda/template.ts';
+import { resyncQueue, timersQueue } from '../../src/core/names.ts';
+import { createResolve, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { collectEmissions, type Emissions } from '../lambda/emissions.ts';
 import { headingsOf, sectionsUnder } from '../support/markdown-headings.ts';
-import { type Alarm, alarmShape, looksOf, problem } from './console-looks.ts';
+import { type Alarm, alarmShape, looksOf, problem } from './console-metrics.ts';
 import { dashboardBody, type Widget } from './dashboard-body.ts';
 import { packageTemplate } from './package-template.ts';
 

@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type AnyResource, defineResource } from '../../src/core/resource.ts';
-import { crdOf } from '../../src/generate/crd.ts';
-import { createClient, type KubeClient } from '../../src/kube/client.ts';
+import { crdOf } from '../../src/generate/crd/crd.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import { ApiError, isNotFound, isThrottled } from '../../src/kube/errors.ts';
-import { collectionPath } from '../../src/kube/path.ts';
+import { ApiError, isNotFound, isThrottled } from '../../src/kube/client/errors.ts';
+import { collectionPath } from '../../src/kube/client/path.ts';
 import { established } from '../support/established.ts';
 import { sayings } from './sayings.ts';
 

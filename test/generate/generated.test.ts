@@ -1,6 +1,6 @@
 // What `generate` draws, on the in-memory API server.
 import { afterAll, beforeAll } from 'vitest';
-import { type ApiServer, startApiServer } from '../../src/local/api-server/server.ts';
+import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { generatedCases } from './generated-cases.ts';
 
 let server: ApiServer;

@@ -1,7 +1,7 @@
 // A registry for tests: one kind with two controllers, children, reads, watches and settings of every sort.
 import * as z from 'zod';
 import { type Declaration, defineController, type Registered } from '../../src/core/controller.ts';
-import type { ExecDeclaration } from '../../src/core/exec.ts';
+import type { ExecDeclaration } from '../../src/api/exec.ts';
 import { existingKind, type Meta } from '../../src/core/kind.ts';
 import { defineResource } from '../../src/core/resource.ts';
 

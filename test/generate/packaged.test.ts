@@ -2,9 +2,9 @@
 // one machine can resolve. Bundles are stubs here.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
-import { controllerDeadLetters, controllerQueue, resyncQueue, timersQueue } from '../../src/core/words.ts';
-import { readStack, type Stack } from '../../src/local/lambda/stack.ts';
-import { awsQueueBase, parseTemplate } from '../../src/local/lambda/template.ts';
+import { controllerDeadLetters, controllerQueue, resyncQueue, timersQueue } from '../../src/core/names.ts';
+import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
+import { awsQueueBase, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { packageTemplate } from './package-template.ts';
 
 let text: string;

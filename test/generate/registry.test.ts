@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineResource } from '../../src/core/resource.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
-import { rbacOf } from '../../src/generate/rbac.ts';
+import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { only, orchard, orchardWith, otherTreeKind, running } from './orchard.ts';
 

@@ -1,7 +1,7 @@
 // What an author may say of a field, with values that are so and values that are not. A drawn schema is right when zod and the
 // API server judge them alike; both are asked about every row.
 import * as z from 'zod';
-import { preserveKey, withRule } from '../../src/core/rule.ts';
+import { preserveKey, withRule } from '../../src/api/rule.ts';
 
 /** A schema, values that it takes, and values that it refuses. */
 type Saying = {

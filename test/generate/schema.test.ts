@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineResource } from '../../src/core/resource.ts';
-import { withRule } from '../../src/core/rule.ts';
-import { crdOf } from '../../src/generate/crd.ts';
-import { structuralSchema } from '../../src/generate/schema.ts';
+import { withRule } from '../../src/api/rule.ts';
+import { crdOf } from '../../src/generate/crd/crd.ts';
+import { structuralSchema } from '../../src/generate/crd/schema.ts';
 
 const draw = (shape: z.ZodRawShape) => structuralSchema(z.object(shape), 'spec').properties;
 

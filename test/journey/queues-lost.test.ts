@@ -15,11 +15,11 @@ import { ingredientKind } from '../../src/controllers/ingredient.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { waterTankKind } from '../../src/controllers/water-tank.ts';
 import type { Kind } from '../../src/core/kind.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
-import { objectPath } from '../../src/kube/path.ts';
-import { type Dev, startDev } from '../../src/local/dev.ts';
-import { readinessOf } from '../../src/local/readiness.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { type Dev, startDev } from '../../src/dev/system.ts';
+import { readinessOf } from '../../src/dev/readiness.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const caseSeconds = 90;

@@ -1,11 +1,11 @@
 // A namespace for each case, with an owner in it, and the few things that cases do to it as somebody else would.
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { applyObject } from '../../src/kube/apply.ts';
-import { createClient, type KubeClient, type KubeResponse } from '../../src/kube/client.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient, type KubeClient, type KubeResponse } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import type { KubeObject, ResourceName } from '../../src/kube/object.ts';
-import { objectPath } from '../../src/kube/path.ts';
-import { getObject } from '../../src/kube/read.ts';
+import type { KubeObject, ResourceName } from '../../src/kube/client/object.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { getObject } from '../../src/kube/client/read.ts';
 
 export const configMaps: ResourceName = { group: '', version: 'v1', plural: 'configmaps', namespaced: true };
 export const deployments: ResourceName = { group: 'apps', version: 'v1', plural: 'deployments', namespaced: true };

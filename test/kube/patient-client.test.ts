@@ -1,7 +1,7 @@
 // Only how often, and how far apart, a request comes again that was turned away with 429.
 import { expect, it } from 'vitest';
-import { createClient } from '../../src/kube/client.ts';
-import { ApiError, isForbidden, isThrottled } from '../../src/kube/errors.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { ApiError, isForbidden, isThrottled } from '../../src/kube/client/errors.ts';
 import { patientClient } from '../../src/kube/patient-client.ts';
 
 /** A client that is turned away so often, and then answered; and one that waits without waiting. */

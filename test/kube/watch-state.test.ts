@@ -1,7 +1,7 @@
 // What a watch does next, as a table, and what holds in whatever order things go wrong. Excluded: doing it (watch.test.ts).
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ApiError, ConnectError } from '../../src/kube/errors.ts';
+import { ApiError, ConnectError } from '../../src/kube/client/errors.ts';
 import {
   backoffSeconds,
   firstState,

@@ -4,7 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
-import { type ClientOptions, createClient, type KubeClient } from '../../src/kube/client.ts';
+import { type ClientOptions, createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/connection.ts';
 
 /** A request as it arrived. */

@@ -1,6 +1,6 @@
 // What a pod of tests can run: a program of this machine, at the pod's own address. kubelet.ts starts and stops it; bitcoin-node.ts is one.
 import type { Execute } from '../../src/local/api-server/exec/execute.ts';
-import type { Pod } from '../../src/local/workloads/objects.ts';
+import type { Pod } from '../../src/simulators/workloads/objects.ts';
 
 /** A program that runs for one container. */
 export interface RunningProgram {

@@ -9,20 +9,20 @@ import * as z from 'zod';
 import { maxAttempts } from '../../src/core/backoff.ts';
 import { defineController, type Registered } from '../../src/core/controller.ts';
 import { TerminalError } from '../../src/core/errors.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import { createClient } from '../../src/kube/client.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient } from '../../src/kube/client/client.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
 import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
-import { startApiServer } from '../../src/local/api-server/server.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { formatMessage, type Message } from '../../src/queue/message.ts';
 import { formatResyncMessage, type ResyncMessage } from '../../src/queue/resync-message.ts';
-import { startTestQueues } from '../queue/fauxqs.ts';
+import { startTestQueues } from '../sqs/fauxqs.ts';
 import { aMessage } from '../queue/messages.ts';
-import { widgetDefinition } from '../runtime/widget.ts';
+import { widgetDefinition } from '../support/widget-crd.ts';
 import { define } from '../support/established.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
-import { startOddServer } from './odd-server.ts';
+import { startOddServer } from './noop-server.ts';
 import { widget } from './widget.ts';
 
 /** The controller that stands for all. */

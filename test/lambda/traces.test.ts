@@ -9,7 +9,7 @@ import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
 import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
 import { formatMessage } from '../../src/queue/message.ts';
 import { type ChaosProxy, startChaosProxy } from '../chaos/chaos-proxy.ts';
-import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
+import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { aMessage } from '../queue/messages.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 

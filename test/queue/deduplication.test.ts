@@ -14,7 +14,7 @@ import {
 } from '../../src/queue/deduplication.ts';
 import { groupIdOf } from '../../src/queue/group-id.ts';
 import { createSend } from '../../src/queue/send.ts';
-import { startTestQueues, type TestQueues } from './fauxqs.ts';
+import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 
 const target: TargetKey = {
   controller: 'gadget',

@@ -1,6 +1,6 @@
 // A message into the timers queue and out of it, as values. What the timers function does with a batch is runtime/timers.test.ts.
 import { describe, expect, it } from 'vitest';
-import { MessageError } from '../../src/queue/body.ts';
+import { MessageError } from '../../src/sqs/body.ts';
 import { requeueId, resyncId, retryId } from '../../src/queue/deduplication.ts';
 import { type Message, parseMessage, targetOf } from '../../src/queue/message.ts';
 import { stepTimer, timerEntry } from '../../src/queue/timer.ts';

@@ -2,7 +2,7 @@
 // test/kube/exec.test.ts.
 import { describe, expect, it } from 'vitest';
 import { createAccess } from '../../src/runtime/access.ts';
-import { startExecServer } from '../kube/exec-server.ts';
+import { startExecServer } from '../kube/client/exec-server.ts';
 
 const pods = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true, apiVersion: 'v1' };
 const list = { argv: ['cli', 'list'], changes: false };

@@ -4,11 +4,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../../src/queue/message.ts';
-import type { Entry } from '../../src/queue/sender.ts';
+import type { Entry } from '../../src/sqs/sender.ts';
 import { sqsNow } from '../../src/queue/slots.ts';
 import { stepTimer, timerEntry } from '../../src/queue/timer.ts';
 import { decide } from '../../src/runtime/outcome.ts';
-import { createDice } from '../chaos/dice.ts';
+import { createDice } from '../../tools/chaos/random.ts';
 import { aMessage } from '../queue/messages.ts';
 
 const started = 1_700_000_000;

@@ -2,7 +2,7 @@
 // the end. How many tokens there are when is token-bucket.test.ts; that a cluster harms no other is test/fleet.
 import { expect, it } from 'vitest';
 import { parseMessage } from '../../src/queue/message.ts';
-import { forwarderAround } from './forwarder-around.ts';
+import { forwarderAround } from '../forwarding/forwarder-harness.ts';
 
 type Around = ReturnType<typeof forwarderAround>;
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { watchId } from '../../src/queue/deduplication.ts';
 import { groupIdOf } from '../../src/queue/group-id.ts';
 import { parseMessage } from '../../src/queue/message.ts';
-import { forwarderAround, source, target } from './forwarder-around.ts';
+import { forwarderAround, source, target } from '../forwarding/forwarder-harness.ts';
 
 it('an idle forwarder sends at once, with group and deduplication id of the change', async () => {
   const { mark, call } = forwarderAround();

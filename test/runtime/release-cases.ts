@@ -2,10 +2,10 @@
 // release-children-cases.ts; how the command finds its kinds and what it says is test/cli/release.test.ts.
 import { describe, expect, it } from 'vitest';
 import { waterTank, waterTankKind } from '../../src/controllers/water-tank.ts';
-import { pausedAnnotation } from '../../src/core/words.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
+import { pausedAnnotation } from '../../src/core/names.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import { findControllers, type ReleaseTarget, release } from '../../src/runtime/release.ts';
-import { managersOf, type ReleaseScene } from './release-scene.ts';
+import { managersOf, type ReleaseScene } from '../operations/detach-fixture.ts';
 
 const { signal } = new AbortController();
 const tank: ReleaseTarget = {

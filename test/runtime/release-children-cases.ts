@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { dinner } from '../../src/controllers/dinner.ts';
 import { ingredientKind } from '../../src/controllers/ingredient.ts';
 import { existingKind } from '../../src/core/kind.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import { parseObject } from '../../src/kube/object.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { parseObject } from '../../src/kube/client/object.ts';
 import type { ReleaseTarget } from '../../src/runtime/release.ts';
-import { managersOf, type ReleaseScene } from './release-scene.ts';
+import { managersOf, type ReleaseScene } from '../operations/detach-fixture.ts';
 
 const configMapKind = existingKind<object>({ group: '', version: 'v1', kind: 'ConfigMap' });
 const dinnerKind = dinner.declares.resource;

@@ -1,9 +1,9 @@
 // The release's cases on the in-memory API server; on the real one they are test/cluster/release.test.ts.
 import { afterAll, beforeAll } from 'vitest';
-import { startApiServer } from '../../src/local/api-server/server.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { releaseCases } from './release-cases.ts';
 import { releaseChildrenCases } from './release-children-cases.ts';
-import { releaseScene } from './release-scene.ts';
+import { releaseScene } from '../operations/detach-fixture.ts';
 
 let server: Awaited<ReturnType<typeof startApiServer>>;
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPacer, type Finding, judge, turnOf } from '../../src/runtime/resync-plan.ts';
-import { aGadget } from './gadgets.ts';
+import { aGadget } from '../resync/gadgets.ts';
 
 const hour = (time: string) => `2026-11-21T${time}:00Z`;
 const nowMs = Date.parse(hour('12:00'));

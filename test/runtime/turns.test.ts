@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Group, takeIn } from '../../src/runtime/intake.ts';
 import { takeTurns } from '../../src/runtime/turns.ts';
-import { record } from './batch-around.ts';
+import { record } from '../reconciling/batch-harness.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
 const groupsOf = (left: readonly string[], receipt: number): readonly Group[] =>

@@ -1,10 +1,10 @@
 // Only whether a cluster's watchers count as silent, by what their cursor says; against an API server's wire.
 import { expect, it } from 'vitest';
-import { cursorName, systemNamespace } from '../../src/core/words.ts';
+import { cursorName, systemNamespace } from '../../src/core/names.ts';
 import { formatCursor } from '../../src/runtime/cursor-document.ts';
 import { countSilence } from '../../src/runtime/watchers-silent.ts';
 import { sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
-import { createWitness } from './witness.ts';
+import { createWitness } from '../support/recorder.ts';
 
 const nowMs = Date.parse('2026-11-21T12:00:00Z');
 const metadata = { name: cursorName, namespace: systemNamespace, resourceVersion: '7' };

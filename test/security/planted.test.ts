@@ -7,11 +7,11 @@ import { fooKind } from '../../src/controllers/foo.ts';
 import { ingredientKind } from '../../src/controllers/ingredient.ts';
 import { waterTankKind } from '../../src/controllers/water-tank.ts';
 import { existingKind, type Kind } from '../../src/core/kind.ts';
-import { cursorName, systemNamespace } from '../../src/core/words.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import { getObject, listPages } from '../../src/kube/read.ts';
+import { cursorName, systemNamespace } from '../../src/core/names.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { isRecord } from '../../src/kube/record.ts';
-import { localCluster } from '../../src/local/cluster-access.ts';
+import { localCluster } from '../../src/dev/cluster-access.ts';
 import { formatMessage, type Message } from '../../src/queue/message.ts';
 import { type Heard, type PlantedSystem, planted, startPlantedSystem } from './planted-system.ts';
 

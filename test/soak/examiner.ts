@@ -1,11 +1,11 @@
 // Looks until everything is at rest, and says what is not: the cluster, the worlds, the queues. It decides nothing itself but when to stop.
 import { setTimeout as wait } from 'node:timers/promises';
 import { meetings } from '../chaos/judge.ts';
-import type { PlainApi } from '../chaos/plain-api.ts';
+import type { PlainApi } from '../../tools/chaos/plain-api.ts';
 import { whatIsWrong } from './judgement.ts';
-import { namespace } from './objects.ts';
-import { lettersOf, type Queue, waitingOn } from './queues.ts';
-import { takeSnapshot } from './snapshot.ts';
+import { namespace } from '../../tools/soak/objects.ts';
+import { lettersOf, type Queue, waitingOn } from '../../tools/soak/queues.ts';
+import { takeSnapshot } from '../../tools/soak/snapshot.ts';
 import type { SoakSystem } from './system.ts';
 import type { Word } from './users.ts';
 

@@ -2,8 +2,8 @@
 // what is left on the shelves is what was there less what is laid out.
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { controllerOf, type Seen } from './objects.ts';
-import type { Snapshot } from './snapshot.ts';
+import { controllerOf, type Seen } from '../../tools/soak/objects.ts';
+import type { Snapshot } from '../../tools/soak/snapshot.ts';
 
 const portion = z.looseObject({ item: z.string(), amount: z.number(), unit: z.string() });
 const menu = z.looseObject({ ingredients: z.array(portion.extend({ name: z.string() })) });

@@ -1,6 +1,6 @@
 // Tanks: the water is where it should be and nothing flows; of a tank that is gone both valves are shut.
 import * as z from 'zod';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot } from '../../tools/soak/snapshot.ts';
 
 const wanted = z.looseObject({ targetLevel: z.number(), tolerance: z.number() });
 

@@ -2,7 +2,7 @@
 // is some peace, so that the system is seen to recover over and over.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Asked, Rule } from '../chaos/chaos-proxy.ts';
-import { createDice, type Dice } from '../chaos/dice.ts';
+import { createDice, type Dice } from '../../tools/chaos/random.ts';
 import type { SoakSystem } from './system.ts';
 
 /** What can go wrong. It heals what it did before it resolves. */

@@ -1,7 +1,7 @@
 // Only what is concluded from heaps that were measured: that one which grows is found, and one which swings is not.
 import { describe, expect, it } from 'vitest';
-import { createHeapSamples, type HeapSample } from './heap-samples.ts';
-import { growing, heapRows } from './heap-table.ts';
+import { createHeapSamples, type HeapSample } from '../../tools/soak/heap-samples.ts';
+import { growing, heapRows } from '../../tools/soak/heap-table.ts';
 
 const samplesOf = (heaps: readonly number[]): readonly HeapSample[] =>
   heaps.map((heap) => ({ part: 'watcher', pid: 7, heap, rss: 100 }));

@@ -1,9 +1,9 @@
 // Only the soak's judge: what it calls wrong in a world at rest. `npm run soak` has the world itself, on the real control plane.
 import { describe, expect, it } from 'vitest';
 import { contains, whatIsWrong } from './judgement.ts';
-import { parseSeen, type Seen } from './objects.ts';
-import type { Outside, Plural, Snapshot } from './snapshot.ts';
-import { subjectOf } from './subjects.ts';
+import { parseSeen, type Seen } from '../../tools/soak/objects.ts';
+import type { Outside, Plural, Snapshot } from '../../tools/soak/snapshot.ts';
+import { subjectOf } from '../../tools/soak/subjects.ts';
 import type { Word } from './users.ts';
 
 const settled = { observedGeneration: 1, conditions: [{ type: 'Ready', status: 'True' }] };

@@ -2,9 +2,9 @@
 // the cluster to its users' last word, and the worlds to the cluster.
 import { wrongInKitchen } from './expect-kitchen.ts';
 import { wrongInPlant } from './expect-plant.ts';
-import { wrongWithWorkloads } from './expect-workloads.ts';
-import { unsettled } from './objects.ts';
-import type { Plural, Snapshot } from './snapshot.ts';
+import { wrongWithWorkloads } from '../../tools/soak/expect-workloads.ts';
+import { unsettled } from '../../tools/soak/objects.ts';
+import type { Plural, Snapshot } from '../../tools/soak/snapshot.ts';
 import type { Word } from './users.ts';
 
 const controlled = ['watertanks', 'ingredients', 'dinners', 'foos', 'memcachedproxies', 'bitcoinnetworks'] as const;

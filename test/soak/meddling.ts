@@ -1,10 +1,10 @@
 // What people do behind a controller's back: they change and delete what it made, or what is outside the cluster. Each is an
 // edit whose repair nobody asked for by name.
 import * as z from 'zod';
-import type { Dice } from '../chaos/dice.ts';
-import type { PlainApi } from '../chaos/plain-api.ts';
-import { collectionOf, parseSeen } from './objects.ts';
-import { backends } from './subjects.ts';
+import type { Dice } from '../../tools/chaos/random.ts';
+import type { PlainApi } from '../../tools/chaos/plain-api.ts';
+import { collectionOf, parseSeen } from '../../tools/soak/objects.ts';
+import { backends } from '../../tools/soak/subjects.ts';
 
 /** What one can lay hands on. */
 export type Hands = {

@@ -1,7 +1,7 @@
 // What a soak has shown, as promises that held or did not, and as tables.
 
-import { alignColumns } from '../../src/local/align-columns.ts';
-import { formatHeaps, growing } from './heap-table.ts';
+import { alignColumns } from '../../src/dev/columns.ts';
+import { formatHeaps, growing } from '../../tools/soak/heap-table.ts';
 import type { SoakOutcome } from './soak.ts';
 
 /** A promise, and what broke it. */

@@ -1,11 +1,11 @@
 // One soak: everything is made and comes to rest, then users edit while things break, then it has to come to rest again; and last, every
 // tank is stirred once, so that a chain of looks that was lost in between is seen to be missing.
-import { createPlainApi } from '../chaos/plain-api.ts';
-import { layBackends } from './backends.ts';
+import { createPlainApi } from '../../tools/chaos/plain-api.ts';
+import { layBackends } from '../../tools/soak/backends.ts';
 import { createExaminer } from './examiner.ts';
 import { makeTrouble, type Struck } from './faults.ts';
-import { createHeapSamples } from './heap-samples.ts';
-import { type HeapRow, heapRows } from './heap-table.ts';
+import { createHeapSamples } from '../../tools/soak/heap-samples.ts';
+import { type HeapRow, heapRows } from '../../tools/soak/heap-table.ts';
 import { startSystem } from './system.ts';
 import { createUsers, type Verb } from './users.ts';
 

@@ -2,23 +2,23 @@
 // chaos proxy at the API server and one at SQS. Only the schedule is missing: the resync must not mend behind our back what was lost.
 import path from 'node:path';
 import { build } from '../../src/cli/build.ts';
-import { createClient } from '../../src/kube/client.ts';
+import { createClient } from '../../src/kube/client/client.ts';
 import { makeArtifacts } from '../../src/local/artifacts.ts';
-import { startLambda } from '../../src/local/lambda/local-lambda.ts';
-import { createQueues } from '../../src/local/lambda/queues.ts';
-import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/local/local-stack.ts';
-import { applyManifests, readManifests } from '../../src/local/manifests.ts';
-import { startWatchers } from '../../src/local/watchers.ts';
-import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
+import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
+import { createQueues } from '../../src/dev/lambda/queues.ts';
+import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/dev/local-stack.ts';
+import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
+import { startWatchers } from '../../src/dev/watchers.ts';
+import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { startPantry } from '../../src/local/worlds/pantry.ts';
-import { startPlant } from '../../src/local/worlds/plant.ts';
+import { startPlant } from '../../src/simulators/plant.ts';
 import type { SampleWorlds } from '../../src/local/worlds/sample-worlds.ts';
 import { type SlowWorld, startSlowWorld } from '../chaos/slow-world.ts';
-import { startKubelet } from '../kubelet/kubelet.ts';
-import { type Bordered, startBordered } from '../support/bordered.ts';
+import { startKubelet } from '../../tools/kubelet/kubelet.ts';
+import { type Bordered, startBordered } from '../support/proxied-servers.ts';
 import { shortStack } from '../support/short-stack.ts';
-import type { Part } from './heap-samples.ts';
-import type { Queue } from './queues.ts';
+import type { Part } from '../../tools/soak/heap-samples.ts';
+import type { Queue } from '../../tools/soak/queues.ts';
 
 /** A system that runs, and can be broken. */
 export type SoakSystem = Pick<Bordered, 'api' | 'sqs' | 'direct'> & {

@@ -1,11 +1,11 @@
 // The users of the soak: each has objects of its own, of every kind, and creates, changes, labels, pokes and deletes them at random.
 // They go to the API server itself, past every fault, and remember their last word on each object: the judge holds the cluster to it.
 import { setTimeout as wait } from 'node:timers/promises';
-import { createDice, type Dice } from '../chaos/dice.ts';
-import type { PlainAnswer, PlainApi } from '../chaos/plain-api.ts';
+import { createDice, type Dice } from '../../tools/chaos/random.ts';
+import type { PlainAnswer, PlainApi } from '../../tools/chaos/plain-api.ts';
 import { meddle } from './meddling.ts';
-import { parseSeen } from './objects.ts';
-import { namesOf, type Subject } from './subjects.ts';
+import { parseSeen } from '../../tools/soak/objects.ts';
+import { namesOf, type Subject } from '../../tools/soak/subjects.ts';
 
 /** What users do. */
 export const verbs = ['create', 'change', 'delete', 'label', 'poke', 'meddle'] as const;

@@ -1,6 +1,6 @@
 // The statements of bad-input-cases.ts (the bad input) on the in-memory API server. test/cluster/statements.test.ts runs the same on the real one.
 import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/local/api-server/server.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { badInputCases } from './bad-input-cases.ts';
 
 const server = await startApiServer();

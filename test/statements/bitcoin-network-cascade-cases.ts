@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serviceKind as services, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
 import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import { objectPath } from '../../src/kube/path.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { install, type System, startSystem } from './harness.ts';
 

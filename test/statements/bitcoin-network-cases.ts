@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { serviceKind as services, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
 import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import { objectPath } from '../../src/kube/path.ts';
-import { both, createdService, createdSet, name, networkScene, service, set } from './bitcoin-network-scene.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { both, createdService, createdSet, name, networkScene, service, set } from './bitcoin-network-fixture.ts';
 
 const secret = 'bitcoin-default-secret';
 

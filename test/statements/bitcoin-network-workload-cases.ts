@@ -10,7 +10,7 @@ import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-ne
 import { podKind as pods } from '../../src/controllers/bitcoin-network/nodes.ts';
 import type { Connection } from '../../src/kube/connection.ts';
 import { exec } from '../../src/kube/exec.ts';
-import type { ObjectKey } from '../../src/kube/object.ts';
+import type { ObjectKey } from '../../src/kube/client/object.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { startWatch, type Watch } from './watch.ts';

@@ -1,10 +1,10 @@
 // The statements of bitcoin-network-workload-cases.ts on the in-memory API server, with stand-ins for workloads and nodes.
 // test/cluster/bitcoin-network-rights.test.ts runs the same on the real ones.
 import { afterAll } from 'vitest';
-import { createClient } from '../../src/kube/client.ts';
-import { startApiServer } from '../../src/local/api-server/server.ts';
-import { startWorkloads } from '../../src/local/workloads/workloads.ts';
-import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
+import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { bitcoinNetworkWorkloadCases } from './bitcoin-network-workload-cases.ts';
 
 const nodes = createBitcoinNodes();

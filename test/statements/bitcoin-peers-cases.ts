@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { networkLabel, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
 import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { a, b, c, name, type PeersStage, peersScene, set, three } from './bitcoin-peers-scene.ts';
+import { a, b, c, name, type PeersStage, peersScene, set, three } from './bitcoin-peers-fixture.ts';
 
 /** Declares the statements. */
 export function bitcoinPeersCases(stage: PeersStage): void {

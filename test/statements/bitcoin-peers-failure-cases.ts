@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { bitcoinPeers } from '../../src/controllers/bitcoin-network/bitcoin-peers.ts';
 import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { a, b, c, name, type PeersStage, peersScene, set, three } from './bitcoin-peers-scene.ts';
+import { a, b, c, name, type PeersStage, peersScene, set, three } from './bitcoin-peers-fixture.ts';
 
 /** Declares the statements. */
 export function bitcoinPeersFailureCases(stage: PeersStage): void {

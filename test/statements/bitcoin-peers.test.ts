@@ -2,8 +2,8 @@
 // runs the same on the real one, which refuses a pod's address that is none; whoever takes it meets what is tested here.
 import { afterAll, expect, it } from 'vitest';
 import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { startApiServer } from '../../src/local/api-server/server.ts';
-import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { bitcoinPeersCases } from './bitcoin-peers-cases.ts';
 import { bitcoinPeersFailureCases } from './bitcoin-peers-failure-cases.ts';

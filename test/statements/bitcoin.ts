@@ -9,8 +9,8 @@ import {
 import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import { podKind } from '../../src/controllers/bitcoin-network/nodes.ts';
 import { existingKind } from '../../src/core/kind.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
-import { objectPath } from '../../src/kube/path.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
 import type { System } from './harness.ts';
 import { conditionOf } from './user.ts';
 

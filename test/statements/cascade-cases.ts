@@ -4,9 +4,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentKind as deployments, fooKind as foos } from '../../src/controllers/foo.ts';
 import type { Kind } from '../../src/core/kind.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import { ApiError } from '../../src/kube/errors.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import { readFrames } from '../../src/kube/frames.ts';
-import { collectionPath, objectPath } from '../../src/kube/path.ts';
+import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
 import { install, type System, startNamespace, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 

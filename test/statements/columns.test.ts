@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { kindsAlone, registry } from '../../src/controllers/registry.ts';
-import { ownKinds } from '../../src/generate/rbac.ts';
-import { collectionPath } from '../../src/kube/path.ts';
+import { ownKinds } from '../../src/generate/rbac/rbac.ts';
+import { collectionPath } from '../../src/kube/client/path.ts';
 import { createWire } from '../conformance/wire.ts';
 import { type Samples, startSamples } from './samples.ts';
 

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentKind as deployments, fooKind as foos } from '../../src/controllers/foo.ts';
 import { existingKind } from '../../src/core/kind.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 

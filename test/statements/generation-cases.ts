@@ -12,7 +12,7 @@ import { registry } from '../../src/controllers/registry.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import type { Registered } from '../../src/core/controller.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 import { observedGenerationOf } from '../../src/runtime/observed.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { install, type System, startSystem } from './harness.ts';

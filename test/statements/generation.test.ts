@@ -1,6 +1,6 @@
 // The statements of generation-cases.ts (V10, V13) on the in-memory API server. test/cluster/samples-alone.test.ts runs the same on the real one.
 import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/local/api-server/server.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { generationCases } from './generation-cases.ts';
 
 const server = await startApiServer();

@@ -4,20 +4,20 @@ import { kindsAlone, registry } from '../../src/controllers/registry.ts';
 import type { Registered } from '../../src/core/controller.ts';
 import type { Kind } from '../../src/core/kind.ts';
 import { existingKind } from '../../src/core/kind.ts';
-import { controllerQueue } from '../../src/core/words.ts';
-import { ownKinds } from '../../src/generate/rbac.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client.ts';
+import { controllerQueue } from '../../src/core/names.ts';
+import { ownKinds } from '../../src/generate/rbac/rbac.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import { ApiError, isThrottled } from '../../src/kube/errors.ts';
-import { collectionPath } from '../../src/kube/path.ts';
+import { ApiError, isThrottled } from '../../src/kube/client/errors.ts';
+import { collectionPath } from '../../src/kube/client/path.ts';
 import { type Pantry, startPantry } from '../../src/local/worlds/pantry.ts';
-import { type Plant, startPlant } from '../../src/local/worlds/plant.ts';
+import { type Plant, startPlant } from '../../src/simulators/plant.ts';
 import { groupIdOf } from '../../src/queue/group-id.ts';
 import { hashOf, type Message, targetOf } from '../../src/queue/message.ts';
 import { established } from '../support/established.ts';
 import { definitions } from './definitions.ts';
-import { type Clock, type Pump, startPump } from './pump.ts';
+import { type Clock, type Pump, startPump } from './drain.ts';
 import { createUser, type User } from './user.ts';
 
 /** Every controller of a kind, or one alone. */

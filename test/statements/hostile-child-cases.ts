@@ -9,8 +9,8 @@ import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-p
 import type { Kind } from '../../src/core/kind.ts';
 import type { AnyResource } from '../../src/core/resource.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import { ApiError } from '../../src/kube/errors.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { createMemcached } from './memcached.ts';
 import { conditionOf } from './user.ts';

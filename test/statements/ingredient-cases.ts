@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { ingredientKind as ingredients } from '../../src/controllers/ingredient.ts';
 import type { Connection } from '../../src/kube/connection.ts';
 import { readFrames } from '../../src/kube/frames.ts';
-import { collectionPath } from '../../src/kube/path.ts';
+import { collectionPath } from '../../src/kube/client/path.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../src/controllers/memcached-proxy/children.ts';
 import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import { name, proxyScene, service, three } from './memcached-proxy-scene.ts';
+import { name, proxyScene, service, three } from './memcached-proxy-fixture.ts';
 import { conditionOf } from './user.ts';
 
 /** Declares the statements. */

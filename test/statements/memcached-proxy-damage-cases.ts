@@ -9,7 +9,7 @@ import {
 } from '../../src/controllers/memcached-proxy/children.ts';
 import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import { mcrouter, name, proxyScene, service, three } from './memcached-proxy-scene.ts';
+import { mcrouter, name, proxyScene, service, three } from './memcached-proxy-fixture.ts';
 
 /** What keeps an object until somebody takes it off. */
 const held = { metadata: { finalizers: ['example.com/held'] } };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { serviceKind as services } from '../../src/controllers/memcached-proxy/children.ts';
 import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import { name, proxyScene, service, three } from './memcached-proxy-scene.ts';
+import { name, proxyScene, service, three } from './memcached-proxy-fixture.ts';
 
 /** Declares the statements. */
 export function memcachedProxyMissingCases(connect: () => Connection): void {

@@ -1,6 +1,6 @@
 // The statements of memcached-proxy-wake-cases.ts on the in-memory API server; the test plays Kubernetes' own controllers.
 import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/local/api-server/server.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { memcachedProxyWakeCases } from './memcached-proxy-wake-cases.ts';
 
 const server = await startApiServer();

@@ -8,7 +8,7 @@ import {
 } from '../../src/controllers/memcached-proxy/children.ts';
 import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import { existingKind, type Meta } from '../../src/core/kind.ts';
-import { applyObject } from '../../src/kube/apply.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { Connection } from '../../src/kube/connection.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { createMemcached } from './memcached.ts';

@@ -1,7 +1,7 @@
 // The statements of memcached-proxy-cases.ts and memcached-proxy-roll-out-cases.ts on the in-memory API server; the test plays
 // Kubernetes' own controllers.
 import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/local/api-server/server.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { memcachedProxyCases } from './memcached-proxy-cases.ts';
 import { memcachedProxyRollOutCases } from './memcached-proxy-roll-out-cases.ts';
 

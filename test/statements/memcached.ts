@@ -10,8 +10,8 @@ import {
 import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import type { Kind } from '../../src/core/kind.ts';
 import { existingKind } from '../../src/core/kind.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 import type { System } from './harness.ts';
 
 const eventKind = existingKind<{

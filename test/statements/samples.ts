@@ -1,11 +1,11 @@
 // The samples as they are shipped, on the in-memory API server, with pods from the stand-in, until every one that has a controller
 // is Ready: for whoever looks at objects that have settled.
 import { registry } from '../../src/controllers/registry.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
-import { startApiServer } from '../../src/local/api-server/server.ts';
-import { applyManifests, type Manifest, readManifests } from '../../src/local/manifests.ts';
-import { startWorkloads } from '../../src/local/workloads/workloads.ts';
-import { createBitcoinNodes } from '../../src/local/worlds/bitcoin.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import { applyManifests, type Manifest, readManifests } from '../../src/dev/manifests.ts';
+import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
+import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 import { startWatch } from './watch.ts';

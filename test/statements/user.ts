@@ -2,11 +2,11 @@
 // counts requests counts the controllers' alone.
 import type { Kind } from '../../src/core/kind.ts';
 import type { StandingCondition } from '../../src/core/result.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
-import { objectPath } from '../../src/kube/path.ts';
-import { getObject, listPages } from '../../src/kube/read.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { isRecord } from '../../src/kube/record.ts';
 
 /** A person, in one namespace. */

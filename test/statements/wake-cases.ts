@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dinnerKind as dinners } from '../../src/controllers/dinner.ts';
 import { ingredientKind as ingredients } from '../../src/controllers/ingredient.ts';
 import type { Connection } from '../../src/kube/connection.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 import { parseMessage } from '../../src/queue/message.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';

@@ -1,6 +1,6 @@
 // The statements of water-tank-cases.ts (W1 to W10) on the in-memory API server. test/cluster/statements.test.ts runs the same on the real one.
 import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/local/api-server/server.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { waterTankCases } from './water-tank-cases.ts';
 
 const server = await startApiServer();

@@ -4,12 +4,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, vi } from 'vitest';
-import { compare, type Goal } from '../bench/compare.ts';
-import { compete, type Entrant } from '../bench/contest.ts';
-import { render } from '../bench/document.ts';
+import { compare, type Goal } from '../../bench/compare.ts';
+import { compete, type Entrant } from '../../bench/contest.ts';
+import { render } from '../../bench/document.ts';
 import { measureAll } from '../bench/measure.ts';
 import type { Contestant, Program } from '../bench/peers/contestant.ts';
-import { startContestant } from '../bench/running.ts';
+import { startContestant } from '../../bench/start-contestant.ts';
 
 const program = (script: string): Program => ({ command: process.execPath, args: ['-e', script], version: '1' });
 const contestant = (name: string, prepare: Contestant['prepare']): Contestant => ({
@@ -83,7 +83,7 @@ describe('a peer that fails', () => {
 
 describe('who is measured', () => {
   it('ends with the bench, even when that is killed', async () => {
-    const module = JSON.stringify(new URL('../bench/child-process.ts', import.meta.url).href);
+    const module = JSON.stringify(new URL('../../bench/child-process.ts', import.meta.url).href);
     const script = `const { startHeld } = await import(${module}); console.log(startHeld('sleep', ['600'], { env: process.env }).pid);`;
     const bench = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'ignore'],

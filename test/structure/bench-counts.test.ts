@@ -1,6 +1,6 @@
 // Only how counts are held against those stored. What is counted, and that it is no more, is `npm run bench -- --quick`.
 import { describe, expect, it } from 'vitest';
-import { compareCounts, judgeGoals } from '../bench/stored-counts.ts';
+import { compareCounts, judgeGoals } from '../../bench/stored-counts.ts';
 
 const brokenOf = (stored: Record<string, number>, counted: Record<string, number>) =>
   compareCounts(stored, counted).flatMap(({ broken }) => broken);

@@ -1,8 +1,8 @@
 // Only that docs/cost.md says what its figures say: its tables are computed anew from prices and measurements, and a few of them by hand.
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { costTables, readSheet } from '../bench/f9-price.ts';
-import { invocationMs, millionChanges, podMonth, total } from '../bench/f9-sheet.ts';
+import { costTables, readSheet } from '../../bench/f9-price.ts';
+import { invocationMs, millionChanges, podMonth, total } from '../../bench/f9-sheet.ts';
 import { replaceBetween } from '../support/replace-between.ts';
 
 const file = 'docs/cost.md';

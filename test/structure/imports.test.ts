@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
-import { resyncQueue, timersQueue } from '../../src/core/words.ts';
+import { resyncQueue, timersQueue } from '../../src/core/names.ts';
 
 /** What each folder may import, beside itself. A folder that is not here is a new layer: decide what it may know. */
 const allowed: Readonly<Record<string, readonly string[]>> = {

@@ -2,7 +2,7 @@
 // `npm run mutate` is for.
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { statementIds } from '../mutants/statement-ids.ts';
+import { statementIds } from '../../tools/mutants/statement-ids.ts';
 
 /** Family → the number of its last statement; they are numbered from 1. */
 const families = { W: 10, I: 14, BK: 11, B: 32, M: 31, F: 12, C: 8, V: 13, X: 22 };

@@ -1,9 +1,9 @@
 // Defines kinds for tests, and waits, on a watch, until the API server serves them.
 import { existingKind } from '../../src/core/kind.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import { readFrames } from '../../src/kube/frames.ts';
-import type { KubeObject } from '../../src/kube/object.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 
 const definitions = existingKind<object>({
   group: 'apiextensions.k8s.io',

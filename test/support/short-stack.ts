@@ -1,6 +1,6 @@
 // The deployed stack for machines where functions are killed: of its functions only some, with times so short that what a dead one had in
 // hand is soon seen again, and without the schedule.
-import type { Stack } from '../../src/local/lambda/stack.ts';
+import type { Stack } from '../../src/dev/lambda/stack.ts';
 
 /** Which functions run, by their ARN, and how long they may; a killed one's message comes back after `visibility`. Seconds. */
 export type ShortTimes = {

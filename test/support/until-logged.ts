@@ -1,7 +1,7 @@
 // Waits for what a program says of itself in its log: the port that it took, say.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import { lastLines, type Program } from '../control-plane/child-processes.ts';
+import { lastLines, type Program } from '../../tools/control-plane/child-processes.ts';
 
 const pollMilliseconds = 50;
 

@@ -2,7 +2,7 @@
 // asked by TokenReview here, and by its OIDC document there) and made out to STS.
 import { createServer } from 'node:http';
 import * as z from 'zod';
-import type { KubeClient } from '../../src/kube/client.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
 import { listenHere } from './listen.ts';
 
 /** An STS that runs, and who was given credentials. */

@@ -1,15 +1,15 @@
 // A cursor's place: its ConfigMap, as it is shipped, on an embedded API server of each test's own, and cursors whose time a test moves.
 import { afterEach, beforeEach } from 'vitest';
 import { existingKind } from '../../src/core/kind.ts';
-import { cursorName, systemNamespace } from '../../src/core/words.ts';
-import { applyObject } from '../../src/kube/apply.ts';
-import { createClient, type KubeClient } from '../../src/kube/client.ts';
-import { objectPath } from '../../src/kube/path.ts';
-import { type ApiServer, startApiServer } from '../../src/local/api-server/server.ts';
+import { cursorName, systemNamespace } from '../../src/core/names.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { formatCursor, parseCursor } from '../../src/runtime/cursor-document.ts';
 import { readClusterUid, readCursorObject, writeCursorObject } from '../../src/runtime/cursor-object.ts';
 import { createCursor } from '../../src/watcher/cursor.ts';
-import { createWitness } from '../runtime/witness.ts';
+import { createWitness } from '../support/recorder.ts';
 
 const configMap = existingKind<object>({ group: '', version: 'v1', kind: 'ConfigMap' });
 const namespaces = existingKind<object>({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });

@@ -1,8 +1,8 @@
 // When the cursor is written, and what two writers leave in its ConfigMap, on the embedded API server. What a start reads of it is
 // cursor.test.ts.
 import { describe, expect, it } from 'vitest';
-import type { KubeClient } from '../../src/kube/client.ts';
-import { ApiError } from '../../src/kube/errors.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import { statusOf } from '../kube/wire-server.ts';
 import { cursorStage, nowMs } from './cursor-stage.ts';
 

@@ -1,9 +1,9 @@
 // The cursor in its ConfigMap on the embedded API server: what a start reads of it, and what becomes of it when the cluster is restored.
 // When it is written is cursor-writing.test.ts; what the versions mean restart.test.ts; the text alone test/runtime/cursor-document.test.ts.
 import { describe, expect, it } from 'vitest';
-import { cursorName } from '../../src/core/words.ts';
-import type { KubeClient } from '../../src/kube/client.ts';
-import { ApiError } from '../../src/kube/errors.ts';
+import { cursorName } from '../../src/core/names.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import { readCursorObject } from '../../src/runtime/cursor-object.ts';
 import { statusOf } from '../kube/wire-server.ts';
 import { cursorStage } from './cursor-stage.ts';

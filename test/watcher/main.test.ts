@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
-import { type ApiServer, startApiServer } from '../../src/local/api-server/server.ts';
+import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { pem, sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
-import { startTestQueues, type TestQueues } from '../queue/fauxqs.ts';
+import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { watcherCases } from './process-cases.ts';
 import { startWatcherProcess } from './watcher-process.ts';
 

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { cursorName, resyncIdentity, systemNamespace, watcherAccount } from '../../src/core/words.ts';
+import { cursorName, resyncIdentity, systemNamespace, watcherAccount } from '../../src/core/names.ts';
 import { readWatcherSettings } from '../../src/settings.ts';
 
-const folder = new URL('../../infra/kubernetes/', import.meta.url);
+const folder = new URL('../../infra/kubernetes', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
 const documents = (file: string): readonly unknown[] =>
   parseAllDocuments(read(file)).map((document): unknown => document.toJS());

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { startApiServer } from '../../src/local/api-server/server.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { listenHere } from '../support/listen.ts';
 import { startWatcherProcess } from './watcher-process.ts';
 

@@ -1,9 +1,9 @@
 // The watcher's process killed and started anew, with its cursor in the cluster, as cases for any API server: which keys are on
 // the queues because of what happened meanwhile. The same with every interleaving, in one process, is restart.test.ts.
 import { describe, expect, it } from 'vitest';
-import { timersQueue } from '../../src/core/words.ts';
+import { timersQueue } from '../../src/core/names.ts';
 import type { Message } from '../../src/queue/message.ts';
-import { createStage, namesOf, queueNames, type RestartServer } from './restart-stage.ts';
+import { createStage, namesOf, queueNames, type RestartServer } from './restart-harness.ts';
 import type { WatcherProcess } from './watcher-process.ts';
 
 const stop = async (watcher: WatcherProcess, signal: 'SIGTERM' | 'SIGKILL') => {

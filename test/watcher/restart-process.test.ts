@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { type ApiServer, startApiServer } from '../../src/local/api-server/server.ts';
+import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { forgottenCases, restartCases } from './restart-cases.ts';
 
 let folder: string;

@@ -5,8 +5,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { parseCursor } from '../../src/runtime/cursor-document.ts';
 import { readCursorObject, writeCursorObject } from '../../src/runtime/cursor-object.ts';
-import { type Kitchen, openKitchen } from './kitchen.ts';
-import type { MortalWatcher } from './mortal-watcher.ts';
+import { type Kitchen, openKitchen } from './watcher-harness.ts';
+import type { MortalWatcher } from './killable-watcher.ts';
 
 /** A kitchen whose pots are all known, forwarded and behind the cursor; nobody watches. */
 async function aClosedKitchen(...pots: readonly string[]) {

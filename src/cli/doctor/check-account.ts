@@ -2,7 +2,7 @@
 // can run as many at once as all of them together may want. More than that is throttled, and throttles count as receives.
 import { type EventSourceMappingConfiguration, GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Registered } from '../../core/controller.ts';
-import { controllerQueue, resyncQueue, timersQueue } from '../../core/words.ts';
+import { controllerQueue, resyncQueue, timersQueue } from '../../core/names.ts';
 import { isPaused, readMappings } from '../mappings.ts';
 import { lineOf } from '../operate.ts';
 import type { Place } from '../place.ts';

@@ -6,8 +6,8 @@ import { parseDocument } from 'yaml';
 import * as z from 'zod';
 import type { Registered } from '../../core/controller.ts';
 import { parseJson } from '../../core/parse-json.ts';
-import { awsOf } from '../../generate/aws.ts';
-import { namePrefix } from '../../generate/aws-names.ts';
+import { awsOf } from '../../generate/aws/resources.ts';
+import { namePrefix } from '../../generate/aws/names.ts';
 
 /** A queue as it should be. */
 export type ExpectedQueue = {

@@ -1,6 +1,6 @@
 // What `outrigger doctor` finds: each thing it looked at, how it is, and where it is not as it should be, what mends it.
 import { redact } from '../../core/redact.ts';
-import { alignColumns } from '../../local/align-columns.ts';
+import { alignColumns } from '../../dev/columns.ts';
 
 /** One thing that was looked at. */
 export type Finding = {

@@ -3,7 +3,7 @@
 //
 // Nothing that a command prints is ever shown: whoever runs the node could put into it what they like, credentials included.
 import * as z from 'zod';
-import type { Executed } from '../../core/exec.ts';
+import type { Executed } from '../../api/exec.ts';
 import { parseJson } from '../../core/parse-json.ts';
 
 /** Runs a command of bitcoin-cli on one node, given its arguments. */

@@ -2,7 +2,7 @@
 // which anybody may give to a pod of theirs.
 import { isIP } from 'node:net';
 import type { V1Pod, V1StatefulSet } from '@kubernetes/client-node';
-import { controllerUidOf } from '../../core/controller-of.ts';
+import { controllerUidOf } from '../../core/owner.ts';
 import { existingKind } from '../../core/kind.ts';
 import { serviceName, statefulSetName } from './children.ts';
 import type { NetworkNode } from './kind.ts';

@@ -4,7 +4,7 @@
 // A structural schema cannot recurse, so the tree is unrolled; what is deeper is refused, not silently cut off.
 import * as z from 'zod';
 import { defineResource } from '../../core/resource.ts';
-import { withRule } from '../../core/rule.ts';
+import { withRule } from '../../api/rule.ts';
 
 /** A Service's port: by number, or by the name that the Service gives it. */
 export type PortReference = number | string;

@@ -1,6 +1,6 @@
 // How many pods each ReplicaSet of a Deployment gets next: pure arithmetic of a rolling update, one step at a time
 // (deployment/rolling.go and recreate.go). The next look, when the step shows in a status, decides the next one.
-import type { Deployment } from './objects.ts';
+import type { Deployment } from '../../simulators/workloads/objects.ts';
 
 /** A ReplicaSet as the arithmetic sees it: what it is told to have, and what of that is available. */
 export type SetSize = { readonly wanted: number; readonly available: number };

@@ -17,7 +17,7 @@
 // `down` cuts every connection; `error` is a 500 for what concerns that item. Refusals are {"error": "why"} with 4xx or 5xx.
 // An item not heard of before is in the Pantry (milk, butter, eggs, cream, cheese in the Fridge) with 1000 of each unit.
 import * as z from 'zod';
-import { json, type Listen, refuse, serveWorld, type WorldAnswer, type WorldRequest } from './world-server.ts';
+import { json, type Listen, refuse, serveWorld, type WorldAnswer, type WorldRequest } from '../../simulators/simulator-server.ts';
 
 const text = z.string().min(1).max(253);
 const reserveBody = z.strictObject({ holder: text, key: text, item: text, amount: z.number().positive(), unit: text });

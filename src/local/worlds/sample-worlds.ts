@@ -1,10 +1,10 @@
 // The outside worlds of the sample controllers, and which parameter of the deployment tells a controller where its world
 // is: on one machine the worlds run here, on AWS their owners give the address.
-import type { KubeObject } from '../../kube/object.ts';
-import { DevProblem } from '../problem.ts';
-import { type BitcoinFault, type BitcoinNodes, bitcoinFaults, createBitcoinNodes } from './bitcoin.ts';
+import type { KubeObject } from '../../kube/client/object.ts';
+import { DevProblem } from '../../dev/explain-error.ts';
+import { type BitcoinFault, type BitcoinNodes, bitcoinFaults, createBitcoinNodes } from '../../simulators/bitcoin.ts';
 import { type Pantry, type PantryFaults, startPantry } from './pantry.ts';
-import { type Plant, type PlantFaults, startPlant } from './plant.ts';
+import { type Plant, type PlantFaults, startPlant } from '../../simulators/plant.ts';
 
 /** The worlds that run. */
 export type SampleWorlds = {

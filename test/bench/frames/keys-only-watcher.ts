@@ -2,7 +2,7 @@
 // takes them. What is left is what an informer also does, so that what sending costs can be told.
 import watchList from '../../../infra/kubernetes/generated/watch-list.json' with { type: 'json' };
 import { parseWatchList } from '../../../src/core/watch-list.ts';
-import { createClient } from '../../../src/kube/client.ts';
+import { createClient } from '../../../src/kube/client/client.ts';
 import { noCursor } from '../../../src/watcher/cursor.ts';
 import { createLog } from '../../../src/watcher/log.ts';
 import { startWatcher } from '../../../src/watcher/start.ts';

@@ -2,8 +2,8 @@
 // run ends well after a death in memory is test/cross; here real processes of the bundled function die, and SQS brings the message back.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { liveAll } from './lives.ts';
-import { subjects } from './subjects.ts';
-import { startWholeSystem, type WholeSystem } from './whole-system.ts';
+import { subjects } from '../../../tools/chaos/effects/subjects.ts';
+import { startWholeSystem, type WholeSystem } from '../../../tools/chaos/effects/whole-system.ts';
 
 const startSeconds = 170;
 const livesSeconds = 400;

@@ -1,12 +1,12 @@
 // X6 by SIGKILL: an object is created, changed and deleted, and each time its function's process dies right after its n-th effect, for
 // every n that a life without deaths has. What is then in the cluster and outside must be what it is after a life without deaths.
 import { setTimeout as wait } from 'node:timers/promises';
-import { ownersOfPort } from '../owner-of-port.ts';
-import { createPlainSqs, type PlainSqs } from '../plain-sqs.ts';
-import type { Effect } from './gate.ts';
-import { isWell, openNamespace, type PlainNamespace, type State } from './plain-namespace.ts';
-import type { Subject } from './subjects.ts';
-import type { WholeSystem } from './whole-system.ts';
+import { ownersOfPort } from '../../../tools/chaos/owner-of-port.ts';
+import { createPlainSqs, type PlainSqs } from '../../../tools/chaos/plain-sqs.ts';
+import type { Effect } from '../../../tools/chaos/effects/effect-proxy.ts';
+import { isWell, openNamespace, type PlainNamespace, type State } from '../../../tools/chaos/effects/plain-namespace.ts';
+import type { Subject } from '../../../tools/chaos/effects/subjects.ts';
+import type { WholeSystem } from '../../../tools/chaos/effects/whole-system.ts';
 
 /** What came of all lives of one subject. */
 export type Lives = {

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { bitcoinPeers } from '../../../src/controllers/bitcoin-network/bitcoin-peers.ts';
 import { bitcoinNetworkKind } from '../../../src/controllers/bitcoin-network/kind.ts';
-import type { Exec } from '../../../src/core/exec.ts';
-import { createBitcoinNodes } from '../../../src/local/worlds/bitcoin.ts';
+import type { Exec } from '../../../src/api/exec.ts';
+import { createBitcoinNodes } from '../../../src/simulators/bitcoin.ts';
 import { testContext } from '../../../src/testing/test-context.ts';
 
 const three = bitcoinNetworkKind.object('a', { nodes: 3 });

@@ -1,11 +1,11 @@
 // `pods/exec` as the API server sees it: a request that either may become a session, or is answered like any other.
-import type { Answer, Exchange } from '../http/exchange.ts';
+import type { Answer, Exchange } from '../../../apiserver/http/exchange.ts';
 import type { Route } from '../http/route.ts';
-import { collectionSubject } from '../registry/resource.ts';
-import { badRequest, methodNotAllowed, notFound, StatusError } from '../status-error.ts';
-import { findObject, type World } from '../world.ts';
+import { collectionSubject } from '../../../apiserver/registry/resource.ts';
+import { badRequest, methodNotAllowed, notFound, StatusError } from '../../../apiserver/status-error.ts';
+import { findObject, type World } from '../../../apiserver/server-state.ts';
 import type { Asked } from './exec-sessions.ts';
-import { execTarget } from './exec-target.ts';
+import { execTarget } from '../../../apiserver/exec/exec-target.ts';
 
 /** Tells whether a route is about running a command. */
 export function isExec({ resource, name, subresource }: Route): boolean {

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../../../apiserver/json.ts';
 import type { ExecRequest, Execute, Executed } from './execute.ts';
 
 /** What Node tells of a client that asks for another protocol. */

@@ -1,16 +1,16 @@
 // Server-side apply: lays what an applier says over the object, takes away what it said before and says no more, and refuses
 // what another manager owns, unless forced. The algorithm is structured-merge-diff's (merge/update.go), set by set.
-import type { Json } from '../json.ts';
-import type { ApiObject } from '../object.ts';
-import { isApiObject } from '../object.ts';
-import type { Schema } from '../schema/schema.ts';
-import { StatusError } from '../status-error.ts';
-import { compare, written } from './compare.ts';
-import { difference, type FieldSet, intersection, isEmpty, NO_FIELDS, paths, union } from './field-set.ts';
-import { fieldsOf, withContainers } from './fields-of.ts';
-import { isSameWriter, type Managed, named, type Writer } from './managers.ts';
-import { mergeApplied } from './merge.ts';
-import { content, ownable, recordUpdate, surrender } from './record-update.ts';
+import type { Json } from '../../../apiserver/json.ts';
+import type { ApiObject } from '../../../apiserver/object.ts';
+import { isApiObject } from '../../../apiserver/object.ts';
+import type { Schema } from '../../../apiserver/schema/schema.ts';
+import { StatusError } from '../../../apiserver/status-error.ts';
+import { compare, written } from '../../../apiserver/fields/compare.ts';
+import { difference, type FieldSet, intersection, isEmpty, NO_FIELDS, paths, union } from '../../../apiserver/fields/field-set.ts';
+import { fieldsOf, withContainers } from '../../../apiserver/fields/fields-of.ts';
+import { isSameWriter, type Managed, named, type Writer } from '../../../apiserver/fields/managers.ts';
+import { mergeApplied } from '../../../apiserver/fields/merge.ts';
+import { content, ownable, recordUpdate, surrender } from '../../../apiserver/fields/record-update.ts';
 import { removeFields } from './remove.ts';
 
 /** Who applies, to what, and how. */

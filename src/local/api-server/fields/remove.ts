@@ -1,8 +1,8 @@
 // Takes fields out of a value: what an applier owned and no longer says.
-import type { Json } from '../json.ts';
-import type { Schema } from '../schema/schema.ts';
-import { below, type FieldSet, isEmpty } from './field-set.ts';
-import { schemaBelow, shapeOf } from './shape.ts';
+import type { Json } from '../../../apiserver/json.ts';
+import type { Schema } from '../../../apiserver/schema/schema.ts';
+import { below, type FieldSet, isEmpty } from '../../../apiserver/fields/field-set.ts';
+import { schemaBelow, shapeOf } from '../../../apiserver/fields/shape.ts';
 
 /** Returns a value without the fields of a set, or undefined where nothing is left of it. */
 export function removeFields(value: Json, set: FieldSet, schema: Schema): Json | undefined {

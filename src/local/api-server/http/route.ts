@@ -1,6 +1,6 @@
 // From a URL to what it is about: `/api/v1/namespaces/NS/PLURAL/NAME/SUB` and `/apis/GROUP/VERSION/...`.
-import type { Registry } from '../registry/registry.ts';
-import type { Resource } from '../registry/resource.ts';
+import type { Registry } from '../../../apiserver/registry/registry.ts';
+import type { Resource } from '../../../apiserver/registry/resource.ts';
 
 /** A collection, one object of it, or a subresource of that. */
 export interface Route {

@@ -1,5 +1,5 @@
 // JSON merge patch (RFC 7396): objects merge, null removes, everything else replaces.
-import { isObject, type Json } from '../json.ts';
+import { isObject, type Json } from '../../../apiserver/json.ts';
 
 /** Returns `target` with a merge patch applied. */
 export function mergePatch(target: Json | undefined, patch: Json): Json {

@@ -1,9 +1,9 @@
 // Objects as a client asked to see them: whole, as metadata only, or as rows of a Table.
-import type { Json, JsonObject } from '../json.ts';
-import type { ApiObject } from '../object.ts';
-import { age } from '../registry/columns.ts';
-import { apiVersionOf, columnDefinition, inVersion, type Resource } from '../registry/resource.ts';
-import type { View } from './media-type.ts';
+import type { Json, JsonObject } from '../../../apiserver/json.ts';
+import type { ApiObject } from '../../../apiserver/object.ts';
+import { age } from '../../../apiserver/registry/columns.ts';
+import { apiVersionOf, columnDefinition, inVersion, type Resource } from '../../../apiserver/registry/resource.ts';
+import type { View } from '../../../apiserver/read/media-type.ts';
 
 /** ListMeta. */
 export interface ListMetadata extends JsonObject {

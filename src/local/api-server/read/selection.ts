@@ -1,8 +1,8 @@
 // Which objects of a collection a request asks for: its namespace, its labels, its fields.
-import type { ApiObject } from '../object.ts';
-import type { Resource } from '../registry/resource.ts';
-import { fieldSelector } from './field-selector.ts';
-import { labelSelector } from './label-selector.ts';
+import type { ApiObject } from '../../../apiserver/object.ts';
+import type { Resource } from '../../../apiserver/registry/resource.ts';
+import { fieldSelector } from '../../../apiserver/read/field-selector.ts';
+import { labelSelector } from '../../../apiserver/read/label-selector.ts';
 
 /** What a list or watch selects. */
 export interface Selection {

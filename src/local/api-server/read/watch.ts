@@ -1,11 +1,11 @@
 // WATCH: what a client has not seen yet, then every change as it happens, as one JSON object a line. The events are decided
 // here; the connection they go out on is http/watch-stream.ts.
-import type { JsonObject } from '../json.ts';
-import type { ApiObject } from '../object.ts';
-import { collectionOf } from '../registry/resource.ts';
-import { cause, expired, invalid, statusOf } from '../status-error.ts';
-import type { Change, Store } from '../store/store.ts';
-import { version } from './list.ts';
+import type { JsonObject } from '../../../apiserver/json.ts';
+import type { ApiObject } from '../../../apiserver/object.ts';
+import { collectionOf } from '../../../apiserver/registry/resource.ts';
+import { cause, expired, invalid, statusOf } from '../../../apiserver/status-error.ts';
+import type { Change, Store } from '../../../apiserver/store/store.ts';
+import { version } from '../../../apiserver/read/list.ts';
 import { type Presentation, presentBookmark, presentEvent } from './present.ts';
 import type { Selection } from './selection.ts';
 

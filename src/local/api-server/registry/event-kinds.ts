@@ -1,6 +1,6 @@
 // Events, which two API groups serve by different names: `v1`, as kubectl describes objects, and `events.k8s.io/v1`.
-import { checkEvent, checkNewEvent } from './builtin-checks.ts';
-import type { Described } from './resource.ts';
+import { checkEvent, checkNewEvent } from '../../../apiserver/registry/builtin-checks.ts';
+import type { Described } from '../../../apiserver/registry/resource.ts';
 
 /** Events as the core group knows them, and as they are stored. */
 export const EVENT: Described = {

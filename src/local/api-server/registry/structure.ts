@@ -1,10 +1,10 @@
 // Whether a CRD's schema is structural: every value has a type, defaults fit, rules compile. kube-apiserver refuses the others,
 // so a schema that only works here would be of no use.
-import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '../json.ts';
-import { ruleProblem } from '../schema/rule-fields.ts';
-import type { Schema } from '../schema/schema.ts';
+import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '../../../apiserver/json.ts';
+import { ruleProblem } from '../../../apiserver/schema/rule-fields.ts';
+import type { Schema } from '../../../apiserver/schema/schema.ts';
 import { validate } from '../schema/validate.ts';
-import { type Cause, cause } from '../status-error.ts';
+import { type Cause, cause } from '../../../apiserver/status-error.ts';
 
 // What every object has at its root, for rules that look at it.
 const TEXT: Schema = { type: 'string' };

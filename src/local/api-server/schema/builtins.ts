@@ -1,7 +1,7 @@
 // Reads the schemas of built-in kinds. They refer to each other by name, CustomResourceDefinition's even to itself, so the
 // references are tied into one graph as they are read; a kind that nobody asks for is never parsed.
-import { builtinSchemas } from './builtin-schemas.ts';
-import { ANYTHING, type Schema } from './schema.ts';
+import { builtinSchemas } from '../../../apiserver/schema/builtin-schemas.ts';
+import { ANYTHING, type Schema } from '../../../apiserver/schema/schema.ts';
 
 /** A schema as it is published: parts of it may be other schemas' names. */
 export interface Written extends Schema {

@@ -1,7 +1,7 @@
 // Lists that are sets or maps must not say the same thing twice.
-import { canonical, isList, isObject, type Json } from '../json.ts';
-import { type Cause, cause } from '../status-error.ts';
-import { fieldSchema, type Schema } from './schema.ts';
+import { canonical, isList, isObject, type Json } from '../../../apiserver/json.ts';
+import { type Cause, cause } from '../../../apiserver/status-error.ts';
+import { fieldSchema, type Schema } from '../../../apiserver/schema/schema.ts';
 
 /** Returns a cause for every item of a set or list-map that repeats another. */
 export function checkListKeys(value: Json, schema: Schema, path = ''): Cause[] {

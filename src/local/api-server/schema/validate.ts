@@ -1,10 +1,10 @@
 // Validates a custom resource against its schema, with the paths, reasons and words of kube-apiserver (kube-openapi's
 // validation). What an update leaves as it was is not judged again, so that a tightened schema does not block every write.
-import { isList, isObject, type Json, type JsonObject, sameJson } from '../json.ts';
-import { type Cause, cause } from '../status-error.ts';
+import { isList, isObject, type Json, type JsonObject, sameJson } from '../../../apiserver/json.ts';
+import { type Cause, cause } from '../../../apiserver/status-error.ts';
 import { breaksFormat } from './formats.ts';
-import { fieldSchema, type Schema } from './schema.ts';
-import { validateNumber } from './validate-number.ts';
+import { fieldSchema, type Schema } from '../../../apiserver/schema/schema.ts';
+import { validateNumber } from '../../../apiserver/schema/validate-number.ts';
 
 /** Where validation stands: the path in the causes begins with `root`, the name in their words does not. */
 export interface Place {

@@ -1,9 +1,9 @@
 // What ObjectMeta must look like, whatever the kind: names, labels, annotations, finalizers, owners
 // (k8s.io/apimachinery, api/validation/objectmeta.go).
-import type { ApiObject } from '../object.ts';
+import type { ApiObject } from '../../../apiserver/object.ts';
 import { labelValueProblem, qualifiedNameProblem, subdomainProblem } from '../registry/names.ts';
-import type { Resource } from '../registry/resource.ts';
-import { type Cause, cause } from '../status-error.ts';
+import type { Resource } from '../../../apiserver/registry/resource.ts';
+import { type Cause, cause } from '../../../apiserver/status-error.ts';
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 

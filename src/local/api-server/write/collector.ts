@@ -1,12 +1,12 @@
 // What kube-controller-manager's garbage collector, its namespace controller and the definition finalizer do: dependants follow
 // their owners, the content of a namespace follows the namespace, custom objects follow their definition. It listens to the
 // store and acts when the current request is answered, so that a client sees its own write first.
-import { listAt } from '../json.ts';
-import { type ApiObject, type OwnerReference, withMetadata } from '../object.ts';
-import { CLEANUP } from '../registry/definition.ts';
-import { DEFINITIONS } from '../registry/registry.ts';
-import type { Change } from '../store/store.ts';
-import type { World } from '../world.ts';
+import { listAt } from '../../../apiserver/json.ts';
+import { type ApiObject, type OwnerReference, withMetadata } from '../../../apiserver/object.ts';
+import { CLEANUP } from '../../../apiserver/registry/definition.ts';
+import { DEFINITIONS } from '../../../apiserver/registry/registry.ts';
+import type { Change } from '../../../apiserver/store/store.ts';
+import type { World } from '../../../apiserver/server-state.ts';
 import { type DeleteRequest, deleteObject, FOREGROUND, ORPHAN } from './delete.ts';
 
 const BACKGROUND: DeleteRequest = { propagation: 'Background', uid: '', resourceVersion: '', dryRun: false };

@@ -1,10 +1,10 @@
 // Deleting: at once where nothing holds the object; otherwise it is marked, and goes when its last finalizer does.
-import type { Json } from '../json.ts';
-import { at, textAt } from '../json.ts';
-import { type ApiObject, withMetadata } from '../object.ts';
-import { collectionOf, collectionSubject, type Resource } from '../registry/resource.ts';
-import { cause, conflict, invalid, notFound } from '../status-error.ts';
-import { findObject, type Target, timestamp, type World } from '../world.ts';
+import type { Json } from '../../../apiserver/json.ts';
+import { at, textAt } from '../../../apiserver/json.ts';
+import { type ApiObject, withMetadata } from '../../../apiserver/object.ts';
+import { collectionOf, collectionSubject, type Resource } from '../../../apiserver/registry/resource.ts';
+import { cause, conflict, invalid, notFound } from '../../../apiserver/status-error.ts';
+import { findObject, type Target, timestamp, type World } from '../../../apiserver/server-state.ts';
 
 /** What a DeleteOptions says, as far as the server follows it. */
 export interface DeleteRequest {

@@ -1,10 +1,10 @@
 // The scale subresource: the number of replicas of an object, wherever its kind keeps it, as one `autoscaling/v1` Scale.
-import { at, isObject, type Json, type JsonObject, numberAt, objectAt, withPath } from '../json.ts';
-import { type ApiObject, isApiObject } from '../object.ts';
-import type { Resource, ScalePaths } from '../registry/resource.ts';
-import { badRequest, cause, invalid } from '../status-error.ts';
-import type { Target, World, WriteOptions } from '../world.ts';
-import { updateObject } from './update.ts';
+import { at, isObject, type Json, type JsonObject, numberAt, objectAt, withPath } from '../../../apiserver/json.ts';
+import { type ApiObject, isApiObject } from '../../../apiserver/object.ts';
+import type { Resource, ScalePaths } from '../../../apiserver/registry/resource.ts';
+import { badRequest, cause, invalid } from '../../../apiserver/status-error.ts';
+import type { Target, World, WriteOptions } from '../../../apiserver/server-state.ts';
+import { updateObject } from '../../../apiserver/write/update.ts';
 
 /** Returns an object's Scale. */
 export function scaleOf(object: ApiObject, { specReplicas, statusReplicas, selector }: ScalePaths): JsonObject {

@@ -1,8 +1,8 @@
 // The store: versions, changes and lists of the past. Excluded: everything that is on the wire.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ApiObject } from '../../../../src/local/api-server/object.ts';
-import { createStore, type Store } from '../../../../src/local/api-server/store/store.ts';
+import type { ApiObject } from '../../../../src/apiserver/object.ts';
+import { createStore, type Store } from '../../../../src/apiserver/store/store.ts';
 
 const THINGS = 'example.org/things';
 

@@ -1,0 +1,96 @@
+// f11: the bytes that an API server sends for an object that is watched, its metadata alone beside all of it, in the frame
+// of a watch, not compressed. Real kube-apiserver; objects as a server-side apply leaves them, so that no annotation repeats the spec.
+import { createPlainApi, type PlainApi } from '../tools/chaos/plain-api.ts';
+import { startControlPlane } from '../tools/control-plane/start.ts';
+import { create, untilServed } from './populate.ts';
+import type { Row } from './row.ts';
+
+const group = 'bench.example.com';
+const collection = `/apis/${group}/v1/namespaces/default/papers`;
+const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const goal = 0.2;
+const specBytes = 10_000;
+const deadlineMs = 60_000;
+
+/** Specs of the same size: what managedFields, which are metadata, say of them is not the same. */
+const shapes = {
+  'one text': { text: 'x'.repeat(specBytes) },
+  'a list of 20 items': {
+    list: Array.from({ length: 20 }, (_, index) => ({ name: `item-${index}`, text: 'x'.repeat(470) })),
+  },
+  'a map of 100 fields': {
+    map: Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`field-${index}`, 'x'.repeat(85)])),
+  },
+};
+
+const text = { type: 'string' };
+const item = { type: 'object', properties: { name: text, text } };
+const spec = {
+  type: 'object',
+  properties: {
+    ...{ text, list: { type: 'array', items: item } },
+    map: { type: 'object', additionalProperties: text },
+  },
+};
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `papers.${group}` },
+  spec: {
+    ...{
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'papers', singular: 'paper', kind: 'Paper', listKind: 'PaperList' },
+    },
+    versions: [
+      {
+        ...{ name: 'v1', served: true, storage: true },
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+      },
+    ],
+  },
+};
+
+/** Measures each shape of a spec. */
+export async function f11(): Promise<readonly Row[]> {
+  await using parts = new AsyncDisposableStack();
+  const plane = await startControlPlane();
+  parts.defer(() => plane.stop());
+  const api = parts.adopt(createPlainApi({ url: plane.url, ca: plane.ca, token: plane.adminToken }), async (one) =>
+    one.close(),
+  );
+  await create(api, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+  await untilServed(api, collection);
+  const rows: Row[] = [];
+  for (const [shape, given] of Object.entries(shapes)) {
+    const name = shape.replaceAll(' ', '-');
+    const object = { apiVersion: `${group}/v1`, kind: 'Paper', metadata: { name }, spec: given };
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const applied = await api.call('PATCH', `${collection}/${name}?fieldManager=somebody`, object, headers);
+    if (applied.status >= 300) throw new Error(`f11: ${applied.status} ${JSON.stringify(applied.body)}`);
+    const whole = await framesOf(api, name, 'application/json');
+    const metadata = await framesOf(api, name, metadataOnly);
+    rows.push({
+      ...{ figure: 'f11', what: `bytes sent for a watched object with ${specBytes / 1000} kB of spec: ${shape}` },
+      ...{ ours: `${metadata} B`, peer: `${whole} B (all of it)`, ratio: (metadata / whole).toFixed(2) },
+      ...{ goal: `<= ${goal.toFixed(2)}`, met: metadata <= goal * whole },
+    });
+  }
+  return rows;
+}
+
+/** The bytes of the frame that tells a new watch of one object. */
+async function framesOf(api: PlainApi, name: string, accept: string): Promise<number> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(deadlineMs)]);
+  let bytes = 0;
+  const hear = (line: string) => {
+    bytes ||= Buffer.byteLength(`${line}\n`);
+    over.abort();
+  };
+  const path = `${collection}?watch=true&fieldSelector=metadata.name%3D${name}`;
+  await api.follow(path, hear, signal, { accept }).catch((error: unknown) => {
+    if (bytes === 0) throw error;
+  });
+  return bytes;
+}

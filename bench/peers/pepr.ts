@@ -1,0 +1,75 @@
+// The peer written with Pepr: the module in pepr/, installed and built by Pepr's own tools in a folder outside the tree, once per machine.
+// Of the two controllers that Pepr deploys it is the watch controller, as a process: the other one answers admission requests, and no job
+// has any. It reconciles through Pepr's queues. Which there are is the one setting that matters here, PEPR_RECONCILE_STRATEGY
+// (https://docs.pepr.dev/user-guide/customization/#configuring-reconcile), and in this version its default is the widest, one for each object
+// (src/lib/processors/watch-processor.ts in the package), so there is nothing better to set. What npm calls 20.0.0 is older than this: it knows no
+// Reconcile.
+import { execFile } from 'node:child_process';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import * as z from 'zod';
+import { cachedFolder } from '../../test/support/cached-folder.ts';
+import { orLastLine } from '../../test/bench/peers/builder-error.ts';
+import type { Contestant, Program } from '../../test/bench/peers/contestant.ts';
+
+/** Pepr's watch controller. */
+export const pepr: Contestant = {
+  name: 'Pepr',
+  jobs: ['foo', 'ping', 'slow'],
+  settings: ['default'],
+  prepare: () => orLastLine(install()),
+};
+
+const run = promisify(execFile);
+const sources = path.join(import.meta.dirname, 'pepr');
+const files = [
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'start.mts'],
+  ...['pepr.ts', 'kinds.ts', 'numbers.ts', 'foo.ts', 'readiness.ts'],
+];
+const buildMilliseconds = 900_000;
+const manifest = z.object({ dependencies: z.object({ pepr: z.string() }) });
+const certificate = z.object({ data: z.object({ 'tls.crt': z.string(), 'tls.key': z.string() }) });
+
+async function install(): Promise<Program> {
+  const texts = await Promise.all(files.map((file) => readFile(path.join(sources, file), 'utf8')));
+  const inputs = [...texts, process.version, process.platform, process.arch];
+  const folder = await cachedFolder({ name: 'peer-pepr', inputs }, async (unfinished) => {
+    process.stderr.write('Building the peer written with Pepr (once; a minute).\n');
+    for (const file of files) await copyFile(path.join(sources, file), path.join(unfinished, file));
+    await make(unfinished, 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
+    await make(unfinished, process.execPath, ['node_modules/pepr/dist/cli.js', 'build']);
+    await extractCertificate(path.join(unfinished, 'dist'));
+  });
+  const { pepr: version } = manifest.parse(
+    JSON.parse(await readFile(path.join(sources, 'package.json'), 'utf8')),
+  ).dependencies;
+  return {
+    command: 'sh',
+    // Its log goes to standard error; what is left of standard output is the module's third descriptor.
+    args: ['-c', 'exec "$0" "$@" 3>&1 1>&2', process.execPath, path.join(folder, 'start.mts')],
+    env: {
+      // As in the watch controller's Deployment that `pepr build` writes.
+      ...{ PEPR_WATCH_MODE: 'true', PEPR_PRETTY_LOG: 'false', LOG_LEVEL: 'info' },
+      ...{ SSL_CERT_PATH: path.join(folder, 'dist/tls.crt'), SSL_KEY_PATH: path.join(folder, 'dist/tls.key') },
+    },
+    version,
+  };
+}
+
+async function make(cwd: string, command: string, args: readonly string[]): Promise<void> {
+  // This Node first: npm and Pepr take the one that they find.
+  const env = { ...process.env, PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env.PATH}` };
+  await run(command, args, { cwd, env, timeout: buildMilliseconds, maxBuffer: 64 * 1024 * 1024 });
+}
+
+/** Writes what the Deployment mounts of a Secret: the certificate of a server that nobody calls, and that does not start without. */
+async function extractCertificate(dist: string): Promise<void> {
+  const documents = parseAllDocuments(await readFile(path.join(dist, 'pepr-module-bench.yaml'), 'utf8'));
+  const secret = documents.find((document) => document.getIn(['metadata', 'name']) === 'pepr-bench-tls');
+  const { data } = certificate.parse(secret?.toJS());
+  for (const [name, value] of Object.entries(data)) {
+    await writeFile(path.join(dist, name), Buffer.from(value, 'base64'), { mode: 0o600 });
+  }
+}

@@ -1,0 +1,110 @@
+// The time from a change of a portion in one cluster to the status that speaks of it, seen by a watch at the API server itself.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { PlainApi } from '../tools/chaos/plain-api.ts';
+import { parseList, parseWatchLine, portionsPath, saysSo } from '../tools/chaos/portions.ts';
+
+/** A cluster whose portions are changed and followed. */
+export type PortionLag = {
+  /** Makes so many changes, one after the other whatever becomes of them; resolves with what each took, in milliseconds. */
+  measure(changes: number, options: { readonly perSecond: number }): Promise<readonly number[]>;
+  /** Makes changes as fast as it is let, until the signal aborts; resolves with how many. */
+  flood(options: { readonly perSecond: number; readonly signal: AbortSignal }): Promise<number>;
+  /** Resolves when every portion says that it is as it should be. */
+  settled(): Promise<void>;
+};
+
+const merge = { 'content-type': 'application/merge-patch+json' };
+const parallel = 8;
+const lookMilliseconds = 200;
+
+/** Creates so many portions, and follows them until the signal aborts. Resolves when all are laid out. */
+export async function followPortions(
+  api: PlainApi,
+  { portions, signal }: { readonly portions: number; readonly signal: AbortSignal },
+): Promise<PortionLag> {
+  const said = new Map<string, number>();
+  const waiting = new Set<() => void>();
+  const { metadata } = parseList((await api.call('GET', portionsPath)).body);
+  const watching = api.follow(
+    `${portionsPath}?watch=true&resourceVersion=${metadata.resourceVersion}`,
+    (line) => {
+      const { portion } = parseWatchLine(line);
+      if (portion === undefined || !saysSo(portion)) return;
+      said.set(portion.metadata.name, portion.metadata.generation);
+      for (const look of [...waiting]) look();
+    },
+    signal,
+  );
+  watching.catch(() => undefined);
+  const until = (name: string, generation: number) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if ((said.get(name) ?? 0) < generation) return;
+        waiting.delete(look);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+    });
+  const nameOf = (number: number) => `portion-${number % portions}`;
+  let turn = 0;
+  /** Changes the next portion and tells its generation. */
+  async function change(): Promise<{ readonly name: string; readonly generation: number }> {
+    turn += 1;
+    const name = nameOf(turn);
+    const { body } = await api.call(
+      'PATCH',
+      `${portionsPath}/${name}`,
+      { spec: { amount: 1 + (turn % 9_000) / 1_000 } },
+      merge,
+    );
+    return { name, generation: Number(Object(Object(body).metadata).generation) };
+  }
+
+  for (let made = 0; made < portions; made += parallel) {
+    const some = Array.from({ length: Math.min(parallel, portions - made) }, (_, index) => nameOf(made + index));
+    await Promise.all(some.map((name) => api.call('POST', portionsPath, portionOf(name))));
+  }
+  await Promise.all(Array.from({ length: portions }, (_, number) => until(nameOf(number), 1)));
+
+  return {
+    measure: async (changes, { perSecond }) => {
+      const lags: Promise<number>[] = [];
+      const begun = performance.now();
+      for (let count = 0; count < changes; count += 1) {
+        await wait(Math.max(0, begun + (count * 1000) / perSecond - performance.now()));
+        const from = performance.now();
+        const { name, generation } = await change();
+        lags.push(until(name, generation).then(() => performance.now() - from));
+      }
+      return await Promise.all(lags);
+    },
+    flood: async ({ perSecond, signal: until }) => {
+      const begun = performance.now();
+      let made = 0;
+      const user = async () => {
+        while (!until.aborted) {
+          made += 1;
+          await wait(Math.max(0, begun + (made * 1000) / perSecond - performance.now()));
+          await change();
+        }
+      };
+      await Promise.all(Array.from({ length: parallel }, user));
+      return made;
+    },
+    settled: async () => {
+      for (;;) {
+        const { items } = parseList((await api.call('GET', portionsPath)).body);
+        if (items.every(saysSo)) return;
+        await wait(lookMilliseconds);
+      }
+    },
+  };
+}
+
+const portionOf = (name: string) => ({
+  apiVersion: 'kitchen.example.com/v1',
+  kind: 'Ingredient',
+  metadata: { name },
+  spec: { item: `item-${name}`, amount: 1, unit: 'g' },
+});

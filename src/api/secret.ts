@@ -1,0 +1,80 @@
+// A setting that is a secret: the environment says where it is kept, never what it is, so that neither a template nor a console
+// shows it, and one that is replaced needs no deployment. Whatever runs a controller brings the way to where secrets are kept.
+import * as z from 'zod';
+import { SettingsError } from '../core/errors.ts';
+
+/** A reference to a secret. */
+export type SecretReference = {
+  /** Name or ARN in Secrets Manager. */
+  readonly secret: string;
+  /** Of a secret that is a JSON object of texts, as the console writes them: which one. */
+  readonly key?: string | undefined;
+  /** After this long it is read again. */
+  readonly maxAgeSeconds: number;
+};
+
+/** Reads secrets. */
+export type SecretReader = {
+  /** Reads one. `where` says who refers to it, for the error. */
+  read(reference: SecretReference, where: string): Promise<string>;
+  /** Forgets one: it was refused, so it may have been replaced. */
+  forget(reference: SecretReference): void;
+};
+
+/** A secret as a controller's clients have it. */
+export type Secret = {
+  /** Reads it. It is remembered for as long as the setting allows, so ask for it at each use. */
+  read(): Promise<string>;
+  /** Says that it was not accepted: it is read anew at the next use. */
+  refused(): void;
+};
+
+const connect = Symbol('connect');
+type Setting = Secret & { readonly [connect]: (reader: SecretReader, where: string) => void };
+
+/**
+ * Declares a setting whose variable names a secret of Secrets Manager, by name or ARN; `name#key` is the text under a key of a secret
+ * that is a JSON object. A function may read those whose names begin with `outrigger/<stage>/settings/`. On one machine `file:` and a
+ * path will do.
+ * @example settings: z.object({ PLANT_TOKEN: secret({ maxAgeSeconds: 60 }) })
+ */
+export function secret({ maxAgeSeconds = 300 }: { readonly maxAgeSeconds?: number } = {}): z.ZodType<Secret, string> {
+  return z
+    .string()
+    .min(1)
+    .transform((given): Secret => {
+      const [name = '', key] = given.split('#', 2);
+      return settingOf({ secret: name, key, maxAgeSeconds });
+    });
+}
+
+/** Gives the secrets among a controller's settings the way to be read. */
+export function connectSecrets(settings: object, reader: SecretReader, controller: string): void {
+  for (const [name, value] of Object.entries(settings)) {
+    if (isSetting(value)) value[connect](reader, `controller ${controller}: ${name}`);
+  }
+}
+
+/** Tells whether a setting is a secret: by what its schema makes of a text, since it may be wrapped (`.optional()`). */
+export function isSecret(schema: z.core.$ZodType): boolean {
+  return isSetting(z.safeParse(schema, 'x').data);
+}
+
+function settingOf(reference: SecretReference): Setting {
+  let read: Secret['read'] = async () => {
+    throw new SettingsError(`secret "${reference.secret}" was read where nothing gives out secrets`);
+  };
+  let refused = () => {};
+  return {
+    read: async () => await read(),
+    refused: () => refused(),
+    [connect]: (reader, where) => {
+      read = async () => await reader.read(reference, where);
+      refused = () => reader.forget(reference);
+    },
+  };
+}
+
+function isSetting(value: unknown): value is Setting {
+  return typeof value === 'object' && value !== null && connect in value;
+}

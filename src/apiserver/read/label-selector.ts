@@ -1,0 +1,60 @@
+// Label selectors as URLs carry them: `a=b,c!=d,e in (x,y),f notin (z),g,!h` (k8s.io/apimachinery, labels).
+import { labelValueProblem, qualifiedNameProblem } from '../../local/api-server/registry/names.ts';
+import { badRequest } from '../status-error.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Compiles a selector. Throws a 400 StatusError for what is none. */
+export function labelSelector(text: string): (labels: Labels) => boolean {
+  const requirements = split(text).map(requirement);
+  return (labels) => requirements.every((fits) => fits(labels));
+}
+
+/** Splits at the commas that are not inside a list of values. */
+function split(text: string): string[] {
+  return text
+    .split(/,(?![^(]*\))/)
+    .map((part) => part.trim())
+    .filter((part, _, parts) => part !== '' || parts.length > 1);
+}
+
+const SET = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
+const EQUALITY = /^([^=!<>\s]+)\s*(==|=|!=)\s*([^=!<>\s]*)$/;
+const EXISTS = /^(!?)\s*([^=!<>()\s]+)$/;
+
+function requirement(text: string): (labels: Labels) => boolean {
+  const set = SET.exec(text);
+  if (set !== null) {
+    const [, key = '', operator, list = ''] = set;
+    const values = list.split(',').map((value) => checkedValue(value.trim()));
+    checkKey(key, text);
+    const isIn = (labels: Labels): boolean => labels[key] !== undefined && values.includes(labels[key]);
+    return operator === 'in' ? isIn : (labels) => !isIn(labels);
+  }
+  const equality = EQUALITY.exec(text);
+  if (equality !== null) {
+    const [, key = '', operator, value = ''] = equality;
+    checkKey(key, text);
+    checkedValue(value);
+    return operator === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value;
+  }
+  const [, not, key] = EXISTS.exec(text) ?? [];
+  if (key === undefined) throw unparsable(text);
+  checkKey(key, text);
+  return not === '!' ? (labels) => labels[key] === undefined : (labels) => labels[key] !== undefined;
+}
+
+function checkKey(key: string, text: string): void {
+  if (qualifiedNameProblem(key) !== undefined) throw unparsable(text);
+}
+
+function checkedValue(value: string): string {
+  const problem = labelValueProblem(value);
+  if (problem !== undefined)
+    throw badRequest(`unable to parse requirement: values[0][0]: Invalid value: ${JSON.stringify(value)}: ${problem}`);
+  return value;
+}
+
+function unparsable(text: string): Error {
+  return badRequest(`unable to parse requirement: found '${text}', expected: identifier`);
+}

@@ -1,0 +1,108 @@
+// Reads built-in kinds, and everybody's metadata, as Go would read them into structs: a wrong type is a bad request, what a
+// struct does not have is dropped and told, nulls and empty maps and lists are as good as absent, quantities get one spelling.
+import { isList, isObject, type Json } from '../json.ts';
+import { breaksFormat } from '../../local/api-server/schema/formats.ts';
+import { canonicalQuantity } from './quantity.ts';
+import { fieldSchema, keepsUnknown, type Schema } from './schema.ts';
+
+/** What was read, and what was dropped. */
+export interface Decoded {
+  readonly value: Json;
+  readonly unknown: readonly string[];
+}
+
+/** Says why bytes do not fit a struct; the request it came with is a bad one. */
+export class DecodeError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'DecodeError';
+  }
+}
+
+/** Reads a value. `kind` and `path` are for the message of a DecodeError. */
+export function decode(value: Json, schema: Schema, kind: string, path = ''): Decoded {
+  const unknown: string[] = [];
+  const walk = (content: Json, below: Schema, at: string): Json => {
+    const read = decode(content, below, kind, at);
+    unknown.push(...read.unknown);
+    return read.value;
+  };
+  if (schema['x-kubernetes-int-or-string'] === true) return { value: scalar(value, schema, kind, path), unknown };
+  if (schema.type === 'object' || (isObject(value) && schema.type === undefined)) {
+    if (!isObject(value)) throw mismatch(value, kind, path, 'object');
+    const kept: Record<string, Json> = {};
+    for (const [field, content] of Object.entries(value)) {
+      const below = fieldSchema(schema, field);
+      const at = path === '' ? field : `${path}.${field}`;
+      if (below === undefined) {
+        if (keepsUnknown(schema)) kept[field] = content;
+        else unknown.push(at);
+        continue;
+      }
+      if (content === null && !keepsUnknown(below)) continue;
+      const read = walk(content, below, at);
+      if (!isHollow(read, below)) kept[field] = read;
+    }
+    return { value: kept, unknown };
+  }
+  if (schema.type === 'array') {
+    if (!isList(value)) throw mismatch(value, kind, path, '[]');
+    return { value: value.map((item, index) => walk(item, schema.items ?? {}, `${path}[${index}]`)), unknown };
+  }
+  return { value: scalar(value, schema, kind, path), unknown };
+}
+
+/** Empty maps and lists are not written; an empty struct may mean something. */
+function isHollow(value: Json, schema: Schema): boolean {
+  if (isList(value)) return value.length === 0;
+  return isObject(value) && schema.additionalProperties !== undefined && Object.keys(value).length === 0;
+}
+
+function scalar(value: Json, schema: Schema, kind: string, path: string): Json {
+  if (schema.format === 'quantity') {
+    const canonical =
+      typeof value === 'string' || typeof value === 'number' ? canonicalQuantity(String(value)) : undefined;
+    if (canonical === undefined) {
+      throw new DecodeError(
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+      );
+    }
+    return canonical;
+  }
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    if (typeof value !== 'string' && typeof value !== 'number') throw mismatch(value, kind, path, 'intstr.IntOrString');
+    return value;
+  }
+  switch (schema.type) {
+    case 'string':
+      if (typeof value !== 'string') throw mismatch(value, kind, path, 'string');
+      if (schema.format === 'date-time' && Number.isNaN(Date.parse(value))) {
+        throw new DecodeError(
+          `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`,
+        );
+      }
+      if (schema.format === 'byte' && breaksFormat(value, 'byte')) {
+        throw new DecodeError(`illegal base64 data at input byte ${value.search(/[^A-Za-z0-9+/]/)}`);
+      }
+      return value;
+    case 'boolean':
+      if (typeof value !== 'boolean') throw mismatch(value, kind, path, 'bool');
+      return value;
+    case 'integer':
+      if (typeof value !== 'number' || !Number.isInteger(value)) {
+        throw mismatch(value, kind, path, schema.format === 'int64' ? 'int64' : 'int32');
+      }
+      return value;
+    case 'number':
+      if (typeof value !== 'number') throw mismatch(value, kind, path, 'float64');
+      return value;
+    default:
+      return value;
+  }
+}
+
+function mismatch(value: Json, kind: string, path: string, type: string): DecodeError {
+  const name = isList(value) ? 'array' : typeof value === 'boolean' ? 'bool' : value === null ? 'null' : typeof value;
+  const field = path.replaceAll(/\[\d+\]/g, '').replace(/^metadata\./, '');
+  return new DecodeError(`json: cannot unmarshal ${name} into Go struct field ${kind}.${field} of type ${type}`);
+}

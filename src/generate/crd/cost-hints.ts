@@ -1,0 +1,52 @@
+// The API server refuses a CRD whose rules might cost too much, and it estimates by the largest value that the schema allows.
+// Its message names the rule, not what to bound; a hint does. Hints are no errors: only the API server knows its estimate.
+import { rulesKey } from '../../api/rule.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+
+/** Names what has no bound although a rule runs over it, or once for each of it: `spec.rules: bound it with .max()`. */
+export function costHints(schema: JsonObject, path: string): readonly string[] {
+  return [...new Set(hintsBelow(schema, path, []))];
+}
+
+function hintsBelow(schema: JsonObject, path: string, unbounded: readonly string[]): readonly string[] {
+  const { properties, items, additionalProperties } = schema;
+  const inside = isUnbounded(schema) && schema.type !== 'string' ? [...unbounded, path] : unbounded;
+  return [
+    ...(rulesOf(schema).length === 0
+      ? []
+      : unbounded.map((each) => `${each}: a rule runs for each of it; bound it with .max()`)),
+    ...rulesOf(schema).flatMap((rule) => mentioned(rule, schema, path)),
+    ...(isJsonObject(properties)
+      ? Object.entries(properties).flatMap(([name, below]) => hintsIn(below, `${path}.${name}`, inside))
+      : []),
+    ...hintsIn(items, `${path}[]`, inside),
+    ...hintsIn(additionalProperties, `${path}{}`, inside),
+  ];
+}
+
+function hintsIn(schema: Json | undefined, path: string, unbounded: readonly string[]): readonly string[] {
+  return isJsonObject(schema) ? hintsBelow(schema, path, unbounded) : [];
+}
+
+/** The unbounded texts, lists and maps that a rule's expression names, one level below what it is attached to. */
+function mentioned(rule: string, schema: JsonObject, path: string): readonly string[] {
+  const overItself = isUnbounded(schema) ? [`${path}: a rule runs over it; bound it with .max()`] : [];
+  const { properties } = schema;
+  if (!isJsonObject(properties)) return overItself;
+  const fields = Object.entries(properties).filter(
+    ([name, below]) => new RegExp(`\\bself\\.${name}\\b`).test(rule) && isJsonObject(below) && isUnbounded(below),
+  );
+  return [...overItself, ...fields.map(([name]) => `${path}.${name}: a rule runs over it; bound it with .max()`)];
+}
+
+function isUnbounded(schema: JsonObject): boolean {
+  if (schema.type === 'array') return schema.maxItems === undefined;
+  if (schema.type === 'string')
+    return schema.maxLength === undefined && schema.enum === undefined && schema.format === undefined;
+  return schema.additionalProperties !== undefined && schema.maxProperties === undefined;
+}
+
+function rulesOf(schema: JsonObject): readonly string[] {
+  const rules = schema[rulesKey];
+  return Array.isArray(rules) ? rules.map((one) => (isJsonObject(one) ? String(one.rule) : '')) : [];
+}

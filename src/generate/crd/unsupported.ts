@@ -1,0 +1,96 @@
+// What a CRD cannot say is refused before anything is generated, by the field's path: a check that only zod makes would be
+// a rule that the API server does not know of. What is not known to be sayable counts as not sayable.
+import * as z from 'zod';
+import { preserveKey, rulesOf } from '../../api/rule.ts';
+import { SchemaError } from '../schema-error.ts';
+
+/** Refuses what no structural schema can hold, at any depth. Throws SchemaError. */
+export function refuseUnsayable(schema: z.core.$ZodType, path: string, above: ReadonlySet<unknown> = new Set()): void {
+  if (above.has(schema)) throw new SchemaError(path, 'a recursive schema cannot become a structural schema');
+  refuseChecks(schema, path);
+  const inside = new Set([...above, schema]);
+  for (const [name, below] of partsOf(schema, path)) refuseUnsayable(below, `${path}${name}`, inside);
+}
+
+const named: ReadonlyMap<string, string> = new Map([
+  ['transform', 'a transform'],
+  ['pipe', 'a transform'],
+  ['union', 'a union'],
+  ['intersection', 'an intersection'],
+  ['date', 'a Date (z.iso.datetime() can)'],
+  ['map', 'a Map (z.record() can)'],
+  ['set', 'a Set (an array with x-kubernetes-list-type set can)'],
+  ['tuple', 'a tuple'],
+  ['any', `any value (unless its meta says ${preserveKey})`],
+  ['unknown', `an unknown value (unless its meta says ${preserveKey})`],
+  ['bigint', 'a bigint (z.int() can)'],
+  ['custom', 'a custom check'],
+  ['catch', 'a catch'],
+  ['template_literal', 'a template literal (z.string().regex() can)'],
+]);
+
+/** The schemas that one is made of, each with its part of the path. */
+function partsOf(schema: z.core.$ZodType, path: string): readonly (readonly [string, z.core.$ZodType])[] {
+  const cannot = (what: string) => new SchemaError(path, `${what} cannot become a structural schema`);
+  const meta = z.globalRegistry.get(schema) ?? {};
+  if ('id' in meta)
+    throw new SchemaError(path, 'a schema with an id in its meta becomes a reference; leave the id out');
+
+  if (schema instanceof z.ZodObject) {
+    const { catchall } = schema._zod.def;
+    if (catchall !== undefined && !['never', 'unknown'].includes(catchall._zod.def.type)) throw cannot('a catchall');
+    const shape: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
+    return Object.entries(shape).map(([name, below]) => [`.${name}`, below] as const);
+  }
+  if (schema instanceof z.ZodArray) return [['[]', schema.element]];
+  if (schema instanceof z.ZodRecord) {
+    const { def } = schema.keyType._zod;
+    if (def.type !== 'string' || 'format' in def || (def.checks ?? []).length > 0) throw cannot('a rule on keys');
+    return [['{}', schema.valueType]];
+  }
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    // Zod calls a default's function at each look.
+    const [first, second] = [schema._zod.def.defaultValue, schema._zod.def.defaultValue];
+    if (JSON.stringify(first) !== JSON.stringify(second)) throw cannot('a default that is another each time');
+    return [['', schema.unwrap()]];
+  }
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodExactOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodReadonly ||
+    schema instanceof z.ZodNonOptional ||
+    schema instanceof z.ZodLazy
+  ) {
+    return [['', schema.unwrap()]];
+  }
+  if (schema instanceof z.ZodLiteral) {
+    const kinds = new Set([...schema.values].map((value) => typeof value));
+    if (kinds.size === 1 && ['string', 'number', 'boolean'].some((kind) => new Set<string>(kinds).has(kind))) return [];
+    throw cannot('a literal that is not of one plain type');
+  }
+  const { type } = schema._zod.def;
+  if (['string', 'number', 'int', 'boolean', 'enum'].includes(type)) return [];
+  if (['any', 'unknown'].includes(type) && preserveKey in meta) return [];
+  if (type === 'union' && 'x-kubernetes-int-or-string' in meta) return [];
+  throw cannot(named.get(type) ?? `${type} (zod)`);
+}
+
+function refuseChecks(schema: z.core.$ZodType, path: string): void {
+  const checks = (schema._zod.def.checks ?? []).map(({ _zod }) => _zod.def);
+  const rules = schema instanceof z.ZodType ? rulesOf(schema).length : 0;
+  if (checks.filter(({ check }) => check === 'custom').length > rules) {
+    throw new SchemaError(path, 'a refinement needs a CEL rule (withRule) to hold in the API server');
+  }
+  if (checks.some(({ check }) => check === 'overwrite')) {
+    throw new SchemaError(path, 'a transform cannot become a structural schema');
+  }
+  for (const { flags } of [schema._zod.def, ...checks].flatMap(patternOf)) {
+    if (/[ims]/.test(flags))
+      throw new SchemaError(path, `the flag ${flags} of a pattern cannot become a structural schema`);
+  }
+}
+
+function patternOf(def: object): readonly RegExp[] {
+  return 'pattern' in def && def.pattern instanceof RegExp ? [def.pattern] : [];
+}

@@ -1,0 +1,87 @@
+// What a field manager owns of a live object, read from metadata.managedFields: the other half of "no difference, no
+// request". The format is structured-merge-diff's fieldpath.Set: `f:` a field, `k:` a list item by key, `v:` a member of a
+// set, `i:` an item by index, `.` the item itself; `{}` ends a path.
+import type { KubeObject } from '../client/object.ts';
+import { isRecord } from '../record.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Extracts from a live object exactly what a manager owns by server-side apply: in the object itself, or through a
+ * subresource. A field that it owns and the API does not show (`readOnly: false` is left out when written) is null.
+ * Undefined when the manager owns nothing there.
+ */
+export function ownedBy(
+  object: KubeObject,
+  manager: string,
+  subresource?: string,
+): Readonly<Record<string, unknown>> | undefined {
+  const entries = object.metadata.managedFields ?? [];
+  const ours = entries.find(
+    (entry) =>
+      entry.manager === manager && entry.operation === 'Apply' && (entry.subresource ?? '') === (subresource ?? ''),
+  );
+  if (!isRecord(ours?.fieldsV1)) return undefined;
+  const others = entries
+    .filter((entry) => entry !== ours)
+    .flatMap(({ fieldsV1 }) => (isRecord(fieldsV1) ? [fieldsV1] : []));
+  const owned = extract(object, ours.fieldsV1, others);
+  return isRecord(owned) ? owned : {};
+}
+
+function extract(live: unknown, fields: Fields, others: readonly Fields[]): unknown {
+  const paths = Object.keys(fields).filter((path) => path !== '.');
+  if (paths.length === 0) return leaf(live, fields, others);
+  if (paths.some((path) => path.startsWith('f:'))) return extractMap(live, fields, paths, others);
+  return extractList(live, fields, paths, others);
+}
+
+/** The end of a path: a scalar or an atomic value, owned whole; or a map or list that was applied empty. */
+function leaf(live: unknown, fields: Fields, others: readonly Fields[]): unknown {
+  if (live === undefined) return null;
+  const appliedEmpty = '.' in fields || others.some((other) => Object.keys(other).some((path) => path !== '.'));
+  if (!appliedEmpty) return live;
+  if (Array.isArray(live)) return [];
+  return isRecord(live) ? {} : live;
+}
+
+function extractMap(live: unknown, fields: Fields, paths: readonly string[], others: readonly Fields[]): unknown {
+  const source: Fields = isRecord(live) ? live : {};
+  return Object.fromEntries(
+    paths.map((path) => {
+      const name = path.slice('f:'.length);
+      return [
+        name,
+        extract(Object.hasOwn(source, name) ? source[name] : undefined, below(fields, path), step(others, path)),
+      ];
+    }),
+  );
+}
+
+function extractList(live: unknown, fields: Fields, paths: readonly string[], others: readonly Fields[]): unknown {
+  const items: readonly unknown[] = Array.isArray(live) ? live : [];
+  const owned: unknown[] = [];
+  // In the order of the live list, which is the order in which we applied them.
+  for (const [index, item] of items.entries()) {
+    const path = paths.find((one) => pointsTo(one, item, index));
+    if (path !== undefined) owned.push(extract(item, below(fields, path), step(others, path)));
+  }
+  return owned;
+}
+
+function pointsTo(path: string, item: unknown, index: number): boolean {
+  const rest = path.slice(2);
+  if (path.startsWith('i:')) return Number(rest) === index;
+  const value: unknown = JSON.parse(rest);
+  if (path.startsWith('v:')) return item === value;
+  return isRecord(value) && isRecord(item) && Object.entries(value).every(([name, key]) => item[name] === key);
+}
+
+function below(fields: Fields, path: string): Fields {
+  const next = fields[path];
+  return isRecord(next) ? next : {};
+}
+
+function step(others: readonly Fields[], path: string): readonly Fields[] {
+  return others.flatMap((fields) => (isRecord(fields[path]) ? [fields[path]] : []));
+}

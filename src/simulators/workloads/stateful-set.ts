@@ -1,0 +1,130 @@
+// StatefulSet → Pods with names that stay: made one after the other from the lowest ordinal, taken away and renewed from the
+// highest (stateful_set_control.go).
+//
+// Caveats: there are no ControllerRevisions here, so every new pod gets the present template, below a partition too; no volume
+// claims are made; minReadySeconds is not waited for.
+import type { ObjectKey } from '../../kube/client/object.ts';
+import { claim, controllerReference } from './claim.ts';
+import type { WorkloadCluster } from './cluster.ts';
+import { isActive, isReady, type Pod, pods, type StatefulSet, statefulSets } from './objects.ts';
+import { templateHash } from './template-hash.ts';
+
+const REVISION = 'controller-revision-hash';
+
+/** Makes a StatefulSet so, one step at a time; the next one follows when this one shows in a pod. */
+export async function reconcileStatefulSet(cluster: WorkloadCluster, key: ObjectKey): Promise<void> {
+  const set = await cluster.get(statefulSets, key);
+  if (set === undefined) return;
+  const { selector, template } = set.spec;
+  const revision = `${set.metadata.name}-${templateHash(template)}`;
+  const claimed = await claim(cluster, pods, { kind: statefulSets, object: set, selector });
+  const byOrdinal = new Map<number, Pod>();
+  for (const pod of claimed) {
+    const ordinal = ordinalOf(set, pod);
+    if (ordinal !== undefined) byOrdinal.set(ordinal, pod);
+  }
+  if (set.metadata.deletionTimestamp === undefined) await step(cluster, set, byOrdinal, revision);
+  await cluster.replaceStatus(statefulSets, set, { ...set, status: statusOf(set, [...byOrdinal.values()], revision) });
+}
+
+/** Does what comes next, and notes in `byOrdinal` what it made and took away. */
+async function step(
+  cluster: WorkloadCluster,
+  set: StatefulSet,
+  byOrdinal: Map<number, Pod>,
+  revision: string,
+): Promise<void> {
+  const { replicas, podManagementPolicy, updateStrategy, ordinals } = set.spec;
+  const first = ordinals?.start ?? 0;
+  const inOrder = podManagementPolicy === 'OrderedReady';
+  const wanted = Array.from({ length: replicas }, (_, index) => first + index);
+  const take = async (ordinal: number, pod: Pod): Promise<void> => {
+    await cluster.remove(pods, pod);
+    byOrdinal.delete(ordinal);
+  };
+  for (const ordinal of wanted) {
+    const pod = byOrdinal.get(ordinal);
+    if (pod === undefined) {
+      byOrdinal.set(ordinal, await cluster.create(pods, set.metadata.namespace, podOf(set, ordinal, revision)));
+    } else if (isEnded(pod)) {
+      await take(ordinal, pod);
+      return;
+    }
+    const now = byOrdinal.get(ordinal);
+    if (inOrder && (now === undefined || !isActive(now) || !isReady(now))) return;
+  }
+  const surplus = [...byOrdinal].filter(([ordinal]) => !wanted.includes(ordinal)).sort(([a], [b]) => b - a);
+  for (const [ordinal, pod] of surplus) {
+    await take(ordinal, pod);
+    if (inOrder) return;
+  }
+  if (updateStrategy.type !== 'RollingUpdate') return;
+  const partition = first + (updateStrategy.rollingUpdate?.partition ?? 0);
+  for (const ordinal of wanted.filter((one) => one >= partition).reverse()) {
+    const pod = byOrdinal.get(ordinal);
+    if (pod === undefined) continue;
+    if (pod.metadata.labels?.[REVISION] !== revision) {
+      await take(ordinal, pod);
+      return;
+    }
+    // Renewed from the top, and never the next one before this one is ready again.
+    if (!isActive(pod) || !isReady(pod)) return;
+  }
+}
+
+function podOf(set: StatefulSet, ordinal: number, revision: string): object {
+  const { template, serviceName } = set.spec;
+  const name = `${set.metadata.name}-${ordinal}`;
+  const labels = {
+    ...template.metadata.labels,
+    [REVISION]: revision,
+    'statefulset.kubernetes.io/pod-name': name,
+    'apps.kubernetes.io/pod-index': String(ordinal),
+  };
+  const { annotations } = template.metadata;
+  return {
+    metadata: {
+      name,
+      generateName: `${set.metadata.name}-`,
+      labels,
+      ...(annotations === undefined ? {} : { annotations }),
+      ownerReferences: [controllerReference(statefulSets, set)],
+    },
+    spec: {
+      ...template.spec,
+      hostname: name,
+      ...(serviceName === undefined || serviceName === '' ? {} : { subdomain: serviceName }),
+    },
+  };
+}
+
+function ordinalOf({ metadata }: StatefulSet, pod: Pod): number | undefined {
+  const prefix = `${metadata.name}-`;
+  const rest = pod.metadata.name.slice(prefix.length);
+  return pod.metadata.name.startsWith(prefix) && /^\d+$/.test(rest) ? Number(rest) : undefined;
+}
+
+function isEnded({ metadata, status }: Pod): boolean {
+  return metadata.deletionTimestamp === undefined && (status?.phase === 'Succeeded' || status?.phase === 'Failed');
+}
+
+function statusOf(set: StatefulSet, all: readonly Pod[], updateRevision: string): object {
+  const active = all.filter(isActive);
+  const ready = active.filter(isReady).length;
+  const of = (revision: string): number =>
+    active.filter(({ metadata }) => metadata.labels?.[REVISION] === revision).length;
+  const isDone = of(updateRevision) === all.length && all.length === set.spec.replicas && ready === all.length;
+  const before = set.status?.currentRevision ?? '';
+  const currentRevision = before === '' || isDone ? updateRevision : before;
+  const counts = { readyReplicas: ready, currentReplicas: of(currentRevision), updatedReplicas: of(updateRevision) };
+  return {
+    observedGeneration: set.metadata.generation ?? 0,
+    replicas: all.length,
+    // Zero is left out, as Go leaves it out.
+    ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
+    currentRevision,
+    updateRevision,
+    collisionCount: 0,
+    availableReplicas: ready,
+  };
+}

@@ -1,0 +1,144 @@
+// Only what a controller may run: what compiles, what is refused before any request, what testContext answers. The wire is in
+// test/kube/exec.test.ts, what the cluster allows in test/cluster/exec-policy.test.ts.
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { defineController } from '../../src/core/controller.ts';
+import type { ExecDeclaration } from '../../src/api/exec.ts';
+import { ruleFor } from '../../src/api/exec.ts';
+import { defineResource } from '../../src/core/resource.ts';
+import { testContext } from '../../src/testing/test-context.ts';
+
+const node = defineResource({
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Node',
+  spec: z.object({}),
+  status: z.object({ peers: z.string().optional() }),
+  conditions: [],
+});
+const declaration: ExecDeclaration = {
+  container: '-ctr',
+  commands: [['cli', 'list'], { argv: ['cli', 'add'], changes: true }, ['cli', 'add', '--dry-run']],
+};
+const lister = defineController(node)({
+  name: 'lister',
+  exec: declaration,
+  clients: () => ({ ask: async () => 42 }),
+  async reconcile(_, { exec }) {
+    const { stdout } = await exec({ name: 'a-0' }, 'a-ctr', ['cli', 'list']);
+    return { status: { peers: stdout }, conditions: {} };
+  },
+});
+const clients = { ask: async () => 1 };
+const silent = async () => ({ exitCode: 0, stdout: '', stderr: '' });
+
+describe('exec in a test', () => {
+  it('is answered by the test, with the namespace of the object filled in', async () => {
+    const asked: unknown[] = [];
+    const context = testContext(lister, {
+      clients,
+      owner: { metadata: { uid: 'u', namespace: 'shop' } },
+      exec: async (...given) => {
+        asked.push(given);
+        return { exitCode: 0, stdout: 'b', stderr: '' };
+      },
+    });
+    expect((await lister.reconcile(node.object('a', {}), context)).status).toEqual({ peers: 'b' });
+    expect(
+      await context.exec({ name: 'x', namespace: 'other' }, 'ctr-ctr', ['cli', 'add', '1'], { timeoutSeconds: 1 }),
+    ).toMatchObject({ exitCode: 0 });
+    expect(asked).toEqual([
+      [{ name: 'a-0', namespace: 'shop' }, 'a-ctr', ['cli', 'list'], {}],
+      [{ name: 'x', namespace: 'other' }, 'ctr-ctr', ['cli', 'add', '1'], { timeoutSeconds: 1 }],
+    ]);
+  });
+
+  it.each([
+    ['another command', 'a-ctr', ['sh', '-c', 'cli list']],
+    ['another sub-command', 'a-ctr', ['cli', 'stop']],
+    ['a declared word as the beginning of another', 'a-ctr', ['cli', 'listening']],
+    ['less than a declared command', 'a-ctr', ['cli']],
+    ['no command', 'a-ctr', []],
+    ['another container', 'sidecar', ['cli', 'list']],
+    ['a container that only has the suffix within', 'a-ctr-2', ['cli', 'list']],
+  ])('is a TypeError for %s, and nobody is asked', async (_, container, command) => {
+    let asked = 0;
+    const exec = () => {
+      asked += 1;
+      return silent();
+    };
+    const context = testContext(lister, { clients, exec });
+    await expect(context.exec({ name: 'p' }, container, command)).rejects.toThrow(TypeError);
+    expect(asked).toBe(0);
+  });
+
+  it('is refused without a word of the arguments', async () => {
+    const context = testContext(lister, { clients, exec: silent });
+    const refused = context.exec({ name: 'p' }, 'a-ctr', ['cli', 'stop', 'hunter2']);
+    await expect(refused).rejects.toThrow('lister does not declare that command of "cli"');
+    await expect(refused).rejects.not.toThrow('hunter2');
+  });
+});
+
+describe('an allowed command', () => {
+  const changes = (...command: string[]) =>
+    ruleFor(declaration, { controller: 'lister', container: 'a-ctr', command }).changes;
+
+  it('changes something only where its own entry says so', () => {
+    expect([changes('cli', 'list'), changes('cli', 'add'), changes('cli', 'add', '10.0.0.1')]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it('goes by the longest entry that fits', () => {
+    expect(changes('cli', 'add', '--dry-run', '10.0.0.1')).toBe(false);
+  });
+});
+
+describe('what does not compile', () => {
+  it('exec without a declaration', async () => {
+    const mute = defineController(node)({
+      name: 'mute',
+      // @ts-expect-error: no exec is declared, so there is none
+      async reconcile(_, { exec }) {
+        await exec?.({ name: 'a' }, 'a-ctr', ['cli', 'list']);
+        return { status: {}, conditions: {} };
+      },
+    });
+    const context = testContext(mute, { clients: {} });
+    expect('exec' in context).toBe(false);
+    // @ts-expect-error: there is nothing to answer
+    testContext(mute, { clients: {}, exec: silent });
+  });
+
+  it('a test that forgets who answers', async () => {
+    // @ts-expect-error: exec is missing
+    const context = testContext(lister, { clients });
+    await expect(context.exec({ name: 'a' }, 'a-ctr', ['cli', 'list'])).rejects.toThrow(
+      'testContext was given no exec',
+    );
+  });
+
+  it('a shell’s line, a container that is forgotten, an answer without its code', () => {
+    defineController(node)({
+      name: 'wrong',
+      exec: declaration,
+      async reconcile(_, { exec }) {
+        const never = () => {
+          // @ts-expect-error: a command is an argv
+          void exec({ name: 'a' }, 'a-ctr', 'cli list');
+          // @ts-expect-error: which container
+          void exec({ name: 'a' }, ['cli', 'list']);
+        };
+        return { status: { peers: typeof never }, conditions: {} };
+      },
+    });
+    // @ts-expect-error: the exit code is missing
+    testContext(lister, { clients, exec: async () => ({ stdout: '', stderr: '' }) });
+    // @ts-expect-error: changes is true or not there
+    const no: ExecDeclaration = { container: 'x', commands: [{ argv: ['cli'], changes: false }] };
+    expect(no.container).toBe('x');
+  });
+});

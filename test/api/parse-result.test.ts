@@ -1,0 +1,67 @@
+// What a reconciler may return, beyond what the compiler sees.
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { InvalidResultError } from '../../src/core/errors.ts';
+import { createResultParser, parseFinalized } from '../../src/api/parse-result.ts';
+import { defineResource } from '../../src/core/resource.ts';
+
+const widget = defineResource({
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Widget',
+  spec: z.object({}),
+  status: z.object({ size: z.number().optional() }),
+  conditions: ['Built'],
+});
+const parseResult = createResultParser(widget);
+const conditions = { Built: { status: 'True', reason: 'Built' } };
+const good = { status: { size: 1 }, conditions };
+
+describe('a result', () => {
+  it('is handed on as it was said', () => {
+    expect(parseResult({ ...good, ...{ requeueAfterSeconds: 3 } })).toEqual({
+      ...good,
+      requeueAfterSeconds: 3,
+    });
+    const retry = new Error('later');
+    expect(parseResult({ ...good, ...{ retry } }).retry).toBe(retry);
+  });
+
+  it('may hand on the condition of a child as it stands', () => {
+    const standing = { type: 'Ready', status: 'True', reason: 'Built', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    expect(parseResult({ ...good, conditions: { Built: standing } }).conditions).toEqual(conditions);
+  });
+
+  it.each<[string, object, string]>([
+    ['a delay that is not a number', { requeueAfterSeconds: Number.NaN }, 'requeueAfterSeconds'],
+    ['a delay without end', { requeueAfterSeconds: Number.POSITIVE_INFINITY }, 'requeueAfterSeconds'],
+    ['a delay that no date can hold', { requeueAfterSeconds: 1e300 }, 'requeueAfterSeconds'],
+    ['a misspelt wish', { requeueAfter: 3 }, 'requeueAfter'],
+    ['a condition that was not declared', { conditions: { ...conditions, Bild: conditions.Built } }, 'Bild'],
+    ['a declared condition left out', { conditions: {} }, 'conditions.Built'],
+    [
+      'a condition without a reason',
+      { conditions: { Built: { status: 'True', reason: '' } } },
+      'conditions.Built.reason',
+    ],
+    ['no conditions at all', { conditions: undefined }, 'conditions'],
+    ['a status of an unknown field', { status: { colour: 'red' } }, 'status.colour'],
+  ])('with %s is refused, naming it', (_, more, named) => {
+    expect(() => parseResult({ ...good, ...more })).toThrow(InvalidResultError);
+    expect(() => parseResult({ ...good, ...more })).toThrow(named);
+  });
+});
+
+describe('what finalize returns', () => {
+  it('is done, or a delay with a reason', () => {
+    expect(parseFinalized('done')).toBe('done');
+    expect(parseFinalized({ requeueAfterSeconds: 2, reason: 'Draining' })).toEqual({
+      requeueAfterSeconds: 2,
+      reason: 'Draining',
+    });
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])('with a delay of %s is refused', (requeueAfterSeconds) => {
+    expect(() => parseFinalized({ requeueAfterSeconds, reason: 'Draining' })).toThrow(InvalidResultError);
+  });
+});

@@ -1,0 +1,95 @@
+// A setting that is a secret, from its variable to what a controller's clients get. Excluded: where secrets are read
+// (test/clusters/secret-reader.test.ts) and a whole function (test/lambda/secret-settings.test.ts).
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { defineController } from '../../src/core/controller.ts';
+import { defineResource } from '../../src/core/resource.ts';
+import { isSecret, type Secret, type SecretReference, secret } from '../../src/api/secret.ts';
+
+const kind = defineResource({
+  group: 'secret.example.com',
+  version: 'v1',
+  kind: 'Thing',
+  spec: z.object({}),
+  status: z.object({}),
+  conditions: ['Done'],
+});
+
+function createWorld(setting = secret()) {
+  const made: { token?: Secret | undefined } = {};
+  const controller = defineController(kind)({
+    name: 'thing',
+    settings: z.object({ TOKEN: setting.optional() }),
+    clients: ({ TOKEN }) => {
+      made.token = TOKEN;
+      return {};
+    },
+    reconcile: async () => ({ status: {}, conditions: { Done: { status: 'True', reason: 'Done' } } }),
+  });
+  const asked: (SecretReference & { readonly where: string })[] = [];
+  const forgotten: SecretReference[] = [];
+  const reader = {
+    read: async (reference: SecretReference, where: string) => {
+      asked.push({ ...reference, where });
+      return 'the secret';
+    },
+    forget: (reference: SecretReference) => void forgotten.push(reference),
+  };
+  return { controller, made, asked, forgotten, reader };
+}
+
+describe('a setting that is a secret', () => {
+  it('is read where its variable says, when it is needed, and not before', async () => {
+    const { controller, made, asked, reader } = createWorld(secret({ maxAgeSeconds: 60 }));
+    controller.start({ TOKEN: 'outrigger/dev/settings/plant' }, reader);
+    expect(asked).toEqual([]);
+    expect(await made.token?.read()).toBe('the secret');
+    expect(asked).toEqual([
+      { secret: 'outrigger/dev/settings/plant', maxAgeSeconds: 60, where: 'controller thing: TOKEN' },
+    ]);
+  });
+
+  it('names the key in a secret that is an object', async () => {
+    const { controller, made, asked, reader } = createWorld();
+    const arn = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:outrigger/dev/settings/plant-AbCdEf';
+    controller.start({ TOKEN: `${arn}#token` }, reader);
+    await made.token?.read();
+    expect(asked).toMatchObject([{ secret: arn, key: 'token', maxAgeSeconds: 300 }]);
+  });
+
+  it('that was refused is forgotten', () => {
+    const { controller, made, forgotten, reader } = createWorld();
+    controller.start({ TOKEN: 'plant' }, reader);
+    made.token?.refused();
+    expect(forgotten).toMatchObject([{ secret: 'plant' }]);
+  });
+
+  it('may be left out where it is optional, and is asked for by name where it is not', () => {
+    const { controller, made, reader } = createWorld();
+    controller.start({ TOKEN: '' }, reader);
+    expect(made.token).toBeUndefined();
+    const strict = defineController(kind)({
+      name: 'strict',
+      settings: z.object({ TOKEN: secret() }),
+      reconcile: async () => ({ status: {}, conditions: { Done: { status: 'True', reason: 'Done' } } }),
+    });
+    expect(() => strict.start({}, reader)).toThrow('TOKEN');
+  });
+
+  it('says so where nothing gives out secrets', async () => {
+    const { controller, made } = createWorld();
+    controller.start({ TOKEN: 'plant' });
+    await expect(made.token?.read()).rejects.toThrow('secret "plant" was read where nothing gives out secrets');
+    made.token?.refused();
+  });
+
+  it.each<[string, z.ZodType, boolean]>([
+    ['a secret', secret(), true],
+    ['an optional secret', secret().optional(), true],
+    ['a text', z.string(), false],
+    ['an address', z.url(), false],
+    ['a number', z.coerce.number(), false],
+  ])('is told from others: %s', (_, schema, expected) => {
+    expect(isSecret(schema)).toBe(expected);
+  });
+});

@@ -1,0 +1,39 @@
+// The order of lists when an applied one is laid over another: the cases of structured-merge-diff (typed/merge_test.go), one letter
+// an item.
+import { describe, expect, it } from 'vitest';
+import { mergeApplied } from '../../../src/apiserver/fields/merge.ts';
+import type { Schema } from '../../../src/apiserver/schema/schema.ts';
+
+const SET: Schema = { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' };
+
+const merged = (live: string, applied: string): unknown => mergeApplied([...live], [...applied], SET);
+
+describe('an applied set', () => {
+  it.each([
+    ['abc', 'ab', 'abc'],
+    ['ab', 'abc', 'abc'],
+    ['abc', '', 'abc'],
+    ['', 'abc', 'abc'],
+    ['ab', 'ba', 'ba'],
+    ['abc', 'def', 'abcdef'],
+    ['abc', 'cdef', 'abcdef'],
+    ['abcgf', 'cdef', 'abcgdef'],
+    ['cdef', 'ace', 'acdef'],
+    ['abcxyz', 'def', 'abcxyzdef'],
+    ['abcxyz', 'defxyz', 'abcdefxyz'],
+    ['cagf', 'cfag', 'cfag'],
+    ['abcd', 'defa', 'bcdefa'],
+    ['cdefghij', '2h3e4kl', 'cdfg2hij3e4kl'],
+    ['abcdefghij', '1b2h3e4kl', 'a1bcdfg2hij3e4kl'],
+    // A live list may say things twice, since it was written before it was a set.
+    ['abb', 'c', 'abbc'],
+    ['abb', 'b', 'ab'],
+    ['abb', 'a', 'abb'],
+    ['aabb', 'bcd', 'aabcd'],
+    ['abcdec', '1b2ed', 'a1bc2ecd'],
+    ['abcdec', '1b2ced', 'a1b2ced'],
+    ['cagfca', 'cfag', 'cfag'],
+  ])('%s with %s over it is %s', (live, applied, expected) => {
+    expect(merged(live, applied)).toEqual([...expected]);
+  });
+});

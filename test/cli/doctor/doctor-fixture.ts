@@ -1,0 +1,108 @@
+// A deployment as it should be, for `outrigger doctor --stage` to look at: SQS, an API server, and as much of Lambda and Systems Manager as it
+// asks. Tests break a part of it and look again.
+import { CreateQueueCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import * as z from 'zod';
+import { type ExpectedQueue, expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
+import { doctorCommand } from '../../../src/cli/doctor.ts';
+import { registry } from '../../../src/controllers/registry.ts';
+import { createClient } from '../../../src/kube/client/client.ts';
+import { type ApiServer, startApiServer } from '../../../src/apiserver/server.ts';
+import { applyManifests, readManifests } from '../../../src/dev/manifests.ts';
+import { formatCursor } from '../../../src/runtime/cursor-document.ts';
+import { readCursorObject, writeCursorObject } from '../../../src/runtime/cursor-object.ts';
+import { startTestQueues, type TestQueues } from '../../sqs/fauxqs.ts';
+import { type Account, startAwsServices } from '../aws-services.ts';
+import { runHere } from '../operated-system.ts';
+
+export const prefix = 'outrigger-dev-';
+/** What the account says of itself; each test begins with all as it should be. */
+export const account: Account = { mappings: [], unreserved: 1000, parameters: {} };
+/** The entry of the only cluster. */
+export const parameter = '/outrigger/dev/clusters/berlin';
+const consumed = [...registry.map(({ name }) => `${name}.fifo`), 'timers', 'resync'];
+/** How many functions may run at once. */
+export const most = 10 * consumed.length;
+const startMs = 60_000;
+const there: { queues?: TestQueues; services?: Awaited<ReturnType<typeof startAwsServices>>; server?: ApiServer } = {};
+
+/** The queues of the deployment. */
+export const queues = (): TestQueues => {
+  if (there.queues === undefined) throw new Error('not started');
+  return there.queues;
+};
+
+async function createQueue({ name, attributes, deadLetters }: ExpectedQueue): Promise<void> {
+  const RedrivePolicy =
+    deadLetters === undefined
+      ? {}
+      : {
+          RedrivePolicy: JSON.stringify({
+            deadLetterTargetArn: `arn:aws:sqs:us-east-1:000000000000:${prefix}${deadLetters.name}`,
+            maxReceiveCount: deadLetters.maxReceiveCount,
+          }),
+        };
+  await queues().sqs.send(
+    new CreateQueueCommand({ QueueName: `${prefix}${name}`, Attributes: { ...attributes, ...RedrivePolicy } }),
+  );
+}
+
+/** How a function takes messages from a queue. */
+export const mappingOf = (name: string, more: object = {}) => ({
+  UUID: `uuid-of-${name}`,
+  State: 'Enabled',
+  EventSourceArn: `arn:aws:sqs:us-east-1:000000000000:${prefix}${name}`,
+  FunctionResponseTypes: ['ReportBatchItemFailures'],
+  ScalingConfig: { MaximumConcurrency: 10 },
+  ...more,
+});
+/** Lays it out for the tests of a file. */
+export function useDeployment(): void {
+  beforeAll(async () => {
+    there.queues = await startTestQueues();
+    there.services = await startAwsServices(account);
+    there.server = await startApiServer();
+    const expected: readonly ExpectedQueue[] = await expectedQueues(registry, '.');
+    // Those without a redrive policy first: they are where the others' letters go.
+    for (const queue of expected.filter(({ deadLetters }) => deadLetters === undefined)) await createQueue(queue);
+    for (const queue of expected.filter(({ deadLetters }) => deadLetters !== undefined)) await createQueue(queue);
+    const client = createClient({ server: new URL(there.server.url) });
+    await applyManifests(client, await readManifests('infra/kubernetes/generated'), {
+      signal: AbortSignal.timeout(startMs),
+    });
+    const cursor = await readCursorObject(client);
+    const text = formatCursor({ cluster: 'uid', framesAtMs: Date.now(), entries: new Map() });
+    await writeCursorObject(client, { text, resourceVersion: cursor?.resourceVersion ?? '' });
+    client.close();
+  }, startMs);
+  afterAll(async () => {
+    await there.queues?.stop();
+    there.services?.close();
+    await there.server?.close();
+  });
+  beforeEach(() => {
+    account.mappings = consumed.map((name) => mappingOf(name));
+    account.unreserved = 1000;
+    account.parameters = { [parameter]: JSON.stringify({ server: there.server?.url, access: { type: 'none' } }) };
+  });
+}
+
+/** Runs the command. */
+export async function doctor(...argv: readonly string[]) {
+  const env = {
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: 'us-east-1',
+    AWS_ENDPOINT_URL_SQS: queues().endpoint,
+    AWS_ENDPOINT_URL_LAMBDA: there.services?.url ?? '',
+    AWS_ENDPOINT_URL_SSM: there.services?.url ?? '',
+  };
+  return await runHere(doctorCommand(), ['--stage', 'dev', ...argv], env);
+}
+const finding = z.object({ state: z.string(), about: z.string(), says: z.string(), fix: z.string().optional() });
+/** Runs the command, and returns what it found: all, and what is not well. */
+export async function findings(...argv: readonly string[]) {
+  const { out, status } = await doctor('--output', 'json', ...argv);
+  const all = z.array(finding).parse(JSON.parse(out));
+  return { all, bad: all.filter(({ state }) => state !== 'ok'), status };
+}

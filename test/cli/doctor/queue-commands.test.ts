@@ -1,0 +1,46 @@
+// Only the commands that make a queue of a deployment on AWS again: where, of whose account, under which policy. That a queue that they make is
+// as it should be is in doctor.test.ts.
+import { expect, it } from 'vitest';
+import { createQueueCommand, setQueueCommand } from '../../../src/cli/doctor/queue-commands.ts';
+
+const foo = {
+  name: 'foo.fifo',
+  attributes: { FifoQueue: 'true' },
+  deadLetters: { name: 'foo-dlq.fifo', maxReceiveCount: 10 },
+};
+const at = 'https://sqs.eu-central-1.amazonaws.com/123456789012/outrigger-dev-';
+const attributesOf = (command: string): Record<string, string> => JSON.parse(/'(.*)'$/.exec(command)?.[1] ?? '');
+
+it('a queue is made in the deployment’s region, with its name and tags, and refuses plain HTTP', () => {
+  const command = createQueueCommand(at, foo);
+  expect(command).toMatch(
+    /^aws sqs create-queue --region eu-central-1 --queue-name outrigger-dev-foo\.fifo --tags service=outrigger,stage=dev --attributes '/,
+  );
+  const { Policy = '', RedrivePolicy = '', ...rest } = attributesOf(command);
+  expect(rest).toEqual({ FifoQueue: 'true' });
+  expect(JSON.parse(RedrivePolicy)).toEqual({
+    deadLetterTargetArn: 'arn:aws:sqs:eu-central-1:123456789012:outrigger-dev-foo-dlq.fifo',
+    maxReceiveCount: 10,
+  });
+  expect(JSON.parse(Policy).Statement).toEqual([
+    {
+      ...{ Effect: 'Deny', Principal: '*', Action: 'sqs:*' },
+      Resource: 'arn:aws:sqs:eu-central-1:123456789012:outrigger-dev-foo.fifo',
+      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+    },
+  ]);
+});
+
+it.each([
+  [
+    'https://sqs.cn-north-1.amazonaws.com.cn/1/outrigger-dev-',
+    'arn:aws-cn:sqs:cn-north-1:1:outrigger-dev-foo-dlq.fifo',
+  ],
+  [
+    'https://sqs.us-gov-west-1.amazonaws.com/1/outrigger-dev-',
+    'arn:aws-us-gov:sqs:us-gov-west-1:1:outrigger-dev-foo-dlq.fifo',
+  ],
+])('a queue of %s has its letters in the same partition', (urlPrefix, letters) => {
+  const { RedrivePolicy = '' } = attributesOf(setQueueCommand(urlPrefix, foo));
+  expect(JSON.parse(RedrivePolicy).deadLetterTargetArn).toBe(letters);
+});

@@ -1,0 +1,123 @@
+// Everything that could be asked of an API server: each verb on each resource and subresource that it serves. Whoever comes is
+// told what it got through to; the rest was answered with 403. Nothing is written: every write is a dry run.
+import * as z from 'zod';
+import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
+import type { Connection } from '../../src/kube/connection.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
+
+/** Something to be asked for, and how it is asked for. */
+export type Attempt = { readonly what: string; readonly request: KubeRequest };
+
+/** One object or collection: where it is, and how it is called in an attempt's name. */
+type Target = { readonly label: string; readonly collection: string; readonly name: string };
+
+const discovery = z.object({
+  items: z.array(
+    z.object({
+      metadata: z.object({ name: z.string().default('') }).optional(),
+      versions: z.array(
+        z.object({
+          version: z.string(),
+          resources: z.array(
+            z.object({
+              resource: z.string(),
+              scope: z.enum(['Namespaced', 'Cluster']),
+              subresources: z.array(z.object({ subresource: z.string() })).default([]),
+            }),
+          ),
+        }),
+      ),
+    }),
+  ),
+});
+const asDiscovery = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const contentType = 'application/merge-patch+json';
+const dryRun = { dryRun: 'All' };
+
+/**
+ * Lists what could be asked for, in namespace `default`, of objects that are called `nobody`; names are like `get group/resource` and
+ * `patch group/resource/status`.
+ */
+export async function everyAttempt(admin: KubeClient): Promise<readonly Attempt[]> {
+  const roots = ['/api', '/apis'].map(async (path) => {
+    const { body } = await admin.request({ method: 'GET', path, accept: asDiscovery });
+    return discovery.parse(body).items.flatMap(({ metadata, versions }) => {
+      const group = metadata?.name ?? '';
+      return versions.flatMap(({ version, resources }) =>
+        resources.flatMap(({ resource, scope, subresources }) => {
+          const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+          const label = `${group}/${resource}`;
+          const collection = `${base}${scope === 'Namespaced' ? '/namespaces/default' : ''}/${resource}`;
+          // That of finalizers is served for no kind, and asked for all the same: RBAC alone knows it.
+          const below = new Set(['finalizers', ...subresources.map(({ subresource }) => subresource)]);
+          return [
+            ...attemptsOn({ label, collection, name: 'nobody' }),
+            ...[...below].flatMap((one) => attemptsBelow(`${label}/${one}`, `${collection}/nobody/${one}`)),
+            ...(scope === 'Namespaced' ? attemptsAcross(label, `${base}/${resource}`) : []),
+          ];
+        }),
+      );
+    });
+  });
+  return (await Promise.all(roots)).flat();
+}
+
+/** Every verb on a collection and one object in it. */
+export function attemptsOn({ label, collection, name }: Target): readonly Attempt[] {
+  const object = `${collection}/${name}`;
+  return [
+    { what: `get ${label}`, request: { method: 'GET', path: object } },
+    { what: `list ${label}`, request: { method: 'GET', path: collection, query: { limit: 1 } } },
+    { what: `watch ${label}`, request: { method: 'GET', path: collection, query: { watch: true, timeoutSeconds: 1 } } },
+    { what: `create ${label}`, request: { method: 'POST', path: collection, query: dryRun, body: {} } },
+    { what: `update ${label}`, request: { method: 'PUT', path: object, query: dryRun, body: {} } },
+    { what: `patch ${label}`, request: { method: 'PATCH', path: object, query: dryRun, contentType, body: {} } },
+    { what: `delete ${label}`, request: { method: 'DELETE', path: object, query: dryRun } },
+    { what: `deletecollection ${label}`, request: { method: 'DELETE', path: collection, query: dryRun } },
+  ];
+}
+
+function attemptsBelow(label: string, path: string): readonly Attempt[] {
+  return [
+    { what: `get ${label}`, request: { method: 'GET', path } },
+    { what: `create ${label}`, request: { method: 'POST', path, query: dryRun, body: {} } },
+    { what: `update ${label}`, request: { method: 'PUT', path, query: dryRun, body: {} } },
+    { what: `patch ${label}`, request: { method: 'PATCH', path, query: dryRun, contentType, body: {} } },
+    { what: `delete ${label}`, request: { method: 'DELETE', path, query: dryRun } },
+  ];
+}
+
+function attemptsAcross(label: string, collection: string): readonly Attempt[] {
+  return attemptsOn({ label: `${label} everywhere`, collection, name: '' }).filter(({ what }) =>
+    /^(list|watch)/.test(what),
+  );
+}
+
+const atOnce = 6;
+
+/** Tries everything as somebody, and returns what was not answered with 403. */
+export async function allowedOf(connection: Connection, attempts: readonly Attempt[]): Promise<readonly string[]> {
+  const client = createClient(connection);
+  const next = attempts.values();
+  const allowed: string[] = [];
+  const lane = async () => {
+    for (const { what, request } of next) if (await getsThrough(client, request)) allowed.push(what);
+  };
+  try {
+    await Promise.all(Array.from({ length: atOnce }, lane));
+  } finally {
+    client.close();
+  }
+  return allowed.sort();
+}
+
+async function getsThrough(client: KubeClient, request: KubeRequest): Promise<boolean> {
+  try {
+    // Of a watch, which goes on, only the headers matter.
+    (await client.stream(request)).close();
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError) return error.status !== 403;
+    throw error;
+  }
+}

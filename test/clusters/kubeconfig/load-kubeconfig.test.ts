@@ -1,0 +1,148 @@
+// The watcher's and the command line's way to a cluster, from files on disk. Excluded: a pod's service account (test/cluster).
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ConnectionProblem } from '../../../src/clusters/connection-problem.ts';
+import { loadKubeconfig } from '../../../src/clusters/kubeconfig/load-kubeconfig.ts';
+import { createClient } from '../../../src/kube/client/client.ts';
+import { failure, pem, sendJson, startWireServer } from '../../kube/wire-server.ts';
+import { base64, inlineCertificate, kubeconfig, type Parts } from '../kubeconfigs.ts';
+
+const now = () => new Date('2026-06-01T00:00:00Z');
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'outrigger-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+function write(text: string, at = folder()): string {
+  const file = join(at, 'config');
+  writeFileSync(file, text);
+  return file;
+}
+
+async function problem(parts: Parts | string): Promise<string> {
+  const file = write(typeof parts === 'string' ? parts : kubeconfig(parts));
+  const error: unknown = await loadKubeconfig({ file, now }).then(
+    () => expect.unreachable(),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ConnectionProblem);
+  const message = error instanceof Error ? error.message : '';
+  expect(message.startsWith(`${file}: `)).toBe(true);
+  expect(message).not.toContain('\n');
+  return message;
+}
+
+/** A plug-in that answers the token in a file beside it, the way `aws eks get-token` would. */
+function plugIn(at: string): object {
+  const script =
+    'const t=require("fs").readFileSync(process.argv[1],"utf8");console.log(JSON.stringify({kind:"ExecCredential",status:{token:t}}))';
+  return {
+    exec: {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: process.execPath,
+      args: ['-e', script, join(at, 'token')],
+      interactiveMode: 'Never',
+    },
+  };
+}
+
+describe('a kubeconfig on disk', () => {
+  it('with an inline token becomes a connection', async () => {
+    const connection = await loadKubeconfig({ file: write(kubeconfig()), now });
+    expect(connection).toMatchObject({ server: new URL('https://127.0.0.1:6443'), ca: pem('server.pem') });
+    expect(await connection.token?.()).toBe('secret');
+  });
+
+  it('of a cluster whose certificate has changed is one line that names file and field', async () => {
+    const server = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
+    const cluster = { server: server.url.href, 'certificate-authority-data': base64(pem('other.pem')) };
+    const file = write(kubeconfig({ cluster }));
+    const client = createClient(await loadKubeconfig({ file, now }));
+    onTestFinished(() => client.close());
+    expect(String(await failure(client.request({ method: 'GET', path: '/api' })))).toBe(
+      `ConnectError: GET /api: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT); ${file}: cluster "c": if its certificate has changed, put the CA certificate that it has now into certificate-authority-data`,
+    );
+  });
+
+  it('with certificates in files beside it becomes a connection', async () => {
+    const at = folder();
+    for (const file of ['server.pem', 'server.key']) writeFileSync(join(at, file), pem(file));
+    const cluster = { 'certificate-authority-data': undefined, 'certificate-authority': 'server.pem' };
+    const user = { 'client-certificate': 'server.pem', 'client-key': 'server.key' };
+    const connection = await loadKubeconfig({ file: write(kubeconfig({ cluster, user }), at), now });
+    expect(connection).toMatchObject({
+      ca: pem('server.pem'),
+      clientCertificate: { cert: pem('server.pem'), key: pem('server.key') },
+    });
+  });
+
+  it('with a plug-in asks it, and asks again after a 401', async () => {
+    const at = folder();
+    writeFileSync(join(at, 'token'), 'first');
+    const connection = await loadKubeconfig({ file: write(kubeconfig({ user: plugIn(at) }), at), now });
+    writeFileSync(join(at, 'token'), 'second');
+    expect(await connection.token?.()).toBe('first');
+    connection.refresh?.();
+    expect(await connection.token?.()).toBe('second');
+  });
+
+  it('whose token was replaced is read again after a 401', async () => {
+    const file = write(kubeconfig());
+    const connection = await loadKubeconfig({ file, now });
+    writeFileSync(file, kubeconfig({ user: { token: 'fresh' } }));
+    connection.refresh?.();
+    expect(await connection.token?.()).toBe('fresh');
+  });
+
+  it('may turn verification off only where that is allowed', async () => {
+    const cluster = { 'insecure-skip-tls-verify': true, 'certificate-authority-data': undefined };
+    expect(await problem({ cluster })).toContain('insecure-skip-tls-verify is refused');
+    const file = write(kubeconfig({ cluster }));
+    expect(await loadKubeconfig({ file, now, allowInsecure: true })).toMatchObject({ insecureSkipTlsVerify: true });
+  });
+
+  it.each<[string, Parts | string, string]>([
+    ['no YAML', 'a: [ secret', 'not a kubeconfig'],
+    ['no current context', { current: '' }, 'current-context is not set'],
+    ['an unknown context', { current: 'x' }, 'current-context "x" is not among contexts'],
+    ['an unknown cluster', { context: { cluster: 'x' } }, 'cluster "x", which is not there'],
+    ['an unknown user', { context: { user: 'x' } }, 'user "x", which is not there'],
+    [
+      'an authority that cannot be read',
+      { cluster: { 'certificate-authority-data': undefined, 'certificate-authority': '/nowhere/ca' } },
+      'certificate-authority /nowhere/ca cannot be read',
+    ],
+    [
+      'an expired client certificate',
+      { user: inlineCertificate('expired', 'expired') },
+      'client-certificate: the client certificate expired on 2021-01-01',
+    ],
+    ['a password', { user: { username: 'u', password: 'secret' } }, 'user "u": username is not accepted'],
+    ['a proxy', { cluster: { 'proxy-url': 'http://proxy' } }, 'cluster "c": proxy-url is not supported'],
+    [
+      'a plug-in that is not there',
+      { user: { exec: { command: '/nowhere/plug-in' } } },
+      'user "u": no credentials: spawn /nowhere/plug-in ENOENT',
+    ],
+    [
+      'a plug-in that answers nonsense',
+      { user: { exec: { command: process.execPath, args: ['-e', 'console.log("secret")'] } } },
+      'its plug-in did not answer with an ExecCredential',
+    ],
+  ])('with %s is a problem in one line that says where', async (_, parts, expected) => {
+    const message = await problem(parts);
+    expect(message).toContain(expected);
+    expect(message).not.toContain('secret');
+  });
+
+  it('that is not there, and a context that is not in it, are problems', async () => {
+    await expect(loadKubeconfig({ file: '/nowhere/config' })).rejects.toThrow('/nowhere/config: no such file');
+    await expect(loadKubeconfig({ file: write(kubeconfig()), context: 'x' })).rejects.toThrow(
+      'context "x" is not there; it has here',
+    );
+  });
+});

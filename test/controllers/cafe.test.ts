@@ -1,0 +1,41 @@
+// The README's cafe, called by hand: objects in memory, no server.
+import { expect, it } from 'vitest';
+import { cafe, cafeKind, deploymentKind } from '../../src/controllers/cafe.ts';
+import { testContext } from '../../src/testing.ts';
+
+const available = { status: 'True', type: 'Available', reason: 'MinimumReplicasAvailable' };
+const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'central', namespace: 'default' } };
+const inCafe = (name: string, owner: string) => ({
+  ...deployment,
+  metadata: { ...deployment.metadata, name, labels: { cafe: owner } },
+});
+
+it.each([
+  [0, 0],
+  [10, 1],
+  [11, 2],
+  [200, 20],
+])('%i seats have %i waiters', async (seats, waiters) => {
+  const central = cafeKind.object('central', { seats });
+  const context = testContext(cafe, { clients: {}, owner: central });
+  expect((await cafe.reconcile(central, context)).status).toEqual({ waiters });
+  expect((await context.get(deploymentKind, { name: 'central' }))?.spec?.replicas).toBe(waiters);
+});
+
+it('is served when its Deployment is available', async () => {
+  const central = cafeKind.object('central', { seats: 10 });
+  const context = testContext(cafe, { clients: {}, owner: central });
+  expect((await cafe.reconcile(central, context)).conditions.Served.status).toBe('Unknown');
+  context.put({ ...deployment, status: { observedGeneration: 1, conditions: [available] } });
+  expect((await cafe.reconcile(central, context)).conditions.Served.status).toBe('True');
+});
+
+it('stays until its waiters have left, and sends nobody else’s away', async () => {
+  const central = cafeKind.object('central', { seats: 10 });
+  const context = testContext(cafe, { clients: {}, owner: central, objects: [inCafe('north', 'north')] });
+  await cafe.reconcile(central, context);
+  expect(await cafe.finalize?.(central, context)).toBe('done');
+  expect((await context.list(deploymentKind)).map(({ metadata }) => metadata?.name)).toEqual(['north']);
+  context.put(inCafe('late', 'central'));
+  expect(await cafe.finalize?.(central, context)).toMatchObject({ reason: 'WaitersLeaving' });
+});

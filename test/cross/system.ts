@@ -1,0 +1,226 @@
+// One controller and its sample on an API server, with everything that makes the sample get Ready: the other controllers, the
+// samples' worlds, workloads. Every request and every message passes through here; time is a number that tests move.
+import { onTestFailed } from 'vitest';
+import type { Registered } from '../../src/core/controller.ts';
+import type { Kind } from '../../src/core/kind.ts';
+import { controllerQueue } from '../../src/core/names.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import type { Connection } from '../../src/kube/connection.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
+import { listPages } from '../../src/kube/client/read.ts';
+import { applyManifests, type Manifest } from '../../src/dev/manifests.ts';
+import { startPantry } from '../../src/local/worlds/pantry.ts';
+import { startPlant } from '../../src/simulators/plant.ts';
+import { pour } from '../../src/local/worlds/sample-worlds.ts';
+import { groupIdOf } from '../../src/queue/group-id.ts';
+import { formatMessage, hashOf, type Message, targetOf } from '../../src/queue/message.ts';
+import { type Clock, type Pump, resyncPeriodSeconds, startPump } from '../statements/drain.ts';
+import { createUser, type User } from '../statements/user.ts';
+import { type EndState, endStateOf, isOf, kindsOf } from './end-state.ts';
+import { isSettled } from './readiness.ts';
+import type { Sample } from './sample.ts';
+import { type Call, createWire, type Wire } from './wire.ts';
+import { createWorkloadTurns, isWorkload } from './workloads.ts';
+
+/** An API server where the kinds are installed, and a namespace on it that nobody else uses. */
+export type Platform = {
+  /** As its administrator. */
+  readonly connection: Connection;
+  /** As whom a controller comes. */
+  connectionOf(controller: string): Connection;
+  readonly namespace: string;
+  readonly clock: Clock;
+  /** The node that pods are bound to, where commands in pods need one. */
+  readonly node?: string;
+  /** Another namespace of the same server, where the controllers have no rights: they come as its administrator. */
+  elsewhere(): Promise<Platform>;
+  end(): Promise<void>;
+};
+
+/** A controller on its stage. The subject is its sample's object. */
+export type Stage = Pump &
+  User &
+  Wire &
+  AsyncDisposable & {
+    readonly platform: Platform;
+    /** The controllers that run here. */
+    readonly registry: readonly Registered[];
+    readonly controller: Registered;
+    readonly kind: Kind;
+    readonly name: string;
+    readonly client: KubeClient;
+    readonly clock: Clock;
+    /** Applies the sample, with other labels and the like if given. */
+    create(metadata?: object): Promise<KubeObject>;
+    subject(): Promise<KubeObject>;
+    /** Lets the controller reconcile the subject once (in so many functions at once), and returns its requests. */
+    visit(functions?: number): Promise<readonly Call[]>;
+    /** Makes a message of the subject's key. */
+    message(fields?: Partial<Message>): Message;
+    /** Puts messages on their controllers' queues, each with an id of its own: nothing collapses. */
+    enqueue(...messages: readonly Message[]): Promise<void>;
+    /** Lets everything run until nothing changes any more and every object says that it is as it should be, or is gone. */
+    settle(): Promise<void>;
+    /** The same, but the objects need not be well. */
+    rest(): Promise<void>;
+    /** Lets one period of the resync pass, in which nobody else says that anything has changed. */
+    period(): Promise<void>;
+    /** Tells whether every object says that it is as it should be, or is gone. */
+    isSettled(): Promise<boolean>;
+    /** Every object that the controllers write or read. */
+    objects(): Promise<readonly KubeObject[]>;
+    /** `Kind/name` → its version, of the same objects. */
+    versions(): Promise<Readonly<Record<string, string>>>;
+    endState(): Promise<EndState>;
+  };
+
+const roundSeconds = 5;
+const mostRounds = 60;
+
+/** Opens a stage; what the sample needs beside itself is there. */
+export async function openStage(
+  platform: Platform,
+  registry: readonly Registered[],
+  controller: Registered,
+  { subject: sampled, beside }: Sample,
+): Promise<Stage> {
+  const { namespace, clock } = platform;
+  const kind = controller.declares.resource;
+  const { name } = sampled.object.metadata;
+  const client = createClient(platform.connection);
+  const wire = createWire();
+  const clients = new Map(registry.map((one) => [one.name, createClient(platform.connectionOf(one.name))]));
+  const plant = await startPlant({ nowMilliseconds: () => clock.ms });
+  const pantry = await startPantry();
+  const pump = await startPump({
+    registry,
+    environment: { PLANT_URL: plant.url, PANTRY_URL: pantry.url },
+    client,
+    clientOf: (one) => wire.tap(one, clients.get(one) ?? client),
+    clock,
+  });
+  onTestFailed(() => void process.stderr.write(`${pump.lines.join('\n')}\n`));
+  const user = createUser(client, namespace);
+  const turnWorkloads = createWorkloadTurns(client, namespace, { now: () => new Date(clock.ms), node: platform.node });
+  const kinds = kindsOf(registry);
+  const primaries = kinds.filter((one) => registry.some((other) => isOf(other, one)));
+  const hasWorkloads = kinds.some(isWorkload);
+  let sent = 0;
+
+  const messageFor = (one: Registered, object: string): Message => ({
+    v: 1,
+    controller: one.name,
+    cluster: 'test',
+    group: one.declares.resource.group,
+    resource: one.declares.resource.plural,
+    namespace,
+    name: object,
+    lane: 'watch',
+    attempt: 0,
+    deferrals: 0,
+    seenAt: clock.ms,
+  });
+  async function enqueue(...messages: readonly Message[]): Promise<void> {
+    const signal = AbortSignal.timeout(15_000);
+    for (const [to, all] of Map.groupBy(messages, (message) => message.controller)) {
+      const entries = all.map((message) => {
+        sent += 1;
+        const deduplicationId = hashOf('cross', sent);
+        return { body: formatMessage(message), groupId: groupIdOf(targetOf(message)), deduplicationId };
+      });
+      await pump.send(controllerQueue(to), entries, { signal });
+    }
+  }
+  async function wakeAll(): Promise<void> {
+    const messages = primaries.map(async (one) => {
+      const concerned = registry.filter((other) => isOf(other, one));
+      const all = await user.list(one);
+      return all.flatMap(({ metadata }) => concerned.map((other) => messageFor(other, metadata.name)));
+    });
+    await enqueue(...(await Promise.all(messages)).flat());
+  }
+  const standing = async () => (await Promise.all(primaries.map((one) => user.list(one)))).flat();
+  const isWell = async () => (await standing()).every(isSettled);
+  const objects = async () => (await Promise.all(kinds.map((one) => user.list(one)))).flat();
+  const versions = async () =>
+    Object.fromEntries(
+      (await objects()).map((one) => [`${one.kind}/${one.metadata.name}`, one.metadata.resourceVersion ?? '']),
+    );
+  /** The server's own version: it rises with whatever anybody writes. */
+  async function revision(): Promise<string> {
+    for await (const { resourceVersion } of listPages(client, kind, { namespace, limit: 1 })) return resourceVersion;
+    throw new Error('a list without a page');
+  }
+  async function run(isOver: () => Promise<boolean>): Promise<void> {
+    let before = await revision();
+    for (let round = 0; round < mostRounds; round += 1) {
+      if (hasWorkloads) await turnWorkloads();
+      await wakeAll();
+      await pump.deliver();
+      const after = await revision();
+      if (after === before) {
+        if (await isOver()) return;
+        await pump.pass(roundSeconds);
+      }
+      before = after;
+    }
+    const said = (await standing()).map((one) => `${one.kind}/${one.metadata.name} ${JSON.stringify(one.status)}`);
+    throw new Error(`${controller.name}: after ${mostRounds} rounds this is not settled\n${said.join('\n')}`);
+  }
+  async function period(): Promise<void> {
+    if (hasWorkloads) await turnWorkloads();
+    await pump.tick();
+    await pump.pass(resyncPeriodSeconds);
+    if (hasWorkloads) await turnWorkloads();
+  }
+
+  const toNamespace = ({ object, ...manifest }: Manifest): Manifest => ({
+    ...manifest,
+    object: { ...object, metadata: { ...object.metadata, namespace } },
+  });
+  await applyManifests(client, beside.map(toNamespace), { signal: AbortSignal.timeout(15_000) });
+  if (hasWorkloads) await turnWorkloads();
+
+  const stage: Omit<Stage, typeof Symbol.asyncDispose> = {
+    ...pump,
+    ...user,
+    ...wire,
+    platform,
+    registry,
+    controller,
+    kind,
+    name,
+    client,
+    clock,
+    create: async (metadata = {}) => {
+      const { labels, annotations } = sampled.object.metadata;
+      const { spec } = sampled.object;
+      const made = await user.apply(kind, name, Object(spec), { labels, annotations, ...metadata });
+      pour({ plant }, [made]);
+      return made;
+    },
+    subject: async () => await user.read(kind, name),
+    visit: async (functions = 1) => {
+      const before = wire.calls.length;
+      await pump.atOnce(controller.name, formatMessage(messageFor(controller, name)), functions);
+      return wire.calls.slice(before).filter((call) => call.controller === controller.name);
+    },
+    message: (fields = {}) => ({ ...messageFor(controller, name), ...fields }),
+    enqueue,
+    settle: async () => await run(isWell),
+    rest: async () => await run(async () => true),
+    period,
+    isSettled: isWell,
+    objects,
+    versions,
+    endState: async () => endStateOf(registry, await objects()),
+  };
+  return {
+    ...stage,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([pump.stop(), plant.close(), pantry.close()]);
+      for (const one of [client, ...clients.values()]) one.close();
+      await platform.end();
+    },
+  };
+}

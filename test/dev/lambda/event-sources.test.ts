@@ -1,0 +1,91 @@
+// Only what invokes a function under the local Lambda service, queues and schedules, from a message on a queue to what is left of it.
+// What becomes of a function itself is local-lambda.test.ts.
+import { describe, expect, it } from 'vitest';
+import { localLambdaAround } from './local-lambda-harness.ts';
+
+const { left, line, lines, now, run, send } = localLambdaAround();
+
+describe('an event source', () => {
+  it('deletes what succeeded, and brings the rest again until it is a dead letter', async () => {
+    const queue = await run(
+      `export const handler = async ({ Records }) => {
+        console.log('batch ' + Records.map(({ body, attributes }) => body + attributes.ApproximateReceiveCount).join());
+        return { batchItemFailures: Records.filter(({ body }) => body === 'b').map(({ messageId }) => ({ itemIdentifier: messageId })) };
+      }`,
+      { visibility: 1 },
+    );
+    await send(queue, ['a', 'b', 'c']);
+    await line(/b2/);
+    expect(lines().join()).not.toMatch(/a2|c2/);
+    await now().lambda?.stop();
+    expect(await left(queue)).not.toMatch(/[23] in flight/);
+  });
+
+  it('deletes nothing when the answer is malformed', async () => {
+    const queue = await run(`export const handler = async ({ Records }) => {
+      setTimeout(() => console.log('answered'));
+      return { batchItemFailures: [{ itemIdentifier: 'unknown' }] };
+    }`);
+    await send(queue, ['a']);
+    await line(/^answered/);
+    await now().lambda?.stop();
+    expect(await left(queue)).toBe('0 waiting, 1 in flight');
+  });
+
+  it('has one batch of a group in flight at a time, in the order sent', async () => {
+    const queue = await run(`export const handler = async ({ Records }) => {
+      for (const { body } of Records) console.log('start ' + body);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      for (const { body } of Records) console.log('end ' + body);
+    }`);
+    await send(queue, ['1', '2', '3', '4'], () => 'one group');
+    await line(/^end 4/);
+    const said = lines();
+    for (const [before, after] of [
+      ['1', '2'],
+      ['2', '3'],
+      ['3', '4'],
+    ]) {
+      expect(said.indexOf(`start ${before}`)).toBeLessThan(said.indexOf(`start ${after}`));
+    }
+    expect(said.filter((text) => text.startsWith('start'))).toHaveLength(4);
+  });
+
+  it('runs different groups beside each other, no more than allowed', async () => {
+    const queue = await run(
+      `export const handler = async ({ Records }) => {
+        console.log('start ' + Date.now());
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        console.log('end ' + Date.now());
+      }`,
+      { mapping: { BatchSize: 1, ScalingConfig: { MaximumConcurrency: 2 } } },
+    );
+    await send(queue, ['a', 'b', 'c', 'd']);
+    await line(/^end/, 4);
+    let running = 0;
+    let most = 0;
+    for (const text of lines()) {
+      running += text.startsWith('start') ? 1 : -1;
+      most = Math.max(most, running);
+    }
+    expect(most).toBe(2);
+  });
+});
+
+describe('a schedule', () => {
+  it('invokes its function with the scheduled time on the grid of its rate', async () => {
+    await run(`export const handler = async (event) => { console.log('tick ' + JSON.stringify(event)); }`, {
+      resources: {
+        Tick: {
+          Type: 'AWS::Scheduler::Schedule',
+          Properties: {
+            ScheduleExpression: 'rate(10 minutes)',
+            Target: { Arn: { 'Fn::GetAtt': ['F', 'Arn'] }, Input: '{"run":"<aws.scheduler.scheduled-time>"}' },
+          },
+        },
+      },
+    });
+    const [text = ''] = await line(/^tick /);
+    expect(text).toMatch(/^tick \{"run":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"\}$/);
+  });
+});

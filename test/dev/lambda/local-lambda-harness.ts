@@ -1,0 +1,166 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
+// What the tests of the local Lambda service stand on: a hand-written bundle in a temporary folder, a template that feeds it from
+// one queue, the embedded SQS, and a way to wait for what the service says.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { GetQueueAttributesCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { afterEach, beforeEach } from 'vitest';
+import { type LambdaEvent, type LocalLambda, startLambda } from '../../../src/dev/lambda/local-lambda.ts';
+import { createQueues, type LocalQueue } from '../../../src/dev/lambda/queues.ts';
+import { readStack } from '../../../src/dev/lambda/stack.ts';
+import { parseTemplate } from '../../../src/dev/lambda/template.ts';
+import { createLocalSqsClient, type LocalSqs, startSqs } from '../../../src/dev/sqs-server.ts';
+
+/** Starts an SQS server and a folder for each test of a file. */
+export function localLambdaAround() {
+  let sqs: LocalSqs;
+  let client: SQSClient;
+  let root: string;
+  let lambda: LocalLambda | undefined;
+  let events: LambdaEvent[];
+  let listeners: Set<() => void>;
+
+  beforeEach(async () => {
+    sqs = await startSqs();
+    client = createLocalSqsClient(sqs.endpoint);
+    root = await mkdtemp(path.join(tmpdir(), 'outrigger-lambda-'));
+    events = [];
+    listeners = new Set();
+  });
+  afterEach(async () => {
+    await lambda?.stop();
+    lambda = undefined;
+    client.destroy();
+    await sqs.close();
+    await rm(root, { recursive: true });
+  });
+
+  /** Runs one function, fed by one queue (and a dead-letter queue after two receives). */
+  async function run(
+    code: string,
+    { fifo = true, timeout = 10, visibility = 60, mapping = {}, resources = {}, tickSeconds = 1 } = {},
+  ): Promise<LocalQueue> {
+    await mkdir(path.join(root, 'dist/f'), { recursive: true });
+    await writeFile(path.join(root, 'dist/f/index.mjs'), code);
+    const suffix = fifo ? '.fifo' : '';
+    const kind = fifo ? { FifoQueue: true } : {};
+    const template = {
+      Resources: {
+        Dead: { Type: 'AWS::SQS::Queue', Properties: { QueueName: `dead${suffix}`, ...kind } },
+        Keys: {
+          Type: 'AWS::SQS::Queue',
+          Properties: {
+            QueueName: `keys${suffix}`,
+            VisibilityTimeout: visibility,
+            RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': ['Dead', 'Arn'] }, maxReceiveCount: 2 },
+            ...kind,
+          },
+        },
+        F: {
+          Type: 'AWS::Lambda::Function',
+          Properties: {
+            FunctionName: 'f',
+            Handler: 'dist/f/index.handler',
+            Timeout: timeout,
+            Environment: {
+              Variables: {
+                QUEUE_URL_PREFIX: { 'Fn::Sub': 'https://sqs.${AWS::Region}.amazonaws.com/${AWS::AccountId}/' },
+              },
+            },
+          },
+        },
+        Mapping: {
+          Type: 'AWS::Lambda::EventSourceMapping',
+          Properties: {
+            EventSourceArn: { 'Fn::GetAtt': ['Keys', 'Arn'] },
+            FunctionName: { 'Fn::GetAtt': ['F', 'Arn'] },
+            FunctionResponseTypes: ['ReportBatchItemFailures'],
+            ...mapping,
+          },
+        },
+        ...resources,
+      },
+    };
+    const stack = readStack(parseTemplate(JSON.stringify(template)));
+    const queues = await createQueues(client, stack.queues, {
+      endpoint: sqs.endpoint,
+      signal: AbortSignal.timeout(5_000),
+    });
+    lambda = startLambda(
+      {
+        stack,
+        queues,
+        client,
+        queueEndpoint: sqs.endpoint,
+        taskRoot: root,
+        onEvent: (event) => {
+          events.push(event);
+          for (const listener of listeners) listener();
+        },
+        onProcesses: () => {
+          for (const listener of listeners) listener();
+        },
+      },
+      { tickSeconds },
+    );
+    const keys = queues.find(({ name }) => name === `keys${suffix}`);
+    if (keys === undefined) throw new Error('no queue');
+    return keys;
+  }
+
+  /** Resolves as soon as the check gives something; it is asked again whenever the service said something. */
+  async function until<T>(check: () => T | undefined): Promise<T> {
+    return await new Promise((resolve) => {
+      const look = () => {
+        const found = check();
+        if (found === undefined) return;
+        listeners.delete(look);
+        resolve(found);
+      };
+      listeners.add(look);
+      look();
+    });
+  }
+  const lines = () => events.flatMap((event) => (event.type === 'line' ? [event.text] : []));
+  const line = (pattern: RegExp, count = 1) =>
+    until(() => {
+      const found = lines().filter((text) => pattern.test(text));
+      return found.length >= count ? found : undefined;
+    });
+  const failure = (pattern: RegExp) =>
+    until(() =>
+      events
+        .flatMap((event) => (event.type === 'failed' ? [event.error] : []))
+        .find(({ message }) => pattern.test(message)),
+    );
+
+  async function left(queue: LocalQueue): Promise<string> {
+    const { Attributes } = await client.send(
+      new GetQueueAttributesCommand({ QueueUrl: queue.url, AttributeNames: ['All'] }),
+    );
+    return `${Attributes?.ApproximateNumberOfMessages} waiting, ${Attributes?.ApproximateNumberOfMessagesNotVisible} in flight`;
+  }
+  async function send(queue: LocalQueue, bodies: readonly string[], group = (body: string) => body): Promise<void> {
+    await client.send(
+      new SendMessageBatchCommand({
+        QueueUrl: queue.url,
+        Entries: bodies.map((body, index) => ({
+          Id: String(index),
+          MessageBody: body,
+          ...(queue.name.endsWith('.fifo')
+            ? { MessageGroupId: group(body), MessageDeduplicationId: `${body}-${index}` }
+            : {}),
+        })),
+      }),
+    );
+  }
+
+  return {
+    ...{ run, until, lines, line, failure, left, send },
+    /** The rewritten code of the function. */
+    write: async (code: string) => await writeFile(path.join(root, 'dist/f/index.mjs'), code),
+    /** What there is at this moment. */
+    now: () => ({ client, endpoint: sqs.endpoint, root, lambda, events }),
+  };
+}

@@ -1,0 +1,157 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
+// Only the resolution of templates: which intrinsics are known, what they give, and that anything else is named with its
+// path. What is then run is in the other tests of this folder.
+import { describe, expect, it } from 'vitest';
+import { readStack } from '../../../src/dev/lambda/stack.ts';
+import { createResolve, parseTemplate, TemplateError } from '../../../src/dev/lambda/template.ts';
+
+const template = parseTemplate(
+  JSON.stringify({
+    Parameters: {
+      Stage: { Type: 'String', Default: 'dev' },
+      Ticks: { Type: 'Number', Default: 600 },
+      Bare: { Type: 'String' },
+    },
+    Resources: {
+      Keys: { Type: 'AWS::SQS::Queue', Properties: { QueueName: { 'Fn::Sub': 'outrigger-${Stage}-tank.fifo' } } },
+      Tank: { Type: 'AWS::Lambda::Function', Properties: { FunctionName: 'tank' } },
+      Role: { Type: 'AWS::IAM::Role', Properties: { RoleName: { 'Fn::Join': ['-', ['tank', { Ref: 'Stage' }]] } } },
+      Board: { Type: 'AWS::CloudWatch::Dashboard', Properties: { DashboardBody: { 'Fn::If': ['a', 'b', 'c'] } } },
+    },
+  }),
+);
+
+describe('resolving', () => {
+  const resolve = createResolve(template);
+  it.each([
+    [{ Ref: 'AWS::Region' }, 'us-east-1'],
+    [{ Ref: 'Stage' }, 'dev'],
+    [{ Ref: 'Ticks' }, '600'],
+    [{ Ref: 'Keys' }, 'https://sqs.us-east-1.amazonaws.com/000000000000/outrigger-dev-tank.fifo'],
+    [{ Ref: 'Tank' }, 'tank'],
+    [{ 'Fn::GetAtt': ['Keys', 'Arn'] }, 'arn:aws:sqs:us-east-1:000000000000:outrigger-dev-tank.fifo'],
+    [{ 'Fn::GetAtt': 'Keys.QueueName' }, 'outrigger-dev-tank.fifo'],
+    [{ 'Fn::GetAtt': ['Role', 'Arn'] }, 'arn:aws:iam::000000000000:role/tank-dev'],
+    [
+      { 'Fn::Sub': '${AWS::AccountId}/${Tank}/${Keys.QueueName}/${!Kept}' },
+      '000000000000/tank/outrigger-dev-tank.fifo/${Kept}',
+    ],
+    [{ 'Fn::Sub': ['${a}-${Stage}', { a: { Ref: 'Ticks' } }] }, '600-dev'],
+    [{ 'Fn::Join': ['', ['a', { Ref: 'Stage' }]] }, 'adev'],
+    [{ a: { Ref: 'AWS::NoValue' }, b: [{ Ref: 'Stage' }] }, { b: ['dev'] }],
+  ])('%j gives %j', (value, expected) => {
+    expect(resolve(value, 'here')).toEqual(expected);
+  });
+
+  it.each([
+    [{ deep: [{ 'Fn::Select': [0, ['a']] }] }, 'here.deep[0].Fn::Select'],
+    [{ Ref: 'Nobody' }, 'Nobody'],
+    [{ Ref: 'Bare' }, 'Bare has neither a default nor a value'],
+    [{ 'Fn::GetAtt': ['Keys', 'Colour'] }, 'Colour of Keys'],
+    [{ 'Fn::Sub': 'x${Nobody.Arn}' }, 'Nobody'],
+    [{ 'Fn::Join': [',', 'no list'] }, 'a list is needed'],
+  ])('%j is refused with its path', (value, expected) => {
+    expect(() => resolve(value, 'here')).toThrow(TemplateError);
+    expect(() => resolve(value, 'here')).toThrow(expected);
+  });
+
+  it('takes overrides of parameters and refuses those that the template does not have', () => {
+    expect(createResolve(template, { parameters: { Stage: 'me' } })({ 'Fn::Sub': '${Stage}' }, '')).toBe('me');
+    expect(() => createResolve(template, { parameters: { Nope: 'x' } })).toThrow('Parameters.Nope');
+  });
+});
+
+describe('reading a stack', () => {
+  it('does not look at what means nothing on one machine', () => {
+    expect(() =>
+      readStack(parseTemplate(JSON.stringify({ Resources: { Board: template.Resources.Board } }))),
+    ).not.toThrow();
+  });
+
+  it('finds queues, functions, mappings and schedules with the values that count', () => {
+    const stack = readStack(
+      parseTemplate(
+        JSON.stringify({
+          Resources: {
+            Dead: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'dead.fifo', FifoQueue: true } },
+            Keys: {
+              Type: 'AWS::SQS::Queue',
+              Properties: {
+                QueueName: 'keys.fifo',
+                FifoQueue: true,
+                VisibilityTimeout: 180,
+                SqsManagedSseEnabled: true,
+                RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': ['Dead', 'Arn'] }, maxReceiveCount: 10 },
+              },
+            },
+            Tank: {
+              Type: 'AWS::Lambda::Function',
+              Properties: {
+                FunctionName: 'tank',
+                Handler: 'dist/tank/index.handler',
+                Timeout: 30,
+                Environment: { Variables: { A: 1 } },
+              },
+            },
+            Mapping: {
+              Type: 'AWS::Lambda::EventSourceMapping',
+              Properties: {
+                EventSourceArn: { 'Fn::GetAtt': ['Keys', 'Arn'] },
+                FunctionName: { 'Fn::GetAtt': ['Tank', 'Arn'] },
+                FunctionResponseTypes: ['ReportBatchItemFailures'],
+                ScalingConfig: { MaximumConcurrency: 5 },
+              },
+            },
+            Tick: {
+              Type: 'AWS::Scheduler::Schedule',
+              Properties: {
+                ScheduleExpression: 'rate(10 minutes)',
+                Target: { Arn: { 'Fn::GetAtt': ['Tank', 'Arn'] } },
+              },
+            },
+            Rule: {
+              Type: 'AWS::Events::Rule',
+              Properties: {
+                ScheduleExpression: 'rate(1 hour)',
+                State: 'DISABLED',
+                Targets: [{ Id: 'a', Arn: { 'Fn::GetAtt': ['Tank', 'Arn'] } }],
+              },
+            },
+          },
+        }),
+      ),
+    );
+    const tank = 'arn:aws:lambda:us-east-1:000000000000:function:tank';
+    expect(stack.queues[1]).toEqual({
+      name: 'keys.fifo',
+      arn: 'arn:aws:sqs:us-east-1:000000000000:keys.fifo',
+      attributes: { FifoQueue: 'true', VisibilityTimeout: '180' },
+      deadLetters: { arn: 'arn:aws:sqs:us-east-1:000000000000:dead.fifo', maxReceiveCount: 10 },
+    });
+    expect(stack.functions[0]).toMatchObject({
+      handler: 'dist/tank/index.handler',
+      timeoutSeconds: 30,
+      environment: { A: '1' },
+    });
+    expect(stack.mappings[0]).toMatchObject({
+      functionArn: tank,
+      batchSize: 10,
+      reportsFailures: true,
+      maximumConcurrency: 5,
+      enabled: true,
+    });
+    expect(stack.schedules).toEqual([
+      { name: 'Tick', functionArn: tank, everySeconds: 600, enabled: true },
+      { name: 'Rule', functionArn: tank, everySeconds: 3600, enabled: false },
+    ]);
+  });
+
+  it('names the resource and the property that cannot be read', () => {
+    const broken = {
+      Resources: {
+        Tank: { Type: 'AWS::Lambda::Function', Properties: { FunctionName: 'a', Handler: 'b', Timeout: 'soon' } },
+      },
+    };
+    expect(() => readStack(parseTemplate(JSON.stringify(broken)))).toThrow(/Resources\.Tank\.Properties: Timeout/);
+  });
+});

@@ -1,0 +1,108 @@
+// Only the supervision of watchers' processes: they come back when killed, drain when stopped, and never stay behind. The
+// bundles are hand-written; what a watcher does is tested elsewhere.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startWatchers, type WatcherEvent } from '../../src/dev/watchers.ts';
+
+async function run(code: string, count = 1) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-watchers-'));
+  const file = path.join(folder, 'index.mjs');
+  await writeFile(file, code);
+  const events: WatcherEvent[] = [];
+  const listeners = new Set<() => void>();
+  const watchers = startWatchers(
+    {
+      file,
+      environment: { NAME: 'mine', PATH: '/usr/bin:/bin' },
+      onEvent: (event) => {
+        events.push(event);
+        for (const listener of listeners) listener();
+      },
+    },
+    count,
+  );
+  onTestFinished(async () => {
+    await watchers.stop();
+    await rm(folder, { recursive: true });
+  });
+  const said = (text: string, times = 1) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (events.filter((event) => event.type === 'line' && event.text === text).length >= times) resolve();
+      };
+      listeners.add(look);
+      look();
+    });
+  return { watchers, events, said };
+}
+const alive = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const stays = `console.log('up ' + process.env.NAME + ' ' + Object.keys(process.env).includes('HOME')); setInterval(() => {}, 1000);`;
+
+it('a watcher sees its own environment only', async () => {
+  const { said } = await run(stays);
+  await said('up mine false');
+});
+
+it('a watcher that is killed comes back, as another process', async () => {
+  const { watchers, events, said } = await run(stays);
+  await said('up mine false');
+  const [killed = 0] = watchers.pids();
+  process.kill(killed, 'SIGKILL');
+  await said('up mine false', 2);
+  expect(events).toContainEqual({ type: 'ended', pid: killed, how: 'SIGKILL', again: true });
+  expect(watchers.pids()).toHaveLength(1);
+  expect(watchers.pids()).not.toContain(killed);
+});
+
+it('a watcher that is stopped may drain, and none is left', async () => {
+  const drains = `process.once('SIGTERM', () => { console.log('drained'); clearInterval(timer); process.disconnect?.(); });
+    const timer = setInterval(() => {}, 1000); console.log('up');`;
+  const { watchers, said } = await run(drains, 2);
+  await said('up', 2);
+  const pids = watchers.pids();
+  await watchers.stop();
+  await said('drained', 2);
+  expect(pids.map(alive)).toEqual([false, false]);
+  expect(watchers.pids()).toEqual([]);
+});
+
+it('a watcher ends by itself when whoever started it is gone', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-orphan-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, 'index.mjs');
+  // The watcher kills its own starter, which has no time to end anything.
+  await writeFile(
+    file,
+    `setInterval(() => {}, 1000); process.kill(process.ppid, 'SIGKILL'); process.on('exit', () => console.log('gone'));`,
+  );
+  const { fork } = await import('node:child_process');
+  const starter = path.join(folder, 'starter.mjs');
+  const watchersModule = new URL('../../src/dev/watchers.ts', import.meta.url).href;
+  await writeFile(
+    starter,
+    `import { startWatchers } from '${watchersModule}';
+     startWatchers({ file: '${file}', environment: {}, onEvent: (event) => { if (event.type === 'started') process.send(event.pid); } }, 1);`,
+  );
+  const child = fork(starter, { stdio: 'ignore' });
+  const pid = await new Promise<number>((resolve) => child.once('message', (message) => resolve(Number(message))));
+  await new Promise((resolve) => child.once('exit', resolve));
+  await expect.poll(() => alive(pid), { timeout: 5_000 }).toBe(false);
+});
+
+it('watchers are ready when each has said so, and not before', async () => {
+  const { watchers, events } = await run(
+    `setTimeout(() => console.log(JSON.stringify({ message: 'watching' })), 100); setInterval(() => {}, 1000);`,
+    2,
+  );
+  await watchers.ready(new AbortController().signal);
+  expect(events.filter(({ type }) => type === 'watching')).toHaveLength(2);
+});

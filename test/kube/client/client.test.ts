@@ -1,0 +1,180 @@
+// One call to an API server over a real socket: what goes out, what comes back, and answers that are errors. Excluded: no
+// answer at all (client-failures.test.ts), TLS (client-tls.test.ts), watches (watch.test.ts).
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../../../src/kube/client/client.ts';
+import { ApiError, ConnectError } from '../../../src/kube/client/errors.ts';
+import { failure, sendJson, startWireServer, statusOf } from '../wire-server.ts';
+
+const get = { method: 'GET', path: '/api/v1/pods' } as const;
+
+describe('a call', () => {
+  it('carries path, query, body and token, and returns the JSON', async () => {
+    const server = await startWireServer((_, response) => sendJson(response, 201, { made: true }));
+    const client = server.client({ userAgent: 'test' }, { token: async () => 'secret' });
+    const answer = await client.request({
+      method: 'POST',
+      path: '/api/v1/a%3Ab',
+      query: { limit: 5, force: true, none: undefined, q: 'a&b=c d' },
+      body: { ü: 1 },
+    });
+    expect(answer).toMatchObject({ status: 201, body: { made: true } });
+    expect(server.arrived[0]).toMatchObject({
+      method: 'POST',
+      path: '/api/v1/a%3Ab',
+      query: { limit: '5', force: 'true', q: 'a&b=c d' },
+      body: { ü: 1 },
+      headers: { authorization: 'Bearer secret', 'user-agent': 'test', 'content-type': 'application/json' },
+    });
+  });
+
+  it('keeps the path of the server it is given, as behind a proxy', async () => {
+    const server = await startWireServer((_, response) => sendJson(response, 200, {}));
+    await server.client({}, { server: new URL('/k8s/clusters/a/', server.url) }).request(get);
+    expect(server.arrived[0]?.path).toBe('/k8s/clusters/a/api/v1/pods');
+  });
+
+  it('returns text that is not JSON as text', async () => {
+    const server = await startWireServer((_, response) => response.end('ok'));
+    expect((await server.client().request(get)).body).toBe('ok');
+  });
+
+  it('is counted with its status, without query, and the server’s warnings are passed on', async () => {
+    const server = await startWireServer((_, response) =>
+      sendJson(response, 404, statusOf(404, 'NotFound'), { warning: '299 - "a \\"b\\" is old", 299 - "c"' }),
+    );
+    const calls: unknown[] = [];
+    const warnings: string[] = [];
+    const client = server.client({
+      onRequest: (method, path, status) => calls.push([method, path, status]),
+      onWarning: (text) => warnings.push(text),
+    });
+    await failure(client.request({ ...get, query: { limit: 1 } }));
+    expect(calls).toEqual([['GET', '/api/v1/pods', 404]]);
+    expect(warnings).toEqual(['a "b" is old', 'c']);
+  });
+});
+
+describe('an answer that is not 2xx', () => {
+  it('is an ApiError with status, reason and the wait that was asked for, and without credentials', async () => {
+    const server = await startWireServer((_, response) =>
+      sendJson(response, 429, statusOf(429, 'TooManyRequests'), { 'retry-after': '7' }),
+    );
+    const client = server.client({}, { token: async () => 'secret' });
+    const error = await failure(
+      client.request({ ...get, query: { labelSelector: 'hidden' }, body: { password: 'hidden' } }),
+    );
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      status: 429,
+      reason: 'TooManyRequests',
+      retryAfterSeconds: 7,
+      request: 'GET /api/v1/pods',
+    });
+    expect(String(error)).toBe('ApiError: GET /api/v1/pods answered 429: TooManyRequests: TooManyRequests it is');
+  });
+
+  it('is one even when its body is a page, cut off, or broken JSON', async () => {
+    const server = await startWireServer(({ path }, response) => {
+      if (path === '/page') response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>no</h1>');
+      if (path === '/json') response.writeHead(503, { 'content-type': 'application/json' }).end('{"kind":');
+      if (path === '/cut') response.writeHead(503, { 'content-length': 100 }).write('{', () => response.destroy());
+    });
+    const client = server.client();
+    for (const path of ['/page', '/json', '/cut']) {
+      expect(await failure(client.request({ method: 'GET', path }))).toMatchObject({
+        name: 'ApiError',
+        status: 503,
+        reason: '',
+        body: undefined,
+      });
+    }
+  });
+
+  it('a redirect is an error, and is not followed', async () => {
+    const server = await startWireServer((_, response) => response.writeHead(307, { location: '/elsewhere' }).end());
+    const client = server.client({}, { token: async () => 'secret' });
+    expect(await failure(client.request(get))).toMatchObject({ name: 'ApiError', status: 307 });
+    expect(server.arrived.map(({ path }) => path)).toEqual(['/api/v1/pods']);
+  });
+});
+
+describe('credentials', () => {
+  const onlyFresh = () =>
+    startWireServer(({ headers }, response) =>
+      headers.authorization === 'Bearer fresh'
+        ? sendJson(response, 200, {})
+        : sendJson(response, 401, statusOf(401, 'Unauthorized')),
+    );
+
+  it('are read again after a 401, once, so that a rotated token is used at once', async () => {
+    const server = await onlyFresh();
+    let token = 'stale';
+    const refresh = () => {
+      token = 'fresh';
+    };
+    const connection = { token: async () => token, refresh };
+    expect((await server.client({}, connection).request(get)).status).toBe(200);
+    expect(server.arrived).toHaveLength(2);
+  });
+
+  it('that stay refused are a 401 after the second try', async () => {
+    const server = await onlyFresh();
+    const error = await failure(
+      server.client({}, { token: async () => 'stale', refresh: () => undefined }).request(get),
+    );
+    expect(error).toMatchObject({ status: 401 });
+    expect(server.arrived).toHaveLength(2);
+  });
+
+  it('that cannot be had are a ConnectError, and nothing is sent', async () => {
+    const server = await onlyFresh();
+    const cause = new Error('no token file');
+    const error = await failure(server.client({}, { token: () => Promise.reject(cause) }).request(get));
+    expect(error).toBeInstanceOf(ConnectError);
+    expect(error).toMatchObject({ cause });
+    expect(server.arrived).toEqual([]);
+  });
+});
+
+describe('a stream', () => {
+  it('brings bytes as they come, ends when closed, and is a ConnectError when lost', async () => {
+    const server = await startWireServer(({ path }, response) => {
+      response.writeHead(200).write('one');
+      if (path === '/lost') response.socket?.end();
+    });
+    const client = server.client();
+    const open = await client.stream({ method: 'GET', path: '/open' });
+    const chunks: string[] = [];
+    for await (const chunk of open) {
+      chunks.push(chunk.toString());
+      open.close();
+    }
+    expect(chunks).toEqual(['one']);
+    const lost = await client.stream({ method: 'GET', path: '/lost' });
+    expect(await failure(drain(lost))).toBeInstanceOf(ConnectError);
+  });
+
+  it('outlives the deadline of a call, but not its signal', async () => {
+    const reason = new Error('enough');
+    const controller = new AbortController();
+    const server = await startWireServer((_, response) => void response.writeHead(200).write('x'));
+    const stream = await server.client({ timeoutSeconds: 0.5 }).stream({ ...get, signal: controller.signal });
+    const chunks = stream[Symbol.asyncIterator]();
+    await chunks.next();
+    const next = chunks.next();
+    // A call with the same deadline, sent later, has ended by it: so has the time that the stream outlived.
+    await failure(server.client({ timeoutSeconds: 0.5 }).request(get));
+    controller.abort(reason);
+    expect(await failure(next)).toBe(reason);
+  });
+});
+
+describe('where to', () => {
+  it.each(['http://10.0.0.1', 'http://example.com:8080', 'ftp://127.0.0.1'])('%s is refused', (server) => {
+    expect(() => createClient({ server: new URL(server) })).toThrow('https');
+  });
+});
+
+async function drain(stream: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of stream);
+}

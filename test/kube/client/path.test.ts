@@ -1,0 +1,70 @@
+// URL paths from names. Excluded: what the API server makes of them (test/conformance).
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { collectionPath, objectPath } from '../../../src/kube/client/path.ts';
+
+const pods = { group: '', version: 'v1', plural: 'pods', namespaced: true };
+const nodes = { group: '', version: 'v1', plural: 'nodes', namespaced: false };
+const tanks = { group: 'plant.example.com', version: 'v1', plural: 'watertanks', namespaced: true };
+const roles = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles', namespaced: false };
+
+describe('paths', () => {
+  it.each([
+    [collectionPath(pods), '/api/v1/pods'],
+    [collectionPath(pods, 'shop'), '/api/v1/namespaces/shop/pods'],
+    [collectionPath(nodes), '/api/v1/nodes'],
+    [collectionPath(tanks, 'shop'), '/apis/plant.example.com/v1/namespaces/shop/watertanks'],
+    [
+      objectPath(tanks, { namespace: 'shop', name: 'a.b' }),
+      '/apis/plant.example.com/v1/namespaces/shop/watertanks/a.b',
+    ],
+    [
+      objectPath(tanks, { namespace: 'shop', name: 'a' }, 'status'),
+      '/apis/plant.example.com/v1/namespaces/shop/watertanks/a/status',
+    ],
+    [objectPath(roles, { name: 'system:node' }), '/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Anode'],
+  ])('%s is %s', (path, expected) => {
+    expect(path).toBe(expected);
+  });
+
+  it.each(['', '.', '..', 'a/b', 'a%2fb', '\ud800'])('the name %j is refused by name', (name) => {
+    expect(() => objectPath(nodes, { name })).toThrow(TypeError);
+    expect(() => objectPath(nodes, { name })).toThrow(JSON.stringify(name));
+    expect(() => collectionPath(pods, name)).toThrow(TypeError);
+  });
+
+  it('a namespaced object without a namespace, and a namespace where there is none, are refused', () => {
+    expect(() => objectPath(pods, { name: 'a' })).toThrow('live in a namespace');
+    expect(() => collectionPath(nodes, 'shop')).toThrow('live in no namespace');
+  });
+
+  it('no name ever escapes its segment', () => {
+    const name = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: fc.constantFrom('.', '/', '%', '2', 'f', '?', '#', '\\', ' ', '\n', 'a') }),
+    );
+    fc.assert(
+      fc.property(name, name, (namespace, object) => {
+        let path: string;
+        try {
+          path = objectPath(tanks, { namespace, name: object });
+        } catch (error) {
+          expect(error).toBeInstanceOf(TypeError);
+          return;
+        }
+        const parsed = new URL(path, 'https://host');
+        expect([parsed.search, parsed.hash]).toEqual(['', '']);
+        expect(parsed.pathname.split('/').map(decodeURIComponent)).toEqual([
+          '',
+          'apis',
+          'plant.example.com',
+          'v1',
+          'namespaces',
+          namespace,
+          'watertanks',
+          object,
+        ]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,132 @@
+// Reading one object and lists page by page, as requests on the wire; what a list holds in memory meanwhile.
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { isGone } from '../../../src/kube/client/errors.ts';
+import { parseObject } from '../../../src/kube/client/object.ts';
+import { getObject, type ListOptions, listPages, listPagesAs } from '../../../src/kube/client/read.ts';
+import { sendJson, startWireServer, statusOf, type WireServer } from '../wire-server.ts';
+
+const pods = { group: '', version: 'v1', plural: 'pods', namespaced: true };
+const pod = (name: string) => ({ metadata: { name, namespace: 'shop', uid: name } });
+
+describe('getObject', () => {
+  it('returns the object, undefined when it is not there, and throws anything else', async () => {
+    const server = await startWireServer(({ path }, response) => {
+      if (path.endsWith('/there')) sendJson(response, 200, pod('there'));
+      else if (path.endsWith('/missing')) sendJson(response, 404, statusOf(404, 'NotFound'));
+      else sendJson(response, 403, statusOf(403, 'Forbidden'));
+    });
+    const read = (name: string) => getObject(server.client(), pods, { namespace: 'shop', name });
+    expect(await read('there')).toMatchObject(pod('there'));
+    expect(await read('missing')).toBeUndefined();
+    await expect(read('forbidden')).rejects.toMatchObject({ status: 403 });
+  });
+
+  it('an object without a name is an error that names the field', async () => {
+    const server = await startWireServer((_, response) => sendJson(response, 200, { metadata: {} }));
+    await expect(getObject(server.client(), pods, { namespace: 'shop', name: 'a' })).rejects.toThrow('name');
+  });
+});
+
+describe('listPages', () => {
+  const twoPages = () =>
+    startWireServer(({ query }, response) =>
+      sendJson(response, 200, {
+        apiVersion: 'v1',
+        kind: 'PodList',
+        metadata: { resourceVersion: '7', continue: query.continue === 'more' ? '' : 'more' },
+        items: [pod(query.continue ?? 'first')],
+      }),
+    );
+  const names = async (server: WireServer, options: ListOptions) => {
+    const found: unknown[] = [];
+    for await (const page of listPages(server.client(), pods, options))
+      found.push(...page.items.map((item) => [item.kind, item.metadata.name]));
+    return found;
+  };
+
+  it('goes on until there is no more, asking for a version only once', async () => {
+    const server = await twoPages();
+    const options = {
+      namespace: 'shop',
+      labelSelector: 'a=b',
+      resourceVersion: '7',
+      resourceVersionMatch: 'Exact',
+      limit: 1,
+    } as const;
+    expect(await names(server, options)).toEqual([
+      ['Pod', 'first'],
+      ['Pod', 'more'],
+    ]);
+    expect(server.arrived.map(({ path }) => path)).toEqual(Array(2).fill('/api/v1/namespaces/shop/pods'));
+    expect(server.arrived.map(({ query }) => query)).toEqual([
+      { labelSelector: 'a=b', limit: '1', resourceVersion: '7', resourceVersionMatch: 'Exact' },
+      { labelSelector: 'a=b', limit: '1', continue: 'more' },
+    ]);
+  });
+
+  it('asks for 500 a page, across all namespaces, and for metadata alone where that is wanted', async () => {
+    const server = await twoPages();
+    await names(server, { metadataOnly: true });
+    expect(server.arrived[0]).toMatchObject({ path: '/api/v1/pods', query: { limit: '500' } });
+    expect(server.arrived[0]?.headers.accept).toBe('application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1');
+  });
+
+  it('no items is an empty page: Go writes an empty list as null', async () => {
+    const server = await startWireServer((_, response) =>
+      sendJson(response, 200, { metadata: { resourceVersion: '7' }, items: null }),
+    );
+    expect(await names(server, {})).toEqual([]);
+  });
+
+  it('a token that is too old is isGone, after the pages before it', async () => {
+    const server = await startWireServer(({ query }, response) => {
+      if (query.continue !== undefined) sendJson(response, 410, statusOf(410, 'Expired'));
+      else sendJson(response, 200, { metadata: { resourceVersion: '7', continue: 'more' }, items: [pod('first')] });
+    });
+    const seen: string[] = [];
+    const read = async () => {
+      for await (const page of listPages(server.client(), pods))
+        seen.push(...page.items.map((item) => item.metadata.name));
+    };
+    await expect(read()).rejects.toSatisfy(isGone);
+    expect(seen).toEqual(['first']);
+  });
+
+  it('something that is no list is an error', async () => {
+    const server = await startWireServer((_, response) => sendJson(response, 200, pod('a')));
+    await expect(names(server, {})).rejects.toThrow('not a list');
+  });
+});
+
+describe('listPagesAs', () => {
+  it('while a page is asked for, nobody holds what came of the one before but what was made of it', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const bodies: WeakRef<object>[] = [];
+    const held: boolean[] = [];
+    const server = await startWireServer(() => undefined);
+    const client = {
+      ...server.client(),
+      request: async () => {
+        // A WeakRef that was just made or asked holds its object until the turn is over.
+        await turn();
+        collect();
+        const last = bodies.at(-1);
+        if (last !== undefined) held.push(last.deref() !== undefined);
+        const more = bodies.length < 4 ? { continue: 'more' } : {};
+        const body = { metadata: { resourceVersion: '7', ...more }, items: [pod(`a${bodies.length}`)] };
+        bodies.push(new WeakRef(body.items));
+        return { status: 200, headers: {}, body };
+      },
+    };
+    const names: string[] = [];
+    for await (const { items } of listPagesAs(client, pods, (item) => parseObject(item).metadata.name)) {
+      names.push(...items);
+    }
+    expect(names).toEqual(['a0', 'a1', 'a2', 'a3', 'a4']);
+    expect(held).toEqual([false, false, false, false]);
+  });
+});

@@ -1,0 +1,202 @@
+// Service → EndpointSlices, as kube-controller-manager makes them: which pods, ready or not, with which ports. The test plays the
+// kubelet. The same cases run on our stand-in and on the real one.
+import { beforeEach, expect, it } from 'vitest';
+import type { Body } from '../../conformance/body.ts';
+import { names, openTheatre, type Stage, type Theatre } from './workloads-harness.ts';
+
+const labels = { app: 'one' };
+
+function pod(name: string, ports: readonly object[], spec: object = {}): object {
+  return {
+    metadata: { name, labels },
+    spec: { containers: [{ name: 'c', image: 'i:1', ports }], terminationGracePeriodSeconds: 0, ...spec },
+  };
+}
+
+/** What the cases look at in a slice; the edge where it gets a shape. */
+interface Slice {
+  readonly endpoints?: readonly { readonly addresses: readonly string[]; readonly conditions: object }[] | null;
+  readonly ports?: readonly object[] | null;
+}
+
+function shapeOf(body: Body | undefined): Slice {
+  return JSON.parse(JSON.stringify(body ?? {}));
+}
+
+/** The addresses that are ready, of all slices. */
+function ready(slices: readonly Body[]): string[] {
+  const endpoints = slices.flatMap((slice) => shapeOf(slice).endpoints ?? []);
+  return endpoints
+    .filter(({ conditions }) => JSON.stringify(conditions).includes('"ready":true'))
+    .flatMap(({ addresses }) => addresses)
+    .sort();
+}
+
+/** Declares the cases. */
+export function serviceCases(stage: Stage): void {
+  let at: Theatre;
+  beforeEach(async () => {
+    at = await openTheatre(stage);
+  });
+  const service = (spec: object = {}, metadata: object = {}) =>
+    at.make('services', {
+      metadata: { name: 'one', ...metadata },
+      spec: { selector: labels, ports: [{ port: 80, targetPort: 8080 }], ...spec },
+    });
+  const whenReady = (...addresses: readonly string[]) =>
+    at.until('endpointslices', (slices) => slices.length > 0 && ready(slices).join() === addresses.join());
+
+  it('a Service without pods has one empty slice, which is its own', async () => {
+    const made = await service({}, { labels: { own: 'label' } });
+    const [slice] = await at.until('endpointslices', (slices) => slices.length === 1);
+    expect(slice?.metadata?.name).toMatch(/^one-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+    expect(slice).toMatchObject({
+      addressType: 'IPv4',
+      metadata: { generateName: 'one-' },
+    });
+    // kube-apiserver shows what is not there as null, ours not at all.
+    const { endpoints, ports } = shapeOf(slice);
+    expect([endpoints ?? null, ports ?? null]).toEqual([null, null]);
+    expect(slice?.metadata?.labels).toEqual({
+      own: 'label',
+      'kubernetes.io/service-name': 'one',
+      'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+    });
+    const owner = { apiVersion: 'v1', kind: 'Service', name: 'one', uid: made.metadata?.uid };
+    expect(slice?.metadata?.ownerReferences).toEqual([{ ...owner, controller: true, blockOwnerDeletion: true }]);
+  });
+
+  it('a pod is an endpoint when it has an address, and ready when it is', async () => {
+    await service();
+    await at.make('pods', pod('a', []));
+    await at.run('a', '10.8.0.1', false);
+    const [unready] = await at.until('endpointslices', ([one]) => shapeOf(one).endpoints?.length === 1);
+    expect(shapeOf(unready).endpoints).toMatchObject([
+      { conditions: { ready: false, serving: false, terminating: false } },
+    ]);
+    await at.run('a', '10.8.0.1');
+    const [slice] = await whenReady('10.8.0.1');
+    const read = JSON.parse((await stage.wire.get(`${at.path('pods')}/a`)).text);
+    expect(shapeOf(slice).endpoints).toEqual([
+      {
+        addresses: ['10.8.0.1'],
+        conditions: { ready: true, serving: true, terminating: false },
+        ...(stage.node === undefined ? {} : { nodeName: stage.node }),
+        targetRef: { kind: 'Pod', namespace: read.metadata.namespace, name: 'a', uid: read.metadata.uid },
+      },
+    ]);
+    await at.run('a', '10.8.0.1', false);
+    await whenReady();
+  });
+
+  it('the slice of a Service stays the same one as pods come and go', async () => {
+    await service();
+    const before = names(await at.until('endpointslices', (slices) => slices.length === 1));
+    for (const [name, ip] of [
+      ['a', '10.8.0.1'],
+      ['b', '10.8.0.2'],
+    ] as const) {
+      await at.make('pods', pod(name, []));
+      await at.run(name, ip);
+    }
+    expect(names(await whenReady('10.8.0.1', '10.8.0.2'))).toEqual(before);
+    await at.remove('pods', 'a');
+    expect(names(await whenReady('10.8.0.2'))).toEqual(before);
+  });
+
+  it('ports are by number, or by the name that a container gives them', async () => {
+    const ports = [
+      { name: 'web', port: 80, targetPort: 'http' },
+      { name: 'same', port: 81 },
+      { name: 'other', port: 82, targetPort: 9090, protocol: 'UDP' },
+      { name: 'nobody', port: 83, targetPort: 'no-such-name' },
+    ];
+    await service({ ports });
+    await at.make('pods', pod('a', [{ name: 'http', containerPort: 8080 }]));
+    await at.run('a', '10.8.0.1');
+    const [slice] = await whenReady('10.8.0.1');
+    const found = (shapeOf(slice).ports ?? []).map((port) => JSON.stringify(Object.entries(port).sort()));
+    const wanted = [
+      { name: 'web', protocol: 'TCP', port: 8080 },
+      { name: 'same', protocol: 'TCP', port: 81 },
+      { name: 'other', protocol: 'UDP', port: 9090 },
+    ].map((port) => JSON.stringify(Object.entries(port).sort()));
+    expect(found.sort()).toEqual(wanted.sort());
+  });
+
+  it('pods that give a name different numbers are in different slices', async () => {
+    await service({ ports: [{ port: 80, targetPort: 'http' }] });
+    for (const [name, ip, containerPort] of [
+      ['a', '10.8.0.1', 8080],
+      ['b', '10.8.0.2', 9090],
+    ] as const) {
+      await at.make('pods', pod(name, [{ name: 'http', containerPort }]));
+      await at.run(name, ip);
+    }
+    const slices = await whenReady('10.8.0.1', '10.8.0.2');
+    const found = slices.map((slice) => [
+      shapeOf(slice).endpoints?.flatMap(({ addresses }) => addresses),
+      shapeOf(slice).ports,
+    ]);
+    expect(found.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))).toEqual([
+      [['10.8.0.1'], [{ name: '', protocol: 'TCP', port: 8080 }]],
+      [['10.8.0.2'], [{ name: '', protocol: 'TCP', port: 9090 }]],
+    ]);
+  });
+
+  it('only pods that the selector picks are endpoints, and a changed selector picks anew', async () => {
+    await service();
+    await at.make('pods', pod('a', []));
+    await at.make('pods', { ...pod('b', []), metadata: { name: 'b', labels: { app: 'two' } } });
+    await at.run('b', '10.8.0.2');
+    await at.run('a', '10.8.0.1');
+    await whenReady('10.8.0.1');
+    await at.change('services', 'one', { spec: { selector: { app: 'two' } } });
+    await whenReady('10.8.0.2');
+  });
+
+  it('a headless Service names the pods that name it', async () => {
+    await service({ clusterIP: 'None', ports: undefined });
+    await at.make('pods', pod('a', [], { hostname: 'a', subdomain: 'one' }));
+    await at.make('pods', pod('b', [], { hostname: 'b', subdomain: 'other' }));
+    await at.run('a', '10.8.0.1');
+    await at.run('b', '10.8.0.2');
+    const [slice] = await whenReady('10.8.0.1', '10.8.0.2');
+    expect(slice?.metadata?.labels).toMatchObject({ 'service.kubernetes.io/headless': '' });
+    const hostnames = (shapeOf(slice).endpoints ?? []).map((one) => ('hostname' in one ? one.hostname : undefined));
+    expect(hostnames.filter((name) => name !== undefined)).toEqual(['a']);
+  });
+
+  it('a Service that publishes addresses which are not ready calls them ready', async () => {
+    await service({ publishNotReadyAddresses: true });
+    await at.make('pods', pod('a', []));
+    await at.run('a', '10.8.0.1', false);
+    const [slice] = await whenReady('10.8.0.1');
+    expect(shapeOf(slice).endpoints).toMatchObject([{ conditions: { ready: true, serving: false } }]);
+  });
+
+  it('a pod that has ended is no endpoint', async () => {
+    await service();
+    await at.make('pods', pod('a', []));
+    await at.run('a', '10.8.0.1');
+    await whenReady('10.8.0.1');
+    await stage.wire.mergePatch(`${at.path('pods')}/a/status`, { status: { phase: 'Succeeded' } });
+    const [slice] = await at.until('endpointslices', ([one]) => (shapeOf(one).endpoints ?? []).length === 0);
+    expect(shapeOf(slice).endpoints ?? []).toEqual([]);
+  });
+
+  it('a Service without a selector gets no slice', async () => {
+    await service({ selector: undefined }, { name: 'plain' });
+    await service();
+    expect(names(await at.until('endpointslices', (slices) => slices.length > 0)).join()).toMatch(/^one-/);
+  });
+
+  it('a deleted slice is made again, and goes with its Service', async () => {
+    await service();
+    const [gone = ''] = names(await at.until('endpointslices', (slices) => slices.length === 1));
+    await at.remove('endpointslices', gone);
+    await at.until('endpointslices', (slices) => slices.length === 1 && !names(slices).includes(gone));
+    await at.remove('services', 'one');
+    await at.until('endpointslices', (slices) => slices.length === 0);
+  });
+}

@@ -1,0 +1,101 @@
+// Only how a batch reaches SQS without the SDK's middleware: that it is the same request, signed, and that the SDK makes it again where it
+// fails. What becomes of entries is send.test.ts, the watcher that sends so test/watcher.
+import { createHash, createHmac } from 'node:crypto';
+import http from 'node:http';
+import { text } from 'node:stream/consumers';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { createSend } from '../../src/queue/send.ts';
+import { createDirectBatch } from '../../src/sqs/direct-batch.ts';
+import { startTestQueues } from './fauxqs.ts';
+import { listenHere } from '../support/listen.ts';
+
+const { signal } = new AbortController();
+const credentials = { accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: 'session' };
+const directly = 'outrigger-watcher';
+const batch = z.object({ Entries: z.array(z.object({ Id: z.string(), MessageBody: z.string() })) });
+
+type Asked = { readonly headers: http.IncomingHttpHeaders; readonly body: string };
+
+/** A server that takes everything, unless `refuses` says otherwise, and a way to send to it. */
+async function serverThat({ refuses }: { readonly refuses?: (asked: Asked) => boolean } = {}) {
+  const asked: Asked[] = [];
+  const server = http.createServer((request, response) => {
+    void text(request).then((body) => {
+      const one = { headers: request.headers, body };
+      asked.push(one);
+      const Successful = batch.parse(JSON.parse(body)).Entries.map(({ Id, MessageBody }) => ({
+        ...{ Id, MessageId: `m${Id}`, MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex') },
+      }));
+      response.writeHead(refuses?.(one) === true ? 500 : 200, { 'content-type': 'application/x-amz-json-1.0' });
+      response.end(JSON.stringify({ Successful, Failed: [] }));
+    });
+  });
+  const endpoint = `http://127.0.0.1:${await listenHere(server)}`;
+  const sqs = new SQSClient({ endpoint, region: 'eu-central-1', credentials, useQueueUrlAsEndpoint: false });
+  onTestFinished(() => {
+    sqs.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  const send = createSend(sqs, 'https://sqs/000000000000/', { sendBatch: createDirectBatch(sqs) });
+  return { asked, send: async (...bodies: readonly string[]) => await send('q', bodies.map(toEntry), { signal }) };
+}
+const toEntry = (body: string) => ({ body });
+const agents = (asked: readonly Asked[]) => asked.map(({ headers }) => headers['user-agent'] === directly);
+
+it('after the first call, which is the SDK’s, batches go directly and say the same', async () => {
+  const { asked, send } = await serverThat();
+  await send('ü');
+  expect(await send('ü')).toEqual([{ accepted: true, messageId: 'm0' }]);
+  expect(agents(asked)).toEqual([false, true]);
+  const [bySdk, direct] = asked;
+  expect(JSON.parse(direct?.body ?? '')).toEqual(JSON.parse(bySdk?.body ?? ''));
+  for (const name of ['host', 'content-type', 'x-amz-target', 'x-amz-security-token'])
+    expect([name, direct?.headers[name]]).toEqual([name, bySdk?.headers[name]]);
+});
+
+it('a call is signed by Signature Version 4', async () => {
+  const { asked, send } = await serverThat();
+  await send('x');
+  await send('ü');
+  const { headers, body } = asked[1] ?? { headers: {}, body: '' };
+  const { authorization = '', 'x-amz-date': date = '' } = headers;
+  const [, scope = '', names = '', signature] =
+    /^AWS4-HMAC-SHA256 Credential=id\/(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(authorization) ?? [];
+  expect(scope).toBe(`${String(date).slice(0, 8)}/eu-central-1/sqs/aws4_request`);
+  // As "Create a signed AWS API request" of the IAM User Guide has it.
+  const canonical = [
+    ...['POST', '/', ''],
+    ...names.split(';').map((name) => `${name}:${String(headers[name])}`),
+    ...['', names, createHash('sha256').update(body).digest('hex')],
+  ].join('\n');
+  const hash = createHash('sha256').update(canonical).digest('hex');
+  const key = scope.split('/').reduce<string | Buffer>(hmac, 'AWS4secret');
+  expect(hmac(key, ['AWS4-HMAC-SHA256', date, scope, hash].join('\n')).toString('hex')).toBe(signature);
+  expect(names.split(';')).toEqual(expect.arrayContaining(['host', 'x-amz-date', 'x-amz-target']));
+});
+const hmac = (key: string | Buffer, what: string): Buffer => createHmac('sha256', key).update(what).digest();
+
+it('what is refused directly, the SDK sends', async () => {
+  const { asked, send } = await serverThat({ refuses: ({ headers }) => headers['user-agent'] === directly });
+  await send('x');
+  expect(await send('y')).toEqual([{ accepted: true, messageId: 'm0' }]);
+  expect(agents(asked)).toEqual([false, true, false]);
+});
+
+it('a queue has entries that went directly, group, delay and attributes included, and one that does not exist is named', async () => {
+  const queues = await startTestQueues();
+  onTestFinished(async () => await queues.stop());
+  await queues.create('one.fifo', 'delayed');
+  const send = createSend(queues.sqs, queues.urlPrefix, { sendBatch: createDirectBatch(queues.sqs) });
+  const fifo = (body: string) => ({ ...{ body, groupId: 'g', deduplicationId: body }, attributes: { reason: 'ü' } });
+  for (const bodies of [['a'], ['b', 'c', 'b']]) await send('one.fifo', bodies.map(fifo), { signal });
+  const received = await queues.drain('one.fifo');
+  expect(received.map(({ Body }) => Body)).toEqual(['a', 'b', 'c']);
+  expect(received.map(({ MessageAttributes }) => MessageAttributes?.reason?.StringValue)).toEqual(['ü', 'ü', 'ü']);
+  await send('delayed', [{ body: 'later', delaySeconds: 900 }], { signal });
+  expect(await queues.drain('delayed')).toEqual([]);
+  expect(await send('absent', [{ body: 'x' }], { signal })).toMatchObject([{ accepted: false, missingQueue: true }]);
+});

@@ -1,0 +1,226 @@
+// From entries to a queue and what is said of each: batches, order, tries, deadlines; deleting and counting too. Against an
+// SQS server; failures that no server gives on demand come from a client whose answers are made up.
+import {
+  DeleteMessageBatchCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { mockClient } from 'aws-sdk-client-mock';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { batches } from '../../src/queue/batches.ts';
+import { createDelete } from '../../src/sqs/delete.ts';
+import { createDepth } from '../../src/sqs/depth.ts';
+import { createSend } from '../../src/queue/send.ts';
+import type { Entry } from '../../src/sqs/sender.ts';
+import { startTestQueues, type TestQueues } from './fauxqs.ts';
+
+const { signal } = new AbortController();
+const noWait = { random: () => 0.5, wait: async () => undefined };
+const entries = (count: number): readonly Entry[] =>
+  Array.from({ length: count }, (_, number) => ({ body: `${number}` }));
+
+describe('a queue', () => {
+  let queues: TestQueues;
+  beforeAll(async () => {
+    queues = await startTestQueues();
+    await queues.create('many', 'large', 'one.fifo', 'delayed', 'traced', 'deleted', 'counted');
+  });
+  afterAll(async () => await queues.stop());
+  const send = (queue: string, all: readonly Entry[]) =>
+    createSend(queues.sqs, queues.urlPrefix)(queue, all, { signal });
+
+  it('has every entry once, and each has its own message’s id as answer', async () => {
+    const sent = await send('many', entries(57));
+    const ids = new Map((await queues.drain('many')).map(({ Body, MessageId }) => [Body, MessageId]));
+    expect(ids.size).toBe(57);
+    expect(sent).toEqual(entries(57).map(({ body }) => ({ accepted: true, messageId: ids.get(body) })));
+  });
+
+  it('takes entries that together are larger than a batch may be', async () => {
+    const large = Array.from({ length: 10 }, (_, number) => ({ body: `${number}`.repeat(200_000) }));
+    expect((await send('large', large)).every(({ accepted }) => accepted)).toBe(true);
+    expect(await queues.drain('large')).toHaveLength(10);
+  });
+
+  it('keeps the order of a group’s entries within a batch', async () => {
+    const ordered = entries(5).map((entry, n) => ({ ...entry, groupId: 'g', deduplicationId: `d${n}` }));
+    await send('one.fifo', ordered);
+    expect((await queues.drain('one.fifo')).map(({ Body }) => Body)).toEqual(['0', '1', '2', '3', '4']);
+  });
+
+  it('hands out a delayed entry only after its delay', async () => {
+    await send('delayed', [
+      { body: 'later', delaySeconds: 1 },
+      { body: 'now', delaySeconds: 0 },
+    ]);
+    expect((await queues.drain('delayed')).map(({ Body }) => Body)).toEqual(['now']);
+    expect((await queues.drain('delayed', { waitSeconds: 3 })).map(({ Body }) => Body)).toEqual(['later']);
+  });
+
+  it('refuses a delay on a FIFO queue, and takes the other entries of the batch', async () => {
+    const fifo = { groupId: 'h', body: 'x' };
+    const sent = await send('one.fifo', [
+      { ...fifo, deduplicationId: 'delayed', delaySeconds: 5 },
+      { ...fifo, deduplicationId: 'straight' },
+    ]);
+    expect(sent.map(({ accepted }) => accepted)).toEqual([false, true]);
+    expect(sent[0]).toMatchObject({ reason: expect.stringContaining('one.fifo') });
+  });
+
+  it('carries attributes as strings', async () => {
+    await send('traced', [{ body: 'x', attributes: { reason: 'no such controller' } }]);
+    const [message] = await queues.drain('traced');
+    expect(message?.MessageAttributes?.reason).toMatchObject({ DataType: 'String', StringValue: 'no such controller' });
+  });
+
+  it('that does not exist is named in the refusal', async () => {
+    const refused = {
+      accepted: false,
+      reason: 'there is no queue nowhere; outrigger doctor says how to have it again',
+      missingQueue: true,
+    };
+    expect(await send('nowhere', entries(2))).toEqual([refused, refused]);
+  });
+
+  it('loses exactly the messages whose receipt handles are deleted', async () => {
+    await send('deleted', entries(12));
+    const receiver = createDelete(queues.sqs, queues.urlPrefix, 'deleted');
+    const depth = createDepth(queues.sqs, queues.urlPrefix);
+    const receive = new ReceiveMessageCommand({ QueueUrl: `${queues.urlPrefix}deleted`, MaxNumberOfMessages: 10 });
+    const { Messages = [] } = await queues.sqs.send(receive);
+    await receiver(Messages.slice(0, 4).map(({ ReceiptHandle = '' }) => ReceiptHandle));
+    expect(await depth('deleted', { signal })).toEqual({ visible: 2, inFlight: 6, delayed: 0 });
+  });
+
+  it('tells how many messages wait for their delay', async () => {
+    await send('counted', [{ body: 'a' }, { body: 'b', delaySeconds: 600 }]);
+    const depth = createDepth(queues.sqs, queues.urlPrefix);
+    expect(await depth('counted', { signal })).toEqual({ visible: 1, inFlight: 0, delayed: 1 });
+    await expect(depth('nowhere', { signal })).rejects.toThrow();
+  });
+});
+
+describe('sending', () => {
+  const mocked = () => {
+    const sqs = new SQSClient({ region: 'us-east-1' });
+    return { sqs, mock: mockClient(sqs) };
+  };
+  const bodiesOf = (mock: ReturnType<typeof mocked>['mock']) =>
+    mock
+      .commandCalls(SendMessageBatchCommand)
+      .map(({ args }) => args[0].input.Entries?.map(({ MessageBody }) => MessageBody));
+
+  it('tries again only the entries that failed, until they are accepted', async () => {
+    const { sqs, mock } = mocked();
+    mock
+      .on(SendMessageBatchCommand)
+      .resolvesOnce({
+        Successful: [{ Id: '0', MessageId: 'm0', MD5OfMessageBody: '' }],
+        Failed: [{ Id: '1', SenderFault: false, Code: 'InternalError' }],
+      })
+      .resolvesOnce({ Successful: [{ Id: '1', MessageId: 'm1', MD5OfMessageBody: '' }], Failed: [] });
+    const sent = await createSend(sqs, 'https://sqs/', noWait)('q', entries(2), { signal });
+    expect(sent).toEqual([
+      { accepted: true, messageId: 'm0' },
+      { accepted: true, messageId: 'm1' },
+    ]);
+    expect(bodiesOf(mock)).toEqual([['0', '1'], ['1']]);
+  });
+
+  it('does not repeat an entry that is the sender’s fault', async () => {
+    const { sqs, mock } = mocked();
+    const failed = { Id: '0', SenderFault: true, Code: 'InvalidParameterValue', Message: 'no' };
+    mock.on(SendMessageBatchCommand).resolves({ Successful: [], Failed: [failed] });
+    const sent = await createSend(sqs, 'https://sqs/', noWait)('q', entries(1), { signal });
+    expect(sent).toEqual([{ accepted: false, reason: 'q: InvalidParameterValue: no' }]);
+    expect(bodiesOf(mock)).toHaveLength(1);
+  });
+
+  it('goes on after throttled calls, with waits that grow, and gives up after four', async () => {
+    const { sqs, mock } = mocked();
+    const throttled = Object.assign(new Error('slow down'), { name: 'RequestThrottled' });
+    mock.on(SendMessageBatchCommand).rejects(throttled);
+    const waits: number[] = [];
+    const wait = async (milliseconds: number) => void waits.push(milliseconds);
+    const sent = await createSend(sqs, 'https://sqs/', { random: () => 0.5, wait })('q', entries(1), { signal });
+    expect(sent).toEqual([{ accepted: false, reason: 'q: RequestThrottled: slow down' }]);
+    expect(waits).toEqual([50, 100, 200]);
+    expect(bodiesOf(mock)).toHaveLength(4);
+  });
+
+  it('treats an entry that the answer does not mention as failed', async () => {
+    const { sqs, mock } = mocked();
+    mock.on(SendMessageBatchCommand).resolves({ Successful: [], Failed: [] });
+    const sent = await createSend(sqs, 'https://sqs/', noWait)('q', entries(1), { signal });
+    expect(sent).toEqual([{ accepted: false, reason: 'q: no answer' }]);
+  });
+
+  it('gives up a call that hangs', async () => {
+    const { sqs, mock } = mocked();
+    mock.on(SendMessageBatchCommand).callsFake(() => new Promise(() => undefined));
+    const send = createSend(sqs, 'https://sqs/', { ...noWait, callSeconds: 0.01, tries: 2 });
+    expect(await send('q', entries(1), { signal })).toEqual([
+      { accepted: false, reason: 'q: Error: no answer within 0.01 s' },
+    ]);
+  });
+
+  it('ends at once when its signal aborts, and says what was accepted until then', async () => {
+    const { sqs, mock } = mocked();
+    const abort = new AbortController();
+    mock
+      .on(SendMessageBatchCommand)
+      .resolvesOnce({ Successful: [{ Id: '0', MessageId: 'm0', MD5OfMessageBody: '' }], Failed: [] })
+      .callsFake(() => {
+        abort.abort(new Error('out of time'));
+        return new Promise(() => undefined);
+      });
+    const waits: number[] = [];
+    const wait = async (milliseconds: number) => void waits.push(milliseconds);
+    const large = [{ body: 'x'.repeat(250_000) }, { body: 'y'.repeat(250_000) }, { body: 'z'.repeat(250_000) }];
+    const sent = await createSend(sqs, 'https://sqs/', { wait, parallel: 1 })('q', large, {
+      signal: abort.signal,
+    });
+    expect(sent.map(({ accepted }) => accepted)).toEqual([true, false, false]);
+    expect(waits.length).toBeLessThanOrEqual(1);
+    expect(bodiesOf(mock)).toHaveLength(2);
+  });
+
+  it('makes no call for no entries', async () => {
+    const { sqs, mock } = mocked();
+    expect(await createSend(sqs, 'https://sqs/')('q', [], { signal })).toEqual([]);
+    expect(bodiesOf(mock)).toHaveLength(0);
+  });
+});
+
+describe('deleting', () => {
+  it('reports what stays and never rejects', async () => {
+    const sqs = new SQSClient({ region: 'us-east-1' });
+    const mock = mockClient(sqs);
+    mock
+      .on(DeleteMessageBatchCommand)
+      .resolvesOnce({ Successful: [], Failed: [{ Id: '3', SenderFault: true, Code: 'ReceiptHandleIsInvalid' }] })
+      .rejects(new Error('gone'));
+    const failures: string[] = [];
+    const remove = createDelete(sqs, 'https://sqs/', 'q', { onFailure: (reason) => void failures.push(reason) });
+    await remove(Array.from({ length: 12 }, (_, number) => `handle ${number}`));
+    expect(failures).toEqual(['q: ReceiptHandleIsInvalid: ', 'q: Error: gone', 'q: Error: gone']);
+  });
+});
+
+describe('batches', () => {
+  it('always hold everything in order, ten at most, and no more bytes than SQS takes unless one item alone has more', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 400_000 })), (sizes) => {
+        const made = batches(sizes, (size) => size);
+        expect(made.flat()).toEqual(sizes);
+        for (const batch of made) {
+          expect(batch.length).toBeGreaterThan(0);
+          expect(batch.length).toBeLessThanOrEqual(10);
+          if (batch.length > 1) expect(batch.reduce((a, b) => a + b)).toBeLessThanOrEqual(262_144);
+        }
+      }),
+    );
+  });
+});

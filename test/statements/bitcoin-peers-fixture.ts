@@ -1,0 +1,84 @@
+// Where the statements about one BitcoinNetwork's nodes take place: a system for each, a network whose pods the test makes, and what
+// their nodes were told.
+import { afterEach, beforeAll, beforeEach } from 'vitest';
+import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import type { Connection } from '../../src/kube/connection.ts';
+import type { BitcoinNodes } from '../../src/simulators/bitcoin.ts';
+import { createBitcoin } from './bitcoin.ts';
+import { install, type System, startSystem } from './harness.ts';
+
+/** The network. */
+export const name = 'my-network';
+/** Its StatefulSet. */
+export const set = 'my-network-sts';
+/** The addresses of its pods. */
+export const [a, b, c] = ['10.1.0.1', '10.1.0.2', '10.1.0.3'];
+export const three = [a, b, c];
+
+/** Where commands lead. */
+export type PeersStage = {
+  connect(): Connection;
+  readonly nodes: BitcoinNodes;
+  /** Whose kubelet answers, where it is not the API server itself. */
+  readonly nodeName?: string;
+};
+
+/** Starts a system for each statement. What is `at` it is of the statement that runs. */
+export function peersScene({ connect, nodes, nodeName }: PeersStage) {
+  let system: System;
+  let bitcoin: ReturnType<typeof createBitcoin>;
+  let from = 0;
+  beforeAll(() => install(connect()));
+  beforeEach(async () => {
+    system = await startSystem(connect());
+    bitcoin = createBitcoin(system, { nodeName });
+    heard();
+  });
+  afterEach(async ({ task }) => {
+    nodes.fail('*', undefined);
+    for (const ordinal of [0, 1, 2]) nodes.fail(pod(ordinal), undefined);
+    await system.end({ failed: task.result?.state === 'fail' });
+  });
+
+  const at = {
+    get system() {
+      return system;
+    },
+    get bitcoin() {
+      return bitcoin;
+    },
+  };
+  const pod = (ordinal: number, of = name) => ({ namespace: system.namespace, name: `${of}-sts-${ordinal}` });
+  function heard(): readonly string[] {
+    const calls = nodes.calls().slice(from);
+    from += calls.length;
+    return calls
+      .filter(({ namespace }) => namespace === system.namespace)
+      .map(({ pod: named, args }) => `${named.slice(-1)}: ${args.slice(2).join(' ')}`)
+      .sort();
+  }
+  return {
+    at,
+    pod,
+    /** Commands since the last call of this, as `ordinal: method ...`, sorted. */
+    heard,
+    reconcile: async () => await system.reconcile(networks, name),
+    /** What a pod's node lists. */
+    added: (ordinal: number, of = name) => [...nodes.added(pod(ordinal, of))].sort(),
+    connected: async (of = name) => await bitcoin.condition(of, 'PeersConnected'),
+    /** What somebody else tells a node. */
+    tell: async (ordinal: number, ...args: readonly string[]): Promise<void> => {
+      const { namespace, name: named } = pod(ordinal);
+      const { signal } = new AbortController();
+      await nodes.execute({ namespace, pod: named, container: 'c', command: ['bitcoin-cli', ...args], signal });
+      from += 1;
+    },
+    /** Makes a network whose first pods are there, and reconciles it. */
+    made: async (ips: readonly string[] = three, spec: object = { nodes: 3 }, of = name): Promise<void> => {
+      await bitcoin.network(of, spec);
+      await system.reconcile(networks, of);
+      for (const [ordinal, ip] of ips.entries()) await bitcoin.pod(of, ordinal, { ip });
+      await system.reconcile(networks, of);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+// The CRD of the kind that the reconcile's cases use. Its spec takes anything, so that a reconciler can meet what its own
+// schema cannot read.
+import { conditionsSchema } from './conditions-schema.ts';
+
+export const widgetDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.reconcile.example.com' },
+  spec: {
+    group: 'reconcile.example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+              status: {
+                type: 'object',
+                properties: {
+                  size: { type: 'number' },
+                  note: { type: 'string' },
+                  coat: { type: 'string' },
+                  observedGeneration: { type: 'integer', format: 'int64' },
+                  conditions: conditionsSchema,
+                },
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+};

@@ -1,0 +1,24 @@
+// Builds a real Bitcoin node for the cluster tests, once per machine: btcd and btcctl, from the Go modules that go.mod here pins. Run
+// it by hand with `node test/bitcoin-node/build.ts`; `npm run test:cluster` does so first. It takes some seconds.
+import { join } from 'node:path';
+import { buildFromCommandLine, goTools } from '../../test/support/go-tools.ts';
+
+/** The programs, as absolute paths. */
+export interface BitcoinBinaries {
+  readonly btcd: string;
+  readonly btcctl: string;
+}
+
+/** Returns the programs, building them first where this machine has not done so. Progress goes to stderr. */
+export async function bitcoinBinaries(): Promise<BitcoinBinaries> {
+  const folder = await goTools({
+    module: import.meta.dirname,
+    name: 'bitcoin-node',
+    announcement: 'btcd for the cluster tests (once; about ten seconds)',
+    programs: ['btcd', 'btcctl'],
+    flags: ['-trimpath', '-buildvcs=false', '-ldflags', '-s -w'],
+  });
+  return { btcd: join(folder, 'btcd'), btcctl: join(folder, 'btcctl') };
+}
+
+if (import.meta.main) await buildFromCommandLine(bitcoinBinaries());
