@@ -1,25 +1,39 @@
-// The package's main entry: what an author of controllers writes with. One of three entries that pass on what others export.
+// The package's main entry: what an author of controllers writes with. One of the entries that pass on what others
+// export.
+export type { Applied, ApplyAllOptions, ApplyFailure, ChildChange, Desired } from './api/apply.ts';
+export { hasCondition, notOk, ok, unknown } from './api/conditions.ts';
+export type { Context } from './api/context.ts';
+export type { Controller, ControllerSpec, Watch } from './api/controller.ts';
+export { type AnyCustomKind, type CustomKind, type CustomResource, defineKind } from './api/custom-kind.ts';
+export type { ControllerDeclaration, ControllerDefinition, ControllerInstance } from './api/definition.ts';
+export type { CommandRule, Exec, ExecOptions, ExecResult, ExecSpec } from './api/exec.ts';
+export { type ForeignKind, foreignKind } from './api/foreign-kind.ts';
+export type { Kind, Live, Meta, ObjectOf } from './api/kind.ts';
 export {
-  aggregate,
   type Dependent,
-  readinessOf,
-  type Settled,
-  settleChildren,
-  warnOfRefusals,
-} from './core/aggregate.ts';
-export { atATime } from './core/at-a-time.ts';
-export { availabilityOf, isCurrent, type Replicated, readyReplicasOf, type Workload } from './core/availability.ts';
-export type { ChildChange, ChildrenOptions } from './core/children.ts';
-export { isStanding } from './core/conditions.ts';
-export type { Context, Log } from './core/context.ts';
-export { type Controller, defineController, type Registered, type Watch } from './core/controller.ts';
-export { controllerUidOf } from './core/owner.ts';
-export { InvalidResultError, InvalidSpecError, NotOwnedError, SettingsError, TerminalError } from './core/errors.ts';
-export type { AllowedCommand, Exec, ExecDeclaration, ExecOptions, Executed } from './api/exec.ts';
-export type { Key } from './core/key.ts';
-export { type Child, existingKind, type Kind, type KindNames, type Meta, type ObjectOf } from './core/kind.ts';
-export { parseJson } from './core/parse-json.ts';
-export { type AnyResource, type Custom, defineResource, type Resource } from './core/resource.ts';
-export type { Condition, Finalized, Result, StandingCondition } from './core/result.ts';
+  deploymentAvailable,
+  isCurrent,
+  type ReplicatedWorkload,
+  readyCondition,
+  recordApplyFailures,
+  statefulSetReady,
+  summarize,
+  type Workload,
+} from './api/readiness.ts';
+export type { Condition, DeclaredCondition, Finalized, Result, ResultOf } from './api/result.ts';
 export { type CelRule, withRule } from './api/rule.ts';
 export { type Secret, secret } from './api/secret.ts';
+export { forEachConcurrently } from './core/async.ts';
+export {
+  InvalidResultError,
+  InvalidSpecError,
+  NotOwnedError,
+  SettingsError,
+  TerminalError,
+  toError,
+} from './core/errors.ts';
+export { parseJson } from './core/json.ts';
+export { formatKey, type Key } from './core/key.ts';
+export type { KindNames } from './core/kind-names.ts';
+export type { Log } from './core/log.ts';
+export { controllerUidOf } from './core/owner.ts';

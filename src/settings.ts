@@ -1,38 +1,48 @@
-// The only reader of process.env: one parser for each process. Settings of controllers are declared by their authors and
-// parsed by defineController from the same environment.
+// The settings of each process, parsed from its environment: one schema and one reader for each process. No other file
+// reads process.env. The settings of a controller are declared by its author, and parsed where the controller is
+// defined.
 import * as z from 'zod';
-import type { Environment } from './core/controller.ts';
+import type { Environment } from './api/definition.ts';
 import { SettingsError } from './core/errors.ts';
-import { formatProblems } from './core/zod-problems.ts';
+import { formatZodIssues } from './core/json.ts';
 
-/** Everything is reached over verified TLS. Node would turn that off for the AWS clients and for fetch by one variable. */
+/** TLS is always verified. This one variable of Node would turn verification off for the AWS clients and for fetch. */
 const tls = {
   NODE_TLS_REJECT_UNAUTHORIZED: z
     .string()
-    .refine((value) => value !== '0', 'certificates are always verified; take it away')
+    .refine((value) => value !== '0', 'certificates are always verified; unset it')
     .optional(),
 };
 
 const queues = {
   ...tls,
-  /** What a queue's name is put behind to give its URL. */
+  /** The URL of a queue without its name. */
   QUEUE_URL_PREFIX: z.url(),
 };
 
-const level = { LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO') };
+const logLevel = { LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO') };
 
 const telemetry = {
-  ...level,
+  ...logLevel,
   METRICS_NAMESPACE: z.string().default('Outrigger'),
-  /** Whether metrics are also kept for each cluster; a metric that is paid for, for each controller and cluster. */
+  /** Whether metrics also have the dimension cluster. CloudWatch bills one metric for each controller and cluster. */
   METRICS_PER_CLUSTER: z.stringbool().default(false),
+};
+
+const clusters = {
+  /** The location of the clusters table: `ssm:/outrigger/dev/clusters/` or the path of a file. */
+  CLUSTERS: z.string().min(1),
+};
+
+const resyncRate = {
+  /** Keys a second for each controller and cluster that a resync, or a watcher that lists a whole kind, sends. */
+  RESYNC_PER_SECOND: z.coerce.number().int().min(1).default(100),
 };
 
 const reconcileSettings = z.object({
   ...queues,
   ...telemetry,
-  /** Where the clusters table is: `ssm:/outrigger/dev/clusters/` or a file's path. */
-  CLUSTERS: z.string().min(1),
+  ...clusters,
 });
 
 const timersSettings = z.object({ ...queues, ...telemetry });
@@ -40,56 +50,56 @@ const timersSettings = z.object({ ...queues, ...telemetry });
 const resyncSettings = z.object({
   ...queues,
   ...telemetry,
-  CLUSTERS: z.string().min(1),
-  /** How far apart the schedule's ticks are. */
-  RESYNC_TICK_SECONDS: z.coerce.number().int().min(1).default(600),
-  /** Overrides every controller's own period; for one machine, where nobody waits ten hours. */
-  RESYNC_PERIOD_SECONDS: z.preprocess(
-    (given) => (given === '' ? undefined : given),
-    z.coerce.number().int().min(1).optional(),
-  ),
-  /** How old an unobserved change must be before it is said to be missed; at least the visibility time-out. */
-  RESYNC_GRACE_SECONDS: z.coerce.number().int().min(1).default(240),
-  /** At most this many keys a second for each controller and cluster. */
-  RESYNC_PER_SECOND: z.coerce.number().int().min(1).default(100),
+  ...clusters,
+  /** The period of the resync's schedule. */
+  RESYNC_SCHEDULE_SECONDS: z.coerce.number().int().min(1).default(600),
+  /** Overrides the resync period of every controller. For development, where the default of ten hours is too long. */
+  RESYNC_PERIOD_SECONDS: emptyAsUnset(z.coerce.number().int().min(1).optional()),
+  /** The age at which a change that was not reconciled counts as missed; at least the queues' visibility timeout. */
+  RESYNC_MISSED_AFTER_SECONDS: z.coerce.number().int().min(1).default(240),
+  ...resyncRate,
 });
 
 const watcherSettings = z.object({
   ...queues,
-  ...level,
+  ...logLevel,
   /** The name of this cluster in the clusters table. */
   CLUSTER: z.string().min(1),
-  /** A kubeconfig file; absent inside a cluster, where the pod's service account is used. */
+  /** The path of a kubeconfig; absent in a pod, which uses its service account. */
   KUBECONFIG: z.string().optional(),
   KUBECONFIG_CONTEXT: z.string().optional(),
-  /** The kubelet tells every container where its API server is. */
+  /** Set by the kubelet in every container: the address of the API server. */
   KUBERNETES_SERVICE_HOST: z.string().optional(),
   KUBERNETES_SERVICE_PORT: z.coerce.number().int().min(1).max(65_535).default(443),
   /** The port of /healthz, /readyz and /metrics; 0 takes a free one. */
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
-  /** Absent: every address, IPv6 included, where a cluster's pods have nothing else. */
+  /** The address to listen on; absent: all addresses, including IPv6, which is the only one in IPv6 clusters. */
   HOST: z.string().optional(),
-  /** Only this namespace; absent: all. */
+  /** The only namespace to watch; absent: all. */
   WATCH_NAMESPACE: z.string().optional(),
-  RESYNC_PER_SECOND: z.coerce.number().int().min(1).default(100),
+  ...resyncRate,
   /**
-   * Changed keys that go to each controller's queue each second, after a burst of FORWARD_BURST; what is beyond it waits here. All
-   * clusters share that queue, and the function behind it works off batch size x concurrency / seconds of a key: at 10, 10 and
-   * 0.2 s, 500 a second. So with 200 no single cluster fills it for long, not even when both replicas send a key that changed again
-   * while it waited; and 2,000 are done in 4 s, which is the most that a flood keeps another cluster waiting. Slower controllers
-   * that several clusters share want less.
+   * The rate limit of changes to each controller's queue, in keys a second, after a burst of RATE_LIMIT_BURST. The
+   * excess waits in the watcher. All clusters share the queue. Its function reconciles batch size x concurrency /
+   * seconds per key: with 10, 10 and 0.2 s these are 500 keys a second. At 200 a single cluster therefore does not fill
+   * the queue for long, even if both replicas send a key that changed again while it was queued. A burst of 2,000 is
+   * reconciled in 4 s, which is the longest time that a burst delays another cluster. Slower controllers that several
+   * clusters share need a lower limit.
    */
-  FORWARD_PER_SECOND: z.coerce.number().gt(0).default(200),
-  FORWARD_BURST: z.coerce.number().int().min(1).default(2000),
-  /** How often the cursor is written while messages are accepted; half as often otherwise. */
-  CURSOR_SECONDS: z.coerce.number().min(0.1).default(30),
-  /** Tells queues that have begun empty from those that were at the same URL before: a cursor speaks for one of them. */
-  QUEUES_ID: z.string().default(''),
+  RATE_LIMIT_PER_SECOND: z.coerce.number().gt(0).default(200),
+  RATE_LIMIT_BURST: z.coerce.number().int().min(1).default(2000),
+  /** How often the watch checkpoint is written while SQS accepts messages. Otherwise it is written half as often. */
+  CHECKPOINT_SECONDS: z.coerce.number().min(0.1).default(30),
+  /**
+   * Change it after the queues were deleted and created again at the same URL: the watch checkpoint is valid for one
+   * set of queues.
+   */
+  QUEUE_GENERATION: z.string().default(''),
 });
 
-/** An operator's commands have options for all of it; empty counts as not set. */
-const notEmpty = z.preprocess((given) => (given === '' ? undefined : given), z.string().optional());
-const operatorSettings = z.object({ ...tls, QUEUE_URL_PREFIX: notEmpty, CLUSTERS: notEmpty });
+/** The defaults of the CLI's options. */
+const unlessEmpty = emptyAsUnset(z.string().optional());
+const operatorSettings = z.object({ ...tls, QUEUE_URL_PREFIX: unlessEmpty, CLUSTERS: unlessEmpty });
 
 const credentials = z.object({
   AWS_ACCESS_KEY_ID: z.string().min(1),
@@ -102,42 +112,42 @@ export type TimersSettings = z.infer<typeof timersSettings>;
 export type ResyncSettings = z.infer<typeof resyncSettings>;
 export type WatcherSettings = z.infer<typeof watcherSettings>;
 
-/** The process's environment, for controllers' own settings and for child processes. */
+/** Returns the environment of the process, for the settings of controllers and for child processes. */
 export function environment(): Environment {
   return process.env;
 }
 
-/** Reads what a reconcile function needs. Throws SettingsError, naming the variables. */
+/** Reads the settings of a reconcile function. Throws a SettingsError that names the variables. */
 export function readReconcileSettings(from: Environment = process.env): ReconcileSettings {
   return parse(reconcileSettings, from);
 }
 
-/** Reads what the timers function needs. Throws SettingsError. */
+/** Reads the settings of the timers function. Throws a SettingsError. */
 export function readTimersSettings(from: Environment = process.env): TimersSettings {
   return parse(timersSettings, from);
 }
 
-/** Reads what the resync function needs. Throws SettingsError. */
+/** Reads the settings of the resync function. Throws a SettingsError. */
 export function readResyncSettings(from: Environment = process.env): ResyncSettings {
   return parse(resyncSettings, from);
 }
 
-/** Reads what the watcher needs. Throws SettingsError. */
+/** Reads the settings of the watcher. Throws a SettingsError. */
 export function readWatcherSettings(from: Environment = process.env): WatcherSettings {
   return parse(watcherSettings, from);
 }
 
-/** Reads where an operator's commands look when no option says it. */
+/** Reads the defaults of the CLI's options. Throws a SettingsError. */
 export function readOperatorSettings(from: Environment = process.env): z.infer<typeof operatorSettings> {
   return parse(operatorSettings, from);
 }
 
-/** Reads the trace of the invocation under way, which Lambda changes with each; undefined elsewhere. */
+/** Reads the trace header of the current invocation, which Lambda sets for each; undefined outside of Lambda. */
 export function readTraceHeader(from: Environment = process.env): string | undefined {
   return from._X_AMZN_TRACE_ID;
 }
 
-/** Reads the credentials that Lambda gives a function. Throws SettingsError. */
+/** Reads the credentials that Lambda provides to a function. Throws a SettingsError. */
 export function readCredentials(from: Environment = process.env): {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -151,9 +161,13 @@ export function readCredentials(from: Environment = process.env): {
   };
 }
 
+/** An empty variable counts as not set. */
+function emptyAsUnset<S extends z.ZodType>(schema: S) {
+  return z.preprocess((given) => (given === '' ? undefined : given), schema);
+}
+
 function parse<S extends z.ZodObject>(schema: S, from: Environment): z.infer<S> {
   const parsed = schema.safeParse(from);
-  if (!parsed.success)
-    throw new SettingsError(`the environment lacks what this process needs: ${formatProblems(parsed.error)}`);
+  if (!parsed.success) throw new SettingsError(`invalid environment variables: ${formatZodIssues(parsed.error)}`);
   return parsed.data;
 }

@@ -1,2 +1,2 @@
 // The package's entry `outrigger/testing`: for tests of reconcilers.
-export { type RecordedEvent, type TestContext, testContext } from './testing/test-context.ts';
+export { type RecordedEvent, type TestContext, type TestContextOptions, testContext } from './testing/test-context.ts';

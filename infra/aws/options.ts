@@ -1,27 +1,27 @@
-// What a deployment may be told beside its stage, region and the controllers' settings: the defaults stand in serverless.yml under
-// params, where a stage may have others, and `--param NAME=value` goes before both. Everything is read here, once, so that a wrong
-// value ends in one line before anything is packaged.
+// The options of a deployment besides its stage, its region and the controllers' settings. The defaults are in
+// serverless.yml under params, where a stage may override them. `--param NAME=value` overrides both. All options are
+// parsed here, once, so that an invalid value ends with a one-line error before anything is packaged.
 
-/** A deployment's options, read. What is undefined was not given. */
+/** The parsed options of a deployment. An undefined option was not set. */
 export type Options = {
-  /** How long CloudWatch keeps the functions' logs. */
+  /** Retention of the functions' logs in CloudWatch. */
   readonly logRetentionDays: number;
-  /** A topic that alarms tell; without it the deployment makes its own. */
+  /** The SNS topic for alarms. Without it the deployment creates one. */
   readonly alarmTopicArn?: string | undefined;
-  /** A key for the queues, instead of SQS' own. */
+  /** The KMS key of the queues, instead of SQS-managed encryption. */
   readonly kmsKeyArn?: string | undefined;
-  /** Where functions are to be, for clusters that only a VPC reaches. */
+  /** The VPC of the functions, for clusters that only a VPC reaches. */
   readonly vpc?: { readonly subnetIds: readonly string[]; readonly securityGroupIds: readonly string[] } | undefined;
-  /** Whether AWS X-Ray records what functions do. */
+  /** Whether the functions send traces to AWS X-Ray. */
   readonly tracing: boolean;
 };
 
-/** An option that cannot be: one line that names it and says what it should be. */
+/** An invalid option. The message is one line: the option and its valid values. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
 }
 
-/** The names of all options, as `--param` takes them. */
+/** The names of all options of `--param`. */
 const optionNames = [
   'LOG_RETENTION_DAYS',
   'ALARM_TOPIC_ARN',
@@ -32,48 +32,48 @@ const optionNames = [
   'METRICS_PER_CLUSTER',
 ] as const;
 
-/** What CloudWatch Logs takes (PutRetentionPolicy). */
+/** The values that CloudWatch Logs accepts (PutRetentionPolicy). */
 const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 const topicArn = /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+$/;
-/** An alias will not do: IAM knows keys by their ARN alone. */
+/** Not an alias: IAM policies identify a key by its ARN only. */
 const keyArn = /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/;
 
-/** Reads the options. Throws OptionError. */
+/** Parses the options. Throws OptionError. */
 export function readOptions(given: Readonly<Record<string, unknown>>): Options {
   const text = (name: (typeof optionNames)[number]): string => String(given[name] ?? '').trim();
   const matching = (name: (typeof optionNames)[number], pattern: RegExp, example: string): string | undefined => {
     const value = text(name);
-    if (value !== '' && !pattern.test(value)) throw wrong(name, value, `give an ARN like ${example}`);
+    if (value !== '' && !pattern.test(value)) throw invalidOption(name, value, `give an ARN like ${example}`);
     return value === '' ? undefined : value;
   };
   const listOf = (name: (typeof optionNames)[number], pattern: RegExp, example: string): readonly string[] => {
     const values = text(name)
       .split(/[\s,]+/)
       .filter((value) => value !== '');
-    const odd = values.find((value) => !pattern.test(value));
-    if (odd !== undefined) throw wrong(name, odd, `give ids, with commas between them, like ${example}`);
+    const invalid = values.find((value) => !pattern.test(value));
+    if (invalid !== undefined) throw invalidOption(name, invalid, `give comma-separated ids like ${example}`);
     return values;
   };
 
   const days = Number(text('LOG_RETENTION_DAYS'));
   if (!retentionDays.includes(days))
-    throw wrong('LOG_RETENTION_DAYS', text('LOG_RETENTION_DAYS'), `give one of ${retentionDays.join(', ')}`);
+    throw invalidOption('LOG_RETENTION_DAYS', text('LOG_RETENTION_DAYS'), `give one of ${retentionDays.join(', ')}`);
   const tracing = text('TRACING');
-  if (tracing !== 'on' && tracing !== 'off') throw wrong('TRACING', tracing, 'give on or off');
-  // The functions read this one themselves.
+  if (tracing !== 'on' && tracing !== 'off') throw invalidOption('TRACING', tracing, 'give on or off');
+  // Checked only: the functions read this option themselves.
   const perCluster = text('METRICS_PER_CLUSTER');
   if (perCluster !== 'true' && perCluster !== 'false')
-    throw wrong('METRICS_PER_CLUSTER', perCluster, 'give true or false');
+    throw invalidOption('METRICS_PER_CLUSTER', perCluster, 'give true or false');
 
   const subnetIds = listOf('VPC_SUBNET_IDS', /^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, 'subnet-0a1b2c3d,subnet-4e5f6a7b');
   const securityGroupIds = listOf('VPC_SECURITY_GROUP_IDS', /^sg-([0-9a-f]{8}|[0-9a-f]{17})$/, 'sg-0a1b2c3d');
   if (subnetIds.length === 0 && securityGroupIds.length > 0)
-    throw new OptionError('VPC_SUBNET_IDS is needed beside VPC_SECURITY_GROUP_IDS: --param VPC_SUBNET_IDS=subnet-...');
+    throw new OptionError('VPC_SUBNET_IDS is required with VPC_SECURITY_GROUP_IDS: --param VPC_SUBNET_IDS=subnet-...');
   if (subnetIds.length > 0 && securityGroupIds.length === 0)
     throw new OptionError(
-      'VPC_SECURITY_GROUP_IDS is needed beside VPC_SUBNET_IDS: --param VPC_SECURITY_GROUP_IDS=sg-...',
+      'VPC_SECURITY_GROUP_IDS is required with VPC_SUBNET_IDS: --param VPC_SECURITY_GROUP_IDS=sg-...',
     );
 
   return {
@@ -85,15 +85,15 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
   };
 }
 
-/** Refuses what `--param` was given and nobody reads: a slip of the pen would otherwise deploy the default. Throws OptionError. */
+/** Refuses unknown names in `--param`: a typing error would otherwise deploy the default. Throws OptionError. */
 export function refuseUnknown(given: readonly string[], settings: readonly string[]): void {
   const known = [...optionNames, ...settings];
   for (const name of given.map((pair) => pair.split('=')[0] ?? '')) {
     if (!known.includes(name))
-      throw new OptionError(`--param ${name}: nothing reads it; there are ${known.join(', ')}`);
+      throw new OptionError(`--param ${name}: unknown parameter; use one of ${known.join(', ')}`);
   }
 }
 
-function wrong(name: string, value: string, remedy: string): OptionError {
-  return new OptionError(`${name}: ${JSON.stringify(value)} will not do; ${remedy}`);
+function invalidOption(name: string, value: string, remedy: string): OptionError {
+  return new OptionError(`${name}: ${JSON.stringify(value)} is not valid; ${remedy}`);
 }

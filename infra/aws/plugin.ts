@@ -1,10 +1,10 @@
-// The osls plugin that reads a deployment's options and puts them into the template that osls compiled. What it refuses ends in one
-// line, before anything is packaged or uploaded.
+// The osls plugin that parses the options of a deployment and applies them to the template that osls compiled. An
+// invalid option ends with a one-line error, before anything is packaged or uploaded.
 import { checkNames } from './check-names.ts';
 import { OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
 import { type Template, withOptions } from './with-options.ts';
 
-/** As much of osls as the plugin uses (its documentation, "Creating plugins"). */
+/** The parts of osls that the plugin uses (its documentation, "Creating plugins"). */
 type Osls = {
   readonly classes: { readonly Error: new (message: string, code: string) => Error };
   readonly processedInput: { readonly commands: readonly string[] };
@@ -19,13 +19,13 @@ type Osls = {
   };
 };
 
-/** Makes the plugin; osls calls this with `new`. */
+/** Creates the plugin. osls calls this with `new`. */
 export default function deploymentOptions(
   osls: Osls,
   { param = [] }: { readonly param?: readonly string[] },
 ): { readonly hooks: Readonly<Record<string, () => void>> } {
   const { service } = osls;
-  const orOneLine = <T>(act: () => T): T => {
+  const withOneLineErrors = <T>(act: () => T): T => {
     try {
       return act();
     } catch (error) {
@@ -37,13 +37,13 @@ export default function deploymentOptions(
   return {
     hooks: {
       initialize: () =>
-        orOneLine(() => {
+        withOneLineErrors(() => {
           refuseUnknown(param, service.custom.settings);
           options();
           if (osls.processedInput.commands.join(' ') === 'deploy') refuseMissing(service);
         }),
       'after:aws:package:finalize:mergeCustomProviderResources': () =>
-        orOneLine(() => {
+        withOneLineErrors(() => {
           const template = withOptions(service.provider.compiledCloudFormationTemplate, options());
           checkNames(template, service.provider.region);
           service.provider.compiledCloudFormationTemplate = template;
@@ -52,7 +52,7 @@ export default function deploymentOptions(
   };
 }
 
-/** CloudFormation would say so too, but after everything was uploaded. */
+/** Refuses missing parameters. CloudFormation refuses them too, but only after the upload. */
 function refuseMissing({ provider, resources }: Osls['service']): void {
   for (const { ParameterKey, ParameterValue } of provider.stackParameters) {
     const needed = resources.Parameters[ParameterKey]?.ConstraintDescription;

@@ -1,6 +1,7 @@
-// A compiled template with the deployment's options in it. The pieces beside this file and the generated ones say what is always so;
-// what an option changes is the same for every queue, function and role, those included that are added later, so it is done here.
-// Nothing is left to CloudFormation's conditions: a template says plainly what it will be, and one machine can read it.
+// Applies the options of a deployment to its compiled template. The YAML files here and the generated ones have the
+// fixed parts. An option changes every queue, function or role in the same way, later ones included, so it is applied
+// here. CloudFormation conditions are not used: the template states its resources directly, and outrigger dev can read
+// it.
 import type { Options } from './options.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -8,42 +9,42 @@ type Properties = Readonly<Record<string, unknown>>;
 /** A resource of a template. */
 export type Resource = { readonly Type: string; readonly Properties?: Properties };
 
-/** As much of a template as options change. */
+/** The parts of a template that options change. */
 export type Template = {
   readonly Parameters?: Readonly<Record<string, unknown>>;
   readonly Resources: Readonly<Record<string, Resource>>;
 };
 
-/** Puts the options into a template. */
+/** Applies the options to a template. */
 export function withOptions<T extends Template>(template: T, options: Options): T {
   const resources = Object.entries(template.Resources).map(
-    ([id, resource]) => [id, changed(resource, options)] as const,
+    ([id, resource]) => [id, applyOptions(resource, options)] as const,
   );
   const { alarmTopicArn } = options;
   if (alarmTopicArn === undefined) return { ...template, Resources: Object.fromEntries(resources) };
   return {
     ...template,
-    // Alarms refer to the topic by its id. Where it is somebody else's, the id is a parameter's.
+    // Alarms refer to the topic by its logical id. For an existing topic, a parameter has that id.
     Parameters: {
       ...template.Parameters,
-      AlarmTopic: { Type: 'String', Default: alarmTopicArn, Description: 'The topic that alarms tell.' },
+      AlarmTopic: { Type: 'String', Default: alarmTopicArn, Description: 'The topic that receives alarms.' },
     },
     Resources: Object.fromEntries(resources.filter(([id]) => id !== 'AlarmTopic')),
   };
 }
 
-function changed(resource: Resource, options: Options): Resource {
+function applyOptions(resource: Resource, options: Options): Resource {
   const { kmsKeyArn, vpc, tracing, logRetentionDays } = options;
   const { Properties = {} } = resource;
-  const having = (more: Properties): Resource => ({ ...resource, Properties: { ...Properties, ...more } });
+  const withProperties = (more: Properties): Resource => ({ ...resource, Properties: { ...Properties, ...more } });
   switch (resource.Type) {
     case 'AWS::SQS::Queue':
-      // SQS takes one kind of encryption.
-      return having(kmsKeyArn === undefined ? { SqsManagedSseEnabled: true } : { KmsMasterKeyId: kmsKeyArn });
+      // A queue has one kind of encryption.
+      return withProperties(kmsKeyArn === undefined ? { SqsManagedSseEnabled: true } : { KmsMasterKeyId: kmsKeyArn });
     case 'AWS::Logs::LogGroup':
-      return having({ RetentionInDays: logRetentionDays });
+      return withProperties({ RetentionInDays: logRetentionDays });
     case 'AWS::Lambda::Function':
-      return having({
+      return withProperties({
         ...(vpc && { VpcConfig: { SubnetIds: vpc.subnetIds, SecurityGroupIds: vpc.securityGroupIds } }),
         ...(tracing && { TracingConfig: { Mode: 'Active' } }),
       });
@@ -51,7 +52,7 @@ function changed(resource: Resource, options: Options): Resource {
       const policies = Array.isArray(Properties.Policies) ? Properties.Policies : [];
       const statements = functionStatements(options);
       if (statements.length === 0) return resource;
-      return having({
+      return withProperties({
         Policies: [
           ...policies,
           { PolicyName: 'options', PolicyDocument: { Version: '2012-10-17', Statement: statements } },
@@ -63,7 +64,7 @@ function changed(resource: Resource, options: Options): Resource {
       const document = Properties.PolicyDocument;
       const statements = keyStatements(kmsKeyArn);
       if (statements.length === 0 || !hasStatements(document)) return resource;
-      return having({ PolicyDocument: { ...document, Statement: [...document.Statement, ...statements] } });
+      return withProperties({ PolicyDocument: { ...document, Statement: [...document.Statement, ...statements] } });
     }
     default:
       return resource;
@@ -73,7 +74,8 @@ function changed(resource: Resource, options: Options): Resource {
 function functionStatements({ kmsKeyArn, vpc, tracing }: Options): readonly object[] {
   return [
     ...keyStatements(kmsKeyArn),
-    // AWS Lambda, "Giving Lambda functions access to resources in an Amazon VPC": none of them can be narrowed to a resource.
+    // AWS Lambda, "Giving Lambda functions access to resources in an Amazon VPC": these actions have no resource-level
+    // permissions.
     ...(vpc
       ? [
           allow(
@@ -89,12 +91,12 @@ function functionStatements({ kmsKeyArn, vpc, tracing }: Options): readonly obje
           ),
         ]
       : []),
-    // AWS X-Ray knows no resources here.
+    // AWS X-Ray has no resource-level permissions for these actions.
     ...(tracing ? [allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*')] : []),
   ];
 }
 
-/** Amazon SQS, "Key management": a sender needs both, a consumer Decrypt. Every role sends, and who only sends needs both. */
+/** Amazon SQS, "Key management": a sender needs both actions, a consumer needs Decrypt. Every role here sends. */
 function keyStatements(key: string | undefined): readonly object[] {
   return key === undefined ? [] : [allow(['kms:GenerateDataKey', 'kms:Decrypt'], key)];
 }

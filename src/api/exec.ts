@@ -1,64 +1,66 @@
-// Commands in containers, as a controller declares and sends them. The declaration is what its role and an admission policy
-// allow in the cluster; here the same limit holds before any request is made.
+// Commands in containers, as a controller declares and sends them. The declaration is what its role and an admission
+// policy allow in the cluster; the same limit holds here before any request is made.
 import type { Key } from '../core/key.ts';
 
-/** How a command ended. A code other than 0 is a value: what it means is the command's own business. */
-export type Executed = { readonly exitCode: number; readonly stdout: string; readonly stderr: string };
+/** How a command ended. A code other than 0 is a value: its meaning is the command's own. */
+export type ExecResult = { readonly exitCode: number; readonly stdout: string; readonly stderr: string };
 
-/** What can be chosen about one command. */
+/** Options of one command. */
 export type ExecOptions = {
   /** From the call to the command's end, 5 when absent. A command that takes longer is not stopped by it. */
   readonly timeoutSeconds?: number;
 };
 
 /**
- * Runs a command in a container of a pod: an argv, never a shell's line. The namespace is the object's own unless the key names
- * another. Throws a TypeError, before any request, for a container or a command that is not declared; when the command
- * cannot be started, or its end is not heard, what the API or the connection failed with.
+ * Runs a command in a container of a pod: an argv, never a shell's line. The namespace is the object's own unless the
+ * key names another. Throws a TypeError, before any request, for a container or a command that is not declared. Throws
+ * the error of the API or of the connection when the command cannot be started or its end is not received.
  */
 export type Exec = (
   pod: Key,
   container: string,
   command: readonly string[],
   options?: ExecOptions,
-) => Promise<Executed>;
+) => Promise<ExecResult>;
 
 /**
- * How an allowed argv begins, word by word. With `changes` it alters something, so that a resync that has sent it (and it ended
- * with 0) is counted as one that had to repair; without, it only looks.
+ * The beginning of an allowed argv, word by word. With `mutates` the command changes something: a resync that has sent
+ * it (and it ended with 0) counts as one that corrected drift. Without, it is read-only.
  */
-export type AllowedCommand = readonly string[] | { readonly argv: readonly string[]; readonly changes: true };
+export type CommandRule = readonly string[] | { readonly argv: readonly string[]; readonly mutates: true };
 
-/** What a controller may run, and where. */
-export type ExecDeclaration = {
-  /** How the name of the container ends. */
+/** The commands that a controller may run, and the containers. */
+export type ExecSpec = {
+  /** The end of the container's name. */
   readonly container: string;
-  readonly commands: readonly AllowedCommand[];
+  readonly commands: readonly CommandRule[];
 };
 
-/** What a controller may say about exec: what it runs, or nothing. */
-export type Executes = ExecDeclaration | undefined;
+/** Stands for `exec` where none is declared; an interface, because error messages show its name. */
+export interface NoExecDeclared extends ExecSpec {
+  readonly 'declare `exec` with the commands first': never;
+}
 
 /** One entry of a declaration, spelt out. */
-export type CommandRule = { readonly argv: readonly string[]; readonly changes: boolean };
+export type AllowedCommand = { readonly argv: readonly string[]; readonly mutates: boolean };
 
 /** Spells out the entries of a declaration. */
-export function commandRules({ commands }: ExecDeclaration): readonly CommandRule[] {
-  return commands.map((one) => ('argv' in one ? one : { argv: one, changes: false }));
+export function commandRules({ commands }: ExecSpec): readonly AllowedCommand[] {
+  return commands.map((one) => ('argv' in one ? one : { argv: one, mutates: false }));
 }
 
 /**
- * Finds the entry that allows a command, the longest if there are several. Throws a TypeError that quotes no argument: they
- * may be nobody's business.
+ * Finds the entry that allows a command, the longest if there are several. Throws a TypeError that quotes no argument:
+ * they may be confidential.
  */
 export function ruleFor(
-  declaration: ExecDeclaration,
+  spec: ExecSpec,
   { controller, container, command }: { controller: string; container: string; command: readonly string[] },
-): CommandRule {
-  if (!container.endsWith(declaration.container)) {
+): AllowedCommand {
+  if (!container.endsWith(spec.container)) {
     throw new TypeError(`${controller} does not declare exec in ${JSON.stringify(container)}, so it would be refused`);
   }
-  const found = commandRules(declaration)
+  const found = commandRules(spec)
     .filter(({ argv }) => argv.length <= command.length && argv.every((word, index) => word === command[index]))
     .sort((a, b) => b.argv.length - a.argv.length)[0];
   if (found !== undefined) return found;

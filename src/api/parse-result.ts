@@ -2,16 +2,16 @@
 // declared or a delay that is not a number, and past this point each of them would be lost without a word.
 import * as z from 'zod';
 import { InvalidResultError } from '../core/errors.ts';
-import type { Side } from '../core/part.ts';
-import type { Condition, Finalized } from '../core/result.ts';
-import { formatProblems } from '../core/zod-problems.ts';
+import { formatZodIssues } from '../core/json.ts';
+import type { DeclaredCondition, Finalized } from './result.ts';
+import type { StatusView } from './status-slice.ts';
 
 /** A result without its types: parsed, complete. */
 export type AnyResult = {
   readonly status: object;
-  readonly conditions: Readonly<Record<string, Condition>>;
+  readonly conditions: Readonly<Record<string, DeclaredCondition>>;
   readonly requeueAfterSeconds?: number;
-  readonly retry?: Error;
+  readonly error?: Error;
 };
 
 /** A year. What is due later is the resync's to find; what is not a number would be due never. */
@@ -28,28 +28,28 @@ const condition = z.object({
 const finalized = z.strictObject({ requeueAfterSeconds, reason: z.string().min(1), message: z.string().optional() });
 
 /**
- * Makes the check of a side's results, once: a schema costs more to make than to ask. The check throws InvalidResultError, naming the
- * field that is unknown, missing or wrong.
+ * Makes the check of a view's results, once: a schema costs more to make than to ask. The check throws
+ * InvalidResultError, naming the field that is unknown, missing or wrong.
  */
 export function createResultParser({
   conditions: declared,
   parseStatus,
-}: Pick<Side<unknown, unknown>, 'conditions' | 'parseStatus'>): (result: {
+}: Pick<StatusView, 'conditions' | 'parseStatus'>): (result: {
   readonly status: unknown;
   readonly conditions: unknown;
 }) => AnyResult {
   const rest = z.strictObject({
     conditions: z.strictObject(Object.fromEntries(declared.map((type) => [type, condition]))),
     requeueAfterSeconds: requeueAfterSeconds.optional(),
-    retry: z.instanceof(Error).optional(),
+    error: z.instanceof(Error).optional(),
   });
   return ({ status, conditions: said, ...wish }) => {
-    const { conditions, requeueAfterSeconds: after, retry } = parse(rest, { conditions: said, ...wish });
+    const { conditions, requeueAfterSeconds: after, error } = parse(rest, { conditions: said, ...wish });
     return {
       status: parseStatus(status),
       conditions: Object.fromEntries(Object.entries(conditions).map(([type, one]) => [type, conditionOf(one)])),
       ...(after === undefined ? {} : { requeueAfterSeconds: after }),
-      ...(retry === undefined ? {} : { retry }),
+      ...(error === undefined ? {} : { error }),
     };
   };
 }
@@ -61,12 +61,37 @@ export function parseFinalized(said: Finalized): Finalized {
   return message === undefined ? rest : { ...rest, message };
 }
 
-function conditionOf({ message, ...rest }: z.output<typeof condition>): Condition {
+/**
+ * Parses a value strictly: a field that the schema does not know would be dropped on its way to the API server, so it
+ * is an error, at any depth. Throws InvalidResultError, naming the field below `name`.
+ */
+export function parseStrictly(schema: z.ZodObject, value: unknown, name: string): object {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw new InvalidResultError(formatZodIssues(parsed.error, name));
+  const unknown = unknownPath(value, parsed.data, name);
+  if (unknown !== undefined) throw new InvalidResultError(`${unknown}: unknown field`);
+  return parsed.data;
+}
+
+function conditionOf({ message, ...rest }: z.output<typeof condition>): DeclaredCondition {
   return message === undefined ? rest : { ...rest, message };
 }
 
 function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new InvalidResultError(formatProblems(parsed.error));
+  if (!parsed.success) throw new InvalidResultError(formatZodIssues(parsed.error));
   return parsed.data;
+}
+
+function unknownPath(given: unknown, known: unknown, path: string): string | undefined {
+  if (typeof given !== 'object' || given === null || typeof known !== 'object' || known === null) return undefined;
+  const kept = new Map(Object.entries(known));
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    const at = `${path}.${name}`;
+    if (!kept.has(name)) return at;
+    const below = unknownPath(value, kept.get(name), at);
+    if (below !== undefined) return below;
+  }
+  return undefined;
 }

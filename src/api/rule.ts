@@ -20,7 +20,8 @@ export const preserveKey = 'x-kubernetes-preserve-unknown-fields';
 
 /**
  * Adds a rule to a schema: checked by zod where we parse, and by CEL in the API server.
- * @example withRule(z.object({ low: z.number(), high: z.number() }), { rule: 'self.low < self.high', message: 'low must be below high', fieldPath: '.low' }, (value) => value.low < value.high)
+ * @example withRule(z.object({ low: z.number(), high: z.number() }), { rule: 'self.low < self.high', message: 'low
+ *   must be below high', fieldPath: '.low' }, (value) => value.low < value.high)
  */
 export function withRule<S extends z.ZodType>(schema: S, cel: CelRule, holds: (value: z.output<S>) => boolean): S {
   const path = cel.fieldPath?.split('.').filter((segment) => segment !== '');

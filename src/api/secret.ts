@@ -1,5 +1,6 @@
-// A setting that is a secret: the environment says where it is kept, never what it is, so that neither a template nor a console
-// shows it, and one that is replaced needs no deployment. Whatever runs a controller brings the way to where secrets are kept.
+// A setting that is a secret: the environment says where it is kept, never what it is, so that neither a template nor a
+// console shows it, and one that is replaced needs no deployment. Whatever runs a controller brings the way to where
+// secrets are kept.
 import * as z from 'zod';
 import { SettingsError } from '../core/errors.ts';
 
@@ -9,7 +10,7 @@ export type SecretReference = {
   readonly secret: string;
   /** Of a secret that is a JSON object of texts, as the console writes them: which one. */
   readonly key?: string | undefined;
-  /** After this long it is read again. */
+  /** How long a value is cached. */
   readonly maxAgeSeconds: number;
 };
 
@@ -17,25 +18,25 @@ export type SecretReference = {
 export type SecretReader = {
   /** Reads one. `where` says who refers to it, for the error. */
   read(reference: SecretReference, where: string): Promise<string>;
-  /** Forgets one: it was refused, so it may have been replaced. */
+  /** Forgets the cached value: it was not accepted, so the secret may have been replaced. */
   forget(reference: SecretReference): void;
 };
 
 /** A secret as a controller's clients have it. */
 export type Secret = {
-  /** Reads it. It is remembered for as long as the setting allows, so ask for it at each use. */
+  /** Reads it. The value is cached for as long as the setting allows, so call this at each use. */
   read(): Promise<string>;
-  /** Says that it was not accepted: it is read anew at the next use. */
-  refused(): void;
+  /** Discards the value, because it was not accepted: it is read again at the next use. */
+  invalidate(): void;
 };
 
 const connect = Symbol('connect');
 type Setting = Secret & { readonly [connect]: (reader: SecretReader, where: string) => void };
 
 /**
- * Declares a setting whose variable names a secret of Secrets Manager, by name or ARN; `name#key` is the text under a key of a secret
- * that is a JSON object. A function may read those whose names begin with `outrigger/<stage>/settings/`. On one machine `file:` and a
- * path will do.
+ * Declares a setting whose variable names a secret of Secrets Manager, by name or ARN; `name#key` is the text under a
+ * key of a secret that is a JSON object. A function may read those whose names begin with
+ * `outrigger/<stage>/settings/`. On one machine `file:` and a path will do.
  * @example settings: z.object({ PLANT_TOKEN: secret({ maxAgeSeconds: 60 }) })
  */
 export function secret({ maxAgeSeconds = 300 }: { readonly maxAgeSeconds?: number } = {}): z.ZodType<Secret, string> {
@@ -64,13 +65,13 @@ function settingOf(reference: SecretReference): Setting {
   let read: Secret['read'] = async () => {
     throw new SettingsError(`secret "${reference.secret}" was read where nothing gives out secrets`);
   };
-  let refused = () => {};
+  let invalidate = () => {};
   return {
     read: async () => await read(),
-    refused: () => refused(),
+    invalidate: () => invalidate(),
     [connect]: (reader, where) => {
       read = async () => await reader.read(reference, where);
-      refused = () => reader.forget(reference);
+      invalidate = () => reader.forget(reference);
     },
   };
 }

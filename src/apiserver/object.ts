@@ -1,7 +1,8 @@
-// What every object of the API has, and how an object is found: by its name, and its namespace where the kind has them.
+// The type of every API object, its metadata, and the key it is stored under: its name, and its namespace if the kind
+// is namespaced.
 import { isObject, type Json, type JsonObject } from './json.ts';
 
-/** ObjectMeta, as far as the server itself looks at it. */
+/** The fields of ObjectMeta that the server reads or writes. */
 export interface Metadata extends JsonObject {
   readonly name?: string;
   readonly generateName?: string;
@@ -14,12 +15,12 @@ export interface Metadata extends JsonObject {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
-  readonly ownerReferences?: readonly OwnerReference[];
+  readonly ownerReferences?: readonly StoredOwnerReference[];
   readonly managedFields?: readonly JsonObject[];
 }
 
-/** One owner of an object. */
-export interface OwnerReference extends JsonObject {
+/** One entry of `metadata.ownerReferences`. */
+export interface StoredOwnerReference extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
@@ -35,20 +36,20 @@ export interface ApiObject extends JsonObject {
   readonly metadata: Metadata;
 }
 
-/** Where an object is found within its collection; a cluster-scoped one has the namespace ''. */
-export interface Key {
+/** The key of an object in its collection. The namespace of a cluster-scoped object is ''. */
+export type NamespacedName = {
   readonly namespace: string;
   readonly name: string;
-}
+};
 
 /** Returns the key of a stored object. */
-export function keyOf({ metadata }: ApiObject): Key {
+export function namespacedName({ metadata }: ApiObject): NamespacedName {
   return { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
 }
 
 /**
- * Tells whether a value is an object whose metadata the schema of ObjectMeta has accepted. It only asks what the schema cannot
- * have settled, so it must be called after the schema.
+ * Returns whether a value is an API object. The metadata must have passed the schema of ObjectMeta before, because only
+ * the presence of metadata is checked here.
  */
 export function isApiObject(value: Json): value is ApiObject {
   return (
@@ -59,7 +60,7 @@ export function isApiObject(value: Json): value is ApiObject {
   );
 }
 
-/** Returns a copy of an object with some of its metadata replaced; undefined removes a field. */
+/** Returns a copy of an object with some metadata fields replaced. The value undefined removes a field. */
 export function withMetadata(object: ApiObject, changes: { readonly [field: string]: Json | undefined }): ApiObject {
   const metadata: Record<string, Json> = { ...object.metadata };
   for (const [field, value] of Object.entries(changes)) {

@@ -1,42 +1,43 @@
-// What every verb works on: the one store, the kinds that are served, and the sources of time and chance.
+// The state of one server, which every verb works on: the store, the served kinds, their schemas and rules, and the
+// clock. Also the arguments that all writes share.
 import type { ApiObject } from './object.ts';
-import type { Registry } from './registry/registry.ts';
-import { collectionOf, type Resource } from './registry/resource.ts';
-import type { BuiltinSchemas } from '../local/api-server/schema/builtins.ts';
+import type { ResourceRegistry } from './registry/registry.ts';
+import { type ApiResource, collectionOf } from './registry/resource.ts';
+import type { BuiltinSchemas } from './schema/builtins.ts';
 import type { Rules } from './schema/rules.ts';
 import type { Store } from './store/store.ts';
 
-/** The parts of one server. */
-export interface World {
+/** The state of one server. */
+export type ServerState = {
   readonly store: Store;
-  readonly registry: Registry;
+  readonly registry: ResourceRegistry;
   readonly schemas: BuiltinSchemas;
   readonly rules: Rules;
   now(): Date;
-}
+};
 
-/** How a write is to be done. */
-export interface WriteOptions {
+/** Options of a write. */
+export type WriteOptions = {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore';
-  /** Adds a `Warning` header to the answer. */
+  /** Adds a `Warning` header to the response. */
   warn(text: string): void;
-}
+};
 
-/** Which object a request is about. */
-export interface Target {
-  readonly resource: Resource;
+/** The object that a request names. */
+export type ObjectTarget = {
+  readonly resource: ApiResource;
   readonly namespace: string;
   readonly name: string;
-}
+};
 
-/** Returns a time as the API writes it: whole seconds. */
+/** Returns a time in the API's format, RFC 3339 in whole seconds. */
 export function timestamp(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }
 
-/** Looks an object up. */
-export function findObject({ store }: World, { resource, namespace, name }: Target): ApiObject | undefined {
+/** Returns a stored object, or undefined. */
+export function findObject({ store }: ServerState, { resource, namespace, name }: ObjectTarget): ApiObject | undefined {
   return store.get(collectionOf(resource), { namespace, name });
 }

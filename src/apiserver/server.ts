@@ -1,85 +1,86 @@
-// A Kubernetes API server in one process, for trying, developing and testing on one machine: what kubectl and our client use of
-// the API, over plain HTTP on loopback, with nothing stored anywhere. One conformance suite (test/conformance) holds it and a
-// real kube-apiserver to the same answers. It knows no kind of ours.
+// A Kubernetes API server in one process, for development and tests on one machine. It serves the part of the API that
+// kubectl and Outrigger's client use, over plain HTTP on loopback, and keeps all objects in memory. It and a real
+// kube-apiserver pass the same conformance suite (test/conformance). It has no built-in knowledge of Outrigger's own
+// kinds.
 import { createServer, type Server } from 'node:http';
-import type { Execute } from '../local/api-server/exec/execute.ts';
+import { stringify } from 'yaml';
+import type { Execute } from './exec/execute.ts';
 import { createHandler, type RequestRecord } from './http/handler.ts';
 import { createUpgrades } from './http/upgrades.ts';
-import { kubeconfigFor } from '../local/api-server/kubeconfig.ts';
 import { createRegistry } from './registry/registry.ts';
-import { createBuiltinSchemas } from '../local/api-server/schema/builtins.ts';
+import { createBuiltinSchemas } from './schema/builtins.ts';
 import { createRules } from './schema/rules.ts';
+import type { ServerState } from './server-state.ts';
 import { createStore } from './store/store.ts';
-import type { World } from './server-state.ts';
-import { startCollector } from '../local/api-server/write/collector.ts';
+import { startCollector } from './write/collector.ts';
 import { createObject } from './write/create.ts';
 
-/** How to start a server. */
-export interface ApiServerOptions {
-  /** 0 takes a free one. */
+/** Options of startApiServer. */
+export type ApiServerOptions = {
+  /** 0 selects a free port. */
   readonly port?: number;
   readonly host?: string;
   readonly now?: () => Date;
-  /** How often a quiet watch is sent a bookmark. */
+  /** Interval of the bookmarks of a watch that asked for them. */
   readonly bookmarkSeconds?: number;
-  /** How many changes are remembered for watches and lists of the past. */
+  /** How many changes are kept, for watches and lists that start at an older version. */
   readonly eventWindow?: number;
-  /** Runs commands in pods. Without it every command ends with 127, as one that is not there. */
+  /** Runs commands in pods. By default every command exits with 127 (command not found). */
   readonly execute?: Execute;
-}
+};
 
 /** A running server. */
-export interface ApiServer {
+export type ApiServer = {
   readonly url: string;
   /** Returns a kubeconfig as YAML. */
   kubeconfig(): string;
-  /** Ends everything, open watches included. */
+  /** Closes the server and every connection, open watches included. */
   close(): Promise<void>;
-  /** Cuts every open watch, as a lost connection would. */
+  /** Closes every open watch without notice, like a lost connection. */
   breakStreams(): void;
-  /** Forgets the past: watches and lists of older versions get 410, as after a compaction. */
+  /** Drops all past changes: watches and lists of older versions get 410, as after an etcd compaction. */
   expireWindow(): void;
   /** Returns the latest requests, oldest first. */
   requests(): readonly RequestRecord[];
-}
+};
 
-const FIRST_NAMESPACES = ['default', 'kube-system', 'kube-public'];
-const REMEMBERED_REQUESTS = 10_000;
-const NOTHING_RUNS: Execute = async ({ command }) => ({
+const initialNamespaces = ['default', 'kube-system', 'kube-public'];
+const keptRequests = 10_000;
+const commandNotFound: Execute = async ({ command }) => ({
   exitCode: 127,
   stdout: '',
   stderr: `${command[0]}: not found\n`,
 });
 
-/** Starts a server and resolves when it listens. */
+/** Starts a server. Resolves when it listens. */
 export async function startApiServer({
   port = 0,
   host = '127.0.0.1',
   now = () => new Date(),
   bookmarkSeconds = 60,
   eventWindow = 10_000,
-  execute = NOTHING_RUNS,
+  execute = commandNotFound,
 }: ApiServerOptions = {}): Promise<ApiServer> {
   const store = createStore({ eventWindow });
   const schemas = createBuiltinSchemas();
-  const world: World = { store, schemas, registry: createRegistry(store, schemas), rules: createRules(), now };
-  const stopCollecting = startCollector(world);
-  createNamespaces(world);
+  const state: ServerState = { store, schemas, registry: createRegistry(store, schemas), rules: createRules(), now };
+  const stopCollector = startCollector(state);
+  createNamespaces(state);
   let requests: RequestRecord[] = [];
   const streams = new Set<() => void>();
   const onRequest = (record: RequestRecord): void => {
     requests.push(record);
-    if (requests.length > REMEMBERED_REQUESTS * 1.5) requests = requests.slice(-REMEMBERED_REQUESTS);
+    if (requests.length > keptRequests * 1.5) requests = requests.slice(-keptRequests);
   };
-  const handle = createHandler(world, { bookmarkSeconds, onRequest });
-  const upgrades = createUpgrades(world, execute, { onRequest });
-  const server = createServer({ shouldUpgradeCallback: upgrades.takes }, (request, response) => {
+  const handle = createHandler(state, { bookmarkSeconds, onRequest });
+  const upgrades = createUpgrades(state, execute, { onRequest });
+  const server = createServer({ shouldUpgradeCallback: upgrades.accepts }, (request, response) => {
     if (/[?&]watch=(true|1)/.test(request.url ?? '')) {
-      const cut = (): void => void response.destroy();
-      streams.add(cut);
-      response.once('close', () => streams.delete(cut));
+      const disconnect = (): void => void response.destroy();
+      streams.add(disconnect);
+      response.once('close', () => streams.delete(disconnect));
     }
-    // What fails here has nobody left to be told: the connection is gone.
+    // The handler turns errors into responses. It only rejects when the response cannot be written.
     handle(request, response).catch(() => response.destroy());
   });
   server.on('upgrade', (request, socket, head) => upgrades.open({ request, socket, head }));
@@ -88,26 +89,26 @@ export async function startApiServer({
     url,
     kubeconfig: () => kubeconfigFor(url),
     async close() {
-      stopCollecting();
+      stopCollector();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       upgrades.close();
       server.closeAllConnections();
       await closed;
     },
     breakStreams() {
-      for (const cut of streams) cut();
+      for (const disconnect of streams) disconnect();
     },
-    expireWindow: () => store.forget(),
-    requests: () => requests.slice(-REMEMBERED_REQUESTS),
+    expireWindow: () => store.compact(),
+    requests: () => requests.slice(-keptRequests),
   };
 }
 
-function createNamespaces(world: World): void {
-  const resource = world.registry.find('', 'v1', 'namespaces');
-  if (resource === undefined) throw new Error('no namespaces');
+function createNamespaces(state: ServerState): void {
+  const resource = state.registry.find('', 'v1', 'namespaces');
+  if (resource === undefined) throw new Error('the kind Namespace is not registered');
   const options = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore', warn: () => {} } as const;
-  for (const name of FIRST_NAMESPACES) {
-    createObject(world, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, resource, options);
+  for (const name of initialNamespaces) {
+    createObject(state, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, resource, options);
   }
 }
 
@@ -119,5 +120,17 @@ function listen(server: Server, port: number, host: string): Promise<string> {
       const bound = typeof address === 'object' && address !== null ? address.port : port;
       resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
     });
+  });
+}
+
+/** Returns a kubeconfig for plain HTTP, without credentials. */
+function kubeconfigFor(url: string): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'local', cluster: { server: url } }],
+    users: [{ name: 'local', user: {} }],
+    contexts: [{ name: 'local', context: { cluster: 'local', user: 'local', namespace: 'default' } }],
+    'current-context': 'local',
   });
 }

@@ -1,35 +1,38 @@
-// Everything the server refuses is a StatusError: the one place where a refusal gets its code, reason and wording, so that it
-// reads as kube-apiserver's does. It becomes an HTTP answer where requests are answered, and nowhere else.
+// StatusError and its constructors. Every request that the server rejects throws one. Code, reason and message are
+// those of kube-apiserver (k8s.io/apimachinery, api/errors). Only http/handler.ts turns a StatusError into a response.
 import type { JsonObject } from './json.ts';
 
-/** One reason among several, with the field it is about. */
-export interface Cause extends JsonObject {
+/** One entry of `details.causes`: a reason, a message and a field. */
+export interface StatusCause extends JsonObject {
   readonly reason: string;
   readonly message: string;
   readonly field: string;
 }
 
-/** Which collection an error is about: `gadgets` of `example.org`, or a kind, as kube-apiserver mixes them. */
-export interface Subject {
+/**
+ * The collection or the kind that an error names, for example `gadgets` or `Gadget` of the group `example.org`.
+ * kube-apiserver writes either into `details.kind`.
+ */
+export type Subject = {
   readonly group: string;
   readonly kind: string;
-}
+};
 
 interface Details extends JsonObject {
   readonly name?: string;
   readonly group?: string;
   readonly kind?: string;
   readonly uid?: string;
-  readonly causes?: readonly Cause[];
+  readonly causes?: readonly StatusCause[];
   readonly retryAfterSeconds?: number;
 }
 
-/** A refusal, ready to be sent as a Status. */
+/** An error that is sent to the client as a Status. */
 export class StatusError extends Error {
   readonly code: number;
   readonly reason: string;
   readonly details: Details | undefined;
-  /** ListMeta of the Status: where a list that lost its past may go on. */
+  /** ListMeta of the Status. An expired list has a new continue token in it. */
   readonly metadata: JsonObject;
 
   constructor(code: number, reason: string, message: string, details?: Details, metadata: JsonObject = {}) {
@@ -42,7 +45,7 @@ export class StatusError extends Error {
   }
 }
 
-/** Returns the Status object of a refusal. */
+/** Returns an error as a Status object. */
 export function statusOf({ code, reason, message, details, metadata }: StatusError): JsonObject {
   return {
     kind: 'Status',
@@ -56,8 +59,8 @@ export function statusOf({ code, reason, message, details, metadata }: StatusErr
   };
 }
 
-/** Names an object's collection in messages: `gadgets.example.org`, or `configmaps` of the core group. */
-function qualified({ group, kind }: Subject): string {
+/** Returns the name of a collection in messages: `gadgets.example.org`, or `configmaps` in the core group. */
+function qualifiedName({ group, kind }: Subject): string {
   return group === '' ? kind : `${kind}.${group}`;
 }
 
@@ -65,53 +68,53 @@ function detailsOf({ group, kind }: Subject, name: string, rest: Details = {}): 
   return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind, ...rest };
 }
 
-/** An object that is not there. */
+/** Returns a 404 for an object that does not exist. */
 export function notFound(subject: Subject, name: string): StatusError {
-  return new StatusError(404, 'NotFound', `${qualified(subject)} "${name}" not found`, detailsOf(subject, name));
+  return new StatusError(404, 'NotFound', `${qualifiedName(subject)} "${name}" not found`, detailsOf(subject, name));
 }
 
-/** A name that is taken. */
+/** Returns a 409 for the creation of an object that exists. */
 export function alreadyExists(subject: Subject, name: string): StatusError {
-  const message = `${qualified(subject)} "${name}" already exists`;
+  const message = `${qualifiedName(subject)} "${name}" already exists`;
   return new StatusError(409, 'AlreadyExists', message, detailsOf(subject, name));
 }
 
-/** A write at a stale version, or with a precondition that does not hold. */
-export function conflict(subject: Subject, name: string, why: string = MODIFIED): StatusError {
-  const message = `Operation cannot be fulfilled on ${qualified(subject)} "${name}": ${why}`;
+/** Returns a 409 for a write at a stale version, or with a precondition that does not hold. */
+export function conflict(subject: Subject, name: string, why: string = modifiedMessage): StatusError {
+  const message = `Operation cannot be fulfilled on ${qualifiedName(subject)} "${name}": ${why}`;
   return new StatusError(409, 'Conflict', message, detailsOf(subject, name));
 }
 
-const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
+const modifiedMessage = 'the object has been modified; please apply your changes to the latest version and try again';
 
-/** What validation found. `subject.kind` is the kind, not the collection. */
-export function invalid(subject: Subject, name: string, causes: readonly Cause[]): StatusError {
+/** Returns a 422 with the causes that validation found. `subject.kind` is the kind, not the collection. */
+export function invalid(subject: Subject, name: string, causes: readonly StatusCause[]): StatusError {
   const lines = causes.map(({ field, message }) => `${field}: ${message}`);
-  const said = lines.length === 1 ? lines[0] : `[${[...new Set(lines)].join(', ')}]`;
-  const message = `${qualified(subject)} "${name}" is invalid: ${said}`;
+  const details = lines.length === 1 ? lines[0] : `[${[...new Set(lines)].join(', ')}]`;
+  const message = `${qualifiedName(subject)} "${name}" is invalid: ${details}`;
   return new StatusError(422, 'Invalid', message, detailsOf(subject, name, { causes }));
 }
 
-/** A request that makes no sense, whatever is stored. */
+/** Returns a 400 for a malformed request. */
 export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message);
 }
 
-const SHOWN_CHARACTERS = 30;
+const shownCharacters = 30;
 
-/** A body that is no object at all; its beginning is shown. */
+/** Returns a 400 for a body that is not an API object. The message quotes the beginning of the body. */
 export function unrecognized(kind: string, why: string, text: string): StatusError {
-  const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)} ...` : text;
+  const shown = text.length > shownCharacters ? `${text.slice(0, shownCharacters)} ...` : text;
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${shown})`);
 }
 
-/** A write that a rule of the server forbids, whoever asks. */
-export function forbidden(subject: Subject, name: string, why: string, causes: readonly Cause[]): StatusError {
-  const message = `${qualified(subject)} "${name}" is forbidden: ${why}`;
+/** Returns a 403 for a write that the server forbids to every client. */
+export function forbidden(subject: Subject, name: string, why: string, causes: readonly StatusCause[]): StatusError {
+  const message = `${qualifiedName(subject)} "${name}" is forbidden: ${why}`;
   return new StatusError(403, 'Forbidden', message, detailsOf(subject, name, { causes }));
 }
 
-/** A verb that a path does not have. Custom kinds say which. */
+/** Returns a 405 for a verb that a path does not have. The message for a custom kind names the verb. */
 export function methodNotAllowed(subject: Subject, verb: string, custom: boolean): StatusError {
   if (!custom) {
     return new StatusError(
@@ -121,79 +124,80 @@ export function methodNotAllowed(subject: Subject, verb: string, custom: boolean
       {},
     );
   }
-  const message = `${verb.toLowerCase()} is not supported on resources of kind "${qualified(subject)}"`;
+  const message = `${verb.toLowerCase()} is not supported on resources of kind "${qualifiedName(subject)}"`;
   return new StatusError(405, 'MethodNotAllowed', message, detailsOf(subject, ''));
 }
 
-/** An answer in no form that the client accepts. */
+/** Returns a 406: the server has no media type that the client accepts. */
 export function notAcceptable(accepted: readonly string[]): StatusError {
   const message = `only the following media types are accepted: ${accepted.join(', ')}`;
   return new StatusError(406, 'NotAcceptable', message);
 }
 
-/** A body in a form that the server does not read. */
+/** Returns a 415: the server does not read the media type of the body. */
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
-  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
+  const types = accepted.join(', ');
+  const message = `the body of the request was in an unknown format - accepted media types include: ${types}`;
   return new StatusError(415, 'UnsupportedMediaType', message);
 }
 
-/** Trouble that is the server's own, or that kube-apiserver treats as such. */
+/** Returns a 500. kube-apiserver also uses it for a create with a resourceVersion. */
 export function internalError(message: string): StatusError {
   return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, {
     causes: [{ reason: '', message, field: '' }],
   });
 }
 
-/** A version the server does not remember any more. A list's page may go on with another token, inconsistently. */
+/** Returns a 410 for a compacted version. `token` continues a paginated list inconsistently, at the current version. */
 export function expired(message: string, token?: string): StatusError {
   return new StatusError(410, 'Expired', message, undefined, token === undefined ? {} : { continue: token });
 }
 
-/** A version the server has not reached. */
-export function tooLargeVersion(asked: number, current: number): StatusError {
-  const message = `Timeout: Too large resource version: ${asked}, current: ${current}`;
+/** Returns a 504 for a version that the server has not reached. */
+export function tooLargeVersion(requested: number, current: number): StatusError {
+  const message = `Timeout: Too large resource version: ${requested}, current: ${current}`;
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version', field: '' }];
   return new StatusError(504, 'Timeout', message, { causes, retryAfterSeconds: 1 });
 }
 
-/** Causes by their kind, worded as k8s.io/apimachinery's field errors. */
-export const cause = {
-  required: (field: string, detail = ''): Cause => ({
+/** Causes by type, with the messages of k8s.io/apimachinery (util/validation/field). */
+export const statusCause = {
+  required: (field: string, detail = ''): StatusCause => ({
     reason: 'FieldValueRequired',
     message: detail === '' ? 'Required value' : `Required value: ${detail}`,
     field,
   }),
-  invalid: (field: string, value: string, detail: string): Cause => ({
+  invalid: (field: string, value: string, detail: string): StatusCause => ({
     reason: 'FieldValueInvalid',
     message: `Invalid value: ${value}: ${detail}`,
     field,
   }),
-  typeInvalid: (field: string, value: string, detail: string): Cause => ({
+  typeInvalid: (field: string, value: string, detail: string): StatusCause => ({
     reason: 'FieldValueTypeInvalid',
     message: `Invalid value: ${value}: ${detail}`,
     field,
   }),
-  notSupported: (field: string, value: string, supported: readonly string[]): Cause => ({
+  notSupported: (field: string, value: string, supported: readonly string[]): StatusCause => ({
     reason: 'FieldValueNotSupported',
     message: `Unsupported value: ${value}: supported values: ${supported.join(', ')}`,
     field,
   }),
-  tooLong: (field: string, detail: string): Cause => ({
+  tooLong: (field: string, detail: string): StatusCause => ({
     reason: 'FieldValueTooLong',
     message: `Too long: ${detail}`,
     field,
   }),
-  tooMany: (field: string, actual: number, most: number): Cause => ({
+  tooMany: (field: string, actual: number, most: number): StatusCause => ({
     reason: 'FieldValueTooMany',
     message: `Too many: ${actual}: must have at most ${most} items`,
     field,
   }),
-  duplicate: (field: string, value: string): Cause => ({
+  duplicate: (field: string, value: string): StatusCause => ({
     reason: 'FieldValueDuplicate',
     message: `Duplicate value: ${value}`,
     field,
   }),
-  forbidden: (field: string, detail: string): Cause => ({
+  forbidden: (field: string, detail: string): StatusCause => ({
     reason: 'FieldValueForbidden',
     message: `Forbidden: ${detail}`,
     field,

@@ -1,4 +1,5 @@
 // `outrigger build`: one bundle for each function and one for the watcher, in dist/.
+
 import { execFile } from 'node:child_process';
 import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,49 +7,55 @@ import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { type BuildOptions, build as bundle, type Plugin } from 'esbuild';
 import * as z from 'zod';
-import { ownModule } from '../local/own-module.ts';
-import { OperatorProblem, operate } from './operate.ts';
+import { UserError } from '../core/errors.ts';
+import { ownModule } from '../dev/lambda/own-module.ts';
+import { runCommand } from './command.ts';
 
 /** Makes the command. */
 export function buildCommand(): Command {
   return new Command('build')
     .description('bundle every function and the watcher into dist/')
     .addHelpText('after', helpText)
-    .action(async () => await operate('build', async () => await run(process.cwd())));
+    .action(async () => await runCommand('build', async () => await run(process.cwd())));
 }
 
 const helpText = `
 Example:
   outrigger build && npx osls deploy --stage dev
 
-Bundles that are there stay until all new ones are made. Exit status: 0 when they are, 1 when a source does not compile.`;
+Existing bundles stay until all new ones are built. Exit status: 0 when they are, 1 when a source does not compile.`;
 
 async function run(root: string): Promise<number> {
   try {
     await build(root);
     return 0;
   } catch (error) {
-    // Its lines name file, line and column; a stack of the bundler's says nothing.
+    // The message names file, line and column; the bundler's stack adds nothing.
     if (error instanceof Error && ('errors' in error || error.message.startsWith('functions/')))
-      throw new OperatorProblem(error.message, { cause: error });
+      throw new UserError(error.message, { cause: error });
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      throw new OperatorProblem('there is no functions folder here; run it in the folder of the project', {
+      throw new UserError('there is no functions folder here; run npm run generate in the folder of the project', {
         cause: error,
       });
     throw error;
   }
 }
 
-/** Bundles are made here first: a build that fails leaves the old ones, and nobody loads half of a new one. */
-const beside = 'dist-new';
+/**
+ * Bundles are written here first: a build that fails leaves the old bundles, and no process loads half of a new one.
+ */
+const temporaryFolder = 'dist-new';
 
-/** What must not be in a function: it would more than triple its size, and its informer is not ours. */
+/** Must not be in a function: it would more than triple its size, and its informer is not the watcher's. */
 const notInFunctions = '@kubernetes/client-node';
 
-/** What only a function needs whose controller runs commands; in the others nothing ever asks for it. (The watcher's client-node has it at once.) */
-const forCommands = 'ws';
+/** Only needed by the functions of controllers that run commands (`exec`); the other functions never load it. */
+const execPackage = 'ws';
 
-/** Puts our module in the place of Node's where it is imported. Whoever requires it gets Node's own, and may change that. */
+/**
+ * Replaces Node's `http` with a lighter module where it is imported. A `require` gets Node's own, which may be
+ * modified.
+ */
 const lightHttp: Plugin = {
   name: 'light-http',
   setup: ({ onResolve }) => {
@@ -76,12 +83,12 @@ const common = {
   },
 } satisfies BuildOptions;
 
-/** Builds everything below the root. Throws with esbuild's own words, and when a function holds what it must not. */
+/** Builds all bundles of a project. Throws esbuild's error, and an error for a function with a forbidden package. */
 export async function build(root: string): Promise<void> {
   const functions = (await readdir(path.join(root, 'functions'))).filter((file) => file.endsWith('.ts'));
-  await rm(path.join(root, beside), { recursive: true, force: true });
-  const executing = await executingControllers(root);
-  // All of them end before this does, so that nothing is still being written when one has failed.
+  await rm(path.join(root, temporaryFolder), { recursive: true, force: true });
+  const withExec = await controllersWithExec(root);
+  // All bundles end before this does, so that none is still being written when one has failed.
   const bundles = await Promise.allSettled([
     ...functions.map(async (file) => {
       const name = path.basename(file, '.ts');
@@ -89,45 +96,48 @@ export async function build(root: string): Promise<void> {
         ...common,
         absWorkingDir: root,
         entryPoints: { index: path.join('functions', file) },
-        outdir: path.join(beside, name),
-        external: executing === undefined || executing.has(name) ? [] : [forCommands],
-        // What is seldom needed (a kubeconfig's parser) is a file of its own, loaded when it is.
+        outdir: path.join(temporaryFolder, name),
+        external: withExec === undefined || withExec.has(name) ? [] : [execPackage],
+        // Rarely used modules (the kubeconfig parser) become files of their own, loaded on first use.
         splitting: true,
-        // A function's credentials are in its environment; the chain that looks elsewhere is a quarter of a bundle.
+        // A function's credentials are in its environment; the SDK's provider chain is a quarter of a bundle.
         alias: { '@aws-sdk/credential-provider-node': ownModule(import.meta, '../lambda/function-credentials') },
         plugins: [lightHttp],
       });
       if (Object.keys(metafile.inputs).some((input) => input.includes(notInFunctions))) {
-        throw new Error(`functions/${file} would hold ${notInFunctions}; functions parse kubeconfigs themselves`);
+        throw new Error(`functions/${file} would contain ${notInFunctions}; functions parse kubeconfigs themselves`);
       }
     }),
     bundle({
       ...common,
       absWorkingDir: root,
       entryPoints: { index: 'src/watcher/main.ts' },
-      outdir: path.join(beside, 'watcher'),
+      outdir: path.join(temporaryFolder, 'watcher'),
       splitting: true,
     }),
   ]);
-  for (const made of bundles) if (made.status === 'rejected') throw made.reason;
+  for (const result of bundles) if (result.status === 'rejected') throw result.reason;
   await rm(path.join(root, 'dist'), { recursive: true, force: true });
-  await rename(path.join(root, beside), path.join(root, 'dist'));
+  await rename(path.join(root, temporaryFolder), path.join(root, 'dist'));
 }
 
-const question = `
+const execQuery = `
   import { registry } from './src/controllers/registry.ts';
-  process.stdout.write(JSON.stringify(registry.filter(({ declares }) => declares.exec !== undefined).map(({ name }) => name)));
+  const withExec = registry.filter(({ declaration }) => declaration.exec !== undefined);
+  process.stdout.write(JSON.stringify(withExec.map(({ name }) => name)));
 `;
 
 /**
- * Names the controllers that run commands; functions are named after them. Asks a process of its own, because the sources
- * may have changed since this one began. Undefined where there is no answer: what is wrong with the sources, the bundler
- * says better.
+ * Names the controllers that run commands; their functions have the same names. A new process loads the registry,
+ * because the sources may have changed since this one started. Returns undefined if it cannot be loaded: the bundler's
+ * error is more precise.
  */
-async function executingControllers(root: string): Promise<ReadonlySet<string> | undefined> {
+async function controllersWithExec(root: string): Promise<ReadonlySet<string> | undefined> {
   try {
-    const asked = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', question], { cwd: root });
-    return new Set(z.array(z.string()).parse(JSON.parse(asked.stdout)));
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', execQuery], {
+      cwd: root,
+    });
+    return new Set(z.array(z.string()).parse(JSON.parse(stdout)));
   } catch {
     return undefined;
   }

@@ -1,17 +1,16 @@
-// `outrigger dev`: the whole system on one machine, live lines while it runs, or a table when everything got there.
+// `outrigger dev`: runs the whole system on one machine. It prints live lines while it runs, or a table when every
+// object is ready.
+
 import path from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { ConnectionProblem } from '../clusters/connection-problem.ts';
-import { toError } from '../core/errors.ts';
-import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
+import { toError, UserError } from '../core/errors.ts';
 import { TemplateError } from '../dev/lambda/template.ts';
-import type { Line } from '../local/lines.ts';
+import type { OutputLine } from '../dev/lines.ts';
 import { createPrinter } from '../dev/printer.ts';
-import { DevProblem } from '../dev/explain-error.ts';
 import { formatNotReady, formatTable } from '../dev/readiness.ts';
 import { reloadOnSave } from '../dev/reload.ts';
+import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
 import { build } from './build.ts';
-import { OperatorProblem } from './operate.ts';
 import { loadProject } from './project.ts';
 
 type Flags = {
@@ -24,7 +23,7 @@ type Flags = {
   readonly apply: readonly string[];
   readonly watchers: number;
   readonly resync: boolean;
-  readonly worldFault: readonly string[];
+  readonly simulatorFault: readonly string[];
   readonly untilReady?: true;
   readonly timeoutSeconds: number;
 };
@@ -32,7 +31,9 @@ type Flags = {
 /** Makes the command. */
 export function devCommand(): Command {
   return new Command('dev')
-    .description('run the whole system on this machine: API server, SQS, functions, watcher and the samples’ worlds')
+    .description(
+      'run the whole system on this machine: API server, SQS, functions, watcher and the samples’ simulators',
+    )
     .option('--kubeconfig <file>', 'a cluster of your own instead of the embedded API server')
     .option('--context <name>', 'which context of the kubeconfig')
     .option('--api-port <port>', 'port of the embedded API server; a free one by default', wholeNumber)
@@ -45,16 +46,16 @@ export function devCommand(): Command {
     )
     .option('--folder <path>', 'where kubeconfig and state.json are written; .outrigger by default')
     .option('--watchers <n>', 'how many watchers', wholeNumber, 1)
-    .option('--no-resync', 'switch the schedule off')
+    .option('--no-resync', 'disable the scheduled resync')
     .addOption(
       new Option(
-        '--world-fault <world=fault>',
-        'break a world: pantry=down, plant=sensor-error, bitcoin=hang; may be repeated',
+        '--simulator-fault <simulator=fault>',
+        'break a simulator: pantry=down, plant=sensor-error, bitcoin=hang; may be repeated',
       )
         .argParser(collect)
         .default([]),
     )
-    .option('--until-ready', 'end with 0 and a table when all applied objects are Ready, with 1 and what is not')
+    .option('--until-ready', 'exit with 0 when all applied objects are Ready, or with 1 and the objects that are not')
     .option('--timeout-seconds <s>', 'how long --until-ready waits', wholeNumber, 60)
     .addHelpText('after', helpText)
     .action(run);
@@ -62,13 +63,14 @@ export function devCommand(): Command {
 
 const helpText = `
 Examples:
-  outrigger dev --apply infra/kubernetes/samples                 everything on this machine; Ctrl-C ends it
-  outrigger dev --apply infra/kubernetes/samples --until-ready   for CI: ends by itself, with a table
+  outrigger dev --apply infra/kubernetes/samples                 everything on this machine; Ctrl-C stops it
+  outrigger dev --apply infra/kubernetes/samples --until-ready   for CI: exits with a table
   outrigger dev --kubeconfig ~/.kube/config --context kind       against a cluster of your own
-  outrigger dev --apply infra/kubernetes/samples --world-fault pantry=down
+  outrigger dev --apply infra/kubernetes/samples --simulator-fault pantry=down
 
-In another terminal: export KUBECONFIG=.outrigger/kubeconfig, and kubectl sees it; outrigger status shows how it stands.
-Exit status: 0 when it was stopped, or everything got Ready; 1 when something did not, or it could not start: the last lines say what.`;
+In another terminal: export KUBECONFIG=.outrigger/kubeconfig for kubectl; outrigger status shows the status.
+Exit status: 0 when it was stopped, or every object was Ready; 1 when an object was not, or it could not start. The last
+lines name the reason.`;
 
 async function run(flags: Flags): Promise<void> {
   const stop = stopSignal();
@@ -83,25 +85,26 @@ async function run(flags: Flags): Promise<void> {
     } finally {
       await dev.close();
     }
-    // After everything else has had its say: the last lines are what this command came to.
+    // Printed after every other line, so that the last lines are the result of the command.
     process.stdout.write(end.text);
     process.exitCode = end.status;
   } catch (error) {
     if (stop.aborted) return;
     process.exitCode = 1;
-    process.stderr.write(`${isForAPerson(error) ? `outrigger dev: ${error.message}` : toError(error).stack}\n`);
+    process.stderr.write(`${isUserFacing(error) ? `outrigger dev: ${error.message}` : toError(error).stack}\n`);
   }
 }
 
-function optionsOf(flags: Flags, onLine: (line: Line) => void): DevOptions {
-  const { folder, kubeconfig, context, apiPort, queueEndpoint, queuePort, apply, watchers, resync, worldFault } = flags;
+function optionsOf(flags: Flags, onLine: (line: OutputLine) => void): DevOptions {
+  const { folder, kubeconfig, context, apiPort, queueEndpoint, queuePort, apply, watchers, resync, simulatorFault } =
+    flags;
   return {
     apply,
     watchers,
     resync,
-    worldFaults: worldFault,
+    simulatorFaults: simulatorFault,
     onLine,
-    // Each process takes a debugger's port of its own and prints it.
+    // Each process listens on its own debugger port and prints it.
     nodeArguments: process.execArgv.some((argument) => argument.startsWith('--inspect')) ? ['--inspect=0'] : [],
     ...(folder === undefined ? {} : { folder: path.resolve(folder) }),
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
@@ -112,7 +115,7 @@ function optionsOf(flags: Flags, onLine: (line: Line) => void): DevOptions {
   };
 }
 
-/** The exit status, and what is said last. */
+/** The exit status, and the last lines. */
 type Ending = { readonly status: number; readonly text: string };
 
 async function waitUntilReady(dev: Dev, timeoutSeconds: number, stop: AbortSignal): Promise<Ending> {
@@ -129,18 +132,18 @@ async function waitUntilReady(dev: Dev, timeoutSeconds: number, stop: AbortSigna
   }
 }
 
-async function live(dev: Dev, print: (line: Line) => void, stop: AbortSignal): Promise<void> {
-  print({ who: 'system', text: 'Ctrl-C ends it; a saved source file is built and taken up' });
+async function live(dev: Dev, print: (line: OutputLine) => void, stop: AbortSignal): Promise<void> {
+  print({ source: 'system', text: 'Ctrl-C stops it; a saved source file is built and loaded' });
   const reloading = reloadOnSave(dev, process.cwd(), print);
   await new Promise<void>((resolve) => {
     if (stop.aborted) resolve();
     stop.addEventListener('abort', () => resolve());
   });
   reloading.stop();
-  print({ who: 'system', text: 'ending: what is in hand is finished first' });
+  print({ source: 'system', text: 'stopping: messages in flight are finished first' });
 }
 
-/** The first Ctrl-C drains; the second one does not wait for that. */
+/** Aborts at the first Ctrl-C, which finishes messages in flight. The second Ctrl-C exits at once. */
 function stopSignal(): AbortSignal {
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -152,8 +155,8 @@ function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-function isForAPerson(error: unknown): error is Error {
-  return [DevProblem, ConnectionProblem, TemplateError, OperatorProblem].some((kind) => error instanceof kind);
+function isUserFacing(error: unknown): error is Error {
+  return error instanceof UserError || error instanceof TemplateError;
 }
 
 function wholeNumber(text: string): number {

@@ -1,96 +1,112 @@
-// `outrigger dlq`: what went wrong for good, and putting it back to work.
+// `outrigger dlq`: lists the dead letters, and sends them to their controllers again.
+
 import { Command } from 'commander';
-import type { Registered } from '../core/controller.ts';
-import { formatTarget } from '../core/key.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { UserError } from '../core/errors.ts';
+import { formatReconcileKey } from '../core/key.ts';
+import { controllerDeadLetterQueue, resyncDeadLetterQueue, timersDeadLetterQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
-import { controllerDeadLetters, resyncDeadLetters, timersDeadLetters } from '../core/names.ts';
 import { alignColumns } from '../dev/columns.ts';
-import type { DeadLetter } from '../queue/dead-letter.ts';
+import { type RedriveResult, readDeadLetters, redrive } from '../operations/redrive.ts';
+import { createQueueBrowser } from '../sqs/browse.ts';
+import type { DeadLetter } from '../sqs/dead-letter.ts';
 import { createDepth } from '../sqs/depth.ts';
-import { createHold } from '../queue/hold.ts';
-import { targetOf } from '../queue/message.ts';
-import { createSend } from '../queue/send.ts';
-import { type Redriven, readLetters, redrive } from '../runtime/redrive.ts';
-import { controllerNamed, isAsked, parseAskedKey } from './parse-key.ts';
-import { OperatorProblem, operate } from './operate.ts';
-import { type Output, outputOption, printJson } from './output.ts';
-import { openPlace, type Place, type PlaceFlags, withPlace } from './place.ts';
+import { keyOfMessage } from '../sqs/message.ts';
+import { createSend } from '../sqs/send.ts';
+import { type Output, outputOption, printJson, runCommand } from './command.ts';
+import {
+  type Installation,
+  type InstallationFlags,
+  openInstallation,
+  withInstallationOptions,
+} from './installation.ts';
+import { matchesKey, parseKey, requireController } from './parse-key.ts';
 import { loadProject } from './project.ts';
 
-type ListFlags = PlaceFlags & {
+type ListFlags = InstallationFlags & {
   readonly controller?: string;
   readonly output: Output;
   readonly limit: number;
 };
-type RedriveFlags = PlaceFlags & {
+type RedriveFlags = InstallationFlags & {
   readonly controller?: string;
   readonly key?: string;
   readonly id?: string;
   readonly dryRun?: boolean;
 };
 
-/** Queues that no controller has, by the name under which they are listed. What is on them belongs to the machinery. */
-const others: Readonly<Record<string, string>> = { timers: timersDeadLetters, resync: resyncDeadLetters };
+/**
+ * The dead-letter queues of timers and resync, by the name under which they are listed. They belong to no controller.
+ */
+const sharedQueues: Readonly<Record<string, string>> = { timers: timersDeadLetterQueue, resync: resyncDeadLetterQueue };
 
 /** Makes the command. */
 export function dlqCommand(): Command {
-  const list = withPlace(new Command('list'))
-    .description('show the dead letters of every controller, and of timers and resync')
-    .option('--controller <name>', 'only those of one controller, or of timers or resync')
+  const list = withInstallationOptions(new Command('list'))
+    .description('list the dead letters of every controller, and of timers and resync')
+    .option('--controller <name>', 'only the dead letters of one controller, or of timers or resync')
     .addOption(outputOption())
-    .option('--limit <n>', 'at most so many of each queue', Number, 1000)
+    .option('--limit <n>', 'at most this many of each queue', Number, 1000)
     .addHelpText('after', listText)
-    .action(async (flags: ListFlags) => await operate('dlq list', async (signal) => await runList(flags, signal)));
-  const redriven = withPlace(new Command('redrive'))
-    .description('send dead letters to their controllers once more, and delete them')
-    .option('--controller <name>', 'those of one controller, or of timers')
-    .option('--key <key>', 'those of one object: CONTROLLER:NAMESPACE/NAME, or a whole key as dlq list prints it')
-    .option('--id <id>', 'the one with this message id')
-    .option('--dry-run', 'say what would be sent, and leave everything as it is')
+    .action(async (flags: ListFlags) => await runCommand('dlq list', async (signal) => await runList(flags, signal)));
+  const redriven = withInstallationOptions(new Command('redrive'))
+    .description('send dead letters to their controllers again, and delete them')
+    .option('--controller <name>', 'only the dead letters of one controller, or of timers')
+    .option(
+      '--key <key>',
+      'only the dead letters of one object: CONTROLLER:NAMESPACE/NAME, or a whole key as dlq list prints it',
+    )
+    .option('--id <id>', 'only the dead letter with this message id')
+    .option('--dry-run', 'print what would be sent, and change nothing')
     .addHelpText('after', redriveText)
     .action(
-      async (flags: RedriveFlags) => await operate('dlq redrive', async (signal) => await runRedrive(flags, signal)),
+      async (flags: RedriveFlags) => await runCommand('dlq redrive', async (signal) => await runRedrive(flags, signal)),
     );
   return new Command('dlq')
-    .description('dead letters: messages that were given up, and why')
+    .description('dead letters: messages that are not retried any more, and why')
     .addCommand(list)
     .addCommand(redriven);
 }
 
 const listText = `
-Nothing is consumed. SQS has no peek, so letters are received and given back: for a few seconds (a minute, if this is killed)
-nobody else sees them. The reason "unknown" is that of letters which SQS moved itself, after ten receives without an end:
-a function that dies or times out. Exit status 0 says that the list was made, not that it is empty.`;
+Nothing is deleted. SQS has no peek, so messages are received and released: they are in flight for a few seconds, or for
+a minute if this command is killed. The reason "unknown" means that SQS moved the message itself, after ten receives:
+the function crashed or timed out. Exit status 0: the list is complete, empty or not.`;
 
 const redriveText = `
-Mend the cause first. Each letter is sent on the replay lane, its attempts begin anew, and only then is it deleted; killed
-half-way and run again, it sends at worst a second time under the same deduplication id. A letter whose body is no message
-stays. Without --controller, --key or --id all letters of all controllers are sent. Exit status 1: some could not be.`;
+Fix the cause first. Each dead letter is sent as a command, without its attempts, and deleted after that. The command
+can be killed and rerun: a message that is sent twice has the same deduplication id. A dead letter whose body is not a
+message stays. Without --controller, --key or --id all dead letters of all controllers are sent.
+Exit status 1: some were not sent.`;
 
 async function runList({ controller, output, limit, ...flags }: ListFlags, signal: AbortSignal): Promise<number> {
-  if (!Number.isInteger(limit) || limit < 1) throw new OperatorProblem('--limit: a whole number above 0 is needed');
+  if (!Number.isInteger(limit) || limit < 1) throw new UserError('--limit: a whole number above 0 is needed');
   const { registry } = await loadProject(process.cwd());
-  const queues = queuesOf(registry, controller, [...registry.map(({ name }) => name), ...Object.keys(others)]);
-  const place = await openPlace(flags, signal);
+  const queues = queuesOf(registry, controller, [...registry.map(({ name }) => name), ...Object.keys(sharedQueues)]);
+  const installation = await openInstallation(flags, signal);
   try {
     const found = await Promise.all(
       queues.map(async ({ of, queue }) => {
-        const depth = await depthOf(place, queue, signal);
-        const letters = await readLetters(createHold(place.sqs, place.urlPrefix, queue), { most: limit, signal });
-        return { of, queue, letters: letters.slice(0, limit), unseen: depth - Math.min(letters.length, limit) };
+        const depth = await approximateDepth(installation, queue, signal);
+        const deadLetters = await readDeadLetters(createQueueBrowser(installation.sqs, installation.urlPrefix, queue), {
+          most: limit,
+          signal,
+        });
+        const listed = deadLetters.slice(0, limit);
+        return { of, queue, listed, unlisted: depth - listed.length };
       }),
     );
-    const letters = found.flatMap(({ of, queue, letters }) => letters.map((letter) => ({ of, queue, letter })));
-    if (output === 'json') printJson(letters.map(toJson));
-    else process.stdout.write(letters.length === 0 ? 'no dead letters\n' : `${toTable(letters)}\n`);
-    for (const { queue, unseen } of found.filter((one) => one.unseen > 0)) {
+    const rows = found.flatMap(({ of, queue, listed }) => listed.map((deadLetter) => ({ of, queue, deadLetter })));
+    if (output === 'json') printJson(rows.map(toJson));
+    else process.stdout.write(rows.length === 0 ? 'no dead letters\n' : `${toTable(rows)}\n`);
+    for (const { queue, unlisted } of found.filter((one) => one.unlisted > 0)) {
       process.stderr.write(
-        `${queue}: about ${unseen} more, beyond --limit, behind ten of the same object, or in somebody else's hand\n`,
+        `${queue}: about ${unlisted} more, beyond --limit, behind ten of the same object, or in flight\n`,
       );
     }
     return 0;
   } finally {
-    place.close();
+    installation.close();
   }
 }
 
@@ -98,56 +114,68 @@ async function runRedrive(
   { controller, key, id, dryRun = false, ...flags }: RedriveFlags,
   signal: AbortSignal,
 ): Promise<number> {
-  if (key !== undefined && id !== undefined) throw new OperatorProblem('--key and --id exclude each other');
+  if (key !== undefined && id !== undefined) throw new UserError('--key and --id exclude each other');
   const { registry } = await loadProject(process.cwd());
-  const isMachinery = controller !== undefined && controller in others;
-  const asked = key === undefined ? undefined : parseAskedKey(key, registry, isMachinery ? undefined : controller);
-  // What timers could not forward is a controller's message all the same; what resync could not do, its next tick does.
+  const isShared = controller !== undefined && controller in sharedQueues;
+  const requested = key === undefined ? undefined : parseKey(key, registry, isShared ? undefined : controller);
+  // A dead letter of timers holds a controller's message. A dead letter of resync holds none: its next run lists
+  // everything again.
   const names =
-    asked === undefined || isMachinery ? [...registry.map(({ name }) => name), 'timers'] : [asked.controller, 'timers'];
-  if (controller === 'resync')
-    throw new OperatorProblem('resync is not redriven: its next tick lists everything again');
+    requested === undefined || isShared
+      ? [...registry.map(({ name }) => name), 'timers']
+      : [requested.controller, 'timers'];
+  if (controller === 'resync') throw new UserError('resync is not redriven: its next run lists everything again');
   const queues = queuesOf(registry, controller, names);
-  const place = await openPlace(flags, signal);
+  const installation = await openInstallation(flags, signal);
   const counts = { sent: 0, 'would-be-sent': 0, kept: 0, refused: 0 };
   try {
-    const send = createSend(place.sqs, place.urlPrefix);
+    const send = createSend(installation.sqs, installation.urlPrefix);
     const matches = ({ messageId, message }: DeadLetter) =>
       (id === undefined || messageId === id) &&
-      (asked === undefined || (message !== undefined && isAsked(asked, targetOf(message))));
+      (requested === undefined || (message !== undefined && matchesKey(requested, keyOfMessage(message))));
     const drain = async (queue: string) => {
-      const parts = { hold: createHold(place.sqs, place.urlPrefix, queue), send, now: () => new Date() };
-      for await (const redriven of redrive(parts, { matches, dryRun, signal })) {
+      const deps = {
+        browser: createQueueBrowser(installation.sqs, installation.urlPrefix, queue),
+        send,
+        now: () => new Date(),
+      };
+      for await (const redriven of redrive(deps, { matches, dryRun, signal })) {
         counts[redriven.type] += 1;
-        process.stdout.write(`${lineOf(redriven, queue)}\n`);
+        process.stdout.write(`${redriveLine(redriven, queue)}\n`);
       }
     };
-    // All of them to their end, so that what is held is given back, also when one cannot be read.
-    const ends = await Promise.allSettled(queues.map(({ queue }) => drain(queue)));
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    // Every queue is drained to its end, so that all received messages are released, even if one queue cannot be read.
+    const results = await Promise.allSettled(queues.map(({ queue }) => drain(queue)));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   } finally {
-    place.close();
+    installation.close();
   }
   const done = dryRun ? `${counts['would-be-sent']} would be sent` : `${counts.sent + counts.kept} sent`;
-  const stay = counts.kept + counts.refused;
-  process.stdout.write(`${done}${stay === 0 ? '' : `, ${stay} stay`}\n`);
+  const remaining = counts.kept + counts.refused;
+  process.stdout.write(`${done}${remaining === 0 ? '' : `, ${remaining} not deleted`}\n`);
   if (id !== undefined && Object.values(counts).every((count) => count === 0)) {
-    throw new OperatorProblem(`--id ${id}: no letter has it, or it is in somebody else's hand; see outrigger dlq list`);
+    throw new UserError(`--id ${id}: no dead letter has this id, or it is in flight; see outrigger dlq list`);
   }
-  return stay === 0 ? 0 : 1;
+  return remaining === 0 ? 0 : 1;
 }
 
 function queuesOf(
-  registry: readonly Registered[],
+  registry: readonly ControllerDefinition[],
   wanted: string | undefined,
   all: readonly string[],
 ): readonly { of: string; queue: string }[] {
   const names = wanted === undefined ? all : [wanted];
-  return names.map((of) => ({ of, queue: others[of] ?? controllerDeadLetters(controllerNamed(of, registry).name) }));
+  return names.map((of) => ({
+    of,
+    queue: sharedQueues[of] ?? controllerDeadLetterQueue(requireController(of, registry).name),
+  }));
 }
 
-/** How many letters there are, by SQS's own approximate count; none where it cannot be asked, since it only adds a remark. */
-async function depthOf({ sqs, urlPrefix }: Place, queue: string, signal: AbortSignal): Promise<number> {
+/**
+ * Returns SQS's approximate count of dead letters, or 0 if the queue cannot be read: the count is only used for a
+ * remark.
+ */
+async function approximateDepth({ sqs, urlPrefix }: Installation, queue: string, signal: AbortSignal): Promise<number> {
   try {
     const { visible, inFlight } = await createDepth(sqs, urlPrefix)(queue, { signal });
     return visible + inFlight;
@@ -156,44 +184,54 @@ async function depthOf({ sqs, urlPrefix }: Place, queue: string, signal: AbortSi
   }
 }
 
-type Listed = { readonly of: string; readonly queue: string; readonly letter: DeadLetter };
+type ListedLetter = { readonly of: string; readonly queue: string; readonly deadLetter: DeadLetter };
 
 function keyOf({ message }: DeadLetter): string | undefined {
-  // Names come from messages, and may hold what a terminal would obey.
-  return message === undefined ? undefined : redact(formatTarget(targetOf(message)));
+  // The names come from messages, and may contain control sequences of a terminal.
+  return message === undefined ? undefined : redact(formatReconcileKey(keyOfMessage(message)));
 }
 
-function toTable(letters: readonly Listed[]): string {
-  const rows = letters.map(({ of, letter }) => [
+function toTable(listed: readonly ListedLetter[]): string {
+  const rows = listed.map(({ of, deadLetter }) => [
     of,
-    keyOf(letter) ?? '-',
-    letter.reason,
-    letter.attempts === undefined ? '-' : String(letter.attempts),
-    letter.firstSeenAt?.toISOString() ?? '-',
-    letter.messageId,
-    letter.error ?? '-',
+    keyOf(deadLetter) ?? '-',
+    deadLetter.reason,
+    deadLetter.attempts === undefined ? '-' : String(deadLetter.attempts),
+    deadLetter.firstSeenAt?.toISOString() ?? '-',
+    deadLetter.messageId,
+    deadLetter.error ?? '-',
   ]);
   // The error comes last: it may be long.
   return alignColumns([['CONTROLLER', 'KEY', 'REASON', 'ATTEMPTS', 'FIRST SEEN', 'MESSAGE ID', 'ERROR'], ...rows]);
 }
 
-function toJson({ of, queue, letter }: Listed): object {
-  const { reason, attempts = null, error = null, messageId, body } = letter;
-  const firstSeenAt = letter.firstSeenAt?.toISOString() ?? null;
-  return { controller: of, queue, key: keyOf(letter) ?? null, reason, attempts, firstSeenAt, error, messageId, body };
+function toJson({ of, queue, deadLetter }: ListedLetter): object {
+  const { reason, attempts = null, error = null, messageId, body } = deadLetter;
+  const firstSeenAt = deadLetter.firstSeenAt?.toISOString() ?? null;
+  return {
+    controller: of,
+    queue,
+    key: keyOf(deadLetter) ?? null,
+    reason,
+    attempts,
+    firstSeenAt,
+    error,
+    messageId,
+    body,
+  };
 }
 
-function lineOf(redriven: Redriven, queue: string): string {
-  const { letter } = redriven;
-  const what = `${keyOf(letter) ?? `a letter on ${queue}`} (${letter.messageId})`;
+function redriveLine(redriven: RedriveResult, queue: string): string {
+  const { deadLetter } = redriven;
+  const what = `${keyOf(deadLetter) ?? `a dead letter on ${queue}`} (${deadLetter.messageId})`;
   switch (redriven.type) {
     case 'sent':
       return `sent ${what}`;
     case 'would-be-sent':
       return `would send ${what}`;
     case 'kept':
-      return `sent ${what}, and it could not be deleted: ${redriven.why}`;
+      return `sent ${what}, and it could not be deleted: ${redriven.reason}`;
     case 'refused':
-      return `left ${what}: ${redriven.why}`;
+      return `left ${what}: ${redriven.reason}`;
   }
 }

@@ -1,32 +1,40 @@
-// `outrigger generate`: writes what is derived from the registry, or tells what is stale.
+// `outrigger generate`: writes every file that follows from the registry, or with --check lists the files that are out
+// of date.
+
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
-import type { Registered } from '../core/controller.ts';
-import type { AnyResource } from '../core/resource.ts';
+import type { AnyCustomKind } from '../api/custom-kind.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { SchemaError, UserError } from '../core/errors.ts';
 import { generatedFiles, generatedFolders, generatedHints } from '../generate/files.ts';
-import { SchemaError } from '../generate/schema-error.ts';
-import { OperatorProblem } from './operate.ts';
-import { loadProject } from './project.ts';
+import {
+  controllerFunction,
+  functionFile,
+  functionsFolder,
+  isGeneratedFunction,
+  registryFile,
+  sharedFunctions,
+} from '../generate/functions.ts';
+import { findControllerModules } from './controller-modules.ts';
+import { handlerSourceOf, loadProject } from './project.ts';
 
 /** Makes the command. */
 export function generateCommand(): Command {
   return new Command('generate')
-    .description('write CRDs, RBAC, the watch list and the AWS pieces from the registry')
+    .description('write functions, CRDs, RBAC, the watch list and the AWS resources from the registry')
     .option('--check', 'write nothing; fail when a file is stale, missing or left over')
     .addHelpText('after', helpText)
     .action(async ({ check = false }: { readonly check?: boolean }) => {
       try {
-        const { registry, kindsAlone } = await loadProject(process.cwd());
-        const differences = await generate(registry, process.cwd(), { check, kinds: kindsAlone });
-        for (const hint of generatedHints(registry, kindsAlone)) process.stderr.write(`hint: ${hint}\n`);
-        for (const { file, what } of differences) process.stdout.write(`${what}${check ? '' : ', mended'}: ${file}\n`);
+        const { registry, crdsOnly } = await loadProject(process.cwd());
+        const differences = await generate(registry, process.cwd(), { check, kinds: crdsOnly });
+        for (const hint of generatedHints(registry, crdsOnly)) process.stderr.write(`hint: ${hint}\n`);
+        for (const { file, what } of differences) process.stdout.write(`${what}${check ? '' : ', updated'}: ${file}\n`);
         if (!check || differences.length === 0) return;
-        process.stderr.write(
-          `${differences.length} generated files are not as the registry says; run npm run generate\n`,
-        );
+        process.stderr.write(`${differences.length} generated files are out of date; run npm run generate\n`);
       } catch (error) {
-        if (!(error instanceof SchemaError || error instanceof OperatorProblem)) throw error;
+        if (!(error instanceof SchemaError || error instanceof UserError)) throw error;
         process.stderr.write(`${error.message}\n`);
       }
       process.exitCode = 1;
@@ -38,19 +46,26 @@ Examples:
   outrigger generate             after every change of a schema, or of what a controller owns, reads, watches or needs
   outrigger generate --check     in CI
 
-It writes infra/kubernetes/generated and infra/aws/generated, and nothing else; both are committed.
-Exit status: 0 when everything is as the registry says, or has been written; 1 when it is not, or cannot be: the path of the field is said.`;
+It writes infra/kubernetes/generated, infra/aws/generated and the functions (functions/<controller>.ts, timers.ts,
+resync.ts). All of them are committed. A function without the generated header is your own, and stays as it is.
+Exit status: 0 when every file is up to date, or has been written; 1 when a file is out of date, or cannot be generated.
+The error then names the path of the field.`;
 
-/** A generated file that is not as the registry says. */
+/** A generated file that does not follow from the registry. */
 export type Difference = { readonly file: string; readonly what: 'stale' | 'missing' | 'left over' };
 
-/** Brings the generated files below a root up to date, or with `check` only tells what differs. Throws SchemaError. */
+/**
+ * Brings the generated files below a root up to date, or with `check` only lists the differences. Throws SchemaError,
+ * and UserError for a controller whose function cannot import it.
+ */
 export async function generate(
-  controllers: readonly Registered[],
+  controllers: readonly ControllerDefinition[],
   root: string,
-  { check, kinds = [] }: { readonly check: boolean; readonly kinds?: readonly AnyResource[] },
+  { check, kinds = [] }: { readonly check: boolean; readonly kinds?: readonly AnyCustomKind[] },
 ): Promise<readonly Difference[]> {
-  const wanted = generatedFiles(controllers, kinds);
+  const files = generatedFiles(controllers, kinds);
+  const present = await functionsBelow(root);
+  const wanted = new Map([...files, ...(await wantedFunctions(controllers, root, present))]);
   const differences: Difference[] = [];
   for (const [file, text] of wanted) {
     const before = await readFile(path.join(root, file), 'utf8').catch(() => undefined);
@@ -60,12 +75,47 @@ export async function generate(
     await mkdir(path.dirname(path.join(root, file)), { recursive: true });
     await writeFile(path.join(root, file), text);
   }
-  const present = await Promise.all(generatedFolders.map((folder) => filesOf(root, folder)));
-  for (const file of present.flat().filter((one) => !wanted.has(one))) {
+  const inFolders = await Promise.all(generatedFolders.map((folder) => filesOf(root, folder)));
+  for (const file of [...inFolders.flat(), ...present.generated].filter((one) => !wanted.has(one))) {
     differences.push({ file, what: 'left over' });
     if (!check) await rm(path.join(root, file));
   }
   return differences;
+}
+
+/** The functions of a project that exist: those that `generate` wrote, and those of the author. */
+type PresentFunctions = { readonly generated: ReadonlySet<string>; readonly own: ReadonlySet<string> };
+
+async function functionsBelow(root: string): Promise<PresentFunctions> {
+  const files = (await filesOf(root, functionsFolder)).filter((file) => file.endsWith('.ts'));
+  const isGenerated = new Map<string, boolean>();
+  for (const file of files) isGenerated.set(file, isGeneratedFunction(await readFile(path.join(root, file), 'utf8')));
+  const select = (wanted: boolean) => new Set(files.filter((file) => isGenerated.get(file) === wanted));
+  return { generated: select(true), own: select(false) };
+}
+
+/** Makes every function but the author's own, as text by path. */
+async function wantedFunctions(
+  controllers: readonly ControllerDefinition[],
+  root: string,
+  { own }: PresentFunctions,
+): Promise<ReadonlyMap<string, string>> {
+  const source = await handlerSourceOf(root);
+  const modules = await findControllerModules(root, controllers);
+  const wanted = new Map([...sharedFunctions(source)].filter(([file]) => !own.has(file)));
+  for (const { name } of controllers) {
+    const file = functionFile(name);
+    if (own.has(file)) continue;
+    const module = modules.find(({ controller }) => controller === name);
+    if (module === undefined) {
+      throw new UserError(
+        `${file} cannot be generated: ${registryFile} imports controller ${name} from no file that exports it; ` +
+          'export it there, or write the function yourself',
+      );
+    }
+    wanted.set(file, controllerFunction(module, source));
+  }
+  return wanted;
 }
 
 async function filesOf(root: string, folder: string): Promise<readonly string[]> {

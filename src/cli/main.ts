@@ -1,35 +1,35 @@
 #!/usr/bin/env node
-// The outrigger command: a thin list, one file a command. Only the command that was asked for is loaded; without one, all
-// are, for the help.
+// The outrigger command: a list of subcommands, one file each. Only the requested subcommand is loaded; without one,
+// all are loaded for the help.
 import { type Command, program } from 'commander';
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   dev: async () => (await import('./dev.ts')).devCommand(),
-  status: async () => (await import('./status.ts')).statusCommand(),
-  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
+  status: async () => (await import('./status/status.ts')).statusCommand(),
+  doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
   dlq: async () => (await import('./dlq.ts')).dlqCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
   pause: async () => (await import('./pause.ts')).pauseCommand(),
   resume: async () => (await import('./pause.ts')).resumeCommand(),
   clusters: async () => (await import('./clusters/clusters.ts')).clustersCommand(),
-  release: async () => (await import('./release.ts')).releaseCommand(),
+  detach: async () => (await import('./detach.ts')).detachCommand(),
   new: async () => (await import('./new/new-controller.ts')).newCommand(),
   generate: async () => (await import('./generate.ts')).generateCommand(),
   build: async () => (await import('./build.ts')).buildCommand(),
 };
 
 const helpText = `
-A day with it:
-  outrigger dev --apply infra/kubernetes/samples    the whole system on this machine
-  outrigger status                                  is all well? here, or on AWS with --stage prod
-  outrigger dlq list                                what was given up, and why
+Examples:
+  outrigger dev --apply infra/kubernetes/samples    runs the whole system on this machine
+  outrigger status                                  shows clusters, queues and objects, here or on AWS with --stage prod
+  outrigger dlq list                                lists messages that are not retried any more, with the reasons
   outrigger replay water-tank:default/north --dry-run
-  outrigger pause water-tank --stage prod           its messages wait until outrigger resume
-Every command explains itself with examples: outrigger COMMAND --help
-Exit status: 0 when it is so; 1 when it is not, or could not be done: the last line on stderr says what, and what to do.`;
+  outrigger pause water-tank --stage prod           keeps its messages in the queue until outrigger resume
+Help and examples of a command: outrigger COMMAND --help
+Exit status: 0 on success; 1 on a problem or an error: the last line on stderr names it and the next step.`;
 
 program.name('outrigger').description('Kubernetes controllers outside the cluster').addHelpText('after', helpText);
 program.showSuggestionAfterError().showHelpAfterError('(outrigger --help shows every command)');
-const asked = commands[process.argv[2] ?? ''];
-for (const load of asked === undefined ? Object.values(commands) : [asked]) program.addCommand(await load());
+const requested = commands[process.argv[2] ?? ''];
+for (const load of requested === undefined ? Object.values(commands) : [requested]) program.addCommand(await load());
 await program.parseAsync();

@@ -1,19 +1,22 @@
-// Which Lambda event source mapping takes the messages of a queue: what `doctor` looks at, and `pause` switches off.
+// The Lambda event source mappings of a deployment's queues. `doctor` checks them, and `pause` disables one.
 import {
   type EventSourceMappingConfiguration,
   type LambdaClient,
   paginateListEventSourceMappings,
 } from '@aws-sdk/client-lambda';
 
-/** A queue of the deployment, without the prefix, and its mapping; none where no function takes from it. */
-export type Mapped = { readonly name: string; readonly mapping: EventSourceMappingConfiguration | undefined };
+/** A queue of the deployment, without the prefix, and its mapping; undefined if no function receives from the queue. */
+export type ControllerMapping = {
+  readonly name: string;
+  readonly mapping: EventSourceMappingConfiguration | undefined;
+};
 
-/** Finds the mappings of queues. Throws what the client throws. */
+/** Finds the mappings of queues. Throws the client's errors. */
 export async function readMappings(
   client: LambdaClient,
   { urlPrefix, queues }: { readonly urlPrefix: string; readonly queues: readonly string[] },
   { signal }: { readonly signal: AbortSignal },
-): Promise<readonly Mapped[]> {
+): Promise<readonly ControllerMapping[]> {
   const mappings: EventSourceMappingConfiguration[] = [];
   for await (const page of paginateListEventSourceMappings({ client }, {}, { abortSignal: signal })) {
     mappings.push(...(page.EventSourceMappings ?? []));
@@ -24,7 +27,7 @@ export async function readMappings(
   });
 }
 
-/** Tells whether nothing is taken from the queue, or is about to be taken no longer. */
+/** Whether the mapping is disabled, or is being disabled. */
 export function isPaused({ State = '' }: EventSourceMappingConfiguration): boolean {
   return /^Disabl/.test(State);
 }

@@ -1,89 +1,95 @@
-// `outrigger pause` and `outrigger resume`: a whole controller, in all clusters, without a deployment. Its function is given no more
-// messages: they wait in its queue, so nothing that happens meanwhile is lost, and nothing has to be found again afterwards.
+// `outrigger pause` and `outrigger resume`: stop and restart a controller in all clusters, without a deployment. The
+// event source mapping of its queue is disabled. Its messages wait in the queue, so no change is lost and no relist is
+// needed afterwards.
+
 import { LambdaClient, UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
 import { Command } from 'commander';
+import { UserError } from '../core/errors.ts';
 import { controllerQueue } from '../core/names.ts';
-import { callWithin } from '../queue/call-within.ts';
-import { controllerNamed } from './parse-key.ts';
+import { callWithin } from '../sqs/call.ts';
+import { printLines, runCommand } from './command.ts';
+import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
 import { isPaused, readMappings } from './mappings.ts';
-import { OperatorProblem, operate } from './operate.ts';
-import { printLines } from './output.ts';
-import { openPlace, type PlaceFlags, withPlace } from './place.ts';
+import { requireController } from './parse-key.ts';
 import { loadProject } from './project.ts';
 
 const callSeconds = 20;
 
-/** Makes the command that pauses. */
+/** Makes the command `pause`. */
 export function pauseCommand(): Command {
-  return withPlace(new Command('pause'))
-    .description('let a controller rest, in every cluster: its messages wait in its queue')
+  return withInstallationOptions(new Command('pause'))
+    .description('pause a controller in every cluster: its messages wait in its queue')
     .argument('<controller>', 'its name, such as water-tank')
     .addHelpText('after', pauseText)
     .action(
-      async (name: string, flags: PlaceFlags) =>
-        await operate('pause', async (signal) => await run(name, 'paused', flags, signal)),
+      async (name: string, flags: InstallationFlags) =>
+        await runCommand('pause', async (signal) => await run(name, 'paused', flags, signal)),
     );
 }
 
-/** Makes the command that resumes. */
+/** Makes the command `resume`. */
 export function resumeCommand(): Command {
-  return withPlace(new Command('resume'))
-    .description('let a controller go on that was paused')
+  return withInstallationOptions(new Command('resume'))
+    .description('resume a paused controller')
     .argument('<controller>', 'its name, such as water-tank')
     .addHelpText('after', resumeText)
     .action(
-      async (name: string, flags: PlaceFlags) =>
-        await operate('resume', async (signal) => await run(name, 'resumed', flags, signal)),
+      async (name: string, flags: InstallationFlags) =>
+        await runCommand('resume', async (signal) => await run(name, 'resumed', flags, signal)),
     );
 }
 
 const pauseText = `
 Examples:
   outrigger pause water-tank --stage prod
-  kubectl annotate watertank north outrigger.dev/paused=true      one object only; no command of ours is needed
+  kubectl annotate watertank north outrigger.dev/paused=true      pauses one object only, without outrigger
 
-It switches the event source mapping of the controller's queue off; what is in hand is finished. Messages wait for at most 14 days,
-objects that are deleted wait for their finalizer, and the alarm on the age of the oldest message rings.
-A deployment leaves it as it is, unless it changes the mapping. Exit status: 0 when it is paused, 1 when it is not.`;
+It disables the event source mapping of the controller's queue; messages in flight are finished. Messages are kept for
+at most 14 days, deleted objects wait for their finalizer, and the alarm on the age of the oldest message fires.
+A deployment that does not change the mapping keeps it disabled.
+Exit status: 0 when the controller is paused, 1 when it is not.`;
 
 const resumeText = `
 Example:
   outrigger resume water-tank --stage prod
 
-What waits is reconciled as objects are by then. Exit status: 0 when it goes on, 1 when it does not.`;
+The waiting messages reconcile the current state of their objects.
+Exit status: 0 when the controller is resumed, 1 when it is not.`;
 
 async function run(
   name: string,
   wanted: 'paused' | 'resumed',
-  flags: PlaceFlags,
+  flags: InstallationFlags,
   signal: AbortSignal,
 ): Promise<number> {
   const { registry } = await loadProject(process.cwd());
-  const queue = controllerQueue(controllerNamed(name, registry).name);
-  const place = await openPlace(flags, signal);
-  const lambda = new LambdaClient({ maxAttempts: 2, ...(place.region === undefined ? {} : { region: place.region }) });
+  const queue = controllerQueue(requireController(name, registry).name);
+  const installation = await openInstallation(flags, signal);
+  const lambda = new LambdaClient({
+    maxAttempts: 2,
+    ...(installation.region === undefined ? {} : { region: installation.region }),
+  });
   try {
-    if (place.on !== 'AWS') {
-      throw new OperatorProblem(
-        'a controller is paused where Lambda runs it: name a deployment with --stage; here, pause objects: kubectl annotate KIND NAME outrigger.dev/paused=true',
+    if (installation.on !== 'AWS') {
+      throw new UserError(
+        'only a controller on Lambda can be paused; name a deployment with --stage, or pause objects here: ' +
+          'kubectl annotate KIND NAME outrigger.dev/paused=true',
       );
     }
-    const [found] = await readMappings(lambda, { urlPrefix: place.urlPrefix, queues: [queue] }, { signal });
+    const [found] = await readMappings(lambda, { urlPrefix: installation.urlPrefix, queues: [queue] }, { signal });
     const { mapping } = found ?? {};
     if (mapping?.UUID === undefined) {
-      throw new OperatorProblem(
-        `no function takes messages from ${queue}; outrigger doctor says how to have one again`,
-      );
+      throw new UserError(`no function receives messages from ${queue}; outrigger doctor prints how to restore it`);
     }
     const { UUID } = mapping;
     if (isPaused(mapping) !== (wanted === 'paused')) {
       const change = new UpdateEventSourceMappingCommand({ UUID, Enabled: wanted === 'resumed' });
       await callWithin(callSeconds, signal, (abortSignal) => lambda.send(change, { abortSignal }));
     }
-    printLines([wanted === 'paused' ? `${name} is paused: its messages wait in ${queue}` : `${name} goes on`]);
+    printLines([wanted === 'paused' ? `${name} is paused: its messages wait in ${queue}` : `${name} is resumed`]);
     return 0;
   } finally {
     lambda.destroy();
-    place.close();
+    installation.close();
   }
 }

@@ -1,52 +1,62 @@
-// The project that a command works on: the folder that it is run in. The command may come out of the package, so the controllers are not
-// among its own modules: it asks the folder for them.
+// The project that a command works on: the folder that it is run in. The command may come out of the package, so the
+// controllers are not among its own modules. They are loaded from the folder.
+
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
-import type { Registered } from '../core/controller.ts';
-import { toError } from '../core/errors.ts';
+import type { AnyCustomKind } from '../api/custom-kind.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { toError, UserError } from '../core/errors.ts';
+import { formatZodIssues, isRecord } from '../core/json.ts';
 import { redact } from '../core/redact.ts';
-import type { AnyResource } from '../core/resource.ts';
-import { formatProblems } from '../core/zod-problems.ts';
-import { isRecord } from '../kube/record.ts';
-import { OperatorProblem } from './operate.ts';
+import { type HandlerSource, registryFile } from '../generate/functions.ts';
 
-/** The list of controllers; without it there is no project. */
-export const registryFile = 'src/controllers/registry.ts';
-
-/** What a project is made of. */
+/** The controllers and kinds of a project. */
 export type Project = {
-  readonly registry: readonly Registered[];
-  /** Those without a controller. */
-  readonly kindsAlone: readonly AnyResource[];
+  readonly registry: readonly ControllerDefinition[];
+  /** The kinds without a controller. */
+  readonly crdsOnly: readonly AnyCustomKind[];
 };
 
-const controller = z.custom<Registered>(
-  (one) => isRecord(one) && typeof one.name === 'string' && isRecord(one.declares),
-  'is no controller; make it with defineController',
+const controller = z.custom<ControllerDefinition>(
+  (one) => isRecord(one) && typeof one.name === 'string' && isRecord(one.declaration),
+  'is no controller; make it with the controller method of its kind',
 );
-const kind = z.custom<AnyResource>(
+const kind = z.custom<AnyCustomKind>(
   (one) => isRecord(one) && typeof one.plural === 'string' && isRecord(one.definition),
-  'is no kind; make it with defineResource',
+  'is no kind; make it with defineKind',
 );
-const project = z.object({ registry: z.array(controller), kindsAlone: z.array(kind).default([]) });
+const project = z.object({ registry: z.array(controller), crdsOnly: z.array(kind).default([]) });
 
-/** Loads the registry of a folder. Throws OperatorProblem where there is none, or none that can be loaded. */
+/** Loads the registry of a folder. Throws UserError if there is no registry, or if it cannot be loaded. */
 export async function loadProject(root: string): Promise<Project> {
   const file = path.join(root, registryFile);
-  const isThere = await access(file).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) throw new OperatorProblem(`there is no ${registryFile} here; run it in the folder of the project`);
+  if (!(await fileExists(file)))
+    throw new UserError(`there is no ${registryFile} here; run it in the folder of the project`);
   let loaded: unknown;
   try {
     loaded = await import(pathToFileURL(file).href);
   } catch (error) {
-    throw new OperatorProblem(`${registryFile} cannot be loaded: ${redact(toError(error).message)}`, { cause: error });
+    throw new UserError(`${registryFile} cannot be loaded: ${redact(toError(error).message)}`, { cause: error });
   }
   const parsed = project.safeParse({ ...Object(loaded) });
-  if (!parsed.success) throw new OperatorProblem(`${registryFile}: ${formatProblems(parsed.error)}`);
+  if (!parsed.success) throw new UserError(`${registryFile}: ${formatZodIssues(parsed.error)}`);
   return parsed.data;
+}
+
+/** The package's own folder, absolute. The sources and their compiled modules are equally deep in it. */
+export const packageRoot = path.join(import.meta.dirname, '../..');
+
+/** Finds out whether a project is this repository, whose functions import the handlers as files. */
+export async function handlerSourceOf(root: string): Promise<HandlerSource> {
+  return (await fileExists(path.join(root, 'src/outrigger.ts'))) ? 'repository' : 'package';
+}
+
+/** Whether a file or folder exists. */
+export async function fileExists(file: string): Promise<boolean> {
+  return await access(file).then(
+    () => true,
+    () => false,
+  );
 }

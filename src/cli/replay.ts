@@ -1,39 +1,48 @@
-// `outrigger replay`: one key once more; or, with --dry-run, what its reconcile would change.
+// `outrigger replay`: has one object reconciled again. With --dry-run it prints what the reconcile would change.
+
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import { createSecretReader } from '../clusters/secret-reader.ts';
-import { settingSecrets } from '../clusters/setting-secrets.ts';
-import type { Log } from '../core/context.ts';
-import type { Registered } from '../core/controller.ts';
-import { formatTarget, type TargetKey } from '../core/key.ts';
-import { redact } from '../core/redact.ts';
-import { parseMessage, targetOf } from '../queue/message.ts';
-import { replayEntry } from '../queue/replay.ts';
-import { createSend } from '../queue/send.ts';
-import { createRehearse } from '../runtime/rehearse.ts';
-import { type AskedKey, controllerNamed, parseAskedKey } from './parse-key.ts';
-import { changeLines, outcomeLine } from './change-lines.ts';
-import { clusterClient, clusterNamed } from './cluster-client.ts';
-import { guardFetch } from './guard-fetch.ts';
-import { OperatorProblem, operate } from './operate.ts';
-import { openPlace, type Place, type PlaceFlags, withPlace } from './place.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
+import { createSecretReader } from '../clusters/auth/secret-reader.ts';
+import { UserError } from '../core/errors.ts';
+import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
+import type { Log } from '../core/log.ts';
+import { maskSecrets, redact } from '../core/redact.ts';
+import type { ChangedField } from '../kube/dry-run/changed-fields.ts';
+import type { PlannedChange } from '../kube/dry-run/dry-run-client.ts';
+import { replayEntry } from '../operations/replay.ts';
+import { createDryRun } from '../reconciling/dry-run.ts';
+import type { Outcome } from '../reconciling/outcome.ts';
+import { keyOfMessage, parseMessage } from '../sqs/message.ts';
+import { createSend } from '../sqs/send.ts';
+import { runCommand } from './command.ts';
+import {
+  clusterClient,
+  type Installation,
+  type InstallationFlags,
+  openInstallation,
+  requireClusterName,
+  withInstallationOptions,
+} from './installation.ts';
+import { parseKey, type RequestedKey, requireController } from './parse-key.ts';
 import { loadProject } from './project.ts';
 
-type Flags = PlaceFlags & { readonly cluster?: string; readonly dryRun?: true };
+type Flags = InstallationFlags & { readonly cluster?: string; readonly dryRun?: true };
 
-/** As long as a function has. */
-const rehearsalSeconds = 30;
+/** The same time as a function has. */
+const dryRunSeconds = 30;
 
 /** Makes the command. */
 export function replayCommand(): Command {
-  return withPlace(new Command('replay'))
-    .description('have one object reconciled once more, or show what that would change')
+  return withInstallationOptions(new Command('replay'))
+    .description('reconcile one object again, or show what that would change')
     .argument('<key>', 'CONTROLLER:NAMESPACE/NAME, CONTROLLER:NAME, or a whole key as logs and dlq list print it')
     .option('--cluster <name>', 'which cluster; on one machine there is only one')
     .option('--dry-run', 'send nothing; run the reconcile here with reads only, and print what it would write')
     .addHelpText('after', helpText)
     .action(
-      async (key: string, flags: Flags) => await operate('replay', async (signal) => await run(key, flags, signal)),
+      async (key: string, flags: Flags) => await runCommand('replay', async (signal) => await run(key, flags, signal)),
     );
 }
 
@@ -42,80 +51,169 @@ Examples:
   outrigger replay water-tank:default/north
   outrigger replay dinner:default/friday --cluster berlin --stage dev --dry-run
 
-A dry run runs the controller's code in this process, with your rights to the clusters table and the controller's settings
-(PLANT_URL, ...) from your environment. Writes to the cluster and commands that change something are shown and not done; at
-the first call by fetch that would change something outside the cluster it ends, because what follows depends on the answer.
-Exit status of a dry run: 0 when the reconcile would end well, 1 when it would fail or is not known to the end.`;
+A dry run runs the controller's code in this process, with your permissions for the clusters table and the controller's
+settings (PLANT_URL, ...) from your environment. It prints writes to the cluster and commands that change something, and
+does not execute them. It ends at the first fetch call that would change something outside the cluster: the rest depends
+on the response.
+Exit status of a dry run: 0 when the reconcile would succeed, 1 when it would fail or its end is unknown.`;
 
 async function run(text: string, { cluster, dryRun, ...flags }: Flags, signal: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());
-  const asked = parseAskedKey(text, registry);
-  const controller = controllerNamed(asked.controller, registry);
-  const place = await openPlace(flags, signal);
+  const requested = parseKey(text, registry);
+  const controller = requireController(requested.controller, registry);
+  const installation = await openInstallation(flags, signal);
   try {
-    const target = targetFor(asked, controller, clusterFor(asked, cluster, place));
-    const { queue, entry } = replayEntry(target, { source: randomUUID(), nowMs: Date.now() });
-    if (dryRun === true) return await rehearse(controller, place, entry.body, signal);
-    const [sent] = await createSend(place.sqs, place.urlPrefix)(queue, [entry], { signal });
-    if (sent?.accepted !== true) throw new OperatorProblem(`not sent: ${sent?.reason ?? 'no answer'}`);
-    process.stdout.write(`sent ${redact(formatTarget(target))} (${sent.messageId})\n`);
+    const key = completeKey(requested, controller, clusterFor(requested, cluster, installation));
+    const { queue, entry } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
+    if (dryRun === true) return await printDryRun(controller, installation, entry.body, signal);
+    const [sent] = await createSend(installation.sqs, installation.urlPrefix)(queue, [entry], { signal });
+    if (sent?.accepted !== true) throw new UserError(`not sent: ${sent?.reason ?? 'no response'}`);
+    process.stdout.write(`sent ${redact(formatReconcileKey(key))} (${sent.messageId})\n`);
     return 0;
   } finally {
-    place.close();
+    installation.close();
   }
 }
 
-async function rehearse(controller: Registered, place: Place, body: string, stop: AbortSignal): Promise<number> {
+async function printDryRun(
+  controller: ControllerDefinition,
+  installation: Installation,
+  body: string,
+  stop: AbortSignal,
+): Promise<number> {
   const message = parseMessage(body);
-  const client = await clusterClient(place, message.cluster);
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(rehearsalSeconds * 1000)]);
+  const client = await clusterClient(installation, message.cluster);
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(dryRunSeconds * 1000)]);
   const now = () => new Date();
-  const running = controller.start(place.environment, settingSecrets(createSecretReader({ now })));
-  const played = createRehearse({ controller, running, client, log: warnings, now });
+  const instance = controller.start(installation.environment, withFileSecrets(createSecretReader({ now })));
+  const simulated = createDryRun({ controller, instance, client, log: warnings, now });
   let outside: { readonly call: string; readonly after: number } | undefined;
-  using _ = guardFetch((call) => {
-    outside ??= { call, after: played.changes().length };
+  using _ = blockFetch((call) => {
+    outside ??= { call, after: simulated.changes().length };
   });
-  const { outcome, changes, keys } = await played.run(message, { signal });
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  say(`dry run of ${redact(formatTarget(targetOf(message)))}: nothing is written`);
-  for (const change of changes.slice(0, outside?.after)) changeLines(change).forEach(say);
-  for (const key of keys) say(`send ${redact(formatTarget(targetOf(key)))}`);
+  const { outcome, changes, keys } = await simulated.run(message, { signal });
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  print(`dry run of ${redact(formatReconcileKey(keyOfMessage(message)))}: nothing is written`);
+  for (const change of changes.slice(0, outside?.after)) changeLines(change).forEach(print);
+  for (const key of keys) print(`send ${redact(formatReconcileKey(keyOfMessage(key)))}`);
   if (outside !== undefined) {
-    say(`it would call ${redact(outside.call)}, which is not done here; what follows depends on the answer`);
+    print(`it would call ${redact(outside.call)}, which a dry run does not do; the rest depends on the response`);
     return 1;
   }
-  if (changes.length + keys.length === 0) say('no change');
-  say(outcomeLine(outcome));
+  if (changes.length + keys.length === 0) print('no change');
+  print(outcomeLine(outcome));
   return outcome.type === 'done' || outcome.type === 'nothing' ? 0 : 1;
 }
 
-function clusterFor({ cluster }: AskedKey, given: string | undefined, place: Place): string {
+function clusterFor({ cluster }: RequestedKey, given: string | undefined, installation: Installation): string {
   if (cluster !== undefined && given !== undefined && cluster !== given) {
-    throw new OperatorProblem(`the key is in cluster ${cluster}, and --cluster says ${given}`);
+    throw new UserError(`the key is in cluster ${cluster}, and --cluster is ${given}`);
   }
-  return clusterNamed(given ?? cluster, place);
+  return requireClusterName(given ?? cluster, installation);
 }
 
-/** The whole key. Throws OperatorProblem for one that no object of the controller can have. */
-function targetFor(asked: AskedKey, { name, declares }: Registered, cluster: string): TargetKey {
-  const mapped = declares.watches.map(({ kind }) => kind);
-  const { group = declares.resource.group, resource = declares.resource.plural, namespace } = asked;
-  const kind = [declares.resource, ...mapped].find((one) => one.group === group && one.plural === resource);
-  if (kind === undefined) throw new OperatorProblem(`${name} has nothing to do with ${resource}.${group}`);
+/** Completes the key. Throws UserError for a key that no object of the controller can have. */
+function completeKey(
+  requested: RequestedKey,
+  { name, declaration }: ControllerDefinition,
+  cluster: string,
+): ReconcileKey {
+  const mapped = declaration.watches.map(({ kind }) => kind);
+  const { group = declaration.resource.group, resource = declaration.resource.plural, namespace } = requested;
+  const kind = [declaration.resource, ...mapped].find((one) => one.group === group && one.plural === resource);
+  if (kind === undefined) throw new UserError(`${name} neither reconciles nor watches ${resource}.${group}`);
   if (kind.namespaced !== (namespace !== undefined)) {
-    const form = kind.namespaced ? `${name}:NAMESPACE/${asked.name}` : `${name}:${asked.name}`;
-    const lives = kind.namespaced ? 'lives in a namespace' : 'lives in no namespace';
-    throw new OperatorProblem(`a ${kind.kind} ${lives}; write ${form}`);
+    const form = kind.namespaced ? `${name}:NAMESPACE/${requested.name}` : `${name}:${requested.name}`;
+    const scope = kind.namespaced ? 'is namespaced' : 'is cluster-scoped';
+    throw new UserError(`${kind.kind} ${scope}; write ${form}`);
   }
   const where = namespace === undefined ? {} : { namespace };
-  return { controller: name, cluster, group, resource, ...where, name: asked.name };
+  return { controller: name, cluster, group, resource, ...where, name: requested.name };
 }
 
-/** What a person should know; the rest of what a function logs is in the diff. */
+/** Prints warnings and errors. The other log entries of a function repeat what the diff shows. */
 const warnings: Log = {
   debug: () => undefined,
   info: () => undefined,
   warn: (message) => void process.stderr.write(`warning: ${redact(message)}\n`),
   error: (message) => void process.stderr.write(`error: ${redact(message)}\n`),
 };
+
+/** Formats one change: `change Dinner default/one (status)` and its fields, `+` added, `-` removed, `~` changed. */
+export function changeLines(change: PlannedChange): readonly string[] {
+  switch (change.type) {
+    case 'event':
+      return [`event ${redact(change.text)}`];
+    case 'command':
+      return [`run in pod ${redact(change.pod)}, container ${change.container}: ${redact(change.command.join(' '))}`];
+    case 'delete':
+      return [`delete ${redact(change.object)}`];
+    default:
+      return [`${change.type} ${redact(change.object)}`, ...change.fields.map(fieldLine)];
+  }
+}
+
+/** Formats the outcome: what the function would do with its message. */
+export function outcomeLine(outcome: Outcome): string {
+  switch (outcome.type) {
+    case 'done':
+      return outcome.requeueAfterSeconds === undefined
+        ? 'the reconcile succeeds'
+        : `the reconcile succeeds, and is requeued after about ${outcome.requeueAfterSeconds} s`;
+    case 'nothing':
+      return `nothing to reconcile: ${nothingReasons[outcome.reason]}`;
+    case 'postponed':
+      return `the reconcile is postponed (${outcome.reason}): ${redact(outcome.error.message)}`;
+    case 'failed':
+      return `the reconcile fails, and is retried: ${redact(outcome.error.message)}`;
+    case 'terminal':
+      return `the reconcile fails, and is not retried until the object changes: ${redact(outcome.error.message)}`;
+    case 'refused':
+      return `the message is refused: ${redact(outcome.error.message)}`;
+  }
+}
+
+const nothingReasons = {
+  gone: 'the object does not exist',
+  'namespace-terminating': 'its namespace is being deleted',
+  paused: 'the object is paused (annotation outrigger.dev/paused)',
+  'no-finalizer': 'the object is being deleted, and has no finalizer of this controller',
+} as const;
+
+function fieldLine({ path, before, after }: ChangedField): string {
+  if (before === undefined) return `  + ${path}: ${formatValue(after)}`;
+  if (after === undefined) return `  - ${path}: ${formatValue(before)}`;
+  return `  ~ ${path}: ${formatValue(before)} → ${formatValue(after)}`;
+}
+
+/** Formats a value as JSON, which is also YAML, and which escapes control sequences of a terminal. */
+function formatValue(value: unknown): string {
+  return maskSecrets(JSON.stringify(value) ?? '');
+}
+
+/** A call that a dry run does not make. */
+class BlockedFetchError extends Error {
+  override readonly name = 'BlockedFetchError';
+}
+
+const readMethods = ['GET', 'HEAD', 'OPTIONS'];
+
+/**
+ * Replaces the global `fetch` until it is disposed, so that only reads are sent. `onBlocked` receives each other call.
+ */
+export function blockFetch(onBlocked: (call: string) => void): Disposable {
+  const real = globalThis.fetch;
+  globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (readMethods.includes(request.method)) return await real(input, init);
+    const { origin, pathname } = new URL(request.url);
+    const call = `${request.method} ${origin}${pathname}`;
+    onBlocked(call);
+    throw new BlockedFetchError(`${call} is not done in a dry run`);
+  };
+  return {
+    [Symbol.dispose]: () => {
+      globalThis.fetch = real;
+    },
+  };
+}

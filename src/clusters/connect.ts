@@ -1,72 +1,84 @@
-// From a cluster's name to a client: one per cluster and entry, kept as long as the entry stays the same, so that a warm
-// function keeps its connections.
+// Finds the client of a cluster by name. A client is reused until the cluster's entry changes, so a warm function keeps
+// its connections.
+
 import { isDeepStrictEqual } from 'node:util';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import type { SecretReader } from '../api/secret.ts';
 import { type ClientOptions, createClient, type KubeClient } from '../kube/client/client.ts';
-import type { Connection } from '../kube/connection.ts';
-import type { FoundCluster } from '../kube/found-cluster.ts';
-import { connectionOf } from './connection-of.ts';
+import type { Connection } from '../kube/client/connection.ts';
 import type { AwsCredentials } from './auth/eks-token.ts';
-import { type PlainEntry, plainEntry } from './plain-entry.ts';
-import { createSecretReader } from './secret-reader.ts';
-import type { ClusterTable } from './table.ts';
+import { createSecretReader } from './auth/secret-reader.ts';
+import { connectionOf, type ResolvedEntry, resolveEntry } from './connection.ts';
+import type { ClusterRegistry } from './registry/registry.ts';
+
+/** The result of a lookup: a client, a cluster that is being decommissioned, or an unknown name. */
+export type ClusterLookup =
+  | { readonly type: 'client'; readonly client: KubeClient }
+  | { readonly type: 'decommissioning' }
+  | { readonly type: 'unknown' };
+
+/** Finds a cluster. Throws if the clusters table cannot be read. */
+export type FindCluster = (name: string, options: { readonly signal: AbortSignal }) => Promise<ClusterLookup>;
 
 /** Finds clusters by name. */
-export interface Clusters {
-  /** Finds one. Throws what the table throws, and a ConnectionProblem for an entry that cannot be used. */
-  find(name: string): Promise<FoundCluster>;
+export type Clusters = {
+  /** Finds a cluster. Throws the clusters table's errors, and a UserError for an invalid entry. */
+  find(name: string): Promise<ClusterLookup>;
   /** Closes all clients. */
   close(): void;
-}
+};
 
-/** What the ways into clusters are made of. */
-export type ClusterParts = {
+/** The dependencies of Clusters. */
+export type ClusterDeps = {
   readonly now: () => Date;
-  /** Who this process is to AWS. */
+  /** The AWS credentials of this process. */
   readonly credentials?: () => Promise<AwsCredentials>;
   readonly secrets?: SecretReader;
   readonly client?: ClientOptions;
 };
 
-/** Creates the way to all clusters of a table. Credentials and secrets come from AWS, when an entry needs them, unless given. */
+/**
+ * Creates the Clusters of a clusters table. By default, credentials and secrets are read from AWS when an entry needs
+ * them.
+ */
 export function createClusters(
-  table: ClusterTable,
+  registry: ClusterRegistry,
   {
     now,
     credentials = defaultProvider(),
     secrets = createSecretReader({ now }),
     client: clientOptions = {},
-  }: ClusterParts,
+  }: ClusterDeps,
 ): Clusters {
-  const clients = new Map<string, { readonly made: PlainEntry; readonly client: KubeClient }>();
-  const connect = async (name: string, entry: PlainEntry) => await connectionOf(name, entry, { now, credentials });
+  const clients = new Map<string, { readonly entry: ResolvedEntry; readonly client: KubeClient }>();
+  const connect = async (name: string, entry: ResolvedEntry) => await connectionOf(name, entry, { now, credentials });
 
   return {
     async find(name) {
-      const entry = await table.get(name);
+      const entry = await registry.get(name);
       if (entry === undefined) return { type: 'unknown' };
-      if (entry.leaving === true) return { type: 'leaving' };
-      const made = await plainEntry(name, entry, secrets);
+      if (entry.decommissioning === true) return { type: 'decommissioning' };
+      const resolved = await resolveEntry(name, entry, secrets);
       const known = clients.get(name);
-      if (known !== undefined && isDeepStrictEqual(known.made, made)) return { type: 'client', client: known.client };
-      const connection = renewing(
-        { made, connection: await connect(name, made) },
+      if (known !== undefined && isDeepStrictEqual(known.entry, resolved))
+        return { type: 'client', client: known.client };
+      const connection = withRefresh(
+        { entry: resolved, connection: await connect(name, resolved) },
         {
           read: async () => {
-            const present = await table.get(name);
-            return present === undefined ? undefined : await plainEntry(name, present, secrets);
+            const newest = await registry.get(name);
+            return newest === undefined ? undefined : await resolveEntry(name, newest, secrets);
           },
-          connect: async (present) => await connect(name, present),
+          connect: async (newest) => await connect(name, newest),
           forget: () => {
-            table.forget(name);
+            registry.forget(name);
             if (entry.access.type === 'secret') secrets.forget(entry.access);
           },
         },
       );
-      // The client before it is not closed: reconciles may be using it. Its idle connections end by themselves.
+      // The previous client is not closed, because reconciles may be using it. Its idle connections time out.
       const client = createClient(connection, clientOptions);
-      clients.set(name, { made, client });
+      clients.set(name, { entry: resolved, client });
       return { type: 'client', client };
     },
     close() {
@@ -76,24 +88,26 @@ export function createClusters(
   };
 }
 
-type Made = { readonly made: PlainEntry; readonly connection: Connection };
+type EntryConnection = { readonly entry: ResolvedEntry; readonly connection: Connection };
 
-/** After a 401 the entry is read again, and its new token is used at once; but never sent to another server than before. */
-function renewing(
-  first: Made,
+/**
+ * Reads the entry again after a 401 and uses its new token at once. The token is only ever sent to the first server.
+ */
+function withRefresh(
+  first: EntryConnection,
   {
     read,
     connect,
     forget,
   }: {
-    readonly read: () => Promise<PlainEntry | undefined>;
-    readonly connect: (entry: PlainEntry) => Promise<Connection>;
+    readonly read: () => Promise<ResolvedEntry | undefined>;
+    readonly connect: (entry: ResolvedEntry) => Promise<Connection>;
     readonly forget: () => void;
   },
 ): Connection {
   const { connection } = first;
   const { token } = connection;
-  // A client certificate is the connection's own; whoever asks for the cluster next gets one with the new one.
+  // A client certificate belongs to the connection. The next lookup of the cluster returns a client with the new one.
   if (token === undefined) return { ...connection, refresh: forget };
   let current = first;
   return {
@@ -103,10 +117,10 @@ function renewing(
       current.connection.refresh?.();
     },
     token: async () => {
-      const made = await read();
-      if (made !== undefined && !isDeepStrictEqual(made, current.made)) {
-        const fresh = await connect(made);
-        if (fresh.server.href === connection.server.href) current = { made, connection: fresh };
+      const entry = await read();
+      if (entry !== undefined && !isDeepStrictEqual(entry, current.entry)) {
+        const fresh = await connect(entry);
+        if (fresh.server.href === connection.server.href) current = { entry, connection: fresh };
       }
       return await (current.connection.token ?? token)();
     },

@@ -1,14 +1,15 @@
-// Book: a kind without a controller. It shows what a definition gives by itself: names, validation, a status that is written
-// apart from the spec, watches. It makes nothing happen in the cluster; whoever keeps a library looks at it with plain HTTP.
+// Book: a kind without a controller. It shows what a definition gives by itself: names, validation, a status that is
+// written apart from the spec, watches. It changes nothing in the cluster; a librarian looks at it
+// with plain HTTP.
 //
 // Users write spec. No program of ours writes status; what is not in its schema could not be stored.
 import * as z from 'zod';
-import { defineResource } from '../core/resource.ts';
+import { defineKind } from '../outrigger.ts';
 
 const printed = z.string().min(1).max(200);
 
 /** The kind. */
-export const bookKind = defineResource({
+export const Book = defineKind({
   group: 'library.example.com',
   version: 'v1',
   kind: 'Book',

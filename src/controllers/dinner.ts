@@ -1,19 +1,17 @@
-// Dinner: has one Ingredient for each line of its list. It shows composition: it writes the specs of its children and reads
-// their statuses, never the pantry, and no child knows of it. When a child changes, the watcher wakes its owner.
+// Dinner: has one Ingredient for each line of its list. It shows composition: it writes the specs of its children and
+// reads their statuses, never the pantry, and no child knows of it. When a child changes, the watcher wakes its owner.
 //
 // A user writes spec. This controller alone writes status, and owns Ingredients; what it no longer lists is deleted.
 import * as z from 'zod';
-import { aggregate, readinessOf, settleChildren } from '../core/aggregate.ts';
-import { defineController } from '../core/controller.ts';
-import { defineResource } from '../core/resource.ts';
-import { ingredientKind, portionShape } from './ingredient.ts';
+import { defineKind, NotOwnedError, type ResultOf, readyCondition, summarize } from '../outrigger.ts';
+import { Ingredient, portionShape } from './ingredient.ts';
 
 /** Both parts of a child's name, which must not be longer than 253 characters together; 63 is also easy to remember. */
 const maxNameLength = 63;
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** The kind. */
-export const dinnerKind = defineResource({
+export const Dinner = defineKind({
   group: 'kitchen.example.com',
   version: 'v1',
   kind: 'Dinner',
@@ -42,26 +40,28 @@ export const dinnerKind = defineResource({
 });
 
 /** The controller. */
-export const dinner = defineController(dinnerKind)({
-  name: 'dinner',
-  owns: [ingredientKind],
+export const dinner = Dinner.controller('dinner', {
+  owns: [Ingredient],
 
-  async reconcile({ metadata, spec, status }, { children }) {
+  async reconcile({ metadata, spec, status }, { tryApplyAll }): Promise<ResultOf<typeof Dinner>> {
     const desired = spec.ingredients.map(({ name, ...portion }) => ({
       metadata: { name: `${metadata.name}-${name}` },
       spec: portion,
     }));
     // The whole set, every time: it is compared with what is there, so that a converged dinner writes nothing.
-    const { live, problem } = await settleChildren(ingredientKind, children(ingredientKind, desired));
+    const { objects, failure } = await tryApplyAll(Ingredient, desired);
 
-    const readiness = live?.map(readinessOf);
-    const counted = {
-      ingredientsTotal: desired.length,
-      ingredientsReady: readiness?.filter((one) => one.status === 'True').length ?? status?.ingredientsReady ?? 0,
+    const readiness = objects.map(readyCondition);
+    // When the API server refuses a child, the others are not read either: the last count stays.
+    const isKnown = failure === undefined || failure.error instanceof NotOwnedError;
+    const ready = readiness.filter((one) => one.status === 'True').length;
+    return {
+      status: {
+        ingredientsTotal: desired.length,
+        ingredientsReady: isKnown ? ready : (status?.ingredientsReady ?? 0),
+      },
+      conditions: { IngredientsReady: failure?.condition ?? summarize(readiness) },
+      error: failure?.error,
     };
-    if (problem !== undefined) {
-      return { status: counted, conditions: { IngredientsReady: problem.condition }, retry: problem.error };
-    }
-    return { status: counted, conditions: { IngredientsReady: aggregate(readiness ?? []) } };
   },
 });

@@ -1,22 +1,18 @@
-// Foo: has one Deployment of nginx, as kubernetes/sample-controller has it. It shows how a controller owns a built-in kind: it says
-// the fields that it means and no others, believes the Deployment's status only where that is of its present spec, and leaves
-// alone what has the right name but is not its own.
+// Foo: has one Deployment of nginx, as kubernetes/sample-controller has it. It shows how a controller owns a built-in
+// kind: it applies only its own fields, uses the Deployment's status only if that is of its
+// present spec, and leaves alone what has the right name but is not its own.
 //
 // A user writes spec. This controller alone writes status, and owns one Deployment; the one of a former name goes.
-import type { V1Deployment } from '@kubernetes/client-node';
 import * as z from 'zod';
-import { settleChildren } from '../core/aggregate.ts';
-import { availabilityOf, isCurrent } from '../core/availability.ts';
-import { defineController } from '../core/controller.ts';
-import { existingKind } from '../core/kind.ts';
-import { defineResource } from '../core/resource.ts';
+import { Deployment } from '../kubernetes.ts';
+import { defineKind, deploymentAvailable, isCurrent, type ResultOf } from '../outrigger.ts';
 
 /** The longest value of a label: a Foo's name is one on its pods. */
 const maxNameLength = 63;
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** The kind. */
-export const fooKind = defineResource({
+export const Foo = defineKind({
   group: 'samples.example.com',
   version: 'v1',
   kind: 'Foo',
@@ -35,52 +31,47 @@ export const fooKind = defineResource({
   },
 });
 
-/** The built-in kind, as Kubernetes' own client describes it. */
-export const deploymentKind = existingKind<V1Deployment>({ group: 'apps', version: 'v1', kind: 'Deployment' });
-
-/** Reasons of a Deployment that could not be made as it should be. */
+/** Reasons of a Deployment that could not be applied. */
 const refusals = ['NotOwned', 'ChildRefused'];
 
 /** The controller. */
-export const foo = defineController(fooKind)({
-  name: 'foo',
-  owns: [deploymentKind],
+export const foo = Foo.controller('foo', {
+  owns: [Deployment],
 
-  async reconcile({ metadata, spec, status, conditions }, { children, record }) {
+  async reconcile({ metadata, spec, status, conditions }, { tryApplyAll, recordEvent }): Promise<ResultOf<typeof Foo>> {
     const { deploymentName: name, replicas } = spec;
     const labels = { app: 'nginx', controller: metadata.name };
-    const { live, problem } = await settleChildren(
-      deploymentKind,
-      children(deploymentKind, [
-        {
-          metadata: { name },
-          spec: {
-            // What is not said is not ours: without replicas, whoever scales the Deployment is not in our way.
-            ...(replicas === undefined ? {} : { replicas }),
-            selector: { matchLabels: labels },
-            template: { metadata: { labels }, spec: { containers: [{ name: 'nginx', image: 'nginx:latest' }] } },
-          },
+    // A set of one, because the Deployment's name can change: the one of the former name is deleted.
+    const { objects, failure } = await tryApplyAll(Deployment, [
+      {
+        metadata: { name },
+        spec: {
+          // Fields that are not given are not ours: without replicas, others may scale the Deployment.
+          ...(replicas === undefined ? {} : { replicas }),
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec: { containers: [{ name: 'nginx', image: 'nginx:latest' }] } },
         },
-      ]),
-    );
+      },
+    ]);
 
-    // An Event says what is new: a Deployment that is as this generation has it, or a name that has turned out to be taken.
+    // An Event says what is new: a Deployment that is as this generation has it, or a name that has turned out to be
+    // taken.
     const said = conditions?.find(({ type }) => type === 'DeploymentAvailable');
     const before = said?.observedGeneration === metadata.generation ? said.reason : undefined;
-    if (problem !== undefined) {
-      const { condition, error } = problem;
+    if (failure !== undefined) {
+      const { condition, error } = failure;
       if (condition.reason === 'NotOwned' && before !== 'NotOwned') {
-        record('Warning', 'ErrResourceExists', `Resource "${name}" already exists and is not managed by Foo`);
+        recordEvent('Warning', 'ErrResourceExists', `Resource "${name}" already exists and is not managed by Foo`);
       }
-      return { status: status ?? {}, conditions: { DeploymentAvailable: condition }, retry: error };
+      return { status: status ?? {}, conditions: { DeploymentAvailable: condition }, error };
     }
-    if (before === undefined || refusals.includes(before)) record('Normal', 'Synced', 'Foo synced successfully');
+    if (before === undefined || refusals.includes(before)) recordEvent('Normal', 'Synced', 'Foo synced successfully');
 
-    const [deployment] = live ?? [];
+    const [deployment] = objects;
     const { availableReplicas = 0 } = deployment?.status ?? {};
     return {
       status: isCurrent(deployment) ? { availableReplicas } : (status ?? {}),
-      conditions: { DeploymentAvailable: availabilityOf(deployment) },
+      conditions: { DeploymentAvailable: deploymentAvailable(deployment) },
     };
   },
 });

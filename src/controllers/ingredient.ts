@@ -1,14 +1,12 @@
-// Ingredient: has a portion of something laid out on the counter. It shows how a reconcile that dies, is repeated or loses
-// its status stays harmless: every effect outside the cluster carries a key made of the object's uid, generation and spec, and
-// what is true is asked of the pantry, once each time. It knows nothing of the dinner that it may be for.
+// Ingredient: has a portion of something laid out on the counter. It shows how a reconcile that dies, is repeated or
+// loses its status stays harmless: every effect outside the cluster carries a key made of the object's uid, generation
+// and spec, and what is true is asked of the pantry, once each time. It knows nothing of the dinner that it may be for.
 //
-// A user, or a Dinner, writes spec. This controller alone writes status. Labels and annotations (brand, cost) mean nothing to it.
+// A user, or a Dinner, writes spec. This controller alone writes status. Labels and annotations (brand, cost) mean
+// nothing to it.
 import * as z from 'zod';
-import { defineController } from '../core/controller.ts';
-import { toError } from '../core/errors.ts';
-import type { Meta } from '../core/kind.ts';
-import { defineResource } from '../core/resource.ts';
-import { type Claim, createPantry, type Holding, OutOfStockError, type Portion } from './clients/pantry.ts';
+import { defineKind, type Meta, notOk, ok, type ResultOf, toError } from '../outrigger.ts';
+import { type Claim, createPantryClient, type Holding, OutOfStockError, type Portion } from './clients/pantry.ts';
 
 const unit = z.enum(['g', 'kg', 'oz', 'lb', 'mL', 'L', 'tsp', 'tbsp', 'cup', 'piece']);
 
@@ -20,7 +18,7 @@ export const portionShape = {
 };
 
 /** The kind. */
-export const ingredientKind = defineResource({
+export const Ingredient = defineKind({
   group: 'kitchen.example.com',
   version: 'v1',
   kind: 'Ingredient',
@@ -37,20 +35,19 @@ export const ingredientKind = defineResource({
 const replaceAfterSeconds = 1;
 
 /** The controller. */
-export const ingredient = defineController(ingredientKind)({
-  name: 'ingredient',
+export const ingredient = Ingredient.controller('ingredient', {
   settings: z.object({ PANTRY_URL: z.url() }),
-  clients: ({ PANTRY_URL }) => createPantry(PANTRY_URL),
+  clients: ({ PANTRY_URL }) => createPantryClient(PANTRY_URL),
 
-  async reconcile({ metadata, spec, status }, { clients, record, signal }) {
+  async reconcile({ metadata, spec, status }, { clients, recordEvent, signal }): Promise<ResultOf<typeof Ingredient>> {
     const claim = claimOf(metadata, spec);
     const found = await clients.look(claim.holder, signal);
     if (isLaidOut(found, claim)) return laidOut(found);
 
-    // It was there, and somebody took it. That is said before it is repaired, so that whoever waits for it knows.
+    // It existed and was removed outside of the cluster. The status reports it before it is replaced.
     if (status?.measured !== undefined && found.measured === undefined) {
-      record('Warning', 'TakenAway', `${spec.item} was taken from the counter and will be replaced`);
-      const gone = { status: 'False', reason: 'TakenAway', message: 'what was laid out is no longer there' } as const;
+      recordEvent('Warning', 'TakenAway', `${spec.item} was taken from the counter and will be replaced`);
+      const gone = notOk('TakenAway', 'what was laid out is no longer there');
       return {
         status: { location: found.location },
         conditions: { Located: gone, Measured: gone },
@@ -61,8 +58,8 @@ export const ingredient = defineController(ingredientKind)({
     // Reserving and measuring are two steps: whichever this reconcile dies behind, the next one ends with one portion.
     const reserved = await clients.reserve(claim, spec, signal).catch(toOutOfStock);
     if (reserved instanceof OutOfStockError) {
-      const none = { status: 'False', reason: 'OutOfStock', message: reserved.message } as const;
-      return { status: statusOf(found), conditions: { Located: none, Measured: none }, retry: reserved };
+      const none = notOk('OutOfStock', reserved.message);
+      return { status: statusOf(found), conditions: { Located: none, Measured: none }, error: reserved };
     }
     return laidOut(await clients.measure(claim, signal));
   },
@@ -76,8 +73,8 @@ export const ingredient = defineController(ingredientKind)({
 });
 
 /**
- * The same for every repetition, another one as soon as the spec changes. What is asked for is part of it: a cluster that is restored
- * from a backup gives a generation for the second time, and to another spec.
+ * The same for every repetition, another one as soon as the spec changes. What is asked for is part of it: a cluster
+ * that is restored from a backup gives a generation for the second time, and to another spec.
  */
 function claimOf({ uid, generation }: Meta, { item, amount, unit }: Portion): Claim {
   return { holder: uid, key: `${uid}/${generation}/${amount} ${unit} ${item}` };
@@ -93,12 +90,8 @@ function statusOf({ location, measured }: Holding): Pick<Holding, 'location' | '
 }
 
 function laidOut(holding: Holding) {
-  const located = { status: 'True', reason: 'Found' } as const;
-  const measured =
-    holding.measured === undefined
-      ? ({ status: 'False', reason: 'NotMeasured' } as const)
-      : ({ status: 'True', reason: 'LaidOut' } as const);
-  return { status: statusOf(holding), conditions: { Located: located, Measured: measured } };
+  const measured = holding.measured === undefined ? notOk('NotMeasured') : ok('LaidOut');
+  return { status: statusOf(holding), conditions: { Located: ok('Found'), Measured: measured } };
 }
 
 function toOutOfStock(thrown: unknown): OutOfStockError {

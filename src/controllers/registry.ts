@@ -1,9 +1,10 @@
-// Every controller of this service, and the kinds that have none. What `generate` writes, what resync lists and what one machine runs comes from here.
-import type { Registered } from '../core/controller.ts';
-import type { AnyResource } from '../core/resource.ts';
+// Every controller of this service, and the kinds that have none. What `generate` writes, what resync lists and what
+// one machine runs comes from here.
+
+import type { AnyCustomKind, ControllerDefinition } from '../outrigger.ts';
 import { bitcoinNetwork } from './bitcoin-network/bitcoin-network.ts';
 import { bitcoinPeers } from './bitcoin-network/bitcoin-peers.ts';
-import { bookKind } from './book.ts';
+import { Book } from './book.ts';
 import { dinner } from './dinner.ts';
 import { foo } from './foo.ts';
 import { ingredient } from './ingredient.ts';
@@ -11,7 +12,7 @@ import { memcachedProxy } from './memcached-proxy/memcached-proxy.ts';
 import { waterTank } from './water-tank.ts';
 
 /** The controllers, in the order in which they are shown. */
-export const registry: readonly Registered[] = [
+export const registry: readonly ControllerDefinition[] = [
   waterTank,
   ingredient,
   dinner,
@@ -22,4 +23,4 @@ export const registry: readonly Registered[] = [
 ];
 
 /** Kinds that are only defined: validated and stored by the API server, and looked at by no controller. */
-export const kindsAlone: readonly AnyResource[] = [bookKind];
+export const crdsOnly: readonly AnyCustomKind[] = [Book];

@@ -1,14 +1,11 @@
-// WaterTank: keeps the water of a tank at a level. The smallest whole controller: it observes the world outside the cluster,
-// acts on what it observed, and reports. No Kubernetes event ever says that water moved, so it asks to be called again; its
-// valves are outside the cluster, so it has a finalizer.
+// WaterTank: keeps the water of a tank at a level. The smallest whole controller: it observes the world outside the
+// cluster, acts on what it observed, and reports. No Kubernetes event ever says that water moved, so it asks to be
+// called again; its valves are outside the cluster, so it has a finalizer.
 //
 // A user writes spec. This controller alone writes status, and reads of it only what it recorded last.
 import * as z from 'zod';
-import { defineController } from '../core/controller.ts';
-import { toError } from '../core/errors.ts';
-import { defineResource } from '../core/resource.ts';
-import { withRule } from '../api/rule.ts';
-import { createPlant, type Valves } from './clients/plant.ts';
+import { defineKind, notOk, ok, type ResultOf, toError, unknown, withRule } from '../outrigger.ts';
+import { createPlantClient, type Valves } from './clients/plant.ts';
 
 const level = z.number().min(0).max(1_000_000);
 
@@ -27,7 +24,7 @@ const withinCapacity = withRule(
 );
 
 /** The kind. Levels are in whatever unit the tank's sensor has. */
-export const waterTankKind = defineResource({
+export const WaterTank = defineKind({
   group: 'plant.example.com',
   version: 'v1',
   kind: 'WaterTank',
@@ -50,7 +47,7 @@ export const waterTankKind = defineResource({
   shortNames: ['wt'],
 });
 
-/** While water moves, somebody has to look before it has gone too far. */
+/** While water moves, the level is read before it can pass the target by much. */
 const movingSeconds = 2;
 /** While it stands still, only a leak or a hand can change it. */
 const holdingSeconds = 30;
@@ -61,24 +58,23 @@ const closed: Valves = { inlet: 'closed', outlet: 'closed' };
 const actions = {
   Filling: {
     valves: { inlet: 'open', outlet: 'closed' },
-    atLevel: { status: 'False', reason: 'BelowTarget' },
+    atLevel: notOk('BelowTarget'),
     requeueAfterSeconds: movingSeconds,
   },
   Draining: {
     valves: { inlet: 'closed', outlet: 'open' },
-    atLevel: { status: 'False', reason: 'AboveTarget' },
+    atLevel: notOk('AboveTarget'),
     requeueAfterSeconds: movingSeconds,
   },
-  Holding: { valves: closed, atLevel: { status: 'True', reason: 'InBand' }, requeueAfterSeconds: holdingSeconds },
+  Holding: { valves: closed, atLevel: ok('InBand'), requeueAfterSeconds: holdingSeconds },
 } as const;
 
 /** The controller. */
-export const waterTank = defineController(waterTankKind)({
-  name: 'water-tank',
+export const waterTank = WaterTank.controller('water-tank', {
   settings: z.object({ PLANT_URL: z.url() }),
-  clients: ({ PLANT_URL }) => createPlant(PLANT_URL),
+  clients: ({ PLANT_URL }) => createPlantClient(PLANT_URL),
 
-  async reconcile({ metadata, spec, status }, { clients, signal, now }) {
+  async reconcile({ metadata, spec, status }, { clients, signal, now }): Promise<ResultOf<typeof WaterTank>> {
     // Observe. Yesterday's level is no substitute for a reading: without one nothing may flow.
     const observed = await clients.level(metadata.uid, signal).then((read) => plausible(read, spec.capacity), toError);
     if (observed instanceof Error) {
@@ -86,11 +82,8 @@ export const waterTank = defineController(waterTankKind)({
       const message = failure === undefined ? observed.message : `${observed.message}; valves: ${failure.message}`;
       return {
         status: { action: 'Unknown' },
-        conditions: {
-          AtLevel: { status: 'Unknown', reason: 'NoReading' },
-          SensorReachable: { status: 'False', reason: 'SensorError', message },
-        },
-        retry: failure ?? observed,
+        conditions: { AtLevel: unknown('NoReading'), SensorReachable: notOk('SensorError', message) },
+        error: failure ?? observed,
       };
     }
 
@@ -111,7 +104,7 @@ export const waterTank = defineController(waterTankKind)({
         action,
         ...(last === undefined ? {} : { lastChangedTime: last }),
       },
-      conditions: { AtLevel: atLevel, SensorReachable: { status: 'True', reason: 'Reading' } },
+      conditions: { AtLevel: atLevel, SensorReachable: ok('Reading') },
       requeueAfterSeconds,
     };
   },

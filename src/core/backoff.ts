@@ -1,22 +1,40 @@
-// How long to wait after an error. Jitter comes from the key, not from chance: the same attempt of the same key always
-// waits equally long, so that duplicates agree on it and collapse.
+// Every backoff policy of the framework, as a named constant, and the one function that computes a delay from it. The
+// watcher and the reconcilers add their own conditions where they use it (Retry-After, an error that needs no wait).
 
-/** The waits of retries: doubling from `firstSeconds` up to `maxSeconds`, for at most `attempts` reconciles. */
-export type Backoff = { readonly firstSeconds: number; readonly maxSeconds: number };
+/** Exponential backoff: delays that double from `firstSeconds` to `maxSeconds`. */
+export type Backoff = {
+  readonly firstSeconds: number;
+  readonly maxSeconds: number;
+  /** The doubled delay is multiplied by a factor from this range. The result never exceeds `maxSeconds`. */
+  readonly jitter: readonly [min: number, max: number];
+  /** Rounds the delay to whole seconds, at least one. */
+  readonly wholeSeconds?: true;
+};
 
-/** After an error of a reconcile. */
-export const retryBackoff: Backoff = { firstSeconds: 2, maxSeconds: 900 };
-/** While a cluster cannot be reached. */
-export const deferralBackoff: Backoff = { firstSeconds: 5, maxSeconds: 900 };
-/** How many reconciles a message gets before it is a dead letter. */
+/** After a failed reconcile. */
+export const retryBackoff: Backoff = { firstSeconds: 2, maxSeconds: 900, jitter: [1, 1.5], wholeSeconds: true };
+/** While a cluster is unreachable. */
+export const unreachableBackoff: Backoff = { firstSeconds: 5, maxSeconds: 900, jitter: [1, 1.5], wholeSeconds: true };
+/** After a list or a watch failed. The first delay is 0.8 to 1.6 s, the longest 15 to 30 s. */
+export const watchBackoff: Backoff = { firstSeconds: 1.6, maxSeconds: 30, jitter: [0.5, 1] };
+/** After SQS rejected a single key of the watcher. The first delay is 0.25 to 0.5 s, the longest 15 to 30 s. */
+export const keyBackoff: Backoff = { firstSeconds: 0.5, maxSeconds: 30, jitter: [0.5, 1] };
+/** Reconcile attempts for one message before it becomes a dead letter. */
 export const maxAttempts = 10;
 
 /**
- * The wait in whole seconds before try number `count + 1`; monotone in `count`.
- * @param count failed tries so far, from 1
- * @param fraction the key's own jitter, in [0, 1): the wait is 1 to 1.5 times the doubled one, never above the maximum
+ * Returns the delay in seconds after a number of failures. For the same `fraction`, it never decreases as `failures`
+ * grows.
+ * @param failures failed attempts so far, from 1
+ * @param fraction in [0, 1), selects the jitter. For a reconcile it is derived from the key, so that duplicates of a
+ *   message get the same delay and are deduplicated
  */
-export function backoffSeconds({ firstSeconds, maxSeconds }: Backoff, count: number, fraction: number): number {
-  const doubled = firstSeconds * 2 ** Math.min(Math.max(count - 1, 0), 30);
-  return Math.max(1, Math.min(maxSeconds, Math.round(doubled * (1 + fraction / 2))));
+export function backoffSeconds(
+  { firstSeconds, maxSeconds, jitter: [min, max], wholeSeconds }: Backoff,
+  failures: number,
+  fraction: number,
+): number {
+  const doubled = Math.min(maxSeconds, firstSeconds * 2 ** Math.min(Math.max(failures - 1, 0), 30));
+  const delay = Math.min(maxSeconds, doubled * (min + fraction * (max - min)));
+  return wholeSeconds === true ? Math.max(1, Math.round(delay)) : delay;
 }

@@ -1,43 +1,65 @@
-// The three things a reconcile can say by throwing: try again (any error), do not (TerminalError), and what the runtime
-// itself says of an object whose spec it cannot read.
+// The errors that the framework throws and handles. Any error from a reconciler means retry; TerminalError means do not
+// retry. API errors are classified in kube/client/errors.ts.
 
-/** Thrown by a reconciler: do not try again until the object changes or the next resync comes. */
+/** Thrown by a reconciler to stop retries until the object changes or the next resync reconciles it. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }
 
-/** An object whose spec the schema in hand cannot read. Shown as Ready=False with reason InvalidSpec. */
+/** An object's spec does not match the schema. The runtime reports it as Ready=False with reason InvalidSpec. */
 export class InvalidSpecError extends Error {
   override readonly name = 'InvalidSpecError';
 }
 
-/** A result that is not what the schema allows: the reconciler's own mistake, named by the field's path. */
+/** A reconciler's result does not match the status schema. The message starts with the field's path. */
 export class InvalidResultError extends Error {
   override readonly name = 'InvalidResultError';
 }
 
-/** A setting that is missing or wrong, named by its environment variable. */
+/** A setting is missing or invalid. The message names its environment variable. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
 /**
- * A child's name is taken by an object that is not ours; it is never touched. `names` are `Kind namespace/name`, `live`
- * are the other children, which were made so all the same, as the API server has them.
+ * A child's name belongs to an object that the owner does not control. That object is never changed. `names` are
+ * `Kind namespace/name`. `objects` are the other children, which were applied, as the API server returned them.
  */
 export class NotOwnedError extends Error {
   override readonly name = 'NotOwnedError';
   readonly names: readonly string[];
-  readonly live: readonly object[] | undefined;
+  readonly objects: readonly object[] | undefined;
 
-  constructor(names: readonly string[], live?: readonly object[]) {
-    super(`not ours, left alone: ${names.join(', ')}`);
+  constructor(names: readonly string[], objects?: readonly object[]) {
+    super(`already exists and is not controlled by this owner: ${names.join(', ')}`);
     this.names = names;
-    this.live = live;
+    this.objects = objects;
   }
 }
 
-/** Makes an Error of whatever was thrown. */
+/**
+ * An error that the user of a command, the watcher or the local environment has to fix. The message is one line:
+ * the file or resource, the field or option, and the next step. It is printed without a stack and sets the exit code 1.
+ * It never carries a credential.
+ */
+export class UserError extends Error {
+  override readonly name = 'UserError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.replaceAll(/\s*[\r\n]+\s*/g, ' '), options);
+  }
+}
+
+/** A controller's declaration from which nothing can be generated. The message starts with the path in the schema. */
+export class SchemaError extends Error {
+  override readonly name = 'SchemaError';
+
+  constructor(path: string, message: string) {
+    super(`${path}: ${message}`);
+  }
+}
+
+/** Converts a thrown value into an Error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

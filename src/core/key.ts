@@ -1,31 +1,31 @@
-// The first word of the system: which object, and nothing else. A key never carries what happened, so that replaying,
-// duplicating or reordering keys changes nothing.
+// The key of an object: which object, and nothing else. A key never carries what changed, so replaying, duplicating or
+// reordering keys does not change the result.
 
-/** Names one object of a kind that is known from elsewhere. `namespace` is absent for cluster-scoped kinds. */
+/** Names one object of a kind that the context determines. `namespace` is absent for cluster-scoped kinds. */
 export type Key = { readonly namespace?: string; readonly name: string };
 
-/** Names one object of one controller's kind in one cluster: what is reconciled one at a time. */
-export type TargetKey = Key & {
+/** Names one object of one controller's kind in one cluster. A ReconcileKey is reconciled once at a time. */
+export type ReconcileKey = Key & {
   readonly controller: string;
   readonly cluster: string;
   readonly group: string;
   readonly resource: string;
 };
 
-/** Writes a key as people write it: `namespace/name`, or `name` for a cluster-scoped object. */
+/** Formats a key as `namespace/name`, or as `name` for a cluster-scoped object. */
 export function formatKey({ namespace, name }: Key): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-/** Writes a target as `controller:cluster:resource.group/namespace/name`, one string for one object of one controller. */
-export function formatTarget(target: TargetKey): string {
-  const collection = target.group === '' ? target.resource : `${target.resource}.${target.group}`;
-  return `${target.controller}:${target.cluster}:${collection}/${target.namespace ?? ''}/${target.name}`;
+/** Formats a key as `controller:cluster:resource.group/namespace/name`. */
+export function formatReconcileKey(key: ReconcileKey): string {
+  const collection = key.group === '' ? key.resource : `${key.resource}.${key.group}`;
+  return `${key.controller}:${key.cluster}:${collection}/${key.namespace ?? ''}/${key.name}`;
 }
 
 /**
- * Tells whether a name may stand as one segment of an API path (Kubernetes' path-segment rule, IsValidPathSegmentName):
- * not `.` or `..`, neither `/` nor `%`, not empty. RBAC names contain `:`, so this is the widest rule that holds for all kinds.
+ * Tells whether a name is valid as one segment of an API path, as Kubernetes' IsValidPathSegmentName does: it is not
+ * empty, not `.` or `..`, and contains neither `/` nor `%`. RBAC names contain `:`, so no narrower rule fits all kinds.
  */
 export function isPathSegment(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !name.includes('/') && !name.includes('%');

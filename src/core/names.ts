@@ -1,63 +1,71 @@
-// Words that more than one part must spell alike: labels, annotations, lanes, names that are derived from a controller's.
-
-/** Why a message travels. For delivery, logs and metrics only; no reconciler sees it. */
-export const lanes = ['watch', 'requeue', 'retry', 'resync', 'replay'] as const;
-export type Lane = (typeof lanes)[number];
+// Names that several parts of the system share: label and annotation keys, names derived from a controller's name,
+// queues and the objects of the watcher.
 
 const domain = 'outrigger.dev';
 
-/** On every child, so that it wakes its maker even when it was handed to another owner. */
+/** On every child. A change of the child triggers this controller even after another owner has adopted the child. */
 export const controllerLabel = `${domain}/controller`;
 export const ownerUidLabel = `${domain}/owner-uid`;
-/** On every child: `namespace/name` (or `name`) of the owner. */
+/** On every child: the owner's `namespace/name`, or `name` for a cluster-scoped owner. */
 export const ownerAnnotation = `${domain}/owner`;
-/** Set to any new value: reconcile now. */
+/** Each new value triggers a reconcile. */
 export const reconcileRequestedAnnotation = `${domain}/reconcile-requested-at`;
-/** Set to `true`: the object is left alone until it is removed. */
+/** While it is `true`, the object is not reconciled. */
 export const pausedAnnotation = `${domain}/paused`;
 
-/** The finalizer of a controller, one for each so that each is done by itself. */
+/** Returns a controller's finalizer. Each controller has its own, so each one finalizes independently of the others. */
 export function finalizerOf(controller: string): string {
   return `${domain}/${controller}`;
 }
 
-/** Names the controller whose finalizer this is; undefined for somebody else's. */
+/** Returns the controller of a finalizer, or undefined if the finalizer is not one of Outrigger's. */
 export function controllerOfFinalizer(finalizer: string): string | undefined {
   return finalizer.startsWith(`${domain}/`) ? finalizer.slice(domain.length + 1) : undefined;
 }
 
 const managerPrefix = 'outrigger-';
 
-/** The field manager under which a controller applies. */
+/** Returns the field manager with which a controller applies. */
 export function fieldManagerOf(controller: string): string {
   return `${managerPrefix}${controller}`;
 }
 
-/** Names the controller whose field manager this is; undefined for somebody else's. */
+/** Returns the controller of a field manager, or undefined if the manager is not one of Outrigger's. */
 export function controllerOfManager(manager: string): string | undefined {
   return manager.startsWith(managerPrefix) ? manager.slice(managerPrefix.length) : undefined;
 }
 
-/** Queue names without the prefix of the deployment (design: one FIFO queue and one dead-letter queue a controller). */
+/**
+ * Returns a controller's FIFO queue, without the deployment's prefix. Each controller has one, and one dead-letter
+ * queue.
+ */
 export function controllerQueue(controller: string): string {
   return `${controller}.fifo`;
 }
-export function controllerDeadLetters(controller: string): string {
+
+/** Returns a controller's dead-letter queue, without the deployment's prefix. */
+export function controllerDeadLetterQueue(controller: string): string {
   return `${controller}-dlq.fifo`;
 }
-export const timersQueue = 'timers';
-export const timersDeadLetters = 'timers-dlq';
-export const resyncQueue = 'resync';
-export const resyncDeadLetters = 'resync-dlq';
 
-/** Where the watcher lives in its cluster, as whom, and the ConfigMap that holds its cursor. */
+/** The queues that all controllers share, without the deployment's prefix. */
+export const timersQueue = 'timers';
+export const timersDeadLetterQueue = 'timers-dlq';
+export const resyncQueue = 'resync';
+export const resyncDeadLetterQueue = 'resync-dlq';
+
+/** The watcher's namespace in its cluster, its service account, and the ConfigMap of its watch checkpoint. */
 export const systemNamespace = 'outrigger-system';
 export const watcherAccount = 'outrigger-watcher';
-export const cursorName = 'outrigger-cursor';
+export const checkpointName = 'outrigger-watch-checkpoint';
 
-/** Who a controller is to a cluster: a user name or a group of this name has exactly what the controller declared. */
+/**
+ * Returns a controller's user and group name in a cluster. RBAC grants it exactly the access that the controller
+ * declared.
+ */
 export function controllerIdentity(controller: string): string {
   return `outrigger:controller:${controller}`;
 }
-/** Who the resync is to a cluster. */
+
+/** The user and group name of the resync in a cluster. */
 export const resyncIdentity = 'outrigger:resync';

@@ -1,7 +1,8 @@
-// Whose child an object is. Names and labels are anybody's to give; the controller reference is what Kubernetes goes by.
+// The owner of a child. Any client can set names and labels, so only the controller owner reference counts, as in
+// Kubernetes.
 
-/** As much of an object as says whose it is. */
-type Owned = {
+/** The part of an object that names its owners. */
+type WithOwners = {
   readonly metadata?: {
     readonly ownerReferences?:
       | readonly { readonly uid: string; readonly controller?: boolean | undefined }[]
@@ -9,7 +10,7 @@ type Owned = {
   };
 };
 
-/** Returns the uid of an object's controller, as metav1.GetControllerOf finds it; undefined for one that has none. */
-export function controllerUidOf(object: Owned | undefined): string | undefined {
+/** Returns the uid of an object's controller, as metav1.GetControllerOf finds it, or undefined if it has none. */
+export function controllerUidOf(object: WithOwners | undefined): string | undefined {
   return object?.metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }

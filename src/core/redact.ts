@@ -1,27 +1,32 @@
-// Errors end in status, Events, logs and dead letters, where anybody may read them. What looks like a credential is cut
-// out, and what is long is cut short.
+// Error messages end up in status, Events, logs and dead letters, which many people can read. Text that looks like a
+// credential is masked, and long text is truncated.
 
-/** metav1.Condition allows 32,768 characters; this much of an error helps, more does not. */
+/** metav1.Condition allows 32,768 characters. This many of an error are enough to diagnose it. */
 const maxLength = 512;
-/** What is longer is cut before it is searched: an answer's body may be large, and patterns take their time. */
+/** Text is truncated to this before the search: a response body may be large, and the patterns are slow on it. */
 const maxSearched = 32_768;
+
+const secretName = [
+  'password|passwd|secret|token|authorization|credentials?|signature',
+  String.raw`(?:api|access|private)[-_]?key|x-amz-[\w-]*|aws_secret\w*`,
+].join('|');
+/** A name may be the end of a longer one (`client_secret`), and may stand in JSON within a JSON string. */
+const assignment = String.raw`((?:${secretName})\\*["']?\s*[=:]\s*)`;
+/** A quoted value may contain spaces. */
+const secretValue = String.raw`(?!\[redacted\]|bearer\b|basic\b)(?:\\*"[^"\\]*|'[^']*|[^\s"',;&\\]+)`;
 
 const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 [redacted]'],
-  // Up to the last @ of the authority: a password may have one.
+  // Up to the last @ of the authority: a password may contain one.
   [/(\w+:\/\/)[^\s/"'<>]+@/g, '$1[redacted]@'],
-  // Also as the end of a longer name (`client_secret`), and in JSON that is quoted within JSON. A quoted value may have spaces.
-  [
-    /((?:password|passwd|secret|token|authorization|credentials?|signature|(?:api|access|private)[-_]?key|x-amz-[\w-]*|aws_secret\w*)\\*["']?\s*[=:]\s*)(?!\[redacted\]|bearer\b|basic\b)(?:\\*"[^"\\]*|'[^']*|[^\s"',;&\\]+)/gi,
-    '$1[redacted]',
-  ],
+  [new RegExp(`${assignment}${secretValue}`, 'gi'), '$1[redacted]'],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[redacted]'],
   [/\bk8s-aws-v1\.[\w-]+/g, '[redacted]'],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[redacted]'],
 ];
 
-/** Cuts out what looks like a credential, and leaves everything else as it was written. */
-export function conceal(text: string): string {
+/** Masks text that looks like a credential. Text past the search limit is dropped; all other text is unchanged. */
+export function maskSecrets(text: string): string {
   return secrets.reduce(
     (rest, [pattern, replacement]) => rest.replace(pattern, replacement),
     text.slice(0, maxSearched),
@@ -29,11 +34,11 @@ export function conceal(text: string): string {
 }
 
 /**
- * Makes an error's message fit to be shown anywhere: one line, bounded, without what looks like a credential, and without
- * characters that SQS refuses in an attribute (control characters, half surrogate pairs).
+ * Returns an error's message in a form that is safe to show: one line of bounded length, with credentials masked,
+ * without the characters that SQS rejects in an attribute (control characters, unpaired surrogates).
  */
 export function redact(message: string): string {
-  const line = conceal(message)
+  const line = maskSecrets(message)
     .replaceAll(/[\s\p{Cc}\uFFFE\uFFFF]+/gu, ' ')
     .trim();
   return (line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line).toWellFormed();

@@ -1,10 +1,13 @@
-// Waiting as a dependency, so that tests of watches and retries move time themselves.
+// Time as a dependency: code that waits or reads the clock gets both from its caller, so tests control them.
 
-/** Resolves after some seconds; rejects when the signal aborts. */
+/** Resolves after some seconds. Rejects when the signal aborts. */
 export type Wait = (seconds: number, signal: AbortSignal) => Promise<void>;
 
-/** Waits in real time. Rejects with the signal's reason: Node's own makes an error with its stack, here for each chunk of a watch. */
-export function waitReally(seconds: number, signal: AbortSignal): Promise<void> {
+/**
+ * Waits in real time. Rejects with the signal's reason. Node's own timer creates an error with a stack for each abort,
+ * and a watch aborts a wait for each chunk that it receives.
+ */
+export function sleep(seconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const abort = () => {
@@ -17,4 +20,9 @@ export function waitReally(seconds: number, signal: AbortSignal): Promise<void> 
     }, seconds * 1000);
     signal.addEventListener('abort', abort, { once: true });
   });
+}
+
+/** Returns milliseconds since 1970 from the monotonic clock: changes of the system clock do not affect it. */
+export function monotonicNow(): number {
+  return Math.round(performance.timeOrigin + performance.now());
 }

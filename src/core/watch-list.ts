@@ -1,4 +1,5 @@
-// What the watcher watches, and for whom: generated from the registry, read by a process that has no controller in it.
+// The watch list: the resources that the watcher watches, and the controllers that subscribe to each. It is generated
+// from the controllers' declarations. The watcher reads it because it contains no controller code.
 import * as z from 'zod';
 
 const collection = {
@@ -11,16 +12,16 @@ const collection = {
 
 const subscriber = z.object({
   controller: z.string(),
-  /** What the watched kind is to the controller. */
+  /** The role of the watched kind for the controller. */
   as: z.enum(['primary', 'owned', 'watched']),
-  /** The kind that the controller reconciles; for a label that names an object of another watched kind, that kind. */
+  /** The kind that the controller reconciles. If `label` names an object of another watched kind: that kind. */
   primary: z.object(collection),
   /**
-   * Which changes count: `generation` (spec, deletion, our annotations), `resourceVersion` for kinds without a generation,
-   * or `any`.
+   * Which changes are forwarded: those of `generation` (spec, deletion, Outrigger's annotations), those of
+   * `resourceVersion` (for kinds without a generation), or `any`.
    */
   predicate: z.enum(['generation', 'resourceVersion', 'any']),
-  /** For a watched kind: the label whose value names the primary. Without it the watched object's own key is forwarded. */
+  /** For a watched kind: the label whose value names the primary. Without it, the watched object's key is forwarded. */
   label: z.string().optional(),
 });
 
@@ -29,9 +30,9 @@ const watchList = z.object({
   resources: z.array(
     z.object({
       ...collection,
-      /** Served by an API server of its own: its versions mean nothing to anybody else. */
+      /** Served by an extension API server: its resource versions cannot be compared. */
       aggregated: z.boolean().optional(),
-      /** Only objects with these labels; absent: all. */
+      /** Only objects with these labels. Absent: all objects. */
       labelSelector: z.string().optional(),
       subscribers: z.array(subscriber).min(1),
     }),
@@ -42,7 +43,7 @@ export type Subscriber = Readonly<z.infer<typeof subscriber>>;
 export type WatchList = z.infer<typeof watchList>;
 export type WatchedResource = WatchList['resources'][number];
 
-/** Reads a watch list. Throws a ZodError for what is none. */
+/** Parses a watch list. Throws a ZodError if the value is not one. */
 export function parseWatchList(value: unknown): WatchList {
   return watchList.parse(value);
 }

@@ -1,22 +1,24 @@
-// How the parts of the local system get into the cluster. A developer's kubeconfig may run programs and name files; the
-// watcher's process and the functions get what comes out of it, plain: server, CA, and a token that is kept fresh here.
+// Gives the watchers and functions of the local system access to the cluster. A developer's kubeconfig may run programs
+// and name files. The watchers and functions get its plain result: server, CA, and a token that is refreshed here.
+
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
+import { UserError } from '../core/errors.ts';
 import { createClient, type KubeClient } from '../kube/client/client.ts';
-import type { Connection } from '../kube/connection.ts';
+import type { Connection } from '../kube/client/connection.ts';
 import { ApiError, isUnauthorized } from '../kube/client/errors.ts';
-import { DevProblem, errorCode } from './explain-error.ts';
+import { errorCode } from './explain-error.ts';
 import { startUnverifiedProxy, type UnverifiedProxy } from './unverified-proxy.ts';
 
 /** The files that give access, in the `.outrigger` folder. */
 export type ClusterAccess = {
   readonly client: KubeClient;
   readonly server: URL;
-  /** False when the kubeconfig says insecure-skip-tls-verify. */
+  /** False if the kubeconfig has insecure-skip-tls-verify. */
   readonly verified: boolean;
-  /** For kubectl: the developer's own, flattened, with the chosen context as the current one. */
+  /** For kubectl: the developer's kubeconfig, flattened, with the chosen context as the current one. */
   readonly kubeconfigFile: string;
   /** For the watcher: no plug-ins, the token in a file. */
   readonly watcherKubeconfigFile: string;
@@ -30,49 +32,49 @@ export const localCluster = 'local';
 const renewMilliseconds = 30_000;
 
 /**
- * Opens a cluster and writes the files. `file` is a kubeconfig; its errors name it. Throws ConnectionProblem or DevProblem:
- * one line with the file, the field and what to do.
+ * Opens a cluster and writes the files. `file` is a kubeconfig. Throws UserError: one line with the file, the field and
+ * the fix.
  */
 export async function openCluster(
   folder: string,
   { file, context, signal }: { readonly file: string; readonly context?: string; readonly signal: AbortSignal },
 ): Promise<ClusterAccess> {
-  const theirs = await loadKubeconfig({ file, allowInsecure: true, ...(context === undefined ? {} : { context }) });
-  const proxy = theirs.insecureSkipTlsVerify === true ? await startUnverifiedProxy(theirs) : undefined;
-  const connection = proxy === undefined ? theirs : behind(proxy, theirs);
+  const original = await loadKubeconfig({ file, allowInsecure: true, ...(context === undefined ? {} : { context }) });
+  const proxy = original.insecureSkipTlsVerify === true ? await startUnverifiedProxy(original) : undefined;
+  const connection = proxy === undefined ? original : throughProxy(proxy, original);
   const client = createClient(connection, { userAgent: 'outrigger-dev' });
   try {
-    await check(client, theirs, file, context, signal);
+    await checkConnection(client, original, file, context, signal);
   } catch (error) {
     client.close();
     await proxy?.close();
     throw error;
   }
-  const place = (name: string) => path.join(folder, name);
-  const kubeconfigFile = place('kubeconfig');
-  await put(kubeconfigFile, flattened(file, context));
+  const inFolder = (name: string) => path.join(folder, name);
+  const kubeconfigFile = inFolder('kubeconfig');
+  await writeAtomically(kubeconfigFile, flattened(file, context));
 
-  const watcherKubeconfigFile = place('watcher-kubeconfig');
-  const clustersTableFile = place('clusters.json');
-  const tokenFile = place('token');
+  const watcherKubeconfigFile = inFolder('watcher-kubeconfig');
+  const clustersTableFile = inFolder('clusters.json');
+  const tokenFile = inFolder('token');
   let written: string | undefined;
   const renew = async () => {
     const token = await connection.token?.();
     if (written !== undefined && token === written) return;
     written = token ?? '';
-    if (token !== undefined) await put(tokenFile, token);
-    await put(clustersTableFile, JSON.stringify({ [localCluster]: entryOf(connection, token) }, null, 2));
+    if (token !== undefined) await writeAtomically(tokenFile, token);
+    await writeAtomically(clustersTableFile, JSON.stringify({ [localCluster]: entryOf(connection, token) }, null, 2));
   };
   await renew();
-  await put(
+  await writeAtomically(
     watcherKubeconfigFile,
     plainKubeconfig(connection, connection.token === undefined ? {} : renewedToken(tokenFile)),
   );
-  // A token that could not be renewed is still the one there is; the API server will say when it has had enough.
+  // If a token cannot be renewed, the old one stays in use until the API server rejects it.
   const timer = setInterval(() => void renew().catch(() => undefined), renewMilliseconds);
   return {
     client,
-    server: theirs.server,
+    server: original.server,
     verified: proxy === undefined,
     kubeconfigFile,
     watcherKubeconfigFile,
@@ -81,20 +83,20 @@ export async function openCluster(
       clearInterval(timer);
       client.close();
       await proxy?.close();
-      // Credentials of a system that no longer runs are of no use to anyone who should have them.
+      // The credentials of a system that has ended are deleted.
       const files = [kubeconfigFile, watcherKubeconfigFile, clustersTableFile, tokenFile];
       await Promise.all(files.map((one) => rm(one, { force: true })));
     },
   };
 }
 
-/** The same cluster by way of the proxy, which has the client certificate. */
-function behind({ url }: UnverifiedProxy, { token, refresh }: Connection): Connection {
+/** The same cluster through the proxy, which has the client certificate. */
+function throughProxy({ url }: UnverifiedProxy, { token, refresh }: Connection): Connection {
   return { server: url, ...(token === undefined ? {} : { token }), ...(refresh === undefined ? {} : { refresh }) };
 }
 
-/** Makes one call, so that what is wrong shows here and not as silence of every part. */
-async function check(
+/** Sends one request, so that a wrong connection is one clear error here. */
+async function checkConnection(
   client: KubeClient,
   { server }: Connection,
   file: string,
@@ -108,22 +110,23 @@ async function check(
     const { cluster, user } = namesIn(file, context);
     const cause = { cause: error };
     if (isUnauthorized(error)) {
-      const message = `${file}: user "${user}": ${server.origin} does not accept its credentials (401); the token may have expired, log in again`;
-      throw new DevProblem(message, cause);
+      const fix = 'the token may have expired, log in again';
+      const problem = `${server.origin} does not accept its credentials (401)`;
+      throw new UserError(`${file}: user "${user}": ${problem}; ${fix}`, cause);
     }
-    // Whoever may not read that namespace is at least known; what else is missing shows where it is needed.
+    // A 403 proves that the credentials are valid. A missing permission is reported by the request that needs it.
     if (error instanceof ApiError && error.status < 500) return;
     const code = errorCode(error);
     if (code !== undefined && certificateCodes.test(code)) {
-      const message = `${file}: cluster "${cluster}": certificate-authority does not fit the certificate of ${server.origin} (${code}); give the authority that signed it`;
-      throw new DevProblem(message, cause);
+      const problem = `certificate-authority did not sign the certificate of ${server.origin} (${code})`;
+      throw new UserError(`${file}: cluster "${cluster}": ${problem}; set the authority that did`, cause);
     }
-    const why =
+    const problem =
       error instanceof ApiError
-        ? `answers ${error.status}`
-        : `does not answer${code === undefined ? '' : ` (${code})`}`;
-    throw new DevProblem(
-      `${file}: cluster "${cluster}": server ${server.origin} ${why}; check that it runs and can be reached`,
+        ? `responds with ${error.status}`
+        : `does not respond${code === undefined ? '' : ` (${code})`}`;
+    throw new UserError(
+      `${file}: cluster "${cluster}": server ${server.origin} ${problem}; check that it runs and can be reached`,
       cause,
     );
   }
@@ -138,7 +141,7 @@ function namesIn(file: string, context: string | undefined): { readonly cluster:
   return { cluster: config.getCurrentCluster()?.name ?? '', user: config.getCurrentUser()?.name ?? '' };
 }
 
-/** The same kubeconfig, its relative paths made absolute, with the chosen context. JSON is YAML, and kubectl reads it. */
+/** Returns the kubeconfig with absolute paths and the chosen context. JSON is YAML, so kubectl reads it. */
 function flattened(file: string, context: string | undefined): string {
   const config = new KubeConfig();
   config.loadFromFile(file);
@@ -147,16 +150,16 @@ function flattened(file: string, context: string | undefined): string {
   return config.exportConfig();
 }
 
-/** A token in a file that is read again, as the official client spells it (it does so for a pod's service account). */
+/** A token in a file that the official client reads again, in its form for a pod's service account. */
 function renewedToken(tokenFile: string): object {
   return { 'auth-provider': { name: 'tokenFile', config: { tokenFile } } };
 }
 
-/** A kubeconfig without plug-ins and files, but for the token's where that is wanted. */
+/** A kubeconfig without plug-ins, and without files except for the token's. */
 function plainKubeconfig({ server, ca, serverName, clientCertificate }: Connection, token: object): string {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const cluster = {
-    // As URLs without a path are written; a trailing slash would be part of every path.
+    // Without a trailing slash, which would become a part of every path.
     server: server.href.replace(/\/$/, ''),
     ...(ca === undefined ? {} : { 'certificate-authority-data': base64(ca) }),
     ...(serverName === undefined ? {} : { 'tls-server-name': serverName }),
@@ -178,7 +181,7 @@ function plainKubeconfig({ server, ca, serverName, clientCertificate }: Connecti
   });
 }
 
-/** An entry of the clusters table. A certificate for another name can only be said in a kubeconfig. */
+/** An entry of the clusters table. Only a kubeconfig has a field for the name in the server's certificate. */
 function entryOf(connection: Connection, token: string | undefined): object {
   const { server, ca, clientCertificate, serverName } = connection;
   if (serverName !== undefined) {
@@ -192,8 +195,8 @@ function entryOf(connection: Connection, token: string | undefined): object {
   return { ...where, access: { type: 'none' } };
 }
 
-/** Whole or not at all: others read these files at any time. Only for their owner's eyes. */
-async function put(file: string, text: string): Promise<void> {
+/** Writes a file, readable only by its owner, by a rename: other processes read it at any time. */
+async function writeAtomically(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text, { mode: 0o600 });
   await rename(`${file}.new`, file);
 }

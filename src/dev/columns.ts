@@ -1,6 +1,6 @@
-// Tables for people: columns that stand below each other.
+// Text tables for a terminal.
 
-/** Pads cells so that columns stand below each other. */
+/** Pads cells so that the columns are aligned. */
 export function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows

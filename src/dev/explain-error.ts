@@ -1,14 +1,6 @@
-// What keeps the local system from starting or from getting there, for a person to mend: one line that says where, which
-// field or option, and what to do. Anything else that is thrown is a bug of ours and keeps its stack.
-
-/** A problem of the person who started the system, not of the system. */
-export class DevProblem extends Error {
-  override readonly name = 'DevProblem';
-
-  constructor(message: string, options?: ErrorOptions) {
-    super(message.replaceAll(/\s*[\r\n]+\s*/g, ' '), options);
-  }
-}
+// Errors of the local system that a person can fix, as one line with the option or field and the fix. Every other error
+// is a bug of Outrigger, and keeps its stack.
+import { UserError } from '../core/errors.ts';
 
 /** The first error code (`ECONNREFUSED`, `EADDRINUSE`) in an error or its causes. */
 export function errorCode(error: unknown): string | undefined {
@@ -22,38 +14,38 @@ export function errorCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Starts a server that listens; a port that is taken is a problem that names the option. */
+/** Starts a server that listens. Throws UserError with the option for a port that cannot be used. */
 export async function explainListening<T>(option: string, port: number, start: () => Promise<T>): Promise<T> {
   try {
     return await start();
   } catch (error) {
     const code = errorCode(error);
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
-    const why =
-      code === 'EADDRINUSE' ? 'is in use; stop what listens there' : 'may not be listened on; take one above 1023';
-    throw new DevProblem(`${option} ${port}: the port ${why}, or leave the option out for a free one`, {
+    const problem =
+      code === 'EADDRINUSE' ? 'is in use; stop what listens there' : 'needs privileges; use one above 1023';
+    throw new UserError(`${option} ${port}: the port ${problem}, or leave the option out for a free one`, {
       cause: error,
     });
   }
 }
 
-const answerMilliseconds = 3_000;
+const responseMilliseconds = 3_000;
 
-/** Makes sure that something answers at an SQS endpoint; SQS' own errors come later, from the calls that meet them. */
+/** Checks that a server responds at an SQS endpoint. SQS's own errors are left to the later calls. */
 export async function explainQueueEndpoint(endpoint: string, signal: AbortSignal): Promise<void> {
   const url = URL.parse(endpoint);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new DevProblem(`--queue-endpoint ${endpoint}: not an http address; give one like http://127.0.0.1:9324`);
+    throw new UserError(`--queue-endpoint ${endpoint}: not an http address; give one like http://127.0.0.1:9324`);
   }
   try {
-    // Any answer will do, an error included.
+    // Every response counts, also an error.
     await (
-      await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(answerMilliseconds)]) })
+      await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(responseMilliseconds)]) })
     ).body?.cancel();
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const code = errorCode(error) ?? `no answer within ${answerMilliseconds / 1000} s`;
-    const what = 'start an SQS server there, or leave the option out for the embedded one';
-    throw new DevProblem(`--queue-endpoint ${endpoint}: does not answer (${code}); ${what}`, { cause: error });
+    const code = errorCode(error) ?? `no response within ${responseMilliseconds / 1000} s`;
+    const fix = 'start an SQS server there, or leave the option out for the embedded one';
+    throw new UserError(`--queue-endpoint ${endpoint}: does not respond (${code}); ${fix}`, { cause: error });
   }
 }

@@ -1,19 +1,19 @@
-// Reads manifests and applies them as kubectl apply --server-side would, as far as the local system needs it: the CRDs and
-// the samples. CRDs and namespaces first, the rest when the API server knows its kinds.
+// Reads manifests, and applies them as kubectl apply --server-side does: the CRDs and the samples of the local system.
+// CRDs and namespaces are applied first, the other manifests when the API server serves their kinds.
+
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { toError } from '../core/errors.ts';
+import { toError, UserError } from '../core/errors.ts';
+import { sleep } from '../core/time.ts';
 import { applyObject } from '../kube/apply/apply.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isInvalid, isNotFound } from '../kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
 import { pathSegment } from '../kube/client/path.ts';
-import { waitReally } from '../core/time.ts';
-import { DevProblem } from './explain-error.ts';
 
-/** A manifest, and where it came from. */
+/** A manifest, and its file. */
 export type Manifest = {
   readonly file: string;
   readonly apiVersion: string;
@@ -21,8 +21,8 @@ export type Manifest = {
   readonly object: KubeObject;
 };
 
-/** An object as it is after it was applied. */
-export type Applied = { readonly resource: ResourceName; readonly kind: string; readonly object: KubeObject };
+/** An object as the API server returned it after the apply. */
+export type AppliedManifest = { readonly resource: ResourceName; readonly kind: string; readonly object: KubeObject };
 
 const typed = z.looseObject({ apiVersion: z.string().min(1), kind: z.string().min(1) });
 const resourceList = z.looseObject({
@@ -32,22 +32,22 @@ const resourceList = z.looseObject({
 const fieldManager = 'outrigger-dev';
 const established = { everySeconds: 0.05, attempts: 200 };
 
-/** Reads a file, or a folder's .yaml and .yml files in the order of their names. Throws DevProblem. */
-export async function readManifests(place: string): Promise<readonly Manifest[]> {
-  const found = await stat(place).catch((error: unknown) => {
-    throw new DevProblem(`${place}: cannot be read; give a file or a folder of manifests`, { cause: error });
+/** Reads a file, or a folder's .yaml and .yml files in the order of their names. Throws UserError. */
+export async function readManifests(source: string): Promise<readonly Manifest[]> {
+  const found = await stat(source).catch((error: unknown) => {
+    throw new UserError(`${source}: cannot be read; give a file or a folder of manifests`, { cause: error });
   });
-  if (!found.isDirectory()) return parseManifests(await readFile(place, 'utf8'), place);
-  const names = (await readdir(place)).filter((name) => /\.ya?ml$/.test(name)).sort();
-  const all = await Promise.all(names.map(async (name) => await readManifests(path.join(place, name))));
+  if (!found.isDirectory()) return parseManifests(await readFile(source, 'utf8'), source);
+  const names = (await readdir(source)).filter((name) => /\.ya?ml$/.test(name)).sort();
+  const all = await Promise.all(names.map(async (name) => await readManifests(path.join(source, name))));
   return all.flat();
 }
 
-/** Parses the documents of one file; a List counts as its items, a kustomization as nothing. Throws DevProblem. */
+/** Parses the documents of one file. A List yields its items; a Kustomization is skipped. Throws UserError. */
 export function parseManifests(text: string, file: string): readonly Manifest[] {
   return parseAllDocuments(text).flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw new DevProblem(`${file}: ${error.message}`);
+    if (error !== undefined) throw new UserError(`${file}: ${error.message}`);
     const value: unknown = document.toJS();
     return value === null ? [] : manifestsOf(value, file);
   });
@@ -55,7 +55,7 @@ export function parseManifests(text: string, file: string): readonly Manifest[] 
 
 function manifestsOf(value: unknown, file: string): readonly Manifest[] {
   const parsed = typed.safeParse(value);
-  if (!parsed.success) throw new DevProblem(`${file}: apiVersion and kind are needed in every document`);
+  if (!parsed.success) throw new UserError(`${file}: apiVersion and kind are needed in every document`);
   const { apiVersion, kind } = parsed.data;
   if (kind === 'Kustomization') return [];
   if (kind.endsWith('List') && Array.isArray(parsed.data.items)) {
@@ -64,16 +64,16 @@ function manifestsOf(value: unknown, file: string): readonly Manifest[] {
   try {
     return [{ file, apiVersion, kind, object: parseObject(value) }];
   } catch (error) {
-    throw new DevProblem(`${file}: ${kind}: metadata.name is needed`, { cause: error });
+    throw new UserError(`${file}: ${kind}: metadata.name is needed`, { cause: error });
   }
 }
 
-/** Applies manifests. Throws DevProblem naming the file and the object for what the API server refuses. */
+/** Applies manifests. Throws UserError with the file and the object for a manifest that the API server rejects. */
 export async function applyManifests(
   client: KubeClient,
   manifests: readonly Manifest[],
   { signal }: { readonly signal: AbortSignal },
-): Promise<readonly Applied[]> {
+): Promise<readonly AppliedManifest[]> {
   const known = new Map<string, z.infer<typeof resourceList>['resources']>();
 
   async function resourceOf({ apiVersion, kind, file }: Manifest): Promise<ResourceName> {
@@ -83,11 +83,12 @@ export async function applyManifests(
     for (let attempt = 0; attempt < established.attempts; attempt += 1) {
       const found = known.get(apiVersion)?.find((one) => one.kind === kind && !one.name.includes('/'));
       if (found !== undefined) return { group, version, plural: found.name, namespaced: found.namespaced };
-      if (attempt > 0) await waitReally(established.everySeconds, signal);
+      if (attempt > 0) await sleep(established.everySeconds, signal);
       known.set(apiVersion, await discover(`${root}/${pathSegment(version)}`));
     }
-    throw new DevProblem(
-      `${file}: the API server has no kind ${kind} in ${apiVersion}; apply its CRD (npm run generate writes those of the registry)`,
+    throw new UserError(
+      `${file}: the API server has no kind ${kind} in ${apiVersion}; apply its CRD ` +
+        '(npm run generate writes the CRDs of the registry)',
     );
   }
 
@@ -100,7 +101,7 @@ export async function applyManifests(
     }
   }
 
-  async function apply(manifest: Manifest): Promise<Applied> {
+  async function apply(manifest: Manifest): Promise<AppliedManifest> {
     const { apiVersion, kind, file, object } = manifest;
     const resource = await resourceOf(manifest);
     const { namespace = 'default', ...metadata } = object.metadata;
@@ -114,7 +115,7 @@ export async function applyManifests(
       return { resource, kind, object: await applyObject(client, resource, wanted, { fieldManager, signal }) };
     } catch (error) {
       if (signal.aborted || !isInvalid(error)) throw error;
-      throw new DevProblem(`${file}: ${kind} ${metadata.name}: ${toError(error).message}`, { cause: error });
+      throw new UserError(`${file}: ${kind} ${metadata.name}: ${toError(error).message}`, { cause: error });
     }
   }
 

@@ -1,22 +1,22 @@
-// Writes lines where a person or a program reads them: aligned text on a terminal, one JSON object a line otherwise.
-import type { Line } from '../local/lines.ts';
+// Prints lines: as aligned text on a terminal, otherwise as one JSON object a line.
+import type { OutputLine } from './lines.ts';
 
 const whoWidth = 10;
 const objectWidth = 28;
 
-/** Creates what writes lines. `write` gets whole lines, their newline included. */
+/** Creates a printer. `write` receives complete lines with their newline. */
 export function createPrinter(
   write: (text: string) => void,
   { readable, now = () => new Date() }: { readonly readable: boolean; readonly now?: () => Date },
-): (line: Line) => void {
+): (line: OutputLine) => void {
   if (!readable) {
-    return ({ who, object, text, fields }) => {
-      const first = { time: now().toISOString(), who, object, text };
+    return ({ source, object, text, fields }) => {
+      const first = { time: now().toISOString(), source, object, text };
       write(`${JSON.stringify({ ...first, ...fields, ...first })}\n`);
     };
   }
-  return ({ who, object = '', text }) => {
+  return ({ source, object = '', text }) => {
     const time = now().toTimeString().slice(0, 8);
-    write(`${time}  ${who.padEnd(whoWidth)}  ${object.padEnd(objectWidth)}  ${text}\n`);
+    write(`${time}  ${source.padEnd(whoWidth)}  ${object.padEnd(objectWidth)}  ${text}\n`);
   };
 }

@@ -1,9 +1,13 @@
-// Whether an object has got where its spec wants it, as `--until-ready` counts it and shows it. Pure.
-import * as z from 'zod';
-import type { KubeObject } from '../kube/client/object.ts';
-import { alignColumns } from './columns.ts';
+// Whether an object is Ready for its current generation, for `--until-ready` and its table. Pure.
 
-/** How an object stands. */
+import * as z from 'zod';
+import type { ControllerDefinition } from '../api/definition.ts';
+import type { KubeObject, ResourceName } from '../kube/client/object.ts';
+import { alignColumns } from './columns.ts';
+import type { AppliedManifest } from './manifests.ts';
+import type { ObjectCache } from './object-cache.ts';
+
+/** The readiness of an object. */
 export type Readiness = { readonly ready: boolean; readonly reason: string; readonly message: string };
 
 const condition = z.looseObject({
@@ -19,27 +23,28 @@ const statusShape = z.looseObject({
 });
 
 /**
- * Ready is True, and says so of the generation that is wanted now; and so is each of the conditions that further controllers of
- * the kind have, which Ready does not sum up.
+ * An object is ready if Ready is True and observed its current generation, and so is each condition of the kind's
+ * status slices, which Ready does not sum up.
  */
-export function readinessOf(object: KubeObject | undefined, parts: readonly string[] = []): Readiness {
-  if (object === undefined) return { ready: false, reason: 'NotFound', message: 'the object is not there' };
+export function objectReadiness(object: KubeObject | undefined, sliceConditions: readonly string[] = []): Readiness {
+  if (object === undefined) return { ready: false, reason: 'NotFound', message: 'the object does not exist' };
   const { generation } = object.metadata;
   const { observedGeneration, conditions = [] } = statusShape.safeParse(object.status ?? {}).data ?? {};
   const ready = conditions.find(({ type }) => type === 'Ready');
-  if (ready === undefined) return { ready: false, reason: 'NotReconciled', message: 'its status does not say yet' };
+  if (ready === undefined)
+    return { ready: false, reason: 'NotReconciled', message: 'its status has no Ready condition yet' };
   if (observedGeneration !== generation) {
-    const message = `generation ${generation ?? '?'} is wanted, ${observedGeneration ?? 'none'} was observed`;
+    const message = `generation ${generation ?? '?'} is current, ${observedGeneration ?? 'none'} is observed`;
     return { ready: false, reason: 'NotObserved', message };
   }
   const { reason = '', message = '' } = ready;
   if (ready.status !== 'True') return { ready: false, reason, message };
-  for (const type of parts) {
-    const part = conditions.find((one) => one.type === type);
-    if (part === undefined || part.observedGeneration !== generation)
-      return { ready: false, reason: 'NotObserved', message: `${type}: nothing is said of what is wanted now` };
-    if (part.status !== 'True')
-      return { ready: false, reason: part.reason ?? '', message: `${type}: ${part.message ?? ''}` };
+  for (const type of sliceConditions) {
+    const found = conditions.find((one) => one.type === type);
+    if (found === undefined || found.observedGeneration !== generation)
+      return { ready: false, reason: 'NotObserved', message: `${type}: the current generation is not observed` };
+    if (found.status !== 'True')
+      return { ready: false, reason: found.reason ?? '', message: `${type}: ${found.message ?? ''}` };
   }
   return { ready: true, reason, message };
 }
@@ -47,7 +52,7 @@ export function readinessOf(object: KubeObject | undefined, parts: readonly stri
 /** One object in a table. */
 export type Row = { readonly kind: string; readonly object: string; readonly createdAt?: string } & Readiness;
 
-/** Writes the table that ends `--until-ready`: kind, object, ready, reason, age. */
+/** Formats the table of `--until-ready`: kind, object, ready, reason, age. */
 export function formatTable(rows: readonly Row[], now: Date): string {
   const cells = [
     ['KIND', 'OBJECT', 'READY', 'REASON', 'AGE'],
@@ -62,7 +67,7 @@ export function formatTable(rows: readonly Row[], now: Date): string {
   return alignColumns(cells);
 }
 
-/** Writes what is not ready, one line each, with reason and message. */
+/** Formats one line for each object that is not ready, with reason and message. */
 export function formatNotReady(rows: readonly Row[]): string {
   return rows
     .filter(({ ready }) => !ready)
@@ -71,4 +76,40 @@ export function formatNotReady(rows: readonly Row[]): string {
         `not ready: ${kind} ${object}: ${reason}${message === '' ? '' : `: ${message}`}`,
     )
     .join('\n');
+}
+
+/** Whether a controller reconciles this kind. */
+export function hasController(
+  controllers: readonly ControllerDefinition[],
+  { group, plural }: AppliedManifest['resource'],
+): boolean {
+  return controllers.some(({ declaration: { resource } }) => resource.group === group && resource.plural === plural);
+}
+
+/** Returns the conditions of a kind's status slices. */
+export function statusSlicesOf(
+  controllers: readonly ControllerDefinition[],
+  { group, plural }: ResourceName,
+): readonly string[] {
+  const own = controllers.filter(
+    ({ declaration: { resource } }) => resource.group === group && resource.plural === plural,
+  );
+  return own.flatMap(({ declaration: { statusSlice } }) => statusSlice?.conditions ?? []);
+}
+
+/** Makes the row of an applied object with its current readiness. */
+export function statusRow(
+  controllers: readonly ControllerDefinition[],
+  { resource, kind, object: { metadata } }: AppliedManifest,
+  view: Pick<ObjectCache, 'get'>,
+): Row {
+  const now = view.get(resource, metadata);
+  const createdAt = now?.metadata.creationTimestamp ?? undefined;
+  const { name, namespace } = metadata;
+  return {
+    kind,
+    object: namespace === undefined ? name : `${namespace}/${name}`,
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...objectReadiness(now, statusSlicesOf(controllers, resource)),
+  };
 }

@@ -1,16 +1,16 @@
-// The two parts that can be swapped for real ones: the API server and SQS. Embedded unless the developer names others; either
-// way the rest of the system sees an address and a client.
+// Starts the API server and SQS of the local system. Both are embedded, unless the developer names real ones. In both
+// cases the rest of the system gets an address and a client.
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { Execute } from '../local/api-server/exec/execute.ts';
+import type { Execute } from '../apiserver/exec/execute.ts';
 import { startApiServer } from '../apiserver/server.ts';
 import { type ClusterAccess, openCluster } from './cluster-access.ts';
 import { explainListening, explainQueueEndpoint } from './explain-error.ts';
 import { createLocalSqsClient, startSqs } from './sqs-server.ts';
 
-/** Which API server. */
+/** The options of the API server. */
 export type ClusterStart = {
   readonly folder: string;
   readonly kubeconfig: string | undefined;
@@ -21,7 +21,7 @@ export type ClusterStart = {
   readonly signal: AbortSignal;
 };
 
-/** Starts the embedded API server, or opens the developer's cluster. What was started is put on `parts`. */
+/** Starts the embedded API server, or opens the developer's cluster. Adds each started part to `parts`. */
 export async function startCluster(
   parts: AsyncDisposableStack,
   { folder, kubeconfig, context, apiPort, execute, signal }: ClusterStart,
@@ -40,16 +40,21 @@ export async function startCluster(
   return cluster;
 }
 
-/** An SQS server. `id` tells one that began empty from all others; a developer's own is told by its address. */
-export type QueueServer = { readonly endpoint: string; readonly client: SQSClient; readonly id: string };
+/**
+ * An SQS server. `generation` identifies an embedded one, which started empty; it is empty for a developer's own
+ * server.
+ */
+export type QueueServer = { readonly endpoint: string; readonly client: SQSClient; readonly generation: string };
 
-/** Starts the embedded SQS server, or makes sure that the developer's answers. What was started is put on `parts`. */
+/**
+ * Starts the embedded SQS server, or checks that the developer's server responds. Adds each started part to `parts`.
+ */
 export async function startQueueServer(
   parts: AsyncDisposableStack,
   options: { readonly queueEndpoint: string | undefined; readonly queuePort: number; readonly signal: AbortSignal },
 ): Promise<QueueServer> {
   let endpoint = options.queueEndpoint;
-  const id = endpoint === undefined ? randomUUID() : '';
+  const generation = endpoint === undefined ? randomUUID() : '';
   if (endpoint === undefined) {
     const server = await explainListening('--queue-port', options.queuePort, () =>
       startSqs({ port: options.queuePort }),
@@ -60,5 +65,5 @@ export async function startQueueServer(
   await explainQueueEndpoint(endpoint, options.signal);
   const client = createLocalSqsClient(endpoint);
   parts.defer(() => client.destroy());
-  return { endpoint, client, id };
+  return { endpoint, client, generation };
 }

@@ -1,28 +1,31 @@
-// `.outrigger/state.json`: what runs where, for other programs. Its form is a promise; checks by others parse it.
+// `.outrigger/state.json`: the addresses and processes of the local system, for other programs. Its format is a
+// guarantee.
+
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import * as z from 'zod';
-import { DevProblem, errorCode } from './explain-error.ts';
+import { UserError } from '../core/errors.ts';
+import { errorCode } from './explain-error.ts';
 
-/** What the file says. Queues and functions by their names without the deployment's prefix. */
+/** The content of the file. Queues and functions have their names without the deployment's prefix. */
 export type DevState = {
   readonly apiServer: string;
   readonly queueEndpoint: string;
   readonly queues: Readonly<Record<string, string>>;
   readonly watchers: readonly { readonly pid: number }[];
   readonly functions: readonly { readonly name: string; readonly pid: number }[];
-  readonly worlds: Readonly<Record<string, string>>;
+  readonly simulators: Readonly<Record<string, string>>;
 };
 
-/** Writes the file again and again, one write at a time, the last state always last. */
+/** Writes the file on every change, one write at a time. The last state is written last. */
 export function createStateFile(file: string): { write(state: DevState): void; settled(): Promise<void> } {
-  let wanted: string | undefined;
+  let pending: string | undefined;
   let writing: Promise<void> | undefined;
 
   async function drain(): Promise<void> {
-    while (wanted !== undefined) {
-      const text = wanted;
-      wanted = undefined;
-      // Whole or not at all: whoever reads it never sees half of it.
+    while (pending !== undefined) {
+      const text = pending;
+      pending = undefined;
+      // A rename, so that no reader sees an incomplete file.
       await writeFile(`${file}.new`, text);
       await rename(`${file}.new`, file);
     }
@@ -30,7 +33,7 @@ export function createStateFile(file: string): { write(state: DevState): void; s
   }
   return {
     write: (state) => {
-      wanted = `${JSON.stringify(state, null, 2)}\n`;
+      pending = `${JSON.stringify(state, null, 2)}\n`;
       writing ??= drain();
     },
     settled: async () => {
@@ -46,22 +49,22 @@ const shape = z.object({
   queues: z.record(z.string(), z.string()),
   watchers: z.array(process),
   functions: z.array(process.extend({ name: z.string() })),
-  worlds: z.record(z.string(), z.string()),
+  simulators: z.record(z.string(), z.string()),
 });
 
-/** Reads the file of a system that runs; undefined when there is none. Throws DevProblem for a file that is something else. */
+/** Reads the file of a running system; undefined if there is none. Throws UserError for a file of another format. */
 export async function readStateFile(file: string): Promise<DevState | undefined> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw new DevProblem(`${file}: cannot be read (${errorCode(error)})`, { cause: error });
+    throw new UserError(`${file}: cannot be read (${errorCode(error)})`, { cause: error });
   }
   try {
     return shape.parse(JSON.parse(text));
   } catch (error) {
-    throw new DevProblem(`${file}: not what outrigger dev writes; remove it and start outrigger dev again`, {
+    throw new UserError(`${file}: not a state file of outrigger dev; remove it and restart outrigger dev`, {
       cause: error,
     });
   }

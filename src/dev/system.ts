@@ -1,90 +1,98 @@
 // The whole system on one machine: an API server, SQS, the functions under a local Lambda, watchers, and the samples'
-// worlds. Composition only; each part is in a file of its own, and any of the first two can be swapped for a real one.
+// simulators. This file only composes them. The API server and SQS can be replaced with real ones.
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { Registered } from '../core/controller.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { allOrNone } from '../local/all-or-none.ts';
-import { hasController, rowOf } from '../local/applied-rows.ts';
-import { type Build, makeArtifacts } from '../local/artifacts.ts';
-import { lambdaLines, watcherLines } from '../local/event-lines.ts';
-import { holdStatuses } from '../local/hold-statuses.ts';
+import { injectFaults, pour, type Simulators, startSimulators } from '../simulators/registry.ts';
+import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
+import { type Build, buildArtifacts } from './artifacts.ts';
 import { type LocalLambda, startLambda } from './lambda/local-lambda.ts';
 import { createQueues } from './lambda/queues.ts';
-import { type Line, linesOfChange } from '../local/lines.ts';
-import { namePrefix, type ResyncSeconds, readLocalStack, shortResync, watcherEnvironment } from './local-stack.ts';
+import {
+  debounceStatuses,
+  formatLambdaEvent,
+  formatObjectChange,
+  formatWatcherEvent,
+  type OutputLine,
+} from './lines.ts';
+import { type ResyncSeconds, readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from './local-stack.ts';
 import { applyManifests, readManifests } from './manifests.ts';
+import { createObjectCache, type ObjectCache } from './object-cache.ts';
 import type { Row } from './readiness.ts';
+import { hasController, statusRow } from './readiness.ts';
 import { startCluster, startQueueServer } from './servers.ts';
 import { createStateFile, type DevState } from './state-file.ts';
-import { createView, type View } from '../local/view.ts';
 import { startWatchers, type Watchers } from './watchers.ts';
-import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
-import { breakWorlds, pour, type SampleWorlds, startWorlds } from '../local/worlds/sample-worlds.ts';
 
-/** What a local system is made of. */
-export type DevNeeds = {
+/** The parts of a local system. */
+export type DevDeps = {
   /** The registry. */
-  readonly controllers: readonly Registered[];
+  readonly controllers: readonly ControllerDefinition[];
   readonly build: Build;
   /** The service's root folder: where serverless.yml, functions/ and infra/ are. */
   readonly root: string;
 };
 
-/** What can be chosen. Everything has a default; ports are free ones. */
+/** The options. Every option has a default; the default of a port is a free one. */
 export type DevOptions = {
-  /** Where kubeconfig and state.json go; `.outrigger` below the root. */
+  /** The folder of kubeconfig and state.json; `.outrigger` below the root by default. */
   readonly folder?: string;
-  /** A cluster of one's own, instead of the embedded API server. */
+  /** A real cluster, instead of the embedded API server. */
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly apiPort?: number;
-  /** An SQS server of one's own, instead of the embedded one. */
+  /** Another SQS server, instead of the embedded one. */
   readonly queueEndpoint?: string;
   readonly queuePort?: number;
-  /** Files and folders of manifests, after the CRDs. */
+  /** Files and folders of manifests, applied after the CRDs. */
   readonly apply?: readonly string[];
   readonly watchers?: number;
-  /** Whether the schedule ticks. */
+  /** Whether the scheduled resync runs. */
   readonly resync?: boolean;
   readonly resyncSeconds?: ResyncSeconds;
-  readonly worldFaults?: readonly string[];
-  /** Batches at once of each controller. */
+  readonly simulatorFaults?: readonly string[];
+  /** The maximum of concurrent batches of each controller. */
   readonly concurrency?: number;
-  readonly onLine?: (line: Line) => void;
+  readonly onLine?: (line: OutputLine) => void;
   /** Arguments of Node for every process, such as `--inspect=0`. */
   readonly nodeArguments?: readonly string[];
 };
 
-/** A local system that runs. */
+/** A running local system. */
 export type Dev = {
   readonly client: KubeClient;
   readonly kubeconfigFile: string;
   readonly queueEndpoint: string;
   readonly sqs: SQSClient;
   readonly queues: Readonly<Record<string, string>>;
-  readonly worlds: SampleWorlds;
-  /** What makes Deployments, StatefulSets and Services real on the embedded API server; a cluster of one's own has its own. */
+  readonly simulators: Simulators;
+  /** Simulates Deployments, StatefulSets and Services on the embedded API server; absent with a real cluster. */
   readonly workloads?: Workloads;
   readonly watchers: Watchers;
   readonly functions: LocalLambda['functions'];
-  /** The objects of every controller's kind, as they are now. */
-  readonly view: View;
-  /** The applied objects that have a controller, as they stand. */
+  /** The current objects of every controller's kind. */
+  readonly view: ObjectCache;
+  /** The applied objects that have a controller, with their readiness. */
   rows(): readonly Row[];
-  /** Resolves when all applied objects that have a controller are Ready and observed. Rejects when the signal aborts. */
+  /**
+   * Resolves when all applied objects that have a controller are Ready and observed. Rejects when the signal aborts.
+   */
   untilReady(signal: AbortSignal): Promise<readonly Row[]>;
   state(): DevState;
-  /** Builds anew and lets functions and watchers go on with the new bundles. */
+  /** Builds, and has functions and watchers load the new bundles. */
   reload(): Promise<void>;
-  /** Drains, ends every process, removes the credentials it wrote. */
+  /** Drains, ends every process, and deletes the credentials that it wrote. */
   close(): Promise<void>;
 };
 
-/** Starts a local system; when it cannot, nothing of it stays behind. Throws DevProblem or ConnectionProblem for what a person can mend. */
+/**
+ * Starts a local system. If it fails, every started part is stopped. Throws UserError for a problem that a person can
+ * fix.
+ */
 export async function startDev(
-  { controllers, build, root }: DevNeeds,
+  { controllers, build, root }: DevDeps,
   {
     folder = path.join(root, '.outrigger'),
     kubeconfig,
@@ -96,7 +104,7 @@ export async function startDev(
     watchers: watcherCount = 1,
     resync = true,
     resyncSeconds = shortResync,
-    worldFaults = [],
+    simulatorFaults = [],
     concurrency = 3,
     onLine = () => undefined,
     nodeArguments = [],
@@ -105,53 +113,54 @@ export async function startDev(
 ): Promise<Dev> {
   await using parts = new AsyncDisposableStack();
   await mkdir(folder, { recursive: true });
-  const say = (text: string) => onLine({ who: 'system', text });
-  say('making what would be deployed, where it is stale: the bundles and the CloudFormation template');
+  const print = (text: string) => onLine({ source: 'system', text });
+  print('building the bundles and the CloudFormation template, if they are stale');
   const samples = (await Promise.all(apply.map(readManifests))).flat();
   const generated = await readManifests(path.join(root, 'infra/kubernetes/generated'));
 
-  const worlds = await startWorlds(parts);
-  breakWorlds(worlds, worldFaults);
-  const { execute } = worlds.bitcoin;
-  const [templateText, cluster, queueServer] = await allOrNone(signal, (starting) => [
-    makeArtifacts(build, root, starting),
+  const simulators = await startSimulators(parts);
+  injectFaults(simulators, simulatorFaults);
+  const { execute } = simulators.bitcoin;
+  const [templateText, cluster, queueServer] = await startAll(signal, (starting) => [
+    buildArtifacts(build, root, starting),
     startCluster(parts, { folder, kubeconfig, context, apiPort, execute, signal: starting }),
     startQueueServer(parts, { queueEndpoint, queuePort, signal: starting }),
   ]);
-  say(`API server ${cluster.server.origin}, SQS ${queueServer.endpoint}`);
-  say(`worlds outside the cluster: plant ${worlds.plant.url}, pantry ${worlds.pantry.url}`);
-  say(
-    `look around: kubectl --kubeconfig ${path.relative(process.cwd(), cluster.kubeconfigFile)} get ${kinds(controllers)}`,
+  print(`API server ${cluster.server.origin}, SQS ${queueServer.endpoint}`);
+  print(`simulators: plant ${simulators.plant.url}, pantry ${simulators.pantry.url}`);
+  print(
+    `to list the objects: kubectl get ${pluralNames(controllers)} ` +
+      `--kubeconfig ${path.relative(process.cwd(), cluster.kubeconfigFile)}`,
   );
-  if (!cluster.verified) say(`WARNING: ${cluster.server.origin} is not verified (insecure-skip-tls-verify)`);
+  if (!cluster.verified) print(`WARNING: ${cluster.server.origin} is not verified (insecure-skip-tls-verify)`);
 
-  const stack = readLocalStack(templateText, cluster, worlds, resyncSeconds);
-  const prefix = namePrefix(stack);
+  const stack = readLocalStack(templateText, cluster, simulators, resyncSeconds);
+  const prefix = stackNamePrefix(stack);
   const queues = await createQueues(queueServer.client, stack.queues, { endpoint: queueServer.endpoint, signal });
-  // What a function or a watcher needs to be there; what only a Deployment needs means nothing here.
+  // Only the objects that a function or a watcher needs. The others are for the watcher's Deployment.
   const needed = generated.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
   await applyManifests(cluster.client, needed, { signal });
 
-  const workloads = kubeconfig === undefined ? await startWorkloads(cluster.client, { onTrouble: say }) : undefined;
+  const workloads = kubeconfig === undefined ? await startWorkloads(cluster.client, { onError: print }) : undefined;
   parts.defer(() => workloads?.close());
 
   const state = createStateFile(path.join(folder, 'state.json'));
-  // Processes come and go while the parts start and end; the file speaks of a system that runs.
+  // Processes start and end while the system starts and stops; the file is only written while it runs.
   let running = false;
   const writeState = () => {
     if (running) state.write(currentState());
   };
   const following = new AbortController();
   parts.defer(() => following.abort());
-  const inOrder = holdStatuses(onLine);
-  parts.defer(() => inOrder.flush());
-  const view = createView(
+  const ordered = debounceStatuses(onLine);
+  parts.defer(() => ordered.flush());
+  const view = createObjectCache(
     cluster.client,
-    controllers.map(({ declares }) => declares.resource),
-    { signal: following.signal, onChange: (change) => linesOfChange(change, controllers).forEach(inOrder.line) },
+    controllers.map(({ declaration }) => declaration.resource),
+    { signal: following.signal, onChange: (change) => formatObjectChange(change, controllers).forEach(ordered.line) },
   );
 
-  const kindOf = new Map(controllers.map(({ name, declares }) => [name, declares.resource.kind.toLowerCase()]));
+  const kindOf = new Map(controllers.map(({ name, declaration }) => [name, declaration.resource.kind.toLowerCase()]));
   const lambda = startLambda(
     {
       stack,
@@ -159,15 +168,15 @@ export async function startDev(
       client: queueServer.client,
       queueEndpoint: queueServer.endpoint,
       taskRoot: root,
-      onEvent: (event) => lambdaLines(event, { prefix, kindOf, root }).forEach(onLine),
+      onEvent: (event) => formatLambdaEvent(event, { prefix, kindOf, root }).forEach(onLine),
       onProcesses: () => writeState(),
     },
     {
       concurrency,
       schedules: resync,
-      tickSeconds: resyncSeconds.tick,
+      scheduleSeconds: resyncSeconds.tick,
       nodeArguments,
-      // moto, for one, tells a waiting poll nothing of a message whose delay is over.
+      // Other servers (moto) do not wake a waiting poll when a message's delay is over.
       longPollSeconds: queueEndpoint === undefined ? 20 : 1,
     },
   );
@@ -177,9 +186,9 @@ export async function startDev(
   const watchers = startWatchers(
     {
       file: watcherFile,
-      environment: watcherEnvironment(cluster, queueServer.endpoint, queues, prefix, queueServer.id),
+      environment: watcherEnvironment(cluster, queueServer.endpoint, queues, prefix, queueServer.generation),
       onEvent: (event) => {
-        watcherLines(event).forEach(onLine);
+        formatWatcherEvent(event).forEach(onLine);
         if (event.type !== 'line') writeState();
       },
       nodeArguments,
@@ -188,21 +197,21 @@ export async function startDev(
   );
   parts.defer(() => watchers.stop());
 
-  const short = (name: string) => (name.startsWith(prefix) ? name.slice(prefix.length) : name);
-  const queueUrls = Object.fromEntries(queues.map(({ name, url }) => [short(name), url]));
+  const withoutPrefix = (name: string) => (name.startsWith(prefix) ? name.slice(prefix.length) : name);
+  const queueUrls = Object.fromEntries(queues.map(({ name, url }) => [withoutPrefix(name), url]));
   const currentState = (): DevState => ({
     apiServer: cluster.server.origin,
     queueEndpoint: queueServer.endpoint,
     queues: queueUrls,
     watchers: watchers.pids().map((pid) => ({ pid })),
-    functions: lambda.functions.flatMap((one) => one.pids().map((pid) => ({ name: short(one.name), pid }))),
-    worlds: { plant: worlds.plant.url, pantry: worlds.pantry.url },
+    functions: lambda.functions.flatMap((one) => one.pids().map((pid) => ({ name: withoutPrefix(one.name), pid }))),
+    simulators: { plant: simulators.plant.url, pantry: simulators.pantry.url },
   });
-  // So that what is applied now is seen as it happens, and not found afterwards.
+  // The watchers are ready before the samples are applied, so that they receive every sample as a change.
   await watchers.ready(signal);
   const applied = await applyManifests(cluster.client, samples, { signal });
   pour(
-    worlds,
+    simulators,
     applied.map(({ object }) => object),
   );
   running = true;
@@ -210,7 +219,8 @@ export async function startDev(
   await state.settled();
 
   const watched = applied.filter(({ resource }) => hasController(controllers, resource));
-  const rowsOf = (from: Pick<View, 'get'>): readonly Row[] => watched.map((one) => rowOf(controllers, one, from));
+  const rowsOf = (from: Pick<ObjectCache, 'get'>): readonly Row[] =>
+    watched.map((one) => statusRow(controllers, one, from));
   const whole = parts.move();
   return {
     client: cluster.client,
@@ -218,7 +228,7 @@ export async function startDev(
     queueEndpoint: queueServer.endpoint,
     sqs: queueServer.client,
     queues: queueUrls,
-    worlds,
+    simulators,
     ...(workloads === undefined ? {} : { workloads }),
     watchers,
     functions: lambda.functions,
@@ -244,7 +254,26 @@ export async function startDev(
   };
 }
 
-/** What kubectl is asked for: `watertanks,ingredients,dinners`. */
-function kinds(controllers: readonly Registered[]): string {
-  return [...new Set(controllers.map(({ declares }) => declares.resource.plural))].join(',');
+/** The argument of kubectl get: `watertanks,ingredients,dinners`. */
+function pluralNames(controllers: readonly ControllerDefinition[]): string {
+  return [...new Set(controllers.map(({ declaration }) => declaration.resource.plural))].join(',');
+}
+
+/**
+ * Starts several parts at the same time. If one fails the others are aborted, and waited for: each started part must be
+ * stopped.
+ */
+async function startAll<T extends readonly unknown[]>(
+  signal: AbortSignal,
+  begin: (starting: AbortSignal) => { readonly [K in keyof T]: Promise<T[K]> },
+): Promise<T> {
+  const failed = new AbortController();
+  const work = begin(AbortSignal.any([signal, failed.signal]));
+  try {
+    return await Promise.all(work);
+  } catch (error) {
+    failed.abort(error);
+    await Promise.allSettled(work);
+    throw error;
+  }
 }

@@ -1,23 +1,26 @@
-// A developer's kubeconfig may say insecure-skip-tls-verify, and nothing of ours but `outrigger dev` honours it: watcher and
-// functions always verify. So the dev process itself makes the unverified connection, and its parts talk to it over
-// loopback http, under a path that only they know. Streams pass as they come, which is what a watch needs, and so do
-// WebSockets, which is what commands in containers need.
+// A proxy for a kubeconfig with insecure-skip-tls-verify. Only `outrigger dev` accepts it: watchers and functions
+// always verify certificates. So the dev process makes the unverified connection, and its parts connect to it over
+// loopback http, under a secret path. Streams are passed on unbuffered for watches, and WebSockets for commands in
+// containers.
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
-import type { Connection } from '../kube/connection.ts';
+import type { Connection } from '../kube/client/connection.ts';
 
-/** A proxy that runs. */
+/** A running proxy. */
 export type UnverifiedProxy = { readonly url: URL; close(): Promise<void> };
 
-/** Starts a proxy to a server whose certificate is not looked at. A client certificate, where there is one, is the proxy's. */
+/**
+ * Starts a proxy to a server whose certificate is not verified. The proxy presents the client certificate, if there is
+ * one.
+ */
 export async function startUnverifiedProxy({ server, clientCertificate }: Connection): Promise<UnverifiedProxy> {
   const secret = `/${randomUUID()}`;
   const agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false, ...clientCertificate });
 
-  /** The same request to the server; undefined for whoever does not know the path. */
-  function passOn(incoming: http.IncomingMessage): http.ClientRequest | undefined {
+  /** Makes the same request to the server; undefined without the secret path. */
+  function forward(incoming: http.IncomingMessage): http.ClientRequest | undefined {
     const target = incoming.url ?? '/';
     if (!target.startsWith(`${secret}/`)) return undefined;
     const path = server.pathname.replace(/\/$/, '') + target.slice(secret.length);
@@ -31,48 +34,48 @@ export async function startUnverifiedProxy({ server, clientCertificate }: Connec
   }
 
   const proxy = http.createServer((incoming, outgoing) => {
-    const onward = passOn(incoming);
-    if (onward === undefined) {
+    const forwarded = forward(incoming);
+    if (forwarded === undefined) {
       outgoing.writeHead(404).end();
       return;
     }
-    onward.on('response', (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      // Headers of a watch arrive long before its first event.
+    forwarded.on('response', (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      // The headers of a watch arrive long before its first event.
       outgoing.flushHeaders();
-      answer.pipe(outgoing);
-      answer.on('error', () => outgoing.destroy());
+      response.pipe(outgoing);
+      response.on('error', () => outgoing.destroy());
     });
-    // Nobody answered: to the part that asked it must look so too.
-    onward.on('error', () => outgoing.destroy());
-    outgoing.on('close', () => onward.destroy());
-    incoming.pipe(onward);
+    // Without a response the client's connection is closed too.
+    forwarded.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => forwarded.destroy());
+    incoming.pipe(forwarded);
   });
-  const upgraded = new Set<Duplex>();
+  const sockets = new Set<Duplex>();
   proxy.on('upgrade', (incoming: http.IncomingMessage, socket: Duplex, head: Buffer) => {
-    const onward = passOn(incoming);
-    upgraded.add(socket);
+    const forwarded = forward(incoming);
+    sockets.add(socket);
     socket.on('error', () => socket.destroy());
-    socket.on('close', () => upgraded.delete(socket));
-    if (onward === undefined) {
+    socket.on('close', () => sockets.delete(socket));
+    if (forwarded === undefined) {
       socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
       return;
     }
-    onward.on('upgrade', (answer, there, first) => {
-      socket.write(Buffer.concat([headOf(answer), first]));
-      there.write(head);
-      there.on('error', () => socket.destroy());
-      there.on('close', () => socket.destroy());
-      socket.on('close', () => there.destroy());
-      there.pipe(socket).pipe(there);
+    forwarded.on('upgrade', (response, upstream, first) => {
+      socket.write(Buffer.concat([headOf(response), first]));
+      upstream.write(head);
+      upstream.on('error', () => socket.destroy());
+      upstream.on('close', () => socket.destroy());
+      socket.on('close', () => upstream.destroy());
+      upstream.pipe(socket).pipe(upstream);
     });
-    onward.on('response', (answer) => {
-      socket.write(headOf(answer));
-      answer.pipe(socket);
+    forwarded.on('response', (response) => {
+      socket.write(headOf(response));
+      response.pipe(socket);
     });
-    onward.on('error', () => socket.destroy());
-    socket.on('close', () => onward.destroy());
-    onward.end();
+    forwarded.on('error', () => socket.destroy());
+    socket.on('close', () => forwarded.destroy());
+    forwarded.end();
   });
   await new Promise<void>((resolve, reject) => {
     proxy.once('error', reject);
@@ -86,13 +89,13 @@ export async function startUnverifiedProxy({ server, clientCertificate }: Connec
       new Promise((resolve) => {
         proxy.close(() => resolve());
         proxy.closeAllConnections();
-        for (const socket of upgraded) socket.destroy();
+        for (const socket of sockets) socket.destroy();
         agent.destroy();
       }),
   };
 }
 
-/** The head of an answer as bytes. A body that follows it ends with the connection, however the server has framed it. */
+/** Formats the head of a response as bytes. The body ends with the connection, also if the server sent it in chunks. */
 function headOf({ statusCode, statusMessage, headers }: http.IncomingMessage): Buffer {
   const lines = Object.entries(headers)
     .filter(([name]) => name !== 'transfer-encoding')

@@ -1,47 +1,47 @@
-// Watchers as processes of their own, from the same bundle as in the Deployment, started again when they die: so that
-// anyone can kill one and look what is lost.
+// Runs watchers as separate processes, from the same bundle as in the Deployment. A watcher that ends is restarted, so
+// a developer can kill one and check that no change is lost.
 import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { isRecord } from '../kube/record.ts';
-import { ownModule } from '../local/own-module.ts';
+import { isRecord } from '../core/json.ts';
+import { ownModule } from './lambda/own-module.ts';
 
-/** What a watcher's process did. */
+/** An event of a watcher's process. */
 export type WatcherEvent =
   | { readonly type: 'started'; readonly pid: number }
   | { readonly type: 'ended'; readonly pid: number; readonly how: string; readonly again: boolean }
   | { readonly type: 'watching'; readonly pid: number; readonly text: string }
   | { readonly type: 'line'; readonly pid: number; readonly text: string };
 
-/** How to start watchers. */
+/** How watchers are started. */
 export type WatcherStart = {
   /** The bundle. */
   readonly file: string;
-  /** The whole environment. */
+  /** The complete environment. */
   readonly environment: Readonly<Record<string, string>>;
   readonly onEvent: (event: WatcherEvent) => void;
   readonly nodeArguments?: readonly string[];
 };
 
-/** Watchers that run. */
+/** Running watchers. */
 export type Watchers = {
-  /** Those that live now; one that just died is missing until it is back. */
+  /** The processes that run now. A watcher that has just ended is missing until it is restarted. */
   pids(): readonly number[];
-  /** Resolves when each has said that it watches everything, or has had its time. */
+  /** Resolves when each watcher has logged that it watches every kind, or after a timeout. */
   ready(signal: AbortSignal): Promise<void>;
-  /** Ends one, drained, and starts it again (with a new bundle). */
+  /** Drains and restarts every watcher, for a new bundle. */
   restart(): void;
-  /** Lets them drain, then ends them; resolves when all are gone. */
+  /** Drains and ends every watcher; resolves when all have ended. */
   stop(): Promise<void>;
 };
 
-const leash = pathToFileURL(ownModule(import.meta, './exit-with-parent')).href;
-/** As Kubernetes gives a pod, but nobody at a terminal waits 30 s. */
+const exitWithParent = pathToFileURL(ownModule(import.meta, './exit-with-parent')).href;
+/** Kubernetes gives a pod 30 s; at a terminal that is too long. */
 const drainMilliseconds = 5_000;
-/** A watcher that cannot watch everything is reported by its lines; nobody waits for it for ever. */
+/** The timeout of `ready`. A watcher that cannot watch every kind logs it. */
 const readyMilliseconds = 10_000;
-/** A watcher that dies at its start is not started in a hot loop. */
-const backMilliseconds = { first: 100, most: 5_000, healthyAfter: 10_000 };
+/** The backoff of restarts. A watcher that ends at its start is not restarted in a hot loop. */
+const restartMilliseconds = { first: 100, most: 5_000, healthyAfter: 10_000 };
 
 /** Starts `count` watchers. */
 export function startWatchers(
@@ -53,22 +53,28 @@ export function startWatchers(
   let stopping = false;
   const watching = new Set<number>();
   const listeners = new Set<() => void>();
-  for (let index = 0; index < count; index += 1) start(backMilliseconds.first);
+  for (let index = 0; index < count; index += 1) start(restartMilliseconds.first);
 
-  function start(backAfter: number): void {
+  function start(delayMilliseconds: number): void {
     const startedAt = performance.now();
     const child = fork(file, {
-      execArgv: ['--enable-source-maps', '--disable-warning=ExperimentalWarning', '--import', leash, ...nodeArguments],
+      execArgv: [
+        '--enable-source-maps',
+        '--disable-warning=ExperimentalWarning',
+        '--import',
+        exitWithParent,
+        ...nodeArguments,
+      ],
       env: { ...environment },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // A terminal's Ctrl-C goes to its whole process group; whether this one ends, and when, is decided here.
+      // A terminal sends Ctrl-C to its whole process group. A detached process is ended from here only.
       detached: true,
     });
     const pid = child.pid ?? 0;
     running.add(child);
     onEvent({ type: 'started', pid });
     for (const readable of [child.stdout, child.stderr]) {
-      if (readable !== null) createInterface(readable).on('line', (text) => hear(pid, text));
+      if (readable !== null) createInterface(readable).on('line', (text) => readLine(pid, text));
     }
     child.once('exit', (code, signal) => {
       running.delete(child);
@@ -77,17 +83,19 @@ export function startWatchers(
       if (stopping) return;
       const lived = performance.now() - startedAt;
       const next =
-        lived > backMilliseconds.healthyAfter ? backMilliseconds.first : Math.min(backAfter * 2, backMilliseconds.most);
+        lived > restartMilliseconds.healthyAfter
+          ? restartMilliseconds.first
+          : Math.min(delayMilliseconds * 2, restartMilliseconds.most);
       const timer = setTimeout(() => {
         timers.delete(timer);
         start(next);
-      }, backAfter);
+      }, delayMilliseconds);
       timers.add(timer);
     });
   }
 
-  function hear(pid: number, text: string): void {
-    if (!saysWatching(text)) {
+  function readLine(pid: number, text: string): void {
+    if (!isWatchingEntry(text)) {
       onEvent({ type: 'line', pid, text });
       return;
     }
@@ -101,17 +109,17 @@ export function startWatchers(
       new Promise((resolve) => {
         const done = () => {
           clearTimeout(timer);
-          listeners.delete(look);
+          listeners.delete(checkNow);
           signal.removeEventListener('abort', done);
           resolve();
         };
-        const look = () => {
+        const checkNow = () => {
           if (watching.size >= count) done();
         };
         const timer = setTimeout(done, readyMilliseconds);
-        listeners.add(look);
+        listeners.add(checkNow);
         signal.addEventListener('abort', done);
-        look();
+        checkNow();
       }),
     pids: () => [...running].map(({ pid }) => pid ?? 0),
     restart: () => {
@@ -125,8 +133,8 @@ export function startWatchers(
   };
 }
 
-/** The watcher's line when every kind that it watches is served. */
-function saysWatching(text: string): boolean {
+/** Whether a line is the watcher's log entry that every kind is watched. */
+function isWatchingEntry(text: string): boolean {
   try {
     const entry: unknown = JSON.parse(text);
     return isRecord(entry) && entry.message === 'watching';

@@ -1,19 +1,20 @@
-// Keys that may go now, in the order in which they go: namespaces take turns, and within one the longest waiting is first. So a
-// namespace whose users do not stop keeps a fresh change of another one waiting for a turn, not for all that it has brought.
+// The keys that the work queue may send now, in the order in which they are sent: round robin across namespaces, and
+// first in, first out within a namespace. A namespace with a constant stream of changes therefore delays a new change
+// of another namespace by one key, not by its whole backlog.
 
 /** Entries by namespace and id. */
-export type NamespaceTurns<T> = {
+export type FairQueue<T> = {
   get(namespace: string, id: string): T | undefined;
-  /** Adds an entry at the end of its namespace, or replaces it where it stands. */
+  /** Appends an entry to its namespace. An entry that exists is replaced and keeps its position. */
   set(namespace: string, id: string, entry: T): void;
-  /** Takes out the entry whose turn it is. */
+  /** Removes and returns the next entry. */
   next(): readonly [id: string, entry: T] | undefined;
   size(): number;
 };
 
-/** Creates one without entries. */
-export function createNamespaceTurns<T>(): NamespaceTurns<T> {
-  // In the order of their turns. One that is empty is not there, and comes back as the last.
+/** Creates an empty queue. */
+export function createFairQueue<T>(): FairQueue<T> {
+  // In the order of their turns. A namespace without entries is removed; with its next entry it goes to the end.
   const namespaces = new Map<string, Map<string, T>>();
   let size = 0;
 

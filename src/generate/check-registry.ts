@@ -1,45 +1,98 @@
-// What cannot be is refused before anything is generated: names that end in those of queues, functions, roles and labels,
-// controllers of one kind that would write over each other, and an exec that would be no limit.
-import type { Registered } from '../core/controller.ts';
-import { commandRules, type ExecDeclaration } from '../api/exec.ts';
+// Rejects an invalid registry before anything is generated: names that are not valid for queues, functions, roles and
+// labels, controllers of one kind that would overwrite each other's status, and an exec declaration that is no limit.
+import { runtimeConditions } from '../api/conditions.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { commandRules, type ExecSpec } from '../api/exec.ts';
+import { SchemaError } from '../core/errors.ts';
 import { resyncQueue, timersQueue } from '../core/names.ts';
-import { checkParts } from './check-parts.ts';
-import { SchemaError } from './schema-error.ts';
 
 /** A queue's name has at most 80 characters, prefix and `-dlq.fifo` included; a label's value 63. */
-const legal = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
-/** What has a function or a folder in dist/ already. */
-const taken = [timersQueue, resyncQueue, 'watcher'];
+const validName = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
+/** The names of other functions, or folders in dist/. */
+const reserved = [timersQueue, resyncQueue, 'watcher'];
 
 /**
- * Refuses names that cannot be, two of one name, parts that overlap or stand alone, and an exec without limits. Throws
- * SchemaError.
+ * Rejects invalid and duplicate names, status slices that overlap or have no first controller, and an exec without
+ * limits. Throws SchemaError.
  */
-export function checkRegistry(registry: readonly Registered[]): void {
-  for (const [index, { name, declares }] of registry.entries()) {
-    const refuse = (problem: string) => new SchemaError(`controller ${name}`, problem);
-    const unfit = nameProblem(name);
-    if (unfit !== undefined) throw refuse(unfit);
-    if (registry.findIndex((other) => other.name === name) !== index) throw refuse('there are two of that name');
-    const problem = declares.exec === undefined ? undefined : execProblem(declares.exec);
+export function checkRegistry(registry: readonly ControllerDefinition[]): void {
+  for (const [index, { name, declaration }] of registry.entries()) {
+    const schemaError = (problem: string) => new SchemaError(`controller ${name}`, problem);
+    const invalidName = nameProblem(name);
+    if (invalidName !== undefined) throw schemaError(invalidName);
+    if (registry.findIndex((other) => other.name === name) !== index) throw schemaError('there are two of that name');
+    const problem = declaration.exec === undefined ? undefined : execProblem(declaration.exec);
     if (problem !== undefined) throw new SchemaError(`controller ${name}.exec`, problem);
   }
-  checkParts(registry);
+  checkStatusSlices(registry);
 }
 
-/** Tells what makes a name unfit for a controller; undefined for one that is fit. */
+/** Returns the problem of a name for a controller; undefined for a valid one. */
 export function nameProblem(name: string): string | undefined {
-  if (!legal.test(name)) return 'a name has at most 40 lower-case letters, digits and -, and begins with a letter';
-  return taken.includes(name) ? 'that name is taken' : undefined;
+  if (!validName.test(name)) return 'a name has at most 40 lower-case letters, digits and -, and begins with a letter';
+  return reserved.includes(name) ? 'that name is reserved' : undefined;
 }
 
-/** Tells what makes a declaration no limit, or no text of a policy. */
-function execProblem(declaration: ExecDeclaration): string | undefined {
+/** Returns the problem of an exec declaration: no limit, or not expressible in a policy. */
+function execProblem(declaration: ExecSpec): string | undefined {
   const commands = commandRules(declaration).map(({ argv }) => argv);
-  if (declaration.container === '') return 'container is the end of a container’s name; an empty one is every name’s';
-  if (commands.length === 0) return 'commands has no command';
+  if (declaration.container === '')
+    return 'container is the suffix of a container’s name; an empty one matches every name';
+  if (commands.length === 0) return 'commands is empty';
   if (commands.some(([program = '']) => program === '')) return 'a command begins with a program’s name';
   const texts = [declaration.container, ...commands.flat()];
-  if (!texts.every((text) => text.isWellFormed())) return 'a text is not Unicode';
+  if (!texts.every((text) => text.isWellFormed())) return 'a string is not valid Unicode';
   return undefined;
+}
+
+/**
+ * Rejects a registry in which a part of a status has two writers, or a kind has no first controller. Throws
+ * SchemaError.
+ */
+function checkStatusSlices(registry: readonly ControllerDefinition[]): void {
+  for (const [index, controller] of registry.entries()) {
+    const { name, declaration } = controller;
+    const schemaError = (problem: string) => new SchemaError(`controller ${name}`, problem);
+    const others = registry.filter((other) => other !== controller && isOfKind(controller, other));
+    if (others.some((other) => other.declaration.resource !== declaration.resource))
+      throw schemaError(`there are two definitions of its kind, ${declaration.resource.kind}`);
+    const before = registry.slice(0, index).filter((other) => isOfKind(controller, other));
+    const first = before.find((other) => other.declaration.statusSlice === undefined);
+    if (declaration.statusSlice !== undefined) checkSlice(controller, others);
+    else if (first !== undefined)
+      throw schemaError(
+        `${declaration.resource.kind} has a first controller, ${first.name}; a second one declares its status slice`,
+      );
+  }
+}
+
+function checkSlice(
+  { name, declaration: { resource, statusSlice } }: ControllerDefinition,
+  others: readonly ControllerDefinition[],
+): void {
+  const schemaError = (problem: string) => new SchemaError(`controller ${name}`, problem);
+  if (statusSlice === undefined) return;
+  if (!others.some((other) => other.declaration.statusSlice === undefined))
+    throw schemaError(`${resource.kind} has no first controller, which writes Ready`);
+  if (statusSlice.conditions.length === 0) throw schemaError('a status slice needs a condition, for errors');
+  const { shape } = resource.definition.status;
+  for (const field of statusSlice.status) {
+    if (shape[field]?._zod.optout !== 'optional')
+      throw schemaError(`status.${field} is no optional field of ${resource.kind}'s status`);
+    const other = others.find((one) => one.declaration.statusSlice?.status.includes(field));
+    if (other !== undefined) throw schemaError(`status.${field} is ${other.name}'s already`);
+  }
+  for (const condition of statusSlice.conditions) {
+    if (runtimeConditions.some((one) => one === condition))
+      throw schemaError(`condition ${condition} is the runtime's`);
+    if (resource.definition.conditions.includes(condition))
+      throw schemaError(`condition ${condition} is the first controller's`);
+    const other = others.find((one) => one.declaration.statusSlice?.conditions.includes(condition));
+    if (other !== undefined) throw schemaError(`condition ${condition} is ${other.name}'s already`);
+  }
+}
+
+function isOfKind({ declaration }: ControllerDefinition, other: ControllerDefinition): boolean {
+  const [a, b] = [declaration.resource, other.declaration.resource];
+  return a.group === b.group && a.plural === b.plural;
 }

@@ -1,26 +1,27 @@
-// Every generated file of a registry, as text by path: what `generate` writes and what its check compares.
+// Every generated manifest of a registry, as text by path. `generate` writes them, and `generate --check` compares
+// them. The functions are in functions.ts.
 import { stringify } from 'yaml';
-import type { Registered } from '../core/controller.ts';
-import type { AnyResource } from '../core/resource.ts';
+import type { AnyCustomKind } from '../api/custom-kind.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
+import type { JsonObject } from '../core/json.ts';
 import { awsOf } from './aws/resources.ts';
 import { checkRegistry } from './check-registry.ts';
 import { costHints } from './crd/cost-hints.ts';
 import { crdOf } from './crd/crd.ts';
-import type { JsonObject } from './json.ts';
-import { ownKinds, rbacOf } from './rbac/rbac.ts';
 import { structuralSchema } from './crd/schema.ts';
+import { ownKinds, rbacOf } from './rbac/rbac.ts';
 import { watchListOf } from './watch-list.ts';
 
-/** Folders that hold nothing but generated files. */
+/** Folders that contain only generated files. */
 export const generatedFolders = ['infra/kubernetes/generated', 'infra/aws/generated'] as const;
 
 /**
- * Makes all files. Throws SchemaError for what cannot be generated from.
- * @param kinds those without a controller: each gets its CRD, and nothing else
+ * Makes all files. Throws SchemaError for an invalid registry.
+ * @param kinds the kinds without a controller: each gets only a CRD
  */
 export function generatedFiles(
-  registry: readonly Registered[],
-  kinds: readonly AnyResource[] = [],
+  registry: readonly ControllerDefinition[],
+  kinds: readonly AnyCustomKind[] = [],
 ): ReadonlyMap<string, string> {
   checkRegistry(registry);
   const watchList = watchListOf(registry);
@@ -37,21 +38,24 @@ export function generatedFiles(
   ]);
 }
 
-/** Makes the CRD of every kind, by its name. */
+/** Makes the CRD of every kind, by name. */
 export function definitionsOf(
-  registry: readonly Registered[],
-  kinds: readonly AnyResource[] = [],
+  registry: readonly ControllerDefinition[],
+  kinds: readonly AnyCustomKind[] = [],
 ): readonly (readonly [name: string, crd: JsonObject])[] {
-  const nameOf = ({ plural, group }: AnyResource) => `${plural}.${group}`;
-  const controlled = new Set(registry.map(({ declares }) => nameOf(declares.resource)));
+  const nameOf = ({ plural, group }: AnyCustomKind) => `${plural}.${group}`;
+  const controlled = new Set(registry.map(({ declaration }) => nameOf(declaration.resource)));
   return ownKinds(registry, kinds).map((kind) => [
     nameOf(kind),
     crdOf(kind, { controlled: controlled.has(nameOf(kind)) }),
   ]);
 }
 
-/** Names what an API server may find too costly in the rules of the registry's kinds. */
-export function generatedHints(registry: readonly Registered[], kinds: readonly AnyResource[] = []): readonly string[] {
+/** Lists the fields of the registry's kinds whose rules an API server may reject for their cost. */
+export function generatedHints(
+  registry: readonly ControllerDefinition[],
+  kinds: readonly AnyCustomKind[] = [],
+): readonly string[] {
   return ownKinds(registry, kinds).flatMap(({ kind, definition: { spec, status } }) =>
     [
       ...costHints(structuralSchema(spec, 'spec'), 'spec'),
@@ -60,7 +64,7 @@ export function generatedHints(registry: readonly Registered[], kinds: readonly 
   );
 }
 
-/** What `kubectl apply -k` takes of the folder: the watch list beside the manifests is for the watcher's bundle. */
+/** The manifests for `kubectl apply -k`. The watch list is not one of them; it is for the watcher's bundle. */
 function kustomizationOf(resources: readonly string[]): JsonObject {
   return { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources };
 }

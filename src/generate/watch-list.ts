@@ -1,9 +1,9 @@
-// The watch list: every kind that some controller reconciles, owns or watches, and for whom.
-import type { Registered } from '../core/controller.ts';
-import type { Kind } from '../core/kind.ts';
+// The watch list: every kind that a controller reconciles, owns or watches, with the subscribed controllers.
+import type { ControllerDefinition } from '../api/definition.ts';
+import type { Kind } from '../api/kind.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../core/watch-list.ts';
 
-/** Core kinds that the API server gives no generation [seen on kube-apiserver 1.36]. */
+/** Core kinds for which the API server sets no generation [seen on kube-apiserver 1.36]. */
 const withoutGeneration = new Set([
   'ConfigMap',
   'Secret',
@@ -15,7 +15,7 @@ const withoutGeneration = new Set([
 ]);
 
 /** Makes the watch list of a registry, in a stable order. */
-export function watchListOf(registry: readonly Registered[]): WatchList {
+export function watchListOf(registry: readonly ControllerDefinition[]): WatchList {
   const resources = new Map<string, WatchedResource>();
   const add = (kind: Kind, subscriber: Subscriber) => {
     const { group, version, plural, namespaced, aggregated } = kind;
@@ -27,25 +27,28 @@ export function watchListOf(registry: readonly Registered[]): WatchList {
       subscribers: [...before, subscriber],
     });
   };
-  for (const { name: controller, declares } of registry) {
-    const { resource, owns, watches } = declares;
+  for (const { name: controller, declaration } of registry) {
+    const { resource, owns, watches } = declaration;
     const primary = collectionOf(resource);
     add(resource, { controller, as: 'primary', primary, predicate: predicateOf(resource) });
     for (const kind of owns) add(kind, { controller, as: 'owned', primary, predicate: 'any' });
-    for (const { kind, label, names } of watches) {
-      const named = names === undefined ? primary : collectionOf(names);
+    for (const { kind, label, via } of watches) {
+      const named = via === undefined ? primary : collectionOf(via);
       const by = label === undefined ? {} : { label };
       add(kind, { controller, as: 'watched', primary: named, predicate: 'any', ...by });
     }
   }
   return {
     version: 1,
-    resources: [...resources].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => narrowed(resource)),
+    resources: [...resources].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => withLabelSelector(resource)),
   };
 }
 
-/** Where all that matters of a kind carries one label, the rest of it (every pod of a cluster, say) is not even sent. */
-function narrowed(resource: WatchedResource): WatchedResource {
+/**
+ * Adds a label selector if all subscribers use one label, so that the API server sends no other objects (for example
+ * every pod).
+ */
+function withLabelSelector(resource: WatchedResource): WatchedResource {
   const [label, ...others] = new Set(resource.subscribers.map((subscriber) => subscriber.label));
   return label === undefined || others.length > 0 ? resource : { ...resource, labelSelector: label };
 }

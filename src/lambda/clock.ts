@@ -1,27 +1,30 @@
-// Time as the functions have it: waiting, the deadline of an invocation, and SQS's clock.
+// The time in a function: waits, the deadline of an invocation, and the clock of SQS.
 import type { Context as LambdaContext } from 'aws-lambda';
-import { waitReally } from '../core/time.ts';
-import { sqsNow } from '../queue/slots.ts';
-import type { QueueRecord } from '../runtime/intake.ts';
+import { sleep } from '../core/time.ts';
+import type { QueueRecord } from '../sqs/record.ts';
+import { sqsNow } from '../timers/slots.ts';
 
-/** Kept free before the function's own deadline, for deleting what is done and for the answer. */
+/** Reserved before the function's own deadline, for deleting finished messages and for the response. */
 const reserveMs = 2_000;
 
-/** Milliseconds that an invocation may use. */
-export function usableMs(context: LambdaContext): number {
+/** Returns the milliseconds that an invocation may still use. */
+export function remainingMs(context: LambdaContext): number {
   return Math.max(1, context.getRemainingTimeInMillis() - reserveMs);
 }
 
-/** A signal that aborts before the function's deadline. */
+/** Creates a signal that aborts before the function's deadline. */
 export function deadlineOf(context: LambdaContext): AbortSignal {
-  return AbortSignal.timeout(usableMs(context));
+  return AbortSignal.timeout(remainingMs(context));
 }
 
-/** SQS's clock as an execution environment sees it: a wrong local clock must not reuse a slot that FIFO still remembers. */
+/**
+ * The clock of SQS in an execution environment. A wrong local clock could reuse a slot that a FIFO queue still
+ * remembers.
+ */
 export type SqsClock = {
-  /** Notes that a batch has just come in. */
+  /** Records that a batch was received now. */
   received(): void;
-  /** Milliseconds since 1970 by SQS's clock, going by a record of that batch. */
+  /** Returns the milliseconds since 1970 by the clock of SQS, calculated from a record of that batch. */
   now(record: QueueRecord): number;
 };
 
@@ -36,7 +39,7 @@ export function createSqsClock(): SqsClock {
   };
 }
 
-/** Resolves after so many milliseconds, or as soon as the signal aborts. */
-export async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await waitReally(milliseconds / 1000, signal).catch(() => undefined);
+/** Resolves after this many milliseconds, or when the signal aborts. */
+export async function sleepMs(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds / 1000, signal).catch(() => undefined);
 }

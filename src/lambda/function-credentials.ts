@@ -1,9 +1,9 @@
-// The AWS SDK's default credentials, as a function needs them. Lambda puts a role's credentials into the environment of each
-// execution environment; looking in profiles, metadata services and sign-on caches would only cost size and time. The
-// bundler puts this module where the SDK asks for its default provider.
+// The default credentials of the AWS SDK in a function. Lambda provides the role's credentials in environment
+// variables. A search in profiles, metadata services and single-sign-on caches would only cost bundle size and time.
+// The bundler replaces the SDK's default provider with this module.
 import { readCredentials } from '../settings.ts';
 
-/** Stands for `defaultProvider` of @aws-sdk/credential-provider-node. */
+/** Replaces `defaultProvider` of @aws-sdk/credential-provider-node. */
 export function defaultProvider(): () => Promise<ReturnType<typeof readCredentials>> {
   return async () => readCredentials();
 }

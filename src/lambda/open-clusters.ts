@@ -1,20 +1,23 @@
-// The clusters of a function: the table that its settings name, and clients for what is in it.
+// The clusters of a function: the clusters table that its settings name, and the clients of the clusters in it.
 import { SSMClient } from '@aws-sdk/client-ssm';
-import { type Clusters, createClusters } from '../clusters/connect.ts';
-import { openClusterSource } from '../clusters/open-source.ts';
-import { createSecretReader } from '../clusters/secret-reader.ts';
-import { type ClusterTable, createClusterTable } from '../clusters/table.ts';
 import type { SecretReader } from '../api/secret.ts';
+import { createSecretReader } from '../clusters/auth/secret-reader.ts';
+import { type Clusters, createClusters } from '../clusters/connect.ts';
+import { type ClusterRegistry, createClusterRegistry } from '../clusters/registry/registry.ts';
+import { openClusterSource } from '../clusters/registry/source.ts';
 
-/** Opens the clusters table at a place (`ssm:/path/` or a file), the way to the clusters in it, and the secrets they refer to. */
+/**
+ * Opens the clusters table at a location (`ssm:/path/` or a file), the clients of its clusters, and the reader of their
+ * secrets.
+ */
 export function openClusters(
-  place: string,
+  location: string,
   userAgent: string,
-): { readonly table: ClusterTable; readonly clusters: Clusters; readonly secrets: SecretReader } {
+): { readonly table: ClusterRegistry; readonly clusters: Clusters; readonly secrets: SecretReader } {
   const now = () => new Date();
   const secrets = createSecretReader({ now });
-  const table = createClusterTable(
-    openClusterSource(place, () => new SSMClient({ maxAttempts: 3 })),
+  const table = createClusterRegistry(
+    openClusterSource(location, () => new SSMClient({ maxAttempts: 3 })),
     { now },
   );
   return { table, clusters: createClusters(table, { now, secrets, client: { userAgent } }), secrets };

@@ -1,49 +1,55 @@
-// The Lambda handler of a controller: settings, clients and telemetry are made once, at the first invocation, and a batch
-// is handled each time. Everything that decides is in runtime/.
+// The Lambda handler of a controller. Settings, clients and telemetry are created once, at the first invocation. Every
+// invocation processes one batch of the controller's queue, with the code of src/reconciling.
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { settingSecrets } from '../clusters/setting-secrets.ts';
-import type { Registered } from '../core/controller.ts';
-import { redact } from '../core/redact.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { controllerQueue } from '../core/names.ts';
-import { createDelete } from '../sqs/delete.ts';
-import { createSend } from '../queue/send.ts';
-import { createSqsClient } from '../queue/sqs-client.ts';
-import { createBatch } from '../runtime/batch.ts';
-import { createBreaker } from '../runtime/breaker.ts';
-import { createMapKeys, isMapped } from '../runtime/map-keys.ts';
-import { createReconcile } from '../runtime/reconcile.ts';
+import { redact } from '../core/redact.ts';
+import { createBatch } from '../reconciling/batch.ts';
+import { createBreaker } from '../reconciling/breaker.ts';
+import { createMapKeys, isMapped } from '../reconciling/map-keys.ts';
+import { createReconcile } from '../reconciling/reconcile.ts';
+import type { ReconcileInput } from '../reconciling/report.ts';
 import { environment, readReconcileSettings, readTraceHeader } from '../settings.ts';
-import { createSqsClock, usableMs, wait } from './clock.ts';
+import { createDelete } from '../sqs/delete.ts';
+import { createSend } from '../sqs/send.ts';
+import { createSqsClient } from '../sqs/sqs-client.ts';
+import { createSqsClock, remainingMs, sleepMs } from './clock.ts';
 import { openClusters } from './open-clusters.ts';
-import { createTelemetry, telemetryOptions } from './telemetry.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
+import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
-/** How long a reconcile may go on after its signal. */
+/** The time after which the process exits if a reconcile ignores its signal. */
 const graceMs = 1_000;
 
-/** Creates the handler of a controller's queue. Throws at its first call, by name, for settings that are missing. */
-export function createReconcileHandler(controller: Registered): Handler<SQSEvent, SQSBatchResponse> {
+/**
+ * Creates the handler of a controller's queue. Its first call throws SettingsError if settings are missing, and names
+ * them.
+ */
+export function createReconcileHandler(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResponse> {
   return startOnce(() => start(controller));
 }
 
-function start(controller: Registered): Handler<SQSEvent, SQSBatchResponse> {
+function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResponse> {
   const settings = readReconcileSettings();
   const telemetry = createTelemetry(controller.name, telemetryOptions(settings));
   const sqs = createSqsClient();
   const monotonicMs = () => performance.now();
   const { clusters, secrets } = openClusters(settings.CLUSTERS, `outrigger/${controller.name}`);
-  const running = controller.start(environment(), settingSecrets(secrets));
+  const instance = controller.start(environment(), withFileSecrets(secrets));
   const clock = createSqsClock();
-  const { name, declares } = controller;
+  const { name, declaration } = controller;
   const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader });
-  const parts = { name, declares, running, now: () => new Date() };
-  const reconcile = createReconcile(parts);
-  const mapKeys = createMapKeys(parts, send);
+  const deps = { name, declaration, instance, now: () => new Date() };
+  const reconcile = createReconcile(deps);
+  const mapKeys = createMapKeys(deps, send);
+  const runMessage = async (input: ReconcileInput) =>
+    await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input));
 
   const batch = createBatch({
     controller: name,
-    reconcile: async (job) => await (isMapped(declares, job.message) ? mapKeys(job) : reconcile(job)),
+    reconcile: runMessage,
     findCluster: async (cluster) => await clusters.find(cluster),
     breaker: createBreaker(monotonicMs),
     send,
@@ -51,12 +57,12 @@ function start(controller: Registered): Handler<SQSEvent, SQSBatchResponse> {
       onFailure: (reason) => telemetry.log({}).warn('message not deleted', { reason: redact(reason) }),
     }),
     log: telemetry.log,
-    meter: telemetry.meter,
+    metrics: telemetry.metrics,
     monotonicMs,
     sqsNow: clock.now,
-    wait,
-    die: (reason) => {
-      telemetry.log({}).error('ending the process', { reason });
+    wait: sleepMs,
+    exitProcess: (reason) => {
+      telemetry.log({}).error('process exits: a reconcile ignored its signal', { reason });
       telemetry.flush();
       process.exit(1);
     },
@@ -64,7 +70,7 @@ function start(controller: Registered): Handler<SQSEvent, SQSBatchResponse> {
 
   return async ({ Records }, context) => {
     clock.received();
-    const reconcileMs = Math.max(1, usableMs(context) - graceMs);
+    const reconcileMs = Math.max(1, remainingMs(context) - graceMs);
     try {
       return toBatchResponse(await batch(Records.map(toQueueRecord), { reconcileMs, graceMs }));
     } finally {

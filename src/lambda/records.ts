@@ -1,6 +1,6 @@
-// SQS events as the verbs want them, and SQS's clock as a function sees it.
+// Converts the records of an SQS event, and the response to it.
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
-import type { QueueRecord } from '../runtime/intake.ts';
+import type { QueueRecord } from '../sqs/record.ts';
 
 /** Reads a record of an SQS event. */
 export function toQueueRecord({ messageId, receiptHandle, body, attributes }: SQSRecord): QueueRecord {
@@ -15,7 +15,7 @@ export function toQueueRecord({ messageId, receiptHandle, body, attributes }: SQ
   };
 }
 
-/** Says which messages stay on the queue (AWS Lambda: reporting batch item failures). */
+/** Makes the response that keeps these messages on the queue (AWS Lambda: reporting batch item failures). */
 export function toBatchResponse(messageIds: readonly string[]): SQSBatchResponse {
   return { batchItemFailures: messageIds.map((itemIdentifier) => ({ itemIdentifier })) };
 }

@@ -1,28 +1,28 @@
-// The Lambda handler of the resync: the schedule's tick asks for polls, the resync queue brings them. Everything that decides
-// is in runtime/resync.ts.
+// The Lambda handler of the resync. The schedule invokes it to start a resync run, and the resync queue invokes it to
+// list a kind. The code is in src/resync.
 import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { Registered } from '../core/controller.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
 import { resyncQueue } from '../core/names.ts';
-import { createDepth } from '../sqs/depth.ts';
-import { createSend } from '../queue/send.ts';
-import { createSqsClient } from '../queue/sqs-client.ts';
-import { createResync } from '../runtime/resync.ts';
+import { createResync } from '../resync/run.ts';
 import { readResyncSettings, readTraceHeader } from '../settings.ts';
+import { createDepth } from '../sqs/depth.ts';
+import { createSend } from '../sqs/send.ts';
+import { createSqsClient } from '../sqs/sqs-client.ts';
 import { deadlineOf } from './clock.ts';
 import { openClusters } from './open-clusters.ts';
-import { createTelemetry, telemetryOptions } from './telemetry.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
+import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
-/** What the resync function is called with. */
+/** The events of the resync function. */
 export type ResyncEvent = SQSEvent | Pick<EventBridgeEvent<string, unknown>, 'time'>;
 
-/** Creates the handler of the resync. Throws at its first call, by name, for settings that are missing. */
-export function createResyncHandler(registry: readonly Registered[]): Handler<ResyncEvent, SQSBatchResponse> {
+/** Creates the handler of the resync. Its first call throws SettingsError if settings are missing, and names them. */
+export function createResyncHandler(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, SQSBatchResponse> {
   return startOnce(() => start(registry));
 }
 
-function start(registry: readonly Registered[]): Handler<ResyncEvent, SQSBatchResponse> {
+function start(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, SQSBatchResponse> {
   const settings = readResyncSettings();
   const telemetry = createTelemetry(resyncQueue, telemetryOptions(settings));
   const sqs = createSqsClient();
@@ -36,10 +36,10 @@ function start(registry: readonly Registered[]): Handler<ResyncEvent, SQSBatchRe
     depth: createDepth(sqs, settings.QUEUE_URL_PREFIX),
     now: () => Date.now(),
     log: telemetry.log,
-    meter: telemetry.meter,
-    pace: {
-      tickSeconds: settings.RESYNC_TICK_SECONDS,
-      graceSeconds: settings.RESYNC_GRACE_SECONDS,
+    metrics: telemetry.metrics,
+    rate: {
+      runIntervalSeconds: settings.RESYNC_SCHEDULE_SECONDS,
+      missedAfterSeconds: settings.RESYNC_MISSED_AFTER_SECONDS,
       perSecond: settings.RESYNC_PER_SECOND,
     },
     ...(periodSeconds === undefined ? {} : { periodSeconds }),
@@ -48,11 +48,11 @@ function start(registry: readonly Registered[]): Handler<ResyncEvent, SQSBatchRe
     const signal = deadlineOf(context);
     try {
       if (!('Records' in event)) {
-        await resync.tick(event.time, { signal });
+        await resync.startRun(event.time, { signal });
         return toBatchResponse([]);
       }
-      const leftMs = () => context.getRemainingTimeInMillis();
-      return toBatchResponse(await resync.run(event.Records.map(toQueueRecord), { signal, leftMs }));
+      const remainingMs = () => context.getRemainingTimeInMillis();
+      return toBatchResponse(await resync.run(event.Records.map(toQueueRecord), { signal, remainingMs }));
     } finally {
       telemetry.flush();
     }

@@ -1,13 +1,13 @@
-// A handler that starts at its first call, not when its module is loaded: what is missing then is said in an invocation's own
-// error and log, and a start that failed is tried again by the next invocation.
+// A handler that starts at its first call, and not when its module is loaded. A missing setting is then the error of an
+// invocation, with its own log, and a failed start is retried by the next invocation.
 import type { Context as LambdaContext } from 'aws-lambda';
 
-/** What Lambda calls. */
-export type Handler<Event, Answer> = (event: Event, context: LambdaContext) => Promise<Answer>;
+/** The function that Lambda calls. */
+export type Handler<Event, Response> = (event: Event, context: LambdaContext) => Promise<Response>;
 
-/** Makes a handler of one that has to be started. */
-export function startOnce<Event, Answer>(start: () => Handler<Event, Answer>): Handler<Event, Answer> {
-  let handler: Handler<Event, Answer> | undefined;
+/** Creates a handler that calls `start` at its first invocation. */
+export function startOnce<Event, Response>(start: () => Handler<Event, Response>): Handler<Event, Response> {
+  let handler: Handler<Event, Response> | undefined;
   return async (event, context) => {
     handler ??= start();
     return await handler(event, context);

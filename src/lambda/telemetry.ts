@@ -1,29 +1,29 @@
-// Logger and Meter of the functions, over Powertools: one JSON line for each log entry, metrics in the embedded metric
-// format with the controller as the only dimension, because each of a dimension's values is a metric that is paid for. A
-// deployment that wants to pay for it has a second set of metrics, by controller and cluster.
+// Logs and metrics of the functions, with Powertools: one JSON line for each log entry, and metrics in the embedded
+// metric format. The controller is the only dimension of a metric, because every value of a dimension is a metric that
+// is billed. A deployment can choose a second set of metrics, by controller and cluster.
 import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import type { Log } from '../core/context.ts';
-import type { Meter, Whose } from '../core/meter.ts';
+import { MetricUnit, Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics';
+import type { Log } from '../core/log.ts';
+import { clusterDimension, type MetricLabels, type MetricName, type Metrics } from '../core/metrics.ts';
 import { readTraceHeader, type TimersSettings } from '../settings.ts';
 
 type MetricUnitOf = (typeof MetricUnit)[keyof typeof MetricUnit];
 
-/** What a function logs and counts with. */
+/** The logs and metrics of a function. */
 export type Telemetry = {
-  /** A log whose every line carries these fields. */
+  /** Creates a log with these fields in every line. */
   log(fields: object): Log;
-  readonly meter: Meter;
-  /** Writes out what was counted; once, at the end of an invocation. */
+  readonly metrics: Metrics;
+  /** Writes the metrics. Called once, at the end of an invocation. */
   flush(): void;
 };
 
-/** How the figures of a function are written. */
+/** The options of a function's telemetry. */
 export type TelemetryOptions = {
   readonly level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
   readonly namespace: string;
-  /** Whether what is a cluster's is also written with the cluster as a second dimension. */
+  /** Whether the metrics of a cluster are also written with the cluster as a second dimension. */
   readonly perCluster?: boolean;
 };
 
@@ -36,24 +36,32 @@ export function telemetryOptions({
   return { level, namespace, perCluster };
 }
 
-/** Creates the telemetry of one function; `service` is whose figures are nobody else's. */
+/**
+ * Creates the telemetry of one function. Its metrics have the dimension `service`, unless they are labelled with a
+ * controller.
+ */
 export function createTelemetry(
   service: string,
   { level, namespace, perCluster = false }: TelemetryOptions,
 ): Telemetry {
   const logger = new Logger({ serviceName: service, logLevel: level, logFormatter: new LineFormatter() });
-  const byDimensions = new Map<string, Metrics>();
-  /** Figures with the same dimensions are one line. */
-  const metricsOf = (serviceName: string, cluster?: string): Metrics => {
+  const byDimensions = new Map<string, PowertoolsMetrics>();
+  /** Metrics with the same dimensions are written in one line. */
+  const metricsOf = (serviceName: string, cluster?: string): PowertoolsMetrics => {
     const id = JSON.stringify([serviceName, cluster]);
     const before = byDimensions.get(id);
     if (before !== undefined) return before;
-    const defaultDimensions = cluster === undefined ? {} : { cluster };
-    const metrics = new Metrics({ namespace, serviceName, defaultDimensions });
+    const defaultDimensions = cluster === undefined ? {} : { [clusterDimension]: cluster };
+    const metrics = new PowertoolsMetrics({ namespace, serviceName, defaultDimensions });
     byDimensions.set(id, metrics);
     return metrics;
   };
-  const add = (name: string, unit: MetricUnitOf, value: number, { controller = service, cluster }: Whose = {}) => {
+  const add = (
+    name: MetricName,
+    unit: MetricUnitOf,
+    value: number,
+    { controller = service, cluster }: MetricLabels = {},
+  ) => {
     metricsOf(controller).addMetric(name, unit, value);
     if (perCluster && cluster !== undefined) metricsOf(controller, cluster).addMetric(name, unit, value);
   };
@@ -64,9 +72,9 @@ export function createTelemetry(
       warn: (message, more) => logger.warn(message, { ...fields, ...more }),
       error: (message, more) => logger.error(message, { ...fields, ...more }),
     }),
-    meter: {
-      count: (name, value = 1, whose) => add(name, MetricUnit.Count, value, whose),
-      milliseconds: (name, value, whose) => add(name, MetricUnit.Milliseconds, value, whose),
+    metrics: {
+      count: (name, value = 1, labels) => add(name, MetricUnit.Count, value, labels),
+      milliseconds: (name, value, labels) => add(name, MetricUnit.Milliseconds, value, labels),
     },
     flush: () => {
       for (const metrics of byDimensions.values()) if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
@@ -75,8 +83,8 @@ export function createTelemetry(
 }
 
 /**
- * Powertools' line without what says nothing here: a sampling rate, and a trace that nobody keeps (Lambda gives every invocation the
- * id of one, traced or not). Every byte of a line is paid for. A class, because Powertools takes no less.
+ * Removes two fields from the log lines of Powertools: the sampling rate, and the id of a trace that is not sampled
+ * (Lambda gives every invocation an id). Every byte of a log is billed. It is a class because Powertools requires one.
  */
 class LineFormatter extends LogFormatter {
   override formatAttributes(

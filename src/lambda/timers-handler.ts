@@ -1,16 +1,18 @@
-// The Lambda handler of the timers queue. Everything that decides is in runtime/timers.ts.
+// The Lambda handler of the timers queue. The code is in src/timers.
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { timersQueue } from '../core/names.ts';
-import { createSend } from '../queue/send.ts';
-import { createSqsClient } from '../queue/sqs-client.ts';
-import { createTimers } from '../runtime/timers.ts';
 import { readTimersSettings, readTraceHeader } from '../settings.ts';
+import { createSend } from '../sqs/send.ts';
+import { createSqsClient } from '../sqs/sqs-client.ts';
+import { createTimers } from '../timers/run.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
-import { createTelemetry, telemetryOptions } from './telemetry.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
+import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
-/** Creates the handler of the timers queue. Throws at its first call, by name, for settings that are missing. */
+/**
+ * Creates the handler of the timers queue. Its first call throws SettingsError if settings are missing, and names them.
+ */
 export function createTimersHandler(): Handler<SQSEvent, SQSBatchResponse> {
   return startOnce(start);
 }
@@ -22,7 +24,7 @@ function start(): Handler<SQSEvent, SQSBatchResponse> {
   const timers = createTimers({
     send: createSend(createSqsClient(), settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
     log: telemetry.log({}),
-    meter: telemetry.meter,
+    metrics: telemetry.metrics,
     sqsNow: clock.now,
   });
   return async ({ Records }, context) => {

@@ -1,59 +1,69 @@
-// The water tanks' outside world: a plant whose water moves with real time while a valve is open, and no Kubernetes event
-// ever says so. The wire contract, all bodies JSON, `<id>` URL-encoded and chosen by the caller (one per object, with its uid):
+// A simulated plant for the water tanks: water moves with real time while a valve is open, without any Kubernetes
+// event. The contract over HTTP follows; all bodies are JSON. `<id>` is URL-encoded and chosen by the caller (the
+// object's uid):
 //
-//   GET  /tanks/<id>/level    → 200 {"level": 12.5}                      the sensor; what the faults below break
-//   PUT  /tanks/<id>/inlet    {"open": true|false} → 200 Tank            absolute: said twice is said once
+//   GET  /tanks/<id>/level    → 200 {"level": 12.5}                      the sensor, subject to the faults below
+//   PUT  /tanks/<id>/inlet    {"open": true|false} → 200 Tank            idempotent
 //   PUT  /tanks/<id>/outlet   {"open": true|false} → 200 Tank
-//   GET  /tanks/<id>          → 200 Tank = {"id", "level", "inlet": {"open"}, "outlet": {"open"}, "commands", "readings"}
+//   GET  /tanks/<id>          → 200 Tank
+//                               Tank = {"id", "level", "inlet": {"open"}, "outlet": {"open"}, "commands", "readings"}
 //   GET  /tanks               → 200 {"tanks": [Tank]}
-//   PUT  /tanks/<id>/level    {"level": 5} → 200 Tank                    a disturbance: somebody takes or brings water
-//   GET  /faults, PUT /faults {"*" or "<id>": Fault} → 200               replaces all faults; {} heals the plant
+//   PUT  /tanks/<id>/level    {"level": 5} → 200 Tank                    a disturbance: water is removed or added
+//   GET  /faults, PUT /faults {"*" or "<id>": Fault} → 200               replaces all faults; {} clears them
 //
-// A tank nobody has asked for before is empty (or at `initialLevel`) with both valves closed. Commands and readings are counted.
-// Faults: `down` (connection cut, valves too), `sensor-error` (500), `sensor-text` (200 "wet"), `sensor-out-of-range` (level -1e6),
-// `sensor-hang` (no answer), `valve-error` (500 on valves). Refusals are {"error": "why"} with status 400 or 404.
+// An unknown tank is empty (or at `initialLevel`) with both valves closed. Commands and readings are counted.
+// Faults: `down` (the connection is cut, also for valves), `sensor-error` (500), `sensor-text` (200 "wet"),
+// `sensor-out-of-range` (level -1e6), `sensor-hang` (no response), `valve-error` (500 on valves). Errors are {"error":
+// "reason"} with status 400 or 404.
 import * as z from 'zod';
-import { json, type Listen, refuse, serveWorld, type WorldAnswer, type WorldRequest } from './simulator-server.ts';
+import {
+  errorResponse,
+  jsonResponse,
+  type Listen,
+  type SimulatorRequest,
+  type SimulatorResponse,
+  serveSimulator,
+} from './simulator-server.ts';
 
 const valveCommand = z.strictObject({ open: z.boolean() });
 const disturbance = z.strictObject({ level: z.number().min(0) });
 const fault = z.enum(['down', 'sensor-error', 'sensor-text', 'sensor-out-of-range', 'sensor-hang', 'valve-error']);
 const faults = z.record(z.string(), fault);
 
-/** What is wrong with which tank; `*` is all of them. */
+/** The active fault of each tank; `*` applies to all tanks. */
 export type PlantFaults = Readonly<z.infer<typeof faults>>;
 
-/** A tank as it is at this moment. */
+/** The state of a tank at this moment. */
 export type PlantTank = {
   readonly id: string;
   readonly level: number;
   readonly inlet: { readonly open: boolean };
   readonly outlet: { readonly open: boolean };
-  /** Valve commands so far, those that changed nothing included. */
+  /** Valve commands so far, including those that changed nothing. */
   readonly commands: number;
   readonly readings: number;
 };
 
-/** A plant that runs. */
-export type Plant = {
+/** A running plant. */
+export type PlantSimulator = {
   readonly url: string;
   tanks(): readonly PlantTank[];
   tank(id: string): PlantTank;
-  /** The valve commands of a tank in their order, as `inlet open`. */
-  heard(id: string): readonly string[];
-  /** Somebody takes or brings water. */
+  /** The valve commands of a tank in order, each as `inlet open` or the like. */
+  valveCommands(id: string): readonly string[];
+  /** Sets the level of a tank: water is removed or added. */
   disturb(id: string, level: number): void;
   setFaults(faults: PlantFaults): void;
   close(): Promise<void>;
 };
 
-/** What can be chosen about a plant. */
+/** Options of a plant. */
 export type PlantOptions = Listen & {
-  /** How fast the level moves through one open valve. */
+  /** The change of the level per second through one open valve. */
   readonly levelPerSecond?: number;
   /** The level of a tank at its first access. */
   readonly initialLevel?: (id: string) => number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly nowMilliseconds?: () => number;
 };
 
@@ -65,12 +75,12 @@ export async function startPlant({
   initialLevel = () => 0,
   nowMilliseconds = () => performance.now(),
   ...listen
-}: PlantOptions = {}): Promise<Plant> {
+}: PlantOptions = {}): Promise<PlantSimulator> {
   const states = new Map<string, State>();
-  let broken: PlantFaults = {};
+  let activeFaults: PlantFaults = {};
 
-  // Water moves in the mind only: the level is worked out when somebody looks.
-  const look = (id: string): State => {
+  // The level is computed when it is read.
+  const currentState = (id: string): State => {
     const now = nowMilliseconds();
     const state = states.get(id) ?? {
       level: initialLevel(id),
@@ -86,64 +96,65 @@ export async function startPlant({
     states.set(id, state);
     return state;
   };
-  const faultOf = (id: string) => broken[id] ?? broken['*'];
+  const faultOf = (id: string) => activeFaults[id] ?? activeFaults['*'];
 
-  function valve(id: string, which: 'inlet' | 'outlet', body: unknown): WorldAnswer {
+  function valve(id: string, which: 'inlet' | 'outlet', body: unknown): SimulatorResponse {
     const { open } = valveCommand.parse(body);
-    if (faultOf(id) === 'valve-error') return refuse(500, `the ${which} valve does not move`);
-    const state = look(id);
+    if (faultOf(id) === 'valve-error') return errorResponse(500, `the ${which} valve does not move`);
+    const state = currentState(id);
     state.commands.push(`${which} ${open ? 'open' : 'closed'}`);
     state[which] = open;
-    return json(show(id, state));
+    return jsonResponse(toTank(id, state));
   }
 
-  function sensor(id: string): WorldAnswer {
-    const state = look(id);
+  function sensor(id: string): SimulatorResponse {
+    const state = currentState(id);
     state.readings += 1;
-    const wrong = faultOf(id);
-    if (wrong === 'sensor-error') return refuse(500, 'the level sensor is broken');
-    if (wrong === 'sensor-text') return { status: 200, text: 'wet' };
-    if (wrong === 'sensor-out-of-range') return json({ level: -1e6 });
-    return wrong === 'sensor-hang' ? 'hang' : json({ level: round(state.level) });
+    const sensorFault = faultOf(id);
+    if (sensorFault === 'sensor-error') return errorResponse(500, 'the level sensor is broken');
+    if (sensorFault === 'sensor-text') return { status: 200, text: 'wet' };
+    if (sensorFault === 'sensor-out-of-range') return jsonResponse({ level: -1e6 });
+    return sensorFault === 'sensor-hang' ? 'hang' : jsonResponse({ level: round(state.level) });
   }
 
   function disturb(id: string, level: number): PlantTank {
-    const state = look(id);
+    const state = currentState(id);
     state.level = level;
-    return show(id, state);
+    return toTank(id, state);
   }
 
-  function answer({ method, path: [root, id, part], body }: WorldRequest): WorldAnswer | undefined {
+  function route({ method, path: [root, id, part], body }: SimulatorRequest): SimulatorResponse | undefined {
     if (root === 'faults') {
-      if (method === 'PUT') broken = faults.parse(body);
-      return json(broken);
+      if (method === 'PUT') activeFaults = faults.parse(body);
+      return jsonResponse(activeFaults);
     }
     if (root !== 'tanks') return undefined;
-    if (id === undefined) return json({ tanks: [...states.keys()].map((one) => show(one, look(one))) });
+    if (id === undefined)
+      return jsonResponse({ tanks: [...states.keys()].map((one) => toTank(one, currentState(one))) });
     if (faultOf(id) === 'down') return 'reset';
-    if (part === undefined && method === 'GET') return json(show(id, look(id)));
+    if (part === undefined && method === 'GET') return jsonResponse(toTank(id, currentState(id)));
     if (part === 'level' && method === 'GET') return sensor(id);
-    if (part === 'level' && method === 'PUT') return json(disturb(id, disturbance.parse(body).level));
+    if (part === 'level' && method === 'PUT') return jsonResponse(disturb(id, disturbance.parse(body).level));
     return (part === 'inlet' || part === 'outlet') && method === 'PUT' ? valve(id, part, body) : undefined;
   }
 
-  const server = await serveWorld(answer, listen);
+  const server = await serveSimulator(route, listen);
   return {
     url: server.url,
-    tanks: () => [...states.keys()].map((id) => show(id, look(id))),
-    tank: (id) => show(id, look(id)),
-    heard: (id) => [...look(id).commands],
+    tanks: () => [...states.keys()].map((id) => toTank(id, currentState(id))),
+    tank: (id) => toTank(id, currentState(id)),
+    valveCommands: (id) => [...currentState(id).commands],
     disturb: (id, level) => {
       disturb(id, level);
     },
     setFaults: (next) => {
-      broken = next;
+      activeFaults = next;
     },
     close: () => server.close(),
   };
 }
 
-function show(id: string, { level, inlet, outlet, commands, readings }: State): PlantTank {
+function toTank(id: string, { level, inlet, outlet, commands, readings }: State): PlantTank {
   return {
     id,
     level: round(level),
@@ -154,7 +165,7 @@ function show(id: string, { level, inlet, outlet, commands, readings }: State): 
   };
 }
 
-/** A sensor has no more than three digits to tell. */
+/** Rounds a level to the sensor's three decimal places. */
 function round(level: number): number {
   return Math.round(level * 1000) / 1000;
 }

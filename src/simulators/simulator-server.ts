@@ -1,38 +1,38 @@
-// The HTTP side that the sample worlds share: JSON in, JSON out, and the three ways a world can misbehave. What a world is
-// about stays in its own file; here is only how it is talked to.
+// The HTTP server that the simulators share: JSON requests, JSON responses, and connection faults. The state of a
+// simulator is in its own file.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as z from 'zod';
-import { formatProblems } from '../core/zod-problems.ts';
+import { formatZodIssues } from '../core/json.ts';
 
 /** A request, its path split and decoded, its body parsed from JSON (undefined when there is none). */
-export type WorldRequest = { readonly method: string; readonly path: readonly string[]; readonly body: unknown };
+export type SimulatorRequest = { readonly method: string; readonly path: readonly string[]; readonly body: unknown };
 
-/** What a world answers: JSON, a raw text, nothing for ever (`hang`), or a connection that is cut (`reset`). */
-export type WorldAnswer =
+/** A simulator's response: JSON, plain text, no response at all (`hang`), or a cut connection (`reset`). */
+export type SimulatorResponse =
   | { readonly status: number; readonly json: unknown }
   | { readonly status: number; readonly text: string }
   | 'hang'
   | 'reset';
 
-/** A world that runs. */
-export type WorldServer = { readonly url: string; close(): Promise<void> };
+/** A running simulator. */
+export type SimulatorServer = { readonly url: string; close(): Promise<void> };
 
-/** Where to listen; port 0 takes a free one. */
+/** The address to listen on; port 0 takes a free port. */
 export type Listen = { readonly port?: number; readonly host?: string };
 
 const maxBodyBytes = 64 * 1024;
 
 /**
- * Serves a world. A body that does not parse (a ZodError from `answer`) is a 400 that names the field; `undefined` is a 404.
- * Throws the listen error, for example EADDRINUSE.
+ * Serves a simulator. A body that does not parse (a ZodError from `route`) is a 400 that names the field; `undefined`
+ * is a 404. Throws the listen error, for example EADDRINUSE.
  */
-export async function serveWorld(
-  answer: (request: WorldRequest) => WorldAnswer | undefined,
+export async function serveSimulator(
+  route: (request: SimulatorRequest) => SimulatorResponse | undefined,
   { port = 0, host = '127.0.0.1' }: Listen = {},
-): Promise<WorldServer> {
+): Promise<SimulatorServer> {
   const server = http.createServer((incoming, outgoing) => {
-    void respond(answer, incoming, outgoing);
+    void sendResponse(route, incoming, outgoing);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -43,52 +43,55 @@ export async function serveWorld(
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        // Hanging answers are part of the game; they must not keep the world from ending.
+        // Hanging responses are a fault of the simulator; they must not prevent it from closing.
         server.closeAllConnections();
       }),
   };
 }
 
-/** Makes a JSON answer. */
-export function json(value: unknown, status = 200): WorldAnswer {
+/** Creates a JSON response. */
+export function jsonResponse(value: unknown, status = 200): SimulatorResponse {
   return { status, json: value };
 }
 
-/** Makes a refusal with a reason that can be shown to a person. */
-export function refuse(status: number, error: string): WorldAnswer {
+/** Creates an error response with a reason that can be shown to a person. */
+export function errorResponse(status: number, error: string): SimulatorResponse {
   return { status, json: { error } };
 }
 
-async function respond(
-  answer: (request: WorldRequest) => WorldAnswer | undefined,
+async function sendResponse(
+  route: (request: SimulatorRequest) => SimulatorResponse | undefined,
   incoming: http.IncomingMessage,
   outgoing: http.ServerResponse,
 ): Promise<void> {
-  const said = await read(incoming).then(
-    (request) => decide(answer, request),
-    (error: Error) => refuse(400, error.message),
+  const response = await read(incoming).then(
+    (request) => responseTo(route, request),
+    (error: Error) => errorResponse(400, error.message),
   );
-  if (said === 'hang') return;
-  if (said === 'reset') {
+  if (response === 'hang') return;
+  if (response === 'reset') {
     incoming.socket.destroy();
     return;
   }
-  const isText = 'text' in said;
-  outgoing.writeHead(said.status, { 'content-type': isText ? 'text/plain' : 'application/json' });
-  outgoing.end(isText ? said.text : JSON.stringify(said.json));
+  const isText = 'text' in response;
+  outgoing.writeHead(response.status, { 'content-type': isText ? 'text/plain' : 'application/json' });
+  outgoing.end(isText ? response.text : JSON.stringify(response.json));
 }
 
-function decide(answer: (request: WorldRequest) => WorldAnswer | undefined, request: WorldRequest): WorldAnswer {
+function responseTo(
+  route: (request: SimulatorRequest) => SimulatorResponse | undefined,
+  request: SimulatorRequest,
+): SimulatorResponse {
   try {
-    return answer(request) ?? refuse(404, `no such thing: ${request.method} /${request.path.join('/')}`);
+    return route(request) ?? errorResponse(404, `not found: ${request.method} /${request.path.join('/')}`);
   } catch (error) {
-    if (error instanceof z.ZodError) return refuse(400, formatProblems(error));
+    if (error instanceof z.ZodError) return errorResponse(400, formatZodIssues(error));
     throw error;
   }
 }
 
-async function read(incoming: http.IncomingMessage): Promise<WorldRequest> {
-  const { pathname } = new URL(incoming.url ?? '/', 'http://world');
+async function read(incoming: http.IncomingMessage): Promise<SimulatorRequest> {
+  const { pathname } = new URL(incoming.url ?? '/', 'http://simulator');
   const path = pathname
     .split('/')
     .filter((segment) => segment !== '')

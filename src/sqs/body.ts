@@ -1,27 +1,29 @@
-// Bodies of queues, read and written by a schema: whatever is on a queue, reading it ends with a value or with a
-// MessageError that names the field.
+// Reads and writes the bodies of messages by a schema. Reading any body ends with a value, or with a MessageError that
+// names the field.
 import * as z from 'zod';
+import { formatZodIssues } from '../core/json.ts';
 import { isPathSegment } from '../core/key.ts';
-import { formatProblems } from '../core/zod-problems.ts';
 
-/** A body that is not a message of ours. */
+/** Thrown for a body that is not a valid message. */
 export class MessageError extends Error {
   override readonly name = 'MessageError';
 }
 
-/** A name that may become a segment of an API path; half a surrogate pair, which JSON can spell, cannot be encoded. */
+/** A name that becomes a segment of an API path. A lone surrogate is valid in JSON, but cannot be encoded in a path. */
 export const segment = z
   .string()
   .max(253)
   .refine((name) => isPathSegment(name) && name.isWellFormed(), { message: 'must be one path segment' });
 
-/** Seconds since 1970, until the year 10000: beyond, no date can be written, and adding to it is not exact for long. */
+/**
+ * Seconds since 1970, until the year 10000. Later times have no date format, and sums with them soon lose precision.
+ */
 export const seconds = z.int().min(0).max(253_402_300_799);
 /** The same in milliseconds. */
 export const milliseconds = z.int().min(0).max(253_402_300_799_999);
 
 /** Reads a body. Throws MessageError. */
-export function readBody<S extends z.ZodType>(schema: S, body: string): z.output<S> {
+export function parseBody<S extends z.ZodType>(schema: S, body: string): z.output<S> {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -31,13 +33,15 @@ export function readBody<S extends z.ZodType>(schema: S, body: string): z.output
   return parse(schema, value);
 }
 
-/** Writes a body. Throws MessageError for what could not be read again, so that nothing malformed is ever sent. */
-export function writeBody<S extends z.ZodType>(schema: S, message: z.input<S>): string {
+/**
+ * Writes a body. Throws MessageError for a message that could not be read again, so that no malformed message is sent.
+ */
+export function formatBody<S extends z.ZodType>(schema: S, message: z.input<S>): string {
   return JSON.stringify(parse(schema, message));
 }
 
 function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new MessageError(formatProblems(parsed.error));
+  if (!parsed.success) throw new MessageError(formatZodIssues(parsed.error));
   return parsed.data;
 }

@@ -1,28 +1,25 @@
-// Takes messages that are done off their queue, before the function returns: a time-out cannot say which records of its
-// batch were finished, so what is done is deleted at once.
+// Deletes finished messages from their queue before the function returns. A function that times out cannot report which
+// records of its batch were finished, so finished messages are deleted early.
 import { DeleteMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { batches } from '../queue/batches.ts';
-import { callWithin } from '../queue/call-within.ts';
-import { reasonOf } from '../queue/failed-call.ts';
-import { queueUrl } from '../queue/names.ts';
+import { callTimeoutSeconds, callWithin, sqsErrorReason } from './call.ts';
+import { batches } from './send.ts';
+import { queueUrl } from './sqs-client.ts';
 
-/** What can be chosen about deleting. */
+/** Options of deleting. */
 export type DeleteOptions = {
-  /** Deadline of one call. */
-  readonly callSeconds?: number;
-  /** Called for each handle that could not be deleted. */
+  /** Called for each message that could not be deleted. */
   readonly onFailure?: (reason: string) => void;
 };
 
 /**
- * Creates a function that deletes messages of one queue by their receipt handles. It never rejects: a message that stays
- * comes again and finds its work done.
+ * Creates a function that deletes messages of one queue by their receipt handles. It never rejects. A message that was
+ * not deleted is received again, and its reconcile then finds nothing to do.
  */
 export function createDelete(
   sqs: SQSClient,
   urlPrefix: string,
   queue: string,
-  { callSeconds = 5, onFailure = () => undefined }: DeleteOptions = {},
+  { onFailure = () => undefined }: DeleteOptions = {},
 ): (receiptHandles: readonly string[], options?: { readonly signal?: AbortSignal }) => Promise<void> {
   async function call(batch: readonly string[], signal: AbortSignal | undefined): Promise<void> {
     const request = new DeleteMessageBatchCommand({
@@ -30,12 +27,12 @@ export function createDelete(
       Entries: batch.map((ReceiptHandle, number) => ({ Id: String(number), ReceiptHandle })),
     });
     try {
-      const { Failed = [] } = await callWithin(callSeconds, signal, (abortSignal) =>
+      const { Failed = [] } = await callWithin(callTimeoutSeconds, signal, (abortSignal) =>
         sqs.send(request, { abortSignal }),
       );
       for (const { Code, Message = '' } of Failed) onFailure(`${queue}: ${Code}: ${Message}`);
     } catch (error) {
-      for (const _ of batch) onFailure(`${queue}: ${reasonOf(error)}`);
+      for (const _ of batch) onFailure(`${queue}: ${sqsErrorReason(error)}`);
     }
   }
 

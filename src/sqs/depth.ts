@@ -1,20 +1,17 @@
-// How full a queue is. Approximate by nature (SQS counts across its servers), which is enough to tell "near empty".
+// The number of messages on a queue. It is approximate (SQS counts across its servers), which is enough to detect a
+// nearly empty queue.
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { callWithin } from '../queue/call-within.ts';
-import { queueUrl } from '../queue/names.ts';
+import { callTimeoutSeconds, callWithin } from './call.ts';
+import { queueUrl } from './sqs-client.ts';
 
-/** Messages of a queue, approximately: ready, received but not deleted, and waiting for their delay. */
+/** The approximate numbers of messages on a queue: ready, received but not deleted, and delayed. */
 export type QueueDepth = { readonly visible: number; readonly inFlight: number; readonly delayed: number };
 
-/** Tells how full the queue of that name is. Rejects with the SDK's error. */
+/** Reads the depth of the queue of this name. Rejects with the SDK's error. */
 export type Depth = (queue: string, options: { readonly signal: AbortSignal }) => Promise<QueueDepth>;
 
 /** Creates a Depth. */
-export function createDepth(
-  sqs: SQSClient,
-  urlPrefix: string,
-  { callSeconds = 5 }: { readonly callSeconds?: number } = {},
-): Depth {
+export function createDepth(sqs: SQSClient, urlPrefix: string): Depth {
   return async (queue, { signal }) => {
     const request = new GetQueueAttributesCommand({
       QueueUrl: queueUrl(urlPrefix, queue),
@@ -24,7 +21,7 @@ export function createDepth(
         'ApproximateNumberOfMessagesDelayed',
       ],
     });
-    const { Attributes: counts = {} } = await callWithin(callSeconds, signal, (abortSignal) =>
+    const { Attributes: counts = {} } = await callWithin(callTimeoutSeconds, signal, (abortSignal) =>
       sqs.send(request, { abortSignal }),
     );
     return {

@@ -1,30 +1,36 @@
-// The narrow view that the verbs have of SQS: put entries on a queue. How batches, retries and the SDK look is behind it.
+// The interface to SQS that the other folders use: send entries to a queue. Batches, retries and the SDK are behind it,
+// in send.ts.
 
-/** One message for a queue. FIFO queues need both ids and take no delay; standard queues take only a delay. */
-export type Entry = {
+/**
+ * One message for a queue. A FIFO queue requires both ids and allows no delay. A standard queue allows only a delay.
+ */
+export type QueueEntry = {
   readonly body: string;
   readonly groupId?: string;
   readonly deduplicationId?: string;
   readonly delaySeconds?: number;
   /** Message attributes (strings). */
   readonly attributes?: Readonly<Record<string, string>>;
-  /** The trace it belongs to, as X-Ray writes it; absent: the sender's own. */
+  /** The trace of the message, in X-Ray's format. Absent: the trace of the current invocation. */
   readonly traceHeader?: string | undefined;
 };
 
-/** What became of an entry: accepted, or refused with the last reason. Same order as the entries. */
-export type Sent =
+/** The result of an entry: accepted, or rejected with the last reason. In the order of the entries. */
+export type SendResult =
   | { readonly accepted: true; readonly messageId: string }
   | {
       readonly accepted: false;
       readonly reason: string;
-      /** There is no such queue: trying again will not help. */
+      /** The queue does not exist: a retry does not help. */
       readonly missingQueue?: true;
     };
 
-/** Sends entries to the queue of that name (without prefix), in batches of 10, failed entries again a few times. */
+/**
+ * Sends entries to the queue of this name (without the prefix), in batches of 10. Failed entries are retried a few
+ * times.
+ */
 export type Send = (
   queue: string,
-  entries: readonly Entry[],
+  entries: readonly QueueEntry[],
   options: { readonly signal: AbortSignal },
-) => Promise<readonly Sent[]>;
+) => Promise<readonly SendResult[]>;

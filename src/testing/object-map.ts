@@ -1,14 +1,14 @@
-// The objects of a test, in a map: enough of a cluster for one reconciler that is called by hand. It keeps the promises that
-// reconcilers rely on (whole sets of children, ownership by controller reference, generations) and nothing of the API's
-// machinery; whether the machinery keeps them too is the conformance suite's business.
+// The objects of a test, in a map: enough of a cluster for one reconciler that is called by hand. It keeps the promises
+// that reconcilers rely on (whole sets of children, ownership by controller reference, generations) and nothing of the
+// API's machinery; whether the machinery keeps them too is the conformance suite's business.
 import * as z from 'zod';
-import type { ChildChange } from '../core/children.ts';
-import type { BareContext } from '../core/context.ts';
-import { controllerUidOf } from '../core/owner.ts';
+import type { ChildChange } from '../api/apply.ts';
+import type { UntypedContext } from '../api/context.ts';
+import type { Kind, OwnerReference } from '../api/kind.ts';
 import { NotOwnedError } from '../core/errors.ts';
 import { formatKey, type Key } from '../core/key.ts';
-import type { Kind } from '../core/kind.ts';
 import { controllerLabel, ownerUidLabel } from '../core/names.ts';
+import { controllerUidOf } from '../core/owner.ts';
 
 const stored = z.looseObject({
   apiVersion: z.string(),
@@ -19,32 +19,33 @@ const stored = z.looseObject({
     uid: z.string().optional(),
     generation: z.number().optional(),
     labels: z.record(z.string(), z.string()).optional(),
+    annotations: z.record(z.string(), z.string()).optional(),
     ownerReferences: z.array(z.looseObject({ uid: z.string(), controller: z.boolean().optional() })).optional(),
   }),
 });
 type Stored = z.infer<typeof stored>;
 type Named = { readonly name: string; readonly namespace?: string | undefined };
 
-/** The part of a context that reads and writes objects, and a way to write as somebody else. */
-export type ObjectMap = Pick<BareContext, 'get' | 'list' | 'children'> & {
+/** The part of a context that reads and writes objects, and a way to write as another client. */
+export type ObjectMap = Pick<UntypedContext, 'get' | 'list' | 'apply' | 'applyAll'> & {
   /** Puts an object there as it is; of one that is there already, what is not mentioned is kept. */
   put(object: object): void;
 };
 
-/** Creates a map of objects. `ownerUid` is the uid of the object whose children are set. */
+/** Creates a map of objects. `owner` is the object whose children are set; without `namespace` it is cluster-scoped. */
 export function createObjectMap(
   objects: readonly object[],
   {
     namespace,
-    ownerUid,
+    owner,
     controller,
-  }: { readonly namespace: string; readonly ownerUid: string; readonly controller: string },
+  }: { readonly namespace: string | undefined; readonly owner: OwnerReference; readonly controller: string },
 ): ObjectMap {
   const all = new Map<string, Stored>();
   const place = (kind: Pick<Kind, 'apiVersion' | 'kind'>, key: Named) =>
     `${kind.apiVersion} ${kind.kind} ${nameOf(key)}`;
   const keyOf = (kind: Kind, { name, namespace: asked = namespace }: Key): Key =>
-    kind.namespaced ? { name, namespace: asked } : { name };
+    kind.namespaced && asked !== undefined ? { name, namespace: asked } : { name };
 
   function put(object: object): void {
     const given = stored.parse(object);
@@ -53,13 +54,13 @@ export function createObjectMap(
     const metadata = { uid: `uid-of-${given.metadata.name}`, generation: 1, ...there?.metadata, ...given.metadata };
     all.set(at, { ...there, ...given, metadata });
   }
-  const isOwned = (one: Stored) => controllerUidOf(one) === ownerUid;
+  const isOwned = (one: Stored) => controllerUidOf(one) === owner.uid;
 
   /** A child without our labels is one that a test made; another controller's of the same owner is none of ours. */
   const isListed = (one: Stored) =>
     isOwned(one) && (one.metadata.labels?.[controllerLabel] ?? controller) === controller;
 
-  /** Makes one child so; undefined when its name is somebody else's. */
+  /** Applies one child; undefined if a foreign object has its name. */
   function set(kind: Kind, desired: Stored, onChange: (change: ChildChange) => void): Stored | undefined {
     const at = place(kind, desired.metadata);
     const live = all.get(at);
@@ -71,7 +72,7 @@ export function createObjectMap(
     const child = { ...after, metadata: { uid: `uid-of-${desired.metadata.name}`, ...after.metadata } };
     all.set(at, child);
     if (live === undefined) onChange({ type: 'created', child: structuredClone(child) });
-    else if (!same) onChange({ type: 'changed', child: structuredClone(child), before: structuredClone(live) });
+    else if (!same) onChange({ type: 'updated', child: structuredClone(child), before: structuredClone(live) });
     return child;
   }
 
@@ -82,10 +83,16 @@ export function createObjectMap(
     list: async (kind, labels = {}) =>
       [...all.values()]
         .filter((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)
-        .filter(({ metadata }) => !kind.namespaced || metadata.namespace === namespace)
+        .filter(({ metadata }) => !kind.namespaced || namespace === undefined || metadata.namespace === namespace)
         .filter(({ metadata }) => Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value))
         .map((one) => structuredClone(one)),
-    children: async (kind, desired, { prune = true, onChange = () => undefined } = {}) => {
+    apply: async (kind, desired) => {
+      const child = asChild(kind, desired);
+      const live = set(kind, child, () => undefined);
+      if (live === undefined) throw new NotOwnedError([`${kind.kind} ${nameOf(child.metadata)}`], []);
+      return structuredClone(live);
+    },
+    applyAll: async (kind, desired, { prune = true, onChange = () => undefined } = {}) => {
       const existing = [...all.values()].filter(
         (one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind && isListed(one),
       );
@@ -120,9 +127,10 @@ export function createObjectMap(
       kind: kind.kind,
       metadata: {
         name: metadata.name,
-        ...(kind.namespaced ? { namespace } : {}),
-        labels: { ...metadata.labels, [controllerLabel]: controller, [ownerUidLabel]: ownerUid },
-        ownerReferences: [{ uid: ownerUid, controller: true }],
+        ...(kind.namespaced ? { namespace: metadata.namespace ?? namespace } : {}),
+        ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
+        labels: { ...metadata.labels, [controllerLabel]: controller, [ownerUidLabel]: owner.uid },
+        ownerReferences: [owner],
       },
     };
   }

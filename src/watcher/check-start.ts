@@ -1,24 +1,25 @@
-// What can only be mended by whoever configured the watcher is said at once and in one line: credentials that nobody accepts,
-// a CA that signed another server, a queue that is not there. What may be an outage is waited for instead.
+// Checks the configuration before the watcher starts. Errors that only the operator can fix end the process with one
+// line: rejected credentials, a CA that did not sign the server's certificate, a queue that does not exist. A possible
+// outage is not such an error: the watcher starts and retries.
 import { SendMessageBatchCommand, type SQSClient, SQSServiceException } from '@aws-sdk/client-sqs';
-import { ConnectionProblem } from '../clusters/connection-problem.ts';
+import { UserError } from '../core/errors.ts';
 import { timersQueue } from '../core/names.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { ConnectError, isUnauthorized } from '../kube/client/errors.ts';
-import { callWithin } from '../queue/call-within.ts';
-import { isMissingQueue, reasonOf } from '../queue/failed-call.ts';
-import { queueUrl } from '../queue/names.ts';
+import { callWithin, isMissingQueue, sqsErrorReason } from '../sqs/call.ts';
+import { queueUrl } from '../sqs/sqs-client.ts';
 
-/** OpenSSL's and Node's codes for a certificate that does not hold. */
+/** OpenSSL's and Node's codes for an invalid certificate. */
 const certificateCodes =
   /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH)/;
 
-const seconds = 10;
+/** The deadline of each check. */
+const checkSeconds = 10;
 
 /**
- * Asks the API server for its version. Throws a ConnectionProblem for refused credentials or a wrong certificate; returns
- * what else kept it from answering, which may pass.
- * @param source what the connection was read from, for the message
+ * Reads the version of the API server. Throws a UserError for rejected credentials or an invalid certificate. Returns
+ * any other error, which may be temporary.
+ * @param source where the connection was read from, for the message
  */
 export async function checkApiServer(
   client: KubeClient,
@@ -26,16 +27,16 @@ export async function checkApiServer(
   { signal }: { readonly signal: AbortSignal },
 ): Promise<Error | undefined> {
   try {
-    await client.request({ method: 'GET', path: '/version', timeoutSeconds: seconds, signal });
+    await client.request({ method: 'GET', path: '/version', timeoutSeconds: checkSeconds, signal });
     return undefined;
   } catch (error) {
     if (isUnauthorized(error)) {
-      throw new ConnectionProblem(`${source}: user: the API server does not accept its credentials (401); renew them`);
+      throw new UserError(`${source}: user: the API server does not accept its credentials (401); renew them`);
     }
     const code = certificateCode(error);
     if (code !== undefined) {
-      throw new ConnectionProblem(
-        `${source}: cluster: the server's certificate does not hold (${code}); check server and certificate-authority`,
+      throw new UserError(
+        `${source}: cluster: the server's certificate is not valid (${code}); check server and certificate-authority`,
       );
     }
     return error instanceof Error ? error : new Error(String(error));
@@ -43,27 +44,27 @@ export async function checkApiServer(
 }
 
 /**
- * Sends nothing to the timers queue: the watcher may only send, so that is how it can ask whether anybody is there. Throws a
- * ConnectionProblem when nobody answers or there is no such queue. Any other answer, a refusal included, is one.
+ * Sends an empty batch to the timers queue, because the watcher only has the permission to send. Throws a UserError if
+ * SQS does not respond or the queue does not exist. Any other response, including an error, shows that the queue
+ * exists.
  */
-export async function checkQueues(
+export async function requireQueues(
   sqs: SQSClient,
   urlPrefix: string,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<void> {
   const QueueUrl = queueUrl(urlPrefix, timersQueue);
   try {
-    await callWithin(seconds, signal, (abortSignal) =>
+    await callWithin(checkSeconds, signal, (abortSignal) =>
       sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries: [] }), { abortSignal }),
     );
   } catch (error) {
     if (isMissingQueue(error)) {
-      throw new ConnectionProblem(`QUEUE_URL_PREFIX: there is no queue ${QueueUrl}; deploy, or correct the prefix`);
+      throw new UserError(`QUEUE_URL_PREFIX: queue ${QueueUrl} does not exist; deploy, or correct the prefix`);
     }
     if (error instanceof SQSServiceException) return;
-    throw new ConnectionProblem(
-      `QUEUE_URL_PREFIX: no answer for ${QueueUrl} (${reasonOf(error)}); check the address, AWS_ENDPOINT_URL and the credentials`,
-    );
+    const fix = 'check the address, AWS_ENDPOINT_URL and the credentials';
+    throw new UserError(`QUEUE_URL_PREFIX: no response from ${QueueUrl} (${sqsErrorReason(error)}); ${fix}`);
   }
 }
 

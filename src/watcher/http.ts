@@ -1,18 +1,19 @@
-// The watcher's probes and metrics. They answer from memory alone, so that a slow API server cannot make a probe time out.
+// The HTTP endpoints of the watcher: two probes and the metrics. They only read memory, so a slow API server cannot
+// make a probe time out.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Health } from './health.ts';
+import type { Health } from '../forwarding/health.ts';
 import type { WatcherMetrics } from './metrics.ts';
 
-/** A server that listens. */
+/** A running server. */
 export type ProbeServer = { readonly port: number; close(): Promise<void> };
 
-/** Serves /healthz, /readyz and /metrics. Rejects when the port cannot be had. */
+/** Serves /healthz, /readyz and /metrics. Rejects if the port is not available. */
 export async function serveProbes(
   { health, metrics }: { readonly health: Health; readonly metrics: Pick<WatcherMetrics, 'contentType' | 'page'> },
   { host, port }: { readonly host: string | undefined; readonly port: number },
 ): Promise<ProbeServer> {
-  const answer = async (path: string, response: ServerResponse): Promise<void> => {
+  const respond = async (path: string, response: ServerResponse): Promise<void> => {
     switch (path) {
       case '/healthz':
         json(response, health.alive(), health);
@@ -34,7 +35,7 @@ export async function serveProbes(
       return;
     }
     const [path = ''] = (request.url ?? '').split('?');
-    answer(path, response).catch(() => response.destroy());
+    respond(path, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -50,7 +51,7 @@ export async function serveProbes(
   };
 }
 
-/** Both probes say how every kind stands: whoever asks by hand wants to know which one it is. */
+/** Both probes return the health of every kind, so that an operator sees which one is the cause. */
 function json(response: ServerResponse, ok: boolean, health: Health): void {
   response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' });
   response.end(`${JSON.stringify({ ok, kinds: health.report() })}\n`);

@@ -1,43 +1,43 @@
-// The watcher's log: one JSON document a line on stdout, with the names that the functions' logger uses too; on a terminal
-// the same as words.
-import type { Log } from '../core/context.ts';
+// The watcher's log: one JSON document per line on stdout, with the same field names as the logger of the functions. On
+// a terminal the lines are formatted for people.
+import type { Log } from '../core/log.ts';
 
 const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
 export type Level = (typeof levels)[number];
 type Line = { readonly level: Level; readonly timestamp: string; readonly message: string };
 
-/** What can be chosen about a log. */
+/** Options of a log. */
 export type LogOptions = {
-  readonly least?: Level;
+  readonly minLevel?: Level;
   readonly now?: () => Date;
-  /** On every line. */
+  /** Fields that are added to every line. */
   readonly fields?: object;
-  /** Writes for a person instead of a machine. */
+  /** Formats lines for people instead of JSON. */
   readonly readable?: boolean;
 };
 
-/** Creates a log that writes lines of `least` level and above. */
+/** Creates a log that writes lines of `minLevel` and above. */
 export function createLog(
   write: (line: string) => void,
-  { least = 'INFO', now = () => new Date(), fields = {}, readable = false }: LogOptions = {},
+  { minLevel = 'INFO', now = () => new Date(), fields = {}, readable = false }: LogOptions = {},
 ): Log {
-  const format = readable ? words : JSON.stringify;
+  const format = readable ? formatReadable : JSON.stringify;
   const at =
     (level: Level) =>
     (message: string, more: object = {}) => {
-      if (levels.indexOf(level) < levels.indexOf(least)) return;
+      if (levels.indexOf(level) < levels.indexOf(minLevel)) return;
       write(`${format({ level, timestamp: now().toISOString(), message, ...fields, ...more })}\n`);
     };
   return { debug: at('DEBUG'), info: at('INFO'), warn: at('WARN'), error: at('ERROR') };
 }
 
-/** `12:00:00 WARN  watch interrupted, going on  kind=dinners  error="no answer"` */
-function words({ level, timestamp, message, ...fields }: Line): string {
-  const said = Object.entries(fields).flatMap(([name, value]) => {
+/** `12:00:00 WARN  watch failed, retrying  kind=dinners  error="no response"` */
+function formatReadable({ level, timestamp, message, ...fields }: Line): string {
+  const formatted = Object.entries(fields).flatMap(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     if (text === undefined) return [];
-    // Whatever is not plainly printable is quoted: a server's words must not steer a terminal.
+    // Values with other than printable characters are quoted: text from a server must not control the terminal.
     return `  ${name}=${/^[!#-~]+$/.test(text) ? text : JSON.stringify(text)}`;
   });
-  return `${timestamp.slice(11, 19)} ${level.padEnd(5)} ${message}${said.join('')}`;
+  return `${timestamp.slice(11, 19)} ${level.padEnd(5)} ${message}${formatted.join('')}`;
 }

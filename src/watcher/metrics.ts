@@ -1,30 +1,31 @@
-// What Prometheus reads off a watcher. Labels are controllers, lanes and kinds, never objects: their number is known.
+// The metrics of the watcher, for Prometheus. Labels are controllers, causes, queues and kinds, never objects, so the
+// number of time series is bounded.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { ForwardMeter } from '../runtime/pump.ts';
-import type { Health } from './health.ts';
+import type { Health } from '../forwarding/health.ts';
+import type { ForwardMetrics } from '../forwarding/queue-sender.ts';
 
-/** What the figures are read from when somebody asks. */
+/** Where the gauges are read from when Prometheus scrapes. */
 export type MetricsSource = {
   readonly health: Health;
-  /** Keys that wait or are on their way. */
-  readonly waiting: () => number;
-  /** Known objects by kind. */
+  /** The number of keys that are queued or in flight. */
+  readonly queueDepth: () => number;
+  /** The number of known objects, by kind. */
   readonly objects: () => Iterable<readonly [string, number]>;
 };
 
-/** The watcher's metrics: where the forwarder counts, and the page. */
+/** The metrics: the counters of the forwarder, and the page to scrape. */
 export type WatcherMetrics = {
-  readonly meter: ForwardMeter;
-  /** Begins to read from the running parts. */
+  readonly forward: ForwardMetrics;
+  /** Registers the gauges, which read from the running watcher. */
   observe(source: MetricsSource): void;
   readonly contentType: string;
   page(): Promise<string>;
 };
 
-/** From an idle watcher's few milliseconds to an outage of hours. */
-const lagSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200];
+/** In seconds: from a few milliseconds on an idle watcher to an outage of hours. */
+const latencyBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200];
 
-/** Creates metrics with a registry of their own. */
+/** Creates the metrics, in their own registry. */
 export function createMetrics(): WatcherMetrics {
   const registers = [new Registry()];
   const [registry = new Registry()] = registers;
@@ -32,66 +33,66 @@ export function createMetrics(): WatcherMetrics {
   const forwarded = new Counter({
     name: 'outrigger_watcher_forwarded_total',
     help: 'Keys that SQS has accepted.',
-    labelNames: ['controller', 'lane'],
+    labelNames: ['controller', 'cause'],
     registers,
   });
   const coalesced = new Counter({
     name: 'outrigger_watcher_coalesced_total',
-    help: 'Changes that joined a key which was waiting already.',
+    help: 'Changes of a key that was queued already.',
     labelNames: ['controller'],
     registers,
   });
-  const paced = new Counter({
-    name: 'outrigger_watcher_paced_total',
-    help: 'Keys that had to wait because more changed than their controller may be sent (FORWARD_PER_SECOND, FORWARD_BURST).',
+  const rateLimited = new Counter({
+    name: 'outrigger_watcher_rate_limited_total',
+    help: 'Keys that waited for the rate limit of their controller (RATE_LIMIT_PER_SECOND, RATE_LIMIT_BURST).',
     labelNames: ['controller'],
     registers,
   });
-  const refused = new Counter({
+  const rejected = new Counter({
     name: 'outrigger_watcher_send_failures_total',
-    help: 'Keys that a queue did not accept; they are sent again.',
+    help: 'Keys that a queue rejected. They are retried.',
     labelNames: ['queue'],
     registers,
   });
-  const lag = new Histogram({
-    name: 'outrigger_watcher_lag_seconds',
-    help: 'From seeing a change until SQS accepted its key.',
-    labelNames: ['controller', 'lane'],
-    buckets: lagSeconds,
+  const latency = new Histogram({
+    name: 'outrigger_watcher_forward_latency_seconds',
+    help: 'From the observation of a change until SQS accepted its key.',
+    labelNames: ['controller', 'cause'],
+    buckets: latencyBuckets,
     registers,
   });
   return {
-    meter: {
-      accepted: (controller, lane, lagMs) => {
-        forwarded.inc({ controller, lane });
-        lag.observe({ controller, lane }, lagMs / 1000);
+    forward: {
+      accepted: (controller, cause, latencyMs) => {
+        forwarded.inc({ controller, cause });
+        latency.observe({ controller, cause }, latencyMs / 1000);
       },
       coalesced: (controller) => coalesced.inc({ controller }),
-      refused: (queue, keys) => refused.inc({ queue }, keys),
-      paced: (controller, keys) => paced.inc({ controller }, keys),
+      rejected: (queue, keys) => rejected.inc({ queue }, keys),
+      rateLimited: (controller, keys) => rateLimited.inc({ controller }, keys),
     },
     observe: (source) => {
-      for (const gauge of gaugesOf(source)) registry.registerMetric(gauge);
+      for (const metric of observedMetrics(source)) registry.registerMetric(metric);
     },
     contentType: registry.contentType,
     page: () => registry.metrics(),
   };
 }
 
-function gaugesOf({ health, waiting, objects }: MetricsSource): readonly Gauge[] {
+function observedMetrics({ health, queueDepth, objects }: MetricsSource): readonly (Gauge | Counter)[] {
   const registers: Registry[] = [];
   return [
     new Gauge({
-      name: 'outrigger_watcher_waiting',
-      help: 'Keys that wait for SQS or are on their way.',
+      name: 'outrigger_watcher_queue_depth',
+      help: 'Keys that are queued in the watcher or in flight to SQS.',
       registers,
       collect() {
-        this.set(waiting());
+        this.set(queueDepth());
       },
     }),
     new Gauge({
       name: 'outrigger_watcher_objects',
-      help: 'Objects that the watcher knows.',
+      help: 'Objects that the watcher tracks.',
       labelNames: ['kind'],
       registers,
       collect() {
@@ -99,50 +100,56 @@ function gaugesOf({ health, waiting, objects }: MetricsSource): readonly Gauge[]
       },
     }),
     new Gauge({
-      name: 'outrigger_watcher_last_frame_age_seconds',
-      help: 'Since the API server last sent anything for a kind; absent before the first time.',
+      name: 'outrigger_watcher_last_event_age_seconds',
+      help: 'Time since the API server last sent an event of a kind, bookmarks included. Absent before the first one.',
       labelNames: ['kind'],
       registers,
       collect() {
-        for (const { kind, frameAgeSeconds } of health.report()) {
-          if (frameAgeSeconds !== undefined) this.set({ kind }, frameAgeSeconds);
+        for (const { kind, lastEventAgeSeconds } of health.report()) {
+          if (lastEventAgeSeconds !== undefined) this.set({ kind }, lastEventAgeSeconds);
         }
       },
     }),
     new Gauge({
       name: 'outrigger_watcher_served',
-      help: 'Whether the API server serves a kind to the watcher (0: it answers 403 or 404).',
+      help: 'Whether the API server serves a kind to the watcher (0: it responds with 403 or 404).',
       labelNames: ['kind'],
       registers,
       collect() {
         for (const { kind, served } of health.report()) if (served !== undefined) this.set({ kind }, served ? 1 : 0);
       },
     }),
-    new Gauge({
-      name: 'outrigger_watcher_lists',
-      help: 'Lists of a whole kind that were begun.',
+    new Counter({
+      name: 'outrigger_watcher_lists_total',
+      help: 'Lists of a whole kind that were started.',
       labelNames: ['kind'],
       registers,
       collect() {
-        for (const { kind, lists } of health.report()) this.set({ kind }, lists);
+        // The loops hold the count; prom-client's counters cannot be set.
+        this.reset();
+        for (const { kind, lists } of health.report()) this.inc({ kind }, lists);
       },
     }),
-    new Gauge({
-      name: 'outrigger_watcher_interruptions',
-      help: 'Lists and watches that failed and were tried again.',
+    new Counter({
+      name: 'outrigger_watcher_watch_errors_total',
+      help: 'Lists and watches that failed and were retried.',
       labelNames: ['kind'],
       registers,
       collect() {
-        for (const { kind, interruptions } of health.report()) this.set({ kind }, interruptions);
+        // The loops hold the count; prom-client's counters cannot be set.
+        this.reset();
+        for (const { kind, watchErrors } of health.report()) this.inc({ kind }, watchErrors);
       },
     }),
-    new Gauge({
-      name: 'outrigger_watcher_loop_restarts',
-      help: 'Times that a watch loop broke and began anew.',
+    new Counter({
+      name: 'outrigger_watcher_loop_restarts_total',
+      help: 'Watch loops that failed and were restarted.',
       labelNames: ['kind'],
       registers,
       collect() {
-        for (const { kind, restarts } of health.report()) this.set({ kind }, restarts);
+        // The loops hold the count; prom-client's counters cannot be set.
+        this.reset();
+        for (const { kind, restarts } of health.report()) this.inc({ kind }, restarts);
       },
     }),
   ];

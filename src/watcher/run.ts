@@ -1,31 +1,31 @@
-// The watcher's process: settings, cluster, queues, and an end that loses nothing. It ends with 1 for what only its owner can
-// mend, found at the start; an outage never ends it.
-import { ConnectionProblem } from '../clusters/connection-problem.ts';
-import { SettingsError, toError } from '../core/errors.ts';
+// The process of the watcher: reads the settings, connects to the cluster and the queues, starts the watcher and stops
+// it on a signal without losing changes. Exit code 1 is for errors at the start that only the operator can fix. An
+// outage never ends the process.
+import { createWatchCheckpoint } from '../checkpoint/checkpoint.ts';
+import { loadServiceAccount, type ServiceAddress, serviceAccountSource } from '../clusters/auth/service-account.ts';
+import { SettingsError, toError, UserError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
+import { monotonicNow, sleep } from '../core/time.ts';
 import { parseWatchList } from '../core/watch-list.ts';
 import { createClient } from '../kube/client/client.ts';
-import { waitReally } from '../core/time.ts';
-import { createSend } from '../queue/send.ts';
-import { createSqsClient } from '../queue/sqs-client.ts';
-import { readWatcherSettings } from '../settings.ts';
-import { checkApiServer, checkQueues } from './check-start.ts';
-import { steadyNow } from './clock.ts';
-import { createCursor } from './cursor.ts';
+import type { Connection } from '../kube/client/connection.ts';
+import { readWatcherSettings, type WatcherSettings } from '../settings.ts';
 import { createDirectBatch } from '../sqs/direct-batch.ts';
+import { createSend } from '../sqs/send.ts';
+import { createSqsClient } from '../sqs/sqs-client.ts';
+import { checkApiServer, requireQueues } from './check-start.ts';
 import { createLog } from './log.ts';
-import { reachCluster } from './reach-cluster.ts';
 import { startWatcher, type Watcher } from './start.ts';
 
-/** A pod has 30 s (terminationGracePeriodSeconds); the cursor is written after this. */
+/** The pod has 30 s (terminationGracePeriodSeconds). The watch checkpoint is written after the drain. */
 const drainSeconds = 10;
 
 const write = (line: string) => process.stdout.write(line);
 const readable = process.stdout.isTTY === true;
 
 /**
- * Runs the watcher until this process is told to end, and ends the process.
- * @param watchList what `outrigger generate` wrote to watch-list.json
+ * Runs the watcher until SIGTERM or SIGINT, then ends the process.
+ * @param watchList the content of watch-list.json, which `outrigger generate` writes
  */
 export async function runWatcher(watchList: unknown): Promise<void> {
   const starting = new AbortController();
@@ -34,65 +34,87 @@ export async function runWatcher(watchList: unknown): Promise<void> {
   process.once('SIGINT', stopStarting);
   try {
     const watcher = await start(watchList, starting.signal);
-    const stop = () => void end(watcher);
+    const stop = () => void stopAndExit(watcher);
     process.once('SIGTERM', stop);
     process.once('SIGINT', stop);
     if (starting.signal.aborted) stop();
   } catch (thrown) {
     if (starting.signal.aborted) process.exit(0);
-    fail(thrown);
+    exitWithError(thrown);
   }
 }
 
 async function start(watchList: unknown, signal: AbortSignal): Promise<Watcher> {
   const settings = readWatcherSettings();
-  const log = createLog(write, { readable, least: settings.LOG_LEVEL, fields: { cluster: settings.CLUSTER } });
-  const { connection, source } = await reachCluster(settings);
+  const log = createLog(write, { readable, minLevel: settings.LOG_LEVEL, fields: { cluster: settings.CLUSTER } });
+  const { connection, source } = await connectToCluster(settings);
   const client = createClient(connection, { userAgent: 'outrigger-watcher' });
   const sqs = createSqsClient();
-  const away = await checkApiServer(client, source, { signal });
-  if (away !== undefined) log.warn('no answer from the API server yet, going on', { error: redact(away.message) });
-  await checkQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
+  const unavailable = await checkApiServer(client, source, { signal });
+  if (unavailable !== undefined) {
+    log.warn('API server unavailable, retrying', { error: redact(unavailable.message) });
+  }
+  await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
   return await startWatcher(
     {
       watchList: parseWatchList(watchList),
       client,
       send: createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
-      cursor: createCursor(
-        { client, log, now: steadyNow, wait: waitReally },
-        { writeSeconds: settings.CURSOR_SECONDS },
+      checkpoint: createWatchCheckpoint(
+        { client, log, now: monotonicNow, wait: sleep },
+        { writeSeconds: settings.CHECKPOINT_SECONDS },
       ),
       log,
     },
     {
       cluster: settings.CLUSTER,
       namespace: settings.WATCH_NAMESPACE,
-      queues: [settings.QUEUE_URL_PREFIX, settings.QUEUES_ID].join(' '),
-      bulkPerSecond: settings.RESYNC_PER_SECOND,
-      pace: { perSecond: settings.FORWARD_PER_SECOND, burst: settings.FORWARD_BURST },
+      queues: [settings.QUEUE_URL_PREFIX, settings.QUEUE_GENERATION].join(' '),
+      lowPriorityPerSecond: settings.RESYNC_PER_SECOND,
+      rateLimit: { perSecond: settings.RATE_LIMIT_PER_SECOND, burst: settings.RATE_LIMIT_BURST },
       host: settings.HOST,
       port: settings.PORT,
     },
   );
 }
 
-async function end(watcher: Watcher): Promise<void> {
+async function stopAndExit(watcher: Watcher): Promise<void> {
   const log = createLog(write, { readable });
   try {
     const left = await watcher.stop({ drainSeconds });
-    if (left > 0) log.warn('keys not sent before the end; the next start sends them', { keys: left });
+    if (left > 0) log.warn('stopped before all keys were sent; they are sent after the next start', { keys: left });
     log.info('stopped');
     process.exit(0);
   } catch (thrown) {
-    fail(thrown);
+    exitWithError(thrown);
   }
 }
 
-/** One line for a person; a trace only for what should not happen. */
-function fail(thrown: unknown): never {
+/** Logs one line, with a stack trace only for unexpected errors, and exits with 1. */
+function exitWithError(thrown: unknown): never {
   const error = toError(thrown);
-  const known = thrown instanceof SettingsError || thrown instanceof ConnectionProblem;
-  const trace = known ? {} : { stack: redact(error.stack ?? '') };
-  createLog(write, { readable }).error('the watcher cannot run', { error: redact(error.message), ...trace });
+  const isExpected = thrown instanceof SettingsError || thrown instanceof UserError;
+  const trace = isExpected ? {} : { stack: redact(error.stack ?? '') };
+  createLog(write, { readable }).error('watcher failed to start', { error: redact(error.message), ...trace });
   process.exit(1);
+}
+
+/** A connection to the cluster, and where it was read from, for error messages. */
+type ClusterConnection = { readonly connection: Connection; readonly source: string };
+
+/** Loads the connection: the pod's service account, or a kubeconfig. Throws a UserError. */
+async function connectToCluster(settings: WatcherSettings): Promise<ClusterConnection> {
+  const { KUBECONFIG: file, KUBECONFIG_CONTEXT: context } = settings;
+  const address = file === undefined ? addressOf(settings) : undefined;
+  if (address !== undefined) return { connection: await loadServiceAccount(address), source: serviceAccountSource };
+  // Imported on demand: the official Kubernetes client is most of the bundle, and a pod does not need it.
+  const { loadKubeconfig } = await import('../clusters/kubeconfig/load-kubeconfig.ts');
+  return { connection: await loadKubeconfig({ file, context }), source: file ?? 'kubeconfig' };
+}
+
+function addressOf({
+  KUBERNETES_SERVICE_HOST: host,
+  KUBERNETES_SERVICE_PORT: port,
+}: WatcherSettings): ServiceAddress | undefined {
+  return host === undefined ? undefined : { host, port };
 }

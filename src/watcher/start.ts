@@ -1,94 +1,98 @@
-// The watcher, put together: one loop for each collection of the watch list, one forwarder for all, probes beside them.
+// Assembles the watcher: one watch loop for each collection of the watch list, one forwarder for all of them, the watch
+// checkpoint, the probes and the metrics. The way of a change starts in forwarding/watch-loop.ts.
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Log } from '../core/context.ts';
+import type { WatchCheckpoint } from '../checkpoint/checkpoint.ts';
+import type { Log } from '../core/log.ts';
+import { monotonicNow, sleep } from '../core/time.ts';
 import type { WatchList } from '../core/watch-list.ts';
+import { createForwarder } from '../forwarding/forwarder.ts';
+import { createHealth, type Health } from '../forwarding/health.ts';
+import type { RateLimit } from '../forwarding/rate-limiter.ts';
+import { createWatchLoops, kindOf } from '../forwarding/watch-loop.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { waitReally } from '../core/time.ts';
 import type { Send } from '../sqs/sender.ts';
-import { createForwarder } from '../runtime/forwarder.ts';
-import type { Pace } from '../runtime/token-bucket.ts';
-import { steadyNow } from './clock.ts';
-import type { Cursor } from './cursor.ts';
-import { createHealth, type Health } from './health.ts';
 import { type ProbeServer, serveProbes } from './http.ts';
-import { createLoops, kindOf } from './loops.ts';
 import { createMetrics } from './metrics.ts';
 
-/** What a watcher is made of. */
-export type WatcherParts = {
+/** The dependencies of a watcher. */
+export type WatcherDeps = {
   readonly watchList: WatchList;
   readonly client: KubeClient;
   readonly send: Send;
-  readonly cursor: Cursor;
+  readonly checkpoint: WatchCheckpoint;
   readonly log: Log;
 };
 
-/** Where and how it runs. */
+/** Options of a watcher. */
 export type WatcherOptions = {
   /** This cluster's name in the clusters table. */
   readonly cluster: string;
   readonly namespace?: string | undefined;
-  /** Tells its queues from others, for the cursor. */
+  /** Identifies its queues in the watch checkpoint. */
   readonly queues?: string | undefined;
-  readonly bulkPerSecond: number;
-  /** Of each controller's changes; absent: none. */
-  readonly pace?: Pace | undefined;
-  /** Absent: every address. */
+  /** Low-priority keys a second for each controller. */
+  readonly lowPriorityPerSecond: number;
+  /** The rate limit for the changes of each controller; absent: no limit. */
+  readonly rateLimit?: RateLimit | undefined;
+  /** The address of the probes; absent: all addresses. */
   readonly host: string | undefined;
   readonly port: number;
 };
 
-/** A watcher that runs. */
+/** A running watcher. */
 export type Watcher = {
   readonly port: number;
   readonly health: Health;
-  /** Stops watching, sends what waits, writes the cursor. Resolves with the number of keys that could not be sent. */
+  /**
+   * Stops watching, sends queued keys, writes the watch checkpoint. Resolves with the number of keys that were not
+   * sent.
+   */
   stop(options: { readonly drainSeconds: number }): Promise<number>;
 };
 
-/** How often readiness is looked at for the line that says so. */
+/** How often readiness is checked before `watching` is logged. */
 const readySeconds = 0.1;
 
-/** Starts a watcher. Rejects when its port cannot be had. */
-export async function startWatcher(parts: WatcherParts, options: WatcherOptions): Promise<Watcher> {
-  const { watchList, client, send, cursor, log } = parts;
-  const { cluster, namespace, queues, bulkPerSecond, pace } = options;
-  const now = steadyNow;
+/** Starts a watcher. Rejects if its port is not available. */
+export async function startWatcher(deps: WatcherDeps, options: WatcherOptions): Promise<Watcher> {
+  const { watchList, client, send, checkpoint, log } = deps;
+  const { cluster, namespace, queues, lowPriorityPerSecond, rateLimit } = options;
+  const now = monotonicNow;
   const watching = new AbortController();
   const sending = new AbortController();
   const random = Math.random;
-  const wait = waitReally;
+  const wait = sleep;
   const metrics = createMetrics();
   const health = createHealth(now);
   const forwarder = createForwarder({
-    ...{ send, log, now, wait, random, bulkPerSecond, pace, signal: sending.signal },
-    // After all that this turn of the event loop has read: a chunk of a stream holds many frames.
+    ...{ send, log, now, wait, random, lowPriorityPerSecond, rateLimit, signal: sending.signal },
+    // After everything that this turn of the event loop has read: one chunk of a stream contains many watch events.
     arrived: async () => await setImmediate(),
-    meter: {
-      ...metrics.meter,
+    metrics: {
+      ...metrics.forward,
       accepted: (...message) => {
-        metrics.meter.accepted(...message);
-        cursor.sent();
+        metrics.forward.accepted(...message);
+        checkpoint.sent();
       },
     },
   });
-  const loops = createLoops(
-    { client, forwarder, cursor, health, log, now, wait, random, nonce: randomUUID },
+  const loops = createWatchLoops(
+    { client, forwarder, checkpoint, health, log, now, wait, random, nonce: randomUUID },
     watchList,
     { cluster, namespace, queues },
   );
   metrics.observe({
     health,
-    waiting: forwarder.waiting,
+    queueDepth: forwarder.queueDepth,
     objects: () => [...loops].map(([resource, loop]) => [kindOf(resource), loop.objects()] as const),
   });
   const server = await serveProbes({ health, metrics }, options);
   const running = [
     ...[...loops.values()].map((loop) => loop.run(watching.signal)),
-    cursor.run({ framesAt: health.framesAt, signal: watching.signal }),
+    checkpoint.run({ lastSeenAt: health.lastSeenAt, signal: watching.signal }),
   ];
-  void announce(server, health, log, watching.signal);
+  void logWhenReady(server, health, log, watching.signal);
 
   return {
     port: server.port,
@@ -97,7 +101,7 @@ export async function startWatcher(parts: WatcherParts, options: WatcherOptions)
       watching.abort();
       await Promise.all(running);
       const left = await forwarder.drain({ signal: AbortSignal.timeout(drainSeconds * 1000) });
-      await cursor.flush();
+      await checkpoint.flush();
       sending.abort();
       client.close();
       await server.close();
@@ -106,11 +110,11 @@ export async function startWatcher(parts: WatcherParts, options: WatcherOptions)
   };
 }
 
-/** Says once that everything is being watched. */
-async function announce({ port }: ProbeServer, health: Health, log: Log, signal: AbortSignal): Promise<void> {
+/** Logs once that every kind is watched. */
+async function logWhenReady({ port }: ProbeServer, health: Health, log: Log, signal: AbortSignal): Promise<void> {
   while (!health.ready()) {
     if (signal.aborted) return;
-    await waitReally(readySeconds, signal).catch(() => undefined);
+    await sleep(readySeconds, signal).catch(() => undefined);
   }
   log.info('watching', { port, kinds: health.report().filter(({ served }) => served === true).length });
 }

@@ -1,24 +1,24 @@
-// Discovery: which kinds are served under which names. kubectl asks for one aggregated document where it can; older clients
-// walk /api, /apis and one list per group and version.
+// Discovery: the served kinds and their names. kubectl requests one aggregated document if the server has it. Older
+// clients read /api, /apis and one list per group and version.
 import type { JsonObject } from '../json.ts';
-import { apiVersionOf, type Resource } from '../registry/resource.ts';
+import { type ApiResource, apiVersionOf } from '../registry/resource.ts';
 
-// kube-apiserver lists the verbs of custom kinds in this order, and so do we for all.
-const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
-const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
-const CONNECT_VERBS = ['create', 'get'];
-const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+// The order in which kube-apiserver lists the verbs of custom kinds. Here all kinds use it.
+const resourceVerbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
+const subresourceVerbs = ['get', 'patch', 'update'];
+const connectVerbs = ['create', 'get'];
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
-/** What is served beside stored kinds: one that only answers. */
-export const REVIEWS = {
+/** The one served kind that is not stored: a review, which exists only as a request and its response. */
+export const reviewKind = {
   group: 'authorization.k8s.io',
   version: 'v1',
   kind: 'SelfSubjectAccessReview',
   plural: 'selfsubjectaccessreviews',
 };
 
-/** Returns the answer of a discovery path; undefined where it is none. */
-export function discovery(all: readonly Resource[], path: string, aggregated: boolean): JsonObject | undefined {
+/** Returns the document at a discovery path, or undefined for another path. */
+export function discovery(all: readonly ApiResource[], path: string, aggregated: boolean): JsonObject | undefined {
   const [prefix, group, version, ...more] = path.replace(/\/$/, '').split('/').slice(1);
   if (more.length > 0) return undefined;
   if (prefix === 'api') {
@@ -39,16 +39,16 @@ function coreVersions(): JsonObject {
   return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
 }
 
-function groupsOf(all: readonly Resource[]): string[] {
-  return [...new Set([...all.map(({ group }) => group), REVIEWS.group])].filter((group) => group !== '');
+function groupsOf(all: readonly ApiResource[]): string[] {
+  return [...new Set([...all.map(({ group }) => group), reviewKind.group])].filter((group) => group !== '');
 }
 
-function versionsOf(all: readonly Resource[], group: string): string[] {
-  if (group === REVIEWS.group) return [REVIEWS.version];
+function versionsOf(all: readonly ApiResource[], group: string): string[] {
+  if (group === reviewKind.group) return [reviewKind.version];
   return [...new Set(all.filter((one) => one.group === group).map(({ version }) => version))].sort(byPriority);
 }
 
-/** v2 before v1 before v1beta1, as Kubernetes orders versions. */
+/** Compares versions by Kubernetes' version priority: v2 before v1 before v1beta1. */
 function byPriority(a: string, b: string): number {
   const rank = (version: string): [number, number, number] => {
     const [, major, stage, minor] = /^v(\d+)(alpha|beta)?(\d+)?$/.exec(version) ?? [];
@@ -63,46 +63,46 @@ function byPriority(a: string, b: string): number {
   return y[0] - x[0] || y[1] - x[1] || y[2] - x[2];
 }
 
-function groupOf(all: readonly Resource[], name: string): JsonObject {
+function groupOf(all: readonly ApiResource[], name: string): JsonObject {
   const versions = versionsOf(all, name).map((version) => ({ groupVersion: `${name}/${version}`, version }));
   return { name, versions, preferredVersion: versions[0] ?? {} };
 }
 
-function resourceList(all: readonly Resource[], group: string, version: string): JsonObject {
+function resourceList(all: readonly ApiResource[], group: string, version: string): JsonObject {
   const resources = all.filter((one) => one.group === group && one.version === version).flatMap(legacyEntries);
-  if (group === REVIEWS.group) {
+  if (group === reviewKind.group) {
     resources.push({
-      name: REVIEWS.plural,
+      name: reviewKind.plural,
       singularName: '',
       namespaced: false,
-      kind: REVIEWS.kind,
+      kind: reviewKind.kind,
       verbs: ['create'],
     });
   }
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersionOf({ group, version }), resources };
 }
 
-function legacyEntries(resource: Resource): JsonObject[] {
+function legacyEntries(resource: ApiResource): JsonObject[] {
   const { plural, singular, namespaced, kind, shortNames, categories, status, scale, connects = [] } = resource;
   const entry = {
     name: plural,
     singularName: singular,
     namespaced,
     kind,
-    verbs: VERBS,
+    verbs: resourceVerbs,
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
   };
-  const below = { singularName: '', namespaced, verbs: SUBRESOURCE_VERBS };
+  const subresource = { singularName: '', namespaced, verbs: subresourceVerbs };
   return [
     entry,
-    ...(status ? [{ ...below, name: `${plural}/status`, kind }] : []),
-    ...(scale === undefined ? [] : [{ ...below, name: `${plural}/scale`, ...SCALE }]),
-    ...connects.map((one) => ({ ...below, name: `${plural}/${one.name}`, kind: one.kind, verbs: CONNECT_VERBS })),
+    ...(status ? [{ ...subresource, name: `${plural}/status`, kind }] : []),
+    ...(scale === undefined ? [] : [{ ...subresource, name: `${plural}/scale`, ...scaleKind }]),
+    ...connects.map((one) => ({ ...subresource, name: `${plural}/${one.name}`, kind: one.kind, verbs: connectVerbs })),
   ];
 }
 
-function aggregate(all: readonly Resource[], wanted: (group: string) => boolean): JsonObject {
+function aggregate(all: readonly ApiResource[], wanted: (group: string) => boolean): JsonObject {
   const groups = ['', ...groupsOf(all)].filter(wanted);
   return {
     kind: 'APIGroupDiscoveryList',
@@ -119,9 +119,9 @@ function aggregate(all: readonly Resource[], wanted: (group: string) => boolean)
   };
 }
 
-function aggregateEntries(all: readonly Resource[], group: string, version: string): JsonObject[] {
-  if (group === REVIEWS.group) {
-    const { plural, kind } = REVIEWS;
+function aggregateEntries(all: readonly ApiResource[], group: string, version: string): JsonObject[] {
+  if (group === reviewKind.group) {
+    const { plural, kind } = reviewKind;
     return [
       {
         resource: plural,
@@ -137,12 +137,12 @@ function aggregateEntries(all: readonly Resource[], group: string, version: stri
     .map(({ plural, singular, kind, namespaced, shortNames, categories, status, scale, connects = [] }) => {
       const responseKind = { group, version, kind };
       const subresources: JsonObject[] = [
-        ...(status ? [{ subresource: 'status', responseKind, verbs: SUBRESOURCE_VERBS }] : []),
-        ...(scale === undefined ? [] : [{ subresource: 'scale', responseKind: SCALE, verbs: SUBRESOURCE_VERBS }]),
+        ...(status ? [{ subresource: 'status', responseKind, verbs: subresourceVerbs }] : []),
+        ...(scale === undefined ? [] : [{ subresource: 'scale', responseKind: scaleKind, verbs: subresourceVerbs }]),
         ...connects.map((one) => ({
           subresource: one.name,
           responseKind: { group, version, kind: one.kind },
-          verbs: CONNECT_VERBS,
+          verbs: connectVerbs,
         })),
       ];
       return {
@@ -150,7 +150,7 @@ function aggregateEntries(all: readonly Resource[], group: string, version: stri
         responseKind,
         scope: namespaced ? 'Namespaced' : 'Cluster',
         singularResource: singular,
-        verbs: VERBS,
+        verbs: resourceVerbs,
         ...(shortNames.length === 0 ? {} : { shortNames }),
         ...(categories.length === 0 ? {} : { categories }),
         ...(subresources.length === 0 ? {} : { subresources }),

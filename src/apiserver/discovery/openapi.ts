@@ -1,39 +1,43 @@
-// OpenAPI v3, one document for each group and version: what `kubectl explain` reads and what `kubectl apply` validates with.
-import { isList, isObject, type Json, type JsonObject, parseJson } from '../json.ts';
-import { apiVersionOf, type Resource } from '../registry/resource.ts';
-import type { BuiltinSchemas } from '../../local/api-server/schema/builtins.ts';
+// OpenAPI v3, one document for each group and version. `kubectl explain` reads it, and `kubectl apply` validates with
+// it.
+import { isList, isObject, type Json, type JsonObject, parseJsonValue } from '../json.ts';
+import { type ApiResource, apiVersionOf } from '../registry/resource.ts';
+import type { BuiltinSchemas } from '../schema/builtins.ts';
 
-const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+const objectMetaName = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
-/** Returns the answer of an OpenAPI path; undefined where it is none. */
-export function openapi(schemas: BuiltinSchemas, all: readonly Resource[], path: string): JsonObject | undefined {
+/** Returns the document at an OpenAPI path, or undefined for another path. */
+export function openapi(schemas: BuiltinSchemas, all: readonly ApiResource[], path: string): JsonObject | undefined {
   if (path === '/openapi/v3') {
-    const folders = new Set(all.map(folderOf));
+    const versionPaths = new Set(all.map(versionPath));
     return {
-      paths: Object.fromEntries([...folders].map((folder) => [folder, { serverRelativeURL: `/openapi/v3/${folder}` }])),
+      paths: Object.fromEntries(
+        [...versionPaths].map((version) => [version, { serverRelativeURL: `/openapi/v3/${version}` }]),
+      ),
     };
   }
-  const found = all.filter((resource) => path === `/openapi/v3/${folderOf(resource)}`);
+  const found = all.filter((resource) => path === `/openapi/v3/${versionPath(resource)}`);
   return found.length === 0 ? undefined : document(schemas, found);
 }
 
-function folderOf(resource: Resource): string {
+function versionPath(resource: ApiResource): string {
   return resource.group === '' ? `api/${resource.version}` : `apis/${apiVersionOf(resource)}`;
 }
 
-function document(schemas: BuiltinSchemas, resources: readonly Resource[]): JsonObject {
+function document(schemas: BuiltinSchemas, resources: readonly ApiResource[]): JsonObject {
   const components: Record<string, JsonObject> = {};
   const add = (name: string, schema: Json, extra: JsonObject = {}): void => {
-    const referred: string[] = [];
-    const shown = withReferences(schema, referred);
-    components[name] = { ...(isObject(shown) ? shown : {}), ...extra };
-    for (const below of referred) if (components[below] === undefined) add(below, written(schemas, below));
+    const references: string[] = [];
+    const resolved = withReferences(schema, references);
+    components[name] = { ...(isObject(resolved) ? resolved : {}), ...extra };
+    for (const reference of references)
+      if (components[reference] === undefined) add(reference, publishedSchema(schemas, reference));
   };
   for (const resource of resources) {
     const { group, version, kind, schemaName } = resource;
     const extra = { 'x-kubernetes-group-version-kind': [{ group, version, kind }] };
     const name = schemaName ?? `${group.split('.').toReversed().join('.')}.${version}.${kind}`;
-    add(name, schemaName === undefined ? customSchema(resource) : written(schemas, schemaName), extra);
+    add(name, schemaName === undefined ? customSchema(resource) : publishedSchema(schemas, schemaName), extra);
   }
   return {
     openapi: '3.0.0',
@@ -43,31 +47,31 @@ function document(schemas: BuiltinSchemas, resources: readonly Resource[]): Json
   };
 }
 
-function written(schemas: BuiltinSchemas, name: string): Json {
-  return parseJson(JSON.stringify(schemas.published(name)));
+function publishedSchema(schemas: BuiltinSchemas, name: string): Json {
+  return parseJsonValue(JSON.stringify(schemas.published(name)));
 }
 
-/** A custom kind's schema, with metadata by reference instead of spelled out. */
-function customSchema({ schema }: Resource): Json {
-  return parseJson(
-    JSON.stringify({ ...schema, properties: { ...schema.properties, metadata: { $ref: OBJECT_META } } }),
+/** Returns the schema of a custom kind, with a reference to ObjectMeta in place of its fields. */
+function customSchema({ schema }: ApiResource): Json {
+  return parseJsonValue(
+    JSON.stringify({ ...schema, properties: { ...schema.properties, metadata: { $ref: objectMetaName } } }),
   );
 }
 
-function withReferences(schema: Json, referred: string[]): Json {
-  if (isList(schema)) return schema.map((item) => withReferences(item, referred));
+function withReferences(schema: Json, references: string[]): Json {
+  if (isList(schema)) return schema.map((item) => withReferences(item, references));
   if (!isObject(schema)) return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, value]): [string, Json] => {
-      if (keyword !== '$ref' || typeof value !== 'string') return [keyword, withReferences(value, referred)];
-      referred.push(value);
+      if (keyword !== '$ref' || typeof value !== 'string') return [keyword, withReferences(value, references)];
+      references.push(value);
       return [keyword, `#/components/schemas/${value}`];
     }),
   );
 }
 
-/** Paths with their verbs: kubectl looks here for whether a kind takes `fieldValidation`. */
-function pathsOf(resource: Resource): [string, JsonObject][] {
+/** Returns the paths of a kind with their verbs. kubectl reads here whether a kind supports `fieldValidation`. */
+function pathsOf(resource: ApiResource): [string, JsonObject][] {
   const { group, version, kind, namespaced, plural } = resource;
   const gvk = { 'x-kubernetes-group-version-kind': { group, version, kind } };
   const parameters = ['dryRun', 'fieldManager', 'fieldValidation', 'force'].map((name) => ({
@@ -81,7 +85,7 @@ function pathsOf(resource: Resource): [string, JsonObject][] {
     parameters,
     responses: {},
   });
-  const base = `/${folderOf(resource)}/${namespaced ? 'namespaces/{namespace}/' : ''}${plural}`;
+  const base = `/${versionPath(resource)}/${namespaced ? 'namespaces/{namespace}/' : ''}${plural}`;
   return [
     [base, { get: operation('list'), post: operation('post') }],
     [

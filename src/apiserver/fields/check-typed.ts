@@ -1,15 +1,15 @@
-// Whether an applied configuration fits the schema at all. Apply is stricter than other writes: a field it cannot place it
-// cannot own, so unknown fields and doubled keys fail whatever the field validation.
+// Checks an applied configuration against the schema. Apply is stricter than other writes: unknown fields and duplicate
+// keys have no owner, so they fail regardless of the field validation.
 import { isList, isObject, type Json } from '../json.ts';
 import { fieldSchema, keepsUnknown, type Schema } from '../schema/schema.ts';
-import { readable } from './field-set.ts';
-import { shapeOf } from './shape.ts';
+import { formatElement } from './field-set.ts';
+import { fieldShape } from './shape.ts';
 
-/** Returns what does not fit, each with its path, worded as structured-merge-diff does (typed/validate.go). */
+/** Returns the type errors of a value, with paths and messages of structured-merge-diff (typed/validate.go). */
 export function checkTyped(value: Json, schema: Schema, path = ''): string[] {
   if (value === null) return [];
-  const wrong = typeProblem(value, schema);
-  if (wrong !== undefined) return [`${path}: ${wrong}`];
+  const error = typeError(value, schema);
+  if (error !== undefined) return [`${path}: ${error}`];
   if (isObject(value)) {
     return Object.entries(value).flatMap(([field, content]) => {
       const below = fieldSchema(schema, field);
@@ -21,9 +21,9 @@ export function checkTyped(value: Json, schema: Schema, path = ''): string[] {
 }
 
 function checkItems(value: readonly Json[], schema: Schema, path: string): string[] {
-  const shape = shapeOf(value, schema);
+  const shape = fieldShape(value, schema);
   const seen = new Set<string>();
-  const problems: string[] = [];
+  const errors: string[] = [];
   for (const [index, item] of value.entries()) {
     let element = `i:${index}`;
     if (shape.is === 'items') {
@@ -31,17 +31,17 @@ function checkItems(value: readonly Json[], schema: Schema, path: string): strin
         element = shape.element(item);
       } catch (error) {
         if (!(error instanceof TypeError)) throw error;
-        return [...problems, `${path}: element ${index}: ${error.message}`];
+        return [...errors, `${path}: element ${index}: ${error.message}`];
       }
-      if (seen.has(element)) problems.push(`${path}: duplicate entries for key ${readable(element)}`);
+      if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${formatElement(element)}`);
       seen.add(element);
     }
-    problems.push(...checkTyped(item, schema.items ?? {}, `${path}${readable(element)}`));
+    errors.push(...checkTyped(item, schema.items ?? {}, `${path}${formatElement(element)}`));
   }
-  return problems;
+  return errors;
 }
 
-function typeProblem(value: Json, schema: Schema): string | undefined {
+function typeError(value: Json, schema: Schema): string | undefined {
   if (schema['x-kubernetes-int-or-string'] === true || schema.type === undefined) return undefined;
   switch (schema.type) {
     case 'object':
@@ -65,7 +65,7 @@ function goType(value: Json): string {
   return isList(value) ? '[]interface {}' : 'map[string]interface {}';
 }
 
-/** Prints a value as Go's %v does. */
+/** Formats a value as Go's %v does. */
 function goValue(value: Json): string {
   if (isList(value)) return `[${value.map(goValue).join(' ')}]`;
   if (!isObject(value)) return String(value);

@@ -1,28 +1,29 @@
-// Which fields a write added, removed and changed: what an update makes its writer the owner of.
+// Compares two versions of an object by fields: those that a write added, removed and modified. The writer of an update
+// becomes the owner of the added and modified ones.
 import { type Json, sameJson } from '../json.ts';
 import type { Schema } from '../schema/schema.ts';
-import { type FieldSet, fieldSet, NO_FIELDS, union } from './field-set.ts';
-import { isHollow, type Shape, schemaBelow, shapeOf } from './shape.ts';
+import { type FieldSet, fieldSet, noFields, union } from './field-set.ts';
+import { type FieldShape, fieldShape, isEmptyValue, schemaBelow } from './shape.ts';
 
-/** The fields in which two values differ. */
-export interface Differences {
+/** The fields that differ between two values. */
+export type Differences = {
   readonly added: FieldSet;
   readonly removed: FieldSet;
   readonly modified: FieldSet;
-}
+};
 
-const SAME: Differences = { added: NO_FIELDS, removed: NO_FIELDS, modified: NO_FIELDS };
+const noDifferences: Differences = { added: noFields, removed: noFields, modified: noFields };
 
-interface Collected {
+type Collected = {
   readonly members: string[];
   readonly children: [string, FieldSet][];
-}
+};
 
-/** Compares two values below one place. Containers that came or went count as fields too. */
+/** Compares two values. Added and removed containers count as fields too. */
 export function compare(before: Json | undefined, after: Json | undefined, schema: Schema): Differences {
-  if (before === after) return SAME;
-  const old = before === undefined ? undefined : partsOf(shapeOf(before, schema), schema);
-  const now = after === undefined ? undefined : partsOf(shapeOf(after, schema), schema);
+  if (before === after) return noDifferences;
+  const old = before === undefined ? undefined : partsOf(fieldShape(before, schema), schema);
+  const now = after === undefined ? undefined : partsOf(fieldShape(after, schema), schema);
   const added: Collected = { members: [], children: [] };
   const removed: Collected = { members: [], children: [] };
   const modified: Collected = { members: [], children: [] };
@@ -43,17 +44,17 @@ export function compare(before: Json | undefined, after: Json | undefined, schem
   return { added: set(added), removed: set(removed), modified: set(modified) };
 }
 
-/** Returns the fields a write touched and that are still there. */
-export function written({ added, modified }: Differences): FieldSet {
+/** Returns the fields that a write added or modified. */
+export function addedOrModified({ added, modified }: Differences): FieldSet {
   return union(added, modified);
 }
 
-interface Part {
+type Part = {
   readonly value: Json;
   readonly schema: Schema;
-}
+};
 
-function partsOf(shape: Shape, schema: Schema): ReadonlyMap<string, Part> {
+function partsOf(shape: FieldShape, schema: Schema): ReadonlyMap<string, Part> {
   if (shape.is === 'fields') {
     return new Map(
       Object.entries(shape.fields).map(([field, value]) => [
@@ -66,8 +67,11 @@ function partsOf(shape: Shape, schema: Schema): ReadonlyMap<string, Part> {
   return new Map(shape.items.map((value) => [shape.element(value), { value, schema: shape.schema }]));
 }
 
-/** Tells whether two values are compared as one: scalars, atomic ones, two empty ones, or values of different types. */
+/**
+ * Returns whether two values are compared as a whole: scalars, atomic values, empty values, or values of different
+ * types.
+ */
 function isLeafChange(from: Part, to: Part): boolean {
-  const [old, now] = [shapeOf(from.value, from.schema).is, shapeOf(to.value, to.schema).is];
-  return old !== now || old === 'leaf' || (isHollow(from.value) && isHollow(to.value));
+  const [old, now] = [fieldShape(from.value, from.schema).is, fieldShape(to.value, to.schema).is];
+  return old !== now || old === 'leaf' || (isEmptyValue(from.value) && isEmptyValue(to.value));
 }

@@ -1,61 +1,62 @@
-// Sets of fields, as `metadata.managedFields` writes them: a tree of path elements (`f:name`, `k:{"name":"a"}`, `v:"x"`), each of
-// which may be in the set itself, lead to others, or both. The whole of server-side apply is arithmetic on these sets.
+// Sets of fields in the form of `metadata.managedFields`: a tree of path elements (`f:name`, `k:{"name":"a"}`,
+// `v:"x"`). An element can be a member of the set, have children in the set, or both. Server-side apply consists of
+// operations on these sets.
 import { isObject, type JsonObject } from '../json.ts';
 
-/** A set of fields below one place. */
-export interface FieldSet {
+/** A set of fields, relative to one path. */
+export type FieldSet = {
   readonly members: ReadonlySet<string>;
-  /** Never holds an empty set. */
+  /** Contains no empty sets. */
   readonly children: ReadonlyMap<string, FieldSet>;
-}
+};
 
-/** The set without fields. */
-export const NO_FIELDS: FieldSet = { members: new Set(), children: new Map() };
+/** The empty set. */
+export const noFields: FieldSet = { members: new Set(), children: new Map() };
 
-/** Tells whether a set has no field at all. */
+/** Returns whether a set is empty. */
 export function isEmpty({ members, children }: FieldSet): boolean {
   return members.size === 0 && children.size === 0;
 }
 
-/** Makes a set of its members and of what is below; empty sets below are left out. */
+/** Returns a set of members and children. Empty children are omitted. */
 export function fieldSet(members: Iterable<string>, children: Iterable<readonly [string, FieldSet]>): FieldSet {
-  return { members: new Set(members), children: new Map([...children].filter(([, below]) => !isEmpty(below))) };
+  return { members: new Set(members), children: new Map([...children].filter(([, child]) => !isEmpty(child))) };
 }
 
-/** Returns what is below one path element. */
-export function below({ children }: FieldSet, element: string): FieldSet {
-  return children.get(element) ?? NO_FIELDS;
+/** Returns the children of one path element. */
+export function childFields({ children }: FieldSet, element: string): FieldSet {
+  return children.get(element) ?? noFields;
 }
 
-/** Returns the fields of either set. */
+/** Returns the fields that are in either set. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(a)) return b;
   if (isEmpty(b)) return a;
   const elements = new Set([...a.children.keys(), ...b.children.keys()]);
   return fieldSet(
     new Set([...a.members, ...b.members]),
-    [...elements].map((element) => [element, union(below(a, element), below(b, element))]),
+    [...elements].map((element) => [element, union(childFields(a, element), childFields(b, element))]),
   );
 }
 
-/** Returns the fields of both sets. */
+/** Returns the fields that are in both sets. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return fieldSet(
     [...a.members].filter((element) => b.members.has(element)),
-    [...a.children].map(([element, set]) => [element, intersection(set, below(b, element))]),
+    [...a.children].map(([element, set]) => [element, intersection(set, childFields(b, element))]),
   );
 }
 
-/** Returns the fields of `a` that are not in `b`. A field of `b` takes nothing away that is below it. */
+/** Returns the fields of `a` that are not in `b`. A member of `b` does not remove its children from `a`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a;
   return fieldSet(
     [...a.members].filter((element) => !b.members.has(element)),
-    [...a.children].map(([element, set]) => [element, difference(set, below(b, element))]),
+    [...a.children].map(([element, set]) => [element, difference(set, childFields(b, element))]),
   );
 }
 
-/** Reads the `fieldsV1` of an entry. */
+/** Parses the `fieldsV1` of an entry. */
 export function readFields(fieldsV1: JsonObject): FieldSet {
   const members: string[] = [];
   const children: [string, FieldSet][] = [];
@@ -68,7 +69,7 @@ export function readFields(fieldsV1: JsonObject): FieldSet {
   return fieldSet(members, children);
 }
 
-/** Writes a set as the `fieldsV1` of an entry. */
+/** Returns a set as the `fieldsV1` of an entry. */
 export function writeFields({ members, children }: FieldSet): JsonObject {
   const elements = [...new Set([...members, ...children.keys()])].sort();
   return Object.fromEntries(
@@ -80,21 +81,21 @@ export function writeFields({ members, children }: FieldSet): JsonObject {
   );
 }
 
-/** Lists the fields as people read them: `.spec.parts[name="c"].count`, in order. */
+/** Returns the sorted paths of a set in the form of messages: `.spec.parts[name="c"].count`. */
 export function paths({ members, children }: FieldSet): string[] {
   const elements = [...new Set([...members, ...children.keys()])].sort();
   return elements.flatMap((element) => {
-    const here = readable(element);
+    const prefix = formatElement(element);
     const set = children.get(element);
     return [
-      ...(members.has(element) ? [here] : []),
-      ...(set === undefined ? [] : paths(set).map((path) => `${here}${path}`)),
+      ...(members.has(element) ? [prefix] : []),
+      ...(set === undefined ? [] : paths(set).map((path) => `${prefix}${path}`)),
     ];
   });
 }
 
-/** Returns one path element as people read it. */
-export function readable(element: string): string {
+/** Returns one path element in the form of messages. */
+export function formatElement(element: string): string {
   const text = element.slice(2);
   if (element.startsWith('f:')) return `.${text}`;
   if (element.startsWith('v:')) return `[=${text}]`;

@@ -1,35 +1,35 @@
-// The entries of `metadata.managedFields`: who owns which fields, through which operation, version and subresource.
-import { isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
+// The entries of `metadata.managedFields`: the fields that a manager owns by one operation, version and subresource.
+import { getMap, getString, isObject, type Json, type JsonObject } from '../json.ts';
 import { type FieldSet, isEmpty, readFields, writeFields } from './field-set.ts';
 
-/** Who writes: the identity of an entry. An applier is the same one in every version. */
+/** The identity of an entry. For applies the apiVersion is not part of the identity. */
 export interface Writer {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
   readonly apiVersion: string;
-  /** '' on the object itself. */
+  /** '' for the object itself. */
   readonly subresource: string;
 }
 
-/** One entry. */
+/** One entry, with its fields. */
 export interface Managed extends Writer {
   readonly time: string;
   readonly fields: FieldSet;
 }
 
-/** Reads the entries of an object. */
+/** Parses the entries of an object. */
 export function readManaged(entries: readonly Json[]): Managed[] {
   return entries.filter(isObject).map((entry) => ({
-    manager: textAt(entry, 'manager'),
-    operation: textAt(entry, 'operation') === 'Apply' ? 'Apply' : 'Update',
-    apiVersion: textAt(entry, 'apiVersion'),
-    subresource: textAt(entry, 'subresource'),
-    time: textAt(entry, 'time'),
-    fields: readFields(objectAt(entry, 'fieldsV1')),
+    manager: getString(entry, 'manager'),
+    operation: getString(entry, 'operation') === 'Apply' ? 'Apply' : 'Update',
+    apiVersion: getString(entry, 'apiVersion'),
+    subresource: getString(entry, 'subresource'),
+    time: getString(entry, 'time'),
+    fields: readFields(getMap(entry, 'fieldsV1')),
   }));
 }
 
-/** Writes entries in kube-apiserver's order; those without fields are left out. Undefined: there is none. */
+/** Returns entries in kube-apiserver's order and without empty ones. Returns undefined if none remain. */
 export function writeManaged(managed: readonly Managed[]): JsonObject[] | undefined {
   const order = ({ operation, time, manager, apiVersion, subresource }: Managed): string =>
     [operation, time, manager, apiVersion, subresource].join('\0');
@@ -48,7 +48,7 @@ export function writeManaged(managed: readonly Managed[]): JsonObject[] | undefi
     }));
 }
 
-/** Tells whether an entry is a writer's own. */
+/** Returns whether two writers have the same entry. */
 export function isSameWriter(a: Writer, b: Writer): boolean {
   return (
     a.manager === b.manager &&
@@ -58,8 +58,8 @@ export function isSameWriter(a: Writer, b: Writer): boolean {
   );
 }
 
-/** Names a manager in messages, as kube-apiserver does. */
-export function named({ manager, operation, apiVersion, subresource }: Writer): string {
+/** Returns the name of a manager in kube-apiserver's messages. */
+export function managerId({ manager, operation, apiVersion, subresource }: Writer): string {
   const through = subresource === '' ? '' : ` with subresource "${subresource}"`;
   return `"${manager}"${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;
 }

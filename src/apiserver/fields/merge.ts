@@ -1,18 +1,19 @@
-// Lays an applied configuration over an object: fields win one by one, lists with keys merge by their keys, and an applied
-// order of items is respected among those it names.
+// Merges an applied configuration into an object. Applied fields replace live ones, lists of type map merge by their
+// keys, and the applied items keep the order of the configuration.
 import { isList, isObject, type Json, type JsonObject } from '../json.ts';
 import type { Schema } from '../schema/schema.ts';
-import { type ItemsShape, isHollow, schemaBelow, shapeOf } from './shape.ts';
+import { fieldShape, type ItemsShape, isEmptyValue, schemaBelow } from './shape.ts';
 
-/** Returns `live` with `config` laid over it. */
+/** Returns `live` with `config` merged into it. */
 export function mergeApplied(live: Json | undefined, config: Json | undefined, schema: Schema): Json {
   if (config === undefined) return live ?? null;
   if (live === undefined) return config;
-  const [left, right] = [shapeOf(live, schema), shapeOf(config, schema)];
+  const [left, right] = [fieldShape(live, schema), fieldShape(config, schema)];
   if (left.is === 'fields' && right.is === 'fields') return mergeFields(left.fields, right.fields, schema);
   if (left.is === 'items' && right.is === 'items') return mergeItems(left, right);
-  // An empty value beside a full one says nothing; only two empty ones are compared as they are.
-  if (isHollow(config) && ((isObject(config) && isObject(live)) || (right.is === 'items' && isList(live)))) return live;
+  // An empty map or list in the configuration does not change a live value of the same type.
+  if (isEmptyValue(config) && ((isObject(config) && isObject(live)) || (right.is === 'items' && isList(live))))
+    return live;
   return config;
 }
 
@@ -24,7 +25,10 @@ function mergeFields(live: JsonObject, config: JsonObject, schema: Schema): Json
   return merged;
 }
 
-/** Merges as structured-merge-diff does (typed/merge.go, visitListItems): live order, unless the configuration has another. */
+/**
+ * Merges items as structured-merge-diff does (typed/merge.go, visitListItems): in live order, except where the
+ * configuration differs.
+ */
 function mergeItems(live: ItemsShape, config: ItemsShape): readonly Json[] {
   const left = live.items.map((item) => live.element(item));
   const right = config.items.map((item) => config.element(item));
@@ -39,30 +43,30 @@ function mergeItems(live: ItemsShape, config: ItemsShape): readonly Json[] {
   };
   let [l, r] = [0, 0];
   while (l < left.length || r < right.length) {
-    const [ours, theirs] = [left[l], right[r]];
-    if (ours !== undefined && theirs !== undefined) {
-      if (ours === theirs) {
-        take(ours, inLeft.get(ours), inRight.get(ours));
+    const [liveElement, appliedElement] = [left[l], right[r]];
+    if (liveElement !== undefined && appliedElement !== undefined) {
+      if (liveElement === appliedElement) {
+        take(liveElement, inLeft.get(liveElement), inRight.get(liveElement));
         l++;
         r++;
         continue;
       }
-      // A shared item whose turn the configuration puts later.
-      if (inRight.has(ours) && shared[0] !== undefined && shared[0] !== ours) {
+      // The configuration has this shared item at a later position.
+      if (inRight.has(liveElement) && shared[0] !== undefined && shared[0] !== liveElement) {
         l++;
         continue;
       }
     }
-    if (ours !== undefined) {
-      if (!inRight.has(ours)) {
+    if (liveElement !== undefined) {
+      if (!inRight.has(liveElement)) {
         out.push(live.items[l] ?? null);
         l++;
         continue;
       }
-      if (merged.has(ours)) l++;
+      if (merged.has(liveElement)) l++;
     }
-    if (theirs !== undefined) {
-      take(theirs, inLeft.get(theirs), inRight.get(theirs));
+    if (appliedElement !== undefined) {
+      take(appliedElement, inLeft.get(appliedElement), inRight.get(appliedElement));
       r++;
     }
   }

@@ -1,12 +1,13 @@
-// What a create, a replacement or a patch does to the owners of fields: whoever changed a field owns it, alone.
+// The managed fields after a create, a replacement or a patch: the writer becomes the only owner of the fields that it
+// changed.
 import type { ApiObject } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
-import { compare, type Differences, written } from './compare.ts';
+import { addedOrModified, compare, type Differences } from './compare.ts';
 import { difference, type FieldSet, fieldSet, intersection, isEmpty, union } from './field-set.ts';
 import { isSameWriter, type Managed, type Writer } from './managers.ts';
 
-// Never owned by anyone: what identifies an object, and what the server writes (stripmeta.go).
-const SERVERS_OWN = fieldSet(
+// Fields without an owner: those that identify an object, and those that the server writes (stripmeta.go).
+const fieldsWithoutOwner = fieldSet(
   ['f:apiVersion', 'f:kind', 'f:metadata'],
   [
     [
@@ -28,14 +29,14 @@ const SERVERS_OWN = fieldSet(
   ],
 );
 
-/** Returns a set without the fields that nobody owns. */
+/** Returns a set without the fields that cannot have an owner. */
 export function ownable(set: FieldSet): FieldSet {
-  return difference(set, SERVERS_OWN);
+  return difference(set, fieldsWithoutOwner);
 }
 
 /**
- * Returns the entries after an update by `writer`. `before` is undefined for a create. An object that exists without entries
- * stays without, until somebody applies.
+ * Returns the entries after an update by `writer`. `before` is undefined for a create. An existing object without
+ * entries gets none before its first apply.
  */
 export function recordUpdate(
   entries: readonly Managed[],
@@ -45,8 +46,8 @@ export function recordUpdate(
 ): readonly Managed[] {
   if (before !== undefined && entries.length === 0) return entries;
   const differences = compare(before === undefined ? {} : content(before), content(after), schema);
-  const taken = ownable(written(differences));
-  const others = surrender(entries, differences);
+  const taken = ownable(addedOrModified(differences));
+  const others = releaseOwnership(entries, differences);
   if (isEmpty(taken)) return others;
   const own = others.find((entry) => isSameWriter(entry, writer));
   const fields = own === undefined ? taken : union(own.fields, taken);
@@ -54,8 +55,8 @@ export function recordUpdate(
 }
 
 /** Returns entries without the fields that a write changed or removed. */
-export function surrender(entries: readonly Managed[], differences: Differences): readonly Managed[] {
-  const lost = union(written(differences), differences.removed);
+export function releaseOwnership(entries: readonly Managed[], differences: Differences): readonly Managed[] {
+  const lost = union(addedOrModified(differences), differences.removed);
   return entries
     .map((entry) => {
       const overlap = intersection(entry.fields, lost);
@@ -64,7 +65,7 @@ export function surrender(entries: readonly Managed[], differences: Differences)
     .filter(({ fields }) => !isEmpty(fields));
 }
 
-/** Returns an object as the owners of fields see it: without the entries themselves. */
+/** Returns an object without its managed fields, which have no owner themselves. */
 export function content(object: ApiObject): ApiObject {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -1,28 +1,28 @@
-// How a value divides into fields that can be owned one by one: the schema says whether a list is a map, a set or one value,
-// and whether a map is granular. What a schema does not know is granular in maps and atomic in lists, as in kube-apiserver.
+// The parts of a value that can have separate owners. The schema defines whether a list is a map, a set or atomic, and
+// whether a map is granular or atomic. Without a schema, maps are granular and lists are atomic, as in kube-apiserver.
 import { canonical, isList, isObject, type Json, type JsonObject } from '../json.ts';
-import { ANYTHING, fieldSchema, type Schema } from '../schema/schema.ts';
+import { anythingSchema, fieldSchema, type Schema } from '../schema/schema.ts';
 
-/** A list of which each item is owned on its own. */
-export interface ItemsShape {
+/** A list whose items have separate owners. */
+export type ItemsShape = {
   readonly is: 'items';
   readonly items: readonly Json[];
   readonly schema: Schema;
-  /** Returns an item's path element; throws a TypeError when it has none. */
+  /** Returns the path element of an item. Throws a TypeError for an item without keys. */
   element(item: Json): string;
-}
+};
 
-/** A value as the owners of fields see it. */
-export type Shape =
+/** The parts of a value that can have separate owners: fields, items, or none. */
+export type FieldShape =
   | { readonly is: 'fields'; readonly fields: JsonObject }
   | ItemsShape
   | { readonly is: 'leaf'; readonly value: Json };
 
-/** Returns how a value divides. */
-export function shapeOf(value: Json, schema: Schema): Shape {
+/** Returns the parts of a value. */
+export function fieldShape(value: Json, schema: Schema): FieldShape {
   if (isObject(value) && schema['x-kubernetes-map-type'] !== 'atomic') return { is: 'fields', fields: value };
   if (!isList(value)) return { is: 'leaf', value };
-  const items = schema.items ?? ANYTHING;
+  const items = schema.items ?? anythingSchema;
   switch (schema['x-kubernetes-list-type']) {
     case 'set':
       return { is: 'items', items: value, schema: items, element: (item) => `v:${canonical(item)}` };
@@ -35,17 +35,17 @@ export function shapeOf(value: Json, schema: Schema): Shape {
   }
 }
 
-/** Tells whether a value is an empty list or map, which has no fields of its own to compare. */
-export function isHollow(value: Json): boolean {
+/** Returns whether a value is an empty list or map. */
+export function isEmptyValue(value: Json): boolean {
   return isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 
-/** Returns the schema below a field; a field that is not in the schema may be anything. */
+/** Returns the schema of a field. An unknown field accepts every value. */
 export function schemaBelow(schema: Schema, field: string): Schema {
-  return fieldSchema(schema, field) ?? ANYTHING;
+  return fieldSchema(schema, field) ?? anythingSchema;
 }
 
-/** Tells whether the schema names a field, rather than accepting any. */
+/** Returns whether a field is listed in the `properties` of the schema. */
 export function isNamed(schema: Schema, field: string): boolean {
   return schema.properties !== undefined && Object.hasOwn(schema.properties, field);
 }
@@ -61,7 +61,8 @@ function keyElement(item: Json, keys: readonly string[], schema: Schema): string
   if (Object.keys(found).length === 0 && keys.length > 0) {
     const names = keys.map((key) => `"${key}"`).join(', ');
     throw new TypeError(
-      `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
+      `associative list with keys has an element that omits all key fields [${names}] (and doesn't have ` +
+        'default values for any key fields)',
     );
   }
   return `k:${canonical(found)}`;

@@ -1,40 +1,41 @@
-// One request and its answer, as the verbs see them: bytes read within a limit, and an answer that is a value.
+// One HTTP request as the verbs receive it, and the response that they return. The body is read on demand, up to a size
+// limit.
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'yaml';
-import { type Json, type JsonObject, parseJson } from '../json.ts';
-import type { BuiltinSchemas } from '../../local/api-server/schema/builtins.ts';
+import { type Json, type JsonObject, parseJsonValue } from '../json.ts';
+import type { BuiltinSchemas } from '../schema/builtins.ts';
 import { readProtobuf } from '../schema/protobuf.ts';
-import { cause, invalid, StatusError, unrecognized, unsupportedMediaType } from '../status-error.ts';
 import type { WriteOptions } from '../server-state.ts';
+import { invalid, StatusError, statusCause, unrecognized, unsupportedMediaType } from '../status-error.ts';
 
 /** A request. */
-export interface Exchange {
+export type Exchange = {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly accept: string | undefined;
-  /** Without parameters, in lower case; '' where there is none. */
+  /** Without parameters, in lower case; '' if the header is absent. */
   readonly contentType: string;
   readonly userAgent: string;
-  /** The whole body. Rejects with a 413 StatusError when it is too large. */
+  /** Reads the whole body. Rejects with a 413 StatusError if it is too large. */
   bytes(): Promise<Buffer>;
-  /** Texts for `Warning` headers, filled while the request is worked on. */
+  /** Texts of the `Warning` headers of the response. Handling the request adds to them. */
   readonly warnings: string[];
-}
+};
 
-/** An answer. A string is sent as plain text. */
-export interface Answer {
+/** A response. A string is sent as plain text, an object as JSON. */
+export type HttpResponse = {
   readonly status: number;
   readonly body: JsonObject | string;
-}
+};
 
 /** kube-apiserver's limit for one request. */
-const MAX_BODY_BYTES = 3 * 1024 * 1024;
-const MANAGER_LENGTH = 128;
-const JSON_TYPE = 'application/json';
-const YAML_TYPE = 'application/yaml';
-const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
-const VALIDATIONS: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
+const maxBodyBytes = 3 * 1024 * 1024;
+const maxManagerLength = 128;
+const jsonType = 'application/json';
+const yamlType = 'application/yaml';
+const protobufType = 'application/vnd.kubernetes.protobuf';
+const fieldValidations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 
 /** Reads a request's line and headers. */
 export function createExchange(request: IncomingMessage): Exchange {
@@ -58,8 +59,8 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   for await (const chunk of request) {
     const read = Buffer.from(chunk);
     bytes += read.length;
-    if (bytes > MAX_BODY_BYTES) {
-      throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MAX_BODY_BYTES}`);
+    if (bytes > maxBodyBytes) {
+      throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${maxBodyBytes}`);
     }
     chunks.push(read);
   }
@@ -67,44 +68,44 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
 }
 
 /**
- * Reads a body, JSON or YAML, or protobuf where the schema of a built-in kind is named. `kind` is for messages. Throws
- * StatusErrors: 400, 415.
+ * Reads a body in JSON or YAML, or in protobuf if `schemaName` names the schema of a built-in kind. `kind` is for
+ * messages. Throws StatusErrors: 400, 415.
  */
-export async function readBody(
+export async function readRequestBody(
   exchange: Exchange,
   schemas: BuiltinSchemas,
   { kind, schemaName }: { readonly kind: string; readonly schemaName?: string },
 ): Promise<Json> {
   const { contentType } = exchange;
-  const accepted = [JSON_TYPE, YAML_TYPE, ...(schemaName === undefined ? [] : [PROTOBUF_TYPE])];
+  const accepted = [jsonType, yamlType, ...(schemaName === undefined ? [] : [protobufType])];
   if (contentType !== '' && !accepted.includes(contentType)) throw unsupportedMediaType(accepted);
   const bytes = await exchange.bytes();
-  if (contentType === PROTOBUF_TYPE) {
+  if (contentType === protobufType) {
     const object = readProtobuf(bytes, schemaName ?? '', schemas);
     if (object === undefined) throw unrecognized(kind, 'provided data does not appear to be a protobuf message', '');
     return object;
   }
   const text = bytes.toString();
   try {
-    return contentType === YAML_TYPE ? parse(text) : parseJson(text);
+    return contentType === yamlType ? parse(text) : parseJsonValue(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, text);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw unrecognized(kind, `couldn't get version/kind; json parse error: ${reason}`, text);
   }
 }
 
-/** Reads the options of a write from its query. Throws a 422 StatusError for those that make no sense. */
+/** Reads the options of a write from its query. Throws a 422 StatusError for invalid values. */
 export function writeOptions({ query, userAgent, warnings }: Exchange, kind: string): WriteOptions {
   const dryRun = query.getAll('dryRun').filter((value) => value !== '');
   if (dryRun.some((value) => value !== 'All')) {
-    const wrong = cause.notSupported('dryRun', JSON.stringify(dryRun), ['"All"']);
-    throw invalid({ group: 'meta.k8s.io', kind }, '', [wrong]);
+    const cause = statusCause.notSupported('dryRun', JSON.stringify(dryRun), ['"All"']);
+    throw invalid({ group: 'meta.k8s.io', kind }, '', [cause]);
   }
   const validation = query.get('fieldValidation') ?? '';
-  if (!VALIDATIONS.includes(validation)) {
-    const supported = VALIDATIONS.map((name) => JSON.stringify(name));
-    const wrong = cause.notSupported('fieldValidation', JSON.stringify(validation), supported);
-    throw invalid({ group: 'meta.k8s.io', kind }, '', [wrong]);
+  if (!fieldValidations.includes(validation)) {
+    const supported = fieldValidations.map((name) => JSON.stringify(name));
+    const cause = statusCause.notSupported('fieldValidation', JSON.stringify(validation), supported);
+    throw invalid({ group: 'meta.k8s.io', kind }, '', [cause]);
   }
   return {
     dryRun: dryRun.length > 0,
@@ -116,7 +117,7 @@ export function writeOptions({ query, userAgent, warnings }: Exchange, kind: str
   };
 }
 
-/** A client that does not name itself is called by the first part of its User-Agent. */
+/** Returns the default field manager: the User-Agent up to its first slash. */
 function managerOf(userAgent: string): string {
-  return userAgent.split('/')[0]?.slice(0, MANAGER_LENGTH) || 'unknown';
+  return userAgent.split('/')[0]?.slice(0, maxManagerLength) || 'unknown';
 }

@@ -1,34 +1,35 @@
-// Every request comes in here and becomes an answer: routed, worked on, and every refusal turned into a Status, in this one place.
+// The entry point of all HTTP requests: it routes a request, calls the verb, and sends the response. Errors become
+// Status responses here and nowhere else.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { discovery, REVIEWS } from '../discovery/discovery.ts';
+import { discovery, reviewKind } from '../discovery/discovery.ts';
 import { openapi } from '../discovery/openapi.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { acceptsAggregatedDiscovery } from '../read/media-type.ts';
+import type { ServerState } from '../server-state.ts';
 import { internalError, StatusError, statusOf } from '../status-error.ts';
-import type { World } from '../server-state.ts';
-import { type Answer, createExchange, type Exchange, readBody } from './exchange.ts';
-import { findRoute } from '../../local/api-server/http/route.ts';
-import { answer, PAGE_NOT_FOUND } from './verbs.ts';
+import { createExchange, type Exchange, type HttpResponse, readRequestBody } from './exchange.ts';
+import { findRoute } from './route.ts';
+import { handleRequest, pageNotFound } from './verbs.ts';
 import { isWatch, streamWatch } from './watch-stream.ts';
 
-/** One answered request, as tests count them. */
-export interface RequestRecord {
+/** One request and the status of its response, for tests that count requests. */
+export type RequestRecord = {
   readonly method: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly userAgent: string;
   readonly status: number;
-}
+};
 
-/** What a handler needs beside the world. */
-export interface HandlerOptions {
+/** Options of a handler. */
+export type HandlerOptions = {
   readonly bookmarkSeconds: number;
-  /** Called with every request when its status is known, watches when they begin. */
+  /** Called with every request once its status is known. A watch is reported when it starts. */
   readonly onRequest: (record: RequestRecord) => void;
-}
+};
 
-const HEALTHY: readonly string[] = ['/healthz', '/livez', '/readyz'];
-const VERSION = {
+const healthPaths: readonly string[] = ['/healthz', '/livez', '/readyz'];
+const versionInfo = {
   major: '1',
   minor: '36',
   gitVersion: 'v1.36.0-outrigger',
@@ -37,71 +38,75 @@ const VERSION = {
   compiler: '',
   platform: '',
 };
-const JSON_TYPE = 'application/json';
-const DISCOVERY_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const jsonType = 'application/json';
+const discoveryType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Creates the function that answers requests. */
+/** Creates the function that handles requests. */
 export function createHandler(
-  world: World,
+  state: ServerState,
   { bookmarkSeconds, onRequest }: HandlerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   return async (request, response) => {
     const exchange = createExchange(request);
     const { method, path, query, userAgent } = exchange;
-    const asked = Object.fromEntries(query);
-    const told = (status: number): void => onRequest({ method, path, query: asked, userAgent, status });
+    const parameters = Object.fromEntries(query);
+    const report = (status: number): void => onRequest({ method, path, query: parameters, userAgent, status });
     try {
-      const route = findRoute(world.registry, path);
+      const route = findRoute(state.registry, path);
       if (route !== undefined && isWatch(exchange) && route.subresource === '') {
-        streamWatch(world, route, exchange, response, bookmarkSeconds);
-        told(200);
+        streamWatch(state, route, exchange, response, bookmarkSeconds);
+        report(200);
         return;
       }
-      const done = route === undefined ? await answerElse(world, exchange) : await answer(world, route, exchange);
-      told(done.status);
-      send(response, done, exchange);
+      const result =
+        route === undefined ? await handleNonResource(state, exchange) : await handleRequest(state, route, exchange);
+      report(result.status);
+      send(response, result, exchange);
     } catch (error) {
-      const refusal = error instanceof StatusError ? error : internalError(String(error));
-      told(refusal.code);
-      send(response, { status: refusal.code, body: statusOf(refusal) }, exchange);
+      const statusError = error instanceof StatusError ? error : internalError(String(error));
+      report(statusError.code);
+      send(response, { status: statusError.code, body: statusOf(statusError) }, exchange);
     }
   };
 }
 
-/** What is no collection: health, version, discovery, OpenAPI, and the one question that is always answered yes. */
-async function answerElse(world: World, exchange: Exchange): Promise<Answer> {
+/**
+ * Handles all paths that are no collection: health, version, discovery, OpenAPI, and SelfSubjectAccessReview (always
+ * allowed).
+ */
+async function handleNonResource(state: ServerState, exchange: Exchange): Promise<HttpResponse> {
   const { path, method, accept } = exchange;
-  if (path === `/apis/${REVIEWS.group}/${REVIEWS.version}/${REVIEWS.plural}` && method === 'POST') {
-    return { status: 201, body: reviewed(await readReview(exchange, world)) };
+  if (path === `/apis/${reviewKind.group}/${reviewKind.version}/${reviewKind.plural}` && method === 'POST') {
+    return { status: 201, body: allowedReview(await readReview(exchange, state)) };
   }
-  if (method !== 'GET') return PAGE_NOT_FOUND;
-  if (HEALTHY.includes(path)) return { status: 200, body: 'ok' };
-  if (path === '/version') return { status: 200, body: VERSION };
-  const all = world.registry.all();
+  if (method !== 'GET') return pageNotFound;
+  if (healthPaths.includes(path)) return { status: 200, body: 'ok' };
+  if (path === '/version') return { status: 200, body: versionInfo };
+  const all = state.registry.all();
   const aggregated = acceptsAggregatedDiscovery(accept);
-  const found = discovery(all, path, aggregated) ?? openapi(world.schemas, all, path);
-  return found === undefined ? PAGE_NOT_FOUND : { status: 200, body: found };
+  const found = discovery(all, path, aggregated) ?? openapi(state.schemas, all, path);
+  return found === undefined ? pageNotFound : { status: 200, body: found };
 }
 
-/** The review itself is not looked at, so one in protobuf need not be read. */
-async function readReview(exchange: Exchange, { schemas }: World): Promise<Json> {
-  return exchange.contentType.includes('protobuf') ? {} : readBody(exchange, schemas, { kind: REVIEWS.kind });
+/** Reads the review. Its content does not matter, so a body in protobuf is not decoded. */
+async function readReview(exchange: Exchange, { schemas }: ServerState): Promise<Json> {
+  return exchange.contentType.includes('protobuf') ? {} : readRequestBody(exchange, schemas, { kind: reviewKind.kind });
 }
 
-function reviewed(review: Json): JsonObject {
-  const { kind, group, version } = REVIEWS;
+function allowedReview(review: Json): JsonObject {
+  const { kind, group, version } = reviewKind;
   const sent = isObject(review) ? review : {};
   return { metadata: {}, spec: {}, ...sent, kind, apiVersion: `${group}/${version}`, status: { allowed: true } };
 }
 
-function send(response: ServerResponse, { status, body }: Answer, { warnings }: Exchange): void {
+function send(response: ServerResponse, { status, body }: HttpResponse, { warnings }: Exchange): void {
   if (response.destroyed) return;
   const isText = typeof body === 'string';
   const aggregated = !isText && body.kind === 'APIGroupDiscoveryList';
   const bytes = Buffer.from(isText ? body : `${JSON.stringify(body)}\n`);
   for (const text of warnings) response.appendHeader('warning', `299 - "${text.replaceAll(/["\\]/g, '\\$&')}"`);
   response.writeHead(status, {
-    'content-type': isText ? 'text/plain; charset=utf-8' : aggregated ? DISCOVERY_TYPE : JSON_TYPE,
+    'content-type': isText ? 'text/plain; charset=utf-8' : aggregated ? discoveryType : jsonType,
     'content-length': bytes.length,
     'cache-control': 'no-cache, private',
   });

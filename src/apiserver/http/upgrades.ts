@@ -1,47 +1,48 @@
-// Connections that stop being HTTP: commands in pods. Whatever cannot become one is answered like any other request (handler.ts).
+// Upgrades of HTTP connections to WebSocket, for commands in pods. A request that cannot be upgraded gets an ordinary
+// response from handler.ts.
 import type { IncomingMessage } from 'node:http';
-import { execOf } from '../../local/api-server/exec/exec-answer.ts';
-import { type Asked, createExecSessions, type Upgrade } from '../../local/api-server/exec/exec-sessions.ts';
-import type { Execute } from '../../local/api-server/exec/execute.ts';
-import type { World } from '../server-state.ts';
+import { createExecSessions, type RequestedExec, type Upgrade } from '../exec/exec-sessions.ts';
+import type { Execute } from '../exec/execute.ts';
+import { acceptedExec } from '../exec/pods-exec.ts';
+import type { ServerState } from '../server-state.ts';
 import { createExchange } from './exchange.ts';
 import type { RequestRecord } from './handler.ts';
-import { findRoute } from '../../local/api-server/http/route.ts';
+import { findRoute } from './route.ts';
 
-/** What a server does with requests for another protocol. */
-export interface Upgrades {
-  /** Tells whether a request is one that `open` takes. */
-  takes(request: IncomingMessage): boolean;
+/** The upgrade handling of one server. */
+export type Upgrades = {
+  /** Returns whether a request can be passed to `open`. */
+  accepts(request: IncomingMessage): boolean;
   open(upgrade: Upgrade): void;
-  /** Cuts every connection. */
+  /** Closes every upgraded connection. */
   close(): void;
-}
+};
 
-const SWITCHING_PROTOCOLS = 101;
+const switchingProtocols = 101;
 
-/** Creates them. `onRequest` is called with what is opened. */
+/** Creates the upgrade handling of a server. `onRequest` is called with every upgraded request. */
 export function createUpgrades(
-  world: World,
+  state: ServerState,
   execute: Execute,
   { onRequest }: { readonly onRequest: (record: RequestRecord) => void },
 ): Upgrades {
   const sessions = createExecSessions(execute);
-  const askedBy = (request: IncomingMessage): Asked | undefined => {
+  const requestedExec = (request: IncomingMessage): RequestedExec | undefined => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return undefined;
     const exchange = createExchange(request);
-    return execOf(world, findRoute(world.registry, exchange.path), exchange);
+    return acceptedExec(state, findRoute(state.registry, exchange.path), exchange);
   };
   return {
-    takes: (request) => askedBy(request) !== undefined,
+    accepts: (request) => requestedExec(request) !== undefined,
     open(upgrade) {
-      const asked = askedBy(upgrade.request);
-      if (asked === undefined) {
+      const requested = requestedExec(upgrade.request);
+      if (requested === undefined) {
         upgrade.socket.destroy();
         return;
       }
       const { method, path, query, userAgent } = createExchange(upgrade.request);
-      onRequest({ method, path, query: Object.fromEntries(query), userAgent, status: SWITCHING_PROTOCOLS });
-      sessions.open(upgrade, asked);
+      onRequest({ method, path, query: Object.fromEntries(query), userAgent, status: switchingProtocols });
+      sessions.open(upgrade, requested);
     },
     close: () => sessions.close(),
   };

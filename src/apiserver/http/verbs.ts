@@ -1,174 +1,183 @@
-// The verbs of the API on one route: from an exchange to an answer. Watches are the only ones that are not answered at once,
-// and live in watch-stream.ts.
-import { answerExec, isExec } from '../../local/api-server/exec/exec-answer.ts';
+// The verbs of the API: get, list, create, update, patch, apply, delete, deletecollection, and the subresources. Each
+// returns one response. Watches are in watch-stream.ts, because their response is a stream.
+import { handleExec, isExec } from '../exec/pods-exec.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { listObjects } from '../read/list.ts';
 import { acceptedView } from '../read/media-type.ts';
-import { type Presentation, presentList, presentObject } from '../../local/api-server/read/present.ts';
-import { selection } from '../../local/api-server/read/selection.ts';
-import { collectionOf, collectionSubject, type Resource } from '../registry/resource.ts';
+import { type MediaType, presentList, presentObject } from '../read/present.ts';
+import { parseSelection } from '../read/selection.ts';
+import { type ApiResource, collectionOf, collectionSubject } from '../registry/resource.ts';
+import { findObject, type ObjectTarget, type ServerState } from '../server-state.ts';
 import { methodNotAllowed, notFound, type StatusError } from '../status-error.ts';
-import { findObject, type Target, type World } from '../server-state.ts';
-import { applyObject, requireManager } from '../write/apply.ts';
+import { requireManager, serverSideApply } from '../write/apply.ts';
 import { createObject } from '../write/create.ts';
-import { type DeleteOutcome, deleteObject, deleteRequest } from '../../local/api-server/write/delete.ts';
-import { APPLY_PATCH, applyPatch, parsePatch, patchObject, requirePatchType } from '../write/patch.ts';
-import { atTarget, readObject } from '../write/read-object.ts';
-import { scaleOf, updateScale } from '../../local/api-server/write/scale.ts';
+import { type DeleteOutcome, deleteObject, deleteRequest } from '../write/delete.ts';
+import { applyPatch, applyPatchType, parsePatch, patchObject, requirePatchType } from '../write/patch.ts';
+import { pathMatches, readObject } from '../write/read-object.ts';
+import { scaleOf, updateScale } from '../write/scale.ts';
 import { updateObject } from '../write/update.ts';
-import { type Answer, type Exchange, readBody, writeOptions } from './exchange.ts';
-import type { Route } from '../../local/api-server/http/route.ts';
+import { type Exchange, type HttpResponse, readRequestBody, writeOptions } from './exchange.ts';
+import type { Route } from './route.ts';
 
-const SCALE = { kind: 'Scale', schemaName: 'io.k8s.api.autoscaling.v1.Scale' };
-const DELETE_OPTIONS = { kind: 'DeleteOptions', schemaName: 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions' };
+const scaleSchema = { kind: 'Scale', schemaName: 'io.k8s.api.autoscaling.v1.Scale' };
+const deleteOptions = { kind: 'DeleteOptions', schemaName: 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions' };
 
-/** The answer of a path that nobody serves: plain text, as kube-apiserver's. */
-export const PAGE_NOT_FOUND: Answer = { status: 404, body: '404 page not found\n' };
+/** The response to an unknown path. It is plain text, as kube-apiserver sends it. */
+export const pageNotFound: HttpResponse = { status: 404, body: '404 page not found\n' };
 
-/** Answers a request that is no watch. Throws StatusErrors. */
-export async function answer(world: World, route: Route, exchange: Exchange): Promise<Answer> {
+/** Handles a request that is not a watch. Throws StatusErrors. */
+export async function handleRequest(state: ServerState, route: Route, exchange: Exchange): Promise<HttpResponse> {
   const { resource, name, namespace, subresource } = route;
-  if (name === undefined) return answerCollection(world, route, exchange);
+  if (name === undefined) return handleCollection(state, route, exchange);
   const target = { resource, namespace: namespace ?? '', name };
-  if (subresource === '') return answerObject(world, target, '', exchange);
+  if (subresource === '') return handleObject(state, target, '', exchange);
   if (subresource === 'status' && resource.status) {
-    if (exchange.method === 'DELETE') throw refusal(resource, exchange);
-    return answerObject(world, target, 'status', exchange);
+    if (exchange.method === 'DELETE') throw unsupportedMethod(resource, exchange);
+    return handleObject(state, target, 'status', exchange);
   }
   if (subresource === 'scale' && resource.scale !== undefined)
-    return answerScale(world, target, resource.scale, exchange);
-  if (isExec(route)) return answerExec(world, route, exchange);
-  return PAGE_NOT_FOUND;
+    return handleScale(state, target, resource.scale, exchange);
+  if (isExec(route)) return handleExec(state, route, exchange);
+  return pageNotFound;
 }
 
-/** Returns how a client wants objects of a kind shown. Throws a 406 StatusError. */
-export function presentation({ now }: World, resource: Resource, { accept, query }: Exchange): Presentation {
+/** Returns the representation that the client accepts. Throws a 406 StatusError. */
+export function mediaTypeOf({ now }: ServerState, resource: ApiResource, { accept, query }: Exchange): MediaType {
   return { resource, view: acceptedView(accept), includeObject: query.get('includeObject') ?? 'Metadata', now };
 }
 
-async function answerCollection(world: World, route: Route, exchange: Exchange): Promise<Answer> {
+async function handleCollection(state: ServerState, route: Route, exchange: Exchange): Promise<HttpResponse> {
   const { resource, namespace } = route;
-  const shown = presentation(world, resource, exchange);
+  const mediaType = mediaTypeOf(state, resource, exchange);
   switch (exchange.method) {
     case 'GET': {
       const { items, metadata } = listObjects(
-        world.store,
+        state.store,
         resource,
-        selection(resource, namespace, exchange.query),
+        parseSelection(resource, namespace, exchange.query),
         exchange.query,
       );
-      return { status: 200, body: presentList(items, metadata, shown) };
+      return { status: 200, body: presentList(items, metadata, mediaType) };
     }
     case 'POST': {
-      if (resource.namespaced && namespace === undefined) return PAGE_NOT_FOUND;
+      if (resource.namespaced && namespace === undefined) return pageNotFound;
       const options = writeOptions(exchange, 'CreateOptions');
       const target = { resource, namespace: namespace ?? '', name: '' };
-      const object = atTarget(
-        readObject(world, await readBody(exchange, world.schemas, resource), resource, options),
+      const object = pathMatches(
+        readObject(state, await readRequestBody(exchange, state.schemas, resource), resource, options),
         target,
       );
-      return { status: 201, body: presentObject(createObject(world, object, resource, options), shown) };
+      return { status: 201, body: presentObject(createObject(state, object, resource, options), mediaType) };
     }
     case 'DELETE': {
-      if (resource.namespaced && namespace === undefined) throw refusal(resource, exchange);
-      const request = deleteRequest(await optionalBody(world, exchange), exchange.query);
+      if (resource.namespaced && namespace === undefined) throw unsupportedMethod(resource, exchange);
+      const request = deleteRequest(await optionalBody(state, exchange), exchange.query);
       const { items, metadata } = listObjects(
-        world.store,
+        state.store,
         resource,
-        selection(resource, namespace, exchange.query),
+        parseSelection(resource, namespace, exchange.query),
         exchange.query,
       );
       for (const item of items) {
-        deleteObject(world, { resource, namespace: namespace ?? '', name: item.metadata.name ?? '' }, request);
+        deleteObject(state, { resource, namespace: namespace ?? '', name: item.metadata.name ?? '' }, request);
       }
-      return { status: 200, body: presentList(items, metadata, shown) };
+      return { status: 200, body: presentList(items, metadata, mediaType) };
     }
     default:
-      throw refusal(resource, exchange);
+      throw unsupportedMethod(resource, exchange);
   }
 }
 
-async function answerObject(world: World, target: Target, subresource: string, exchange: Exchange): Promise<Answer> {
+async function handleObject(
+  state: ServerState,
+  target: ObjectTarget,
+  subresource: string,
+  exchange: Exchange,
+): Promise<HttpResponse> {
   const { resource, name } = target;
-  const shown = presentation(world, resource, exchange);
+  const mediaType = mediaTypeOf(state, resource, exchange);
   switch (exchange.method) {
     case 'GET': {
-      const object = findObject(world, target);
+      const object = findObject(state, target);
       if (object === undefined) throw notFound(collectionSubject(resource), name);
-      return { status: 200, body: presentObject(object, shown) };
+      return { status: 200, body: presentObject(object, mediaType) };
     }
     case 'PUT': {
       const options = writeOptions(exchange, 'UpdateOptions');
-      const object = atTarget(
-        readObject(world, await readBody(exchange, world.schemas, resource), resource, options),
+      const object = pathMatches(
+        readObject(state, await readRequestBody(exchange, state.schemas, resource), resource, options),
         target,
       );
-      const updated = updateObject(world, target, subresource, () => ({ object, replaces: true }), options);
-      return { status: 200, body: presentObject(updated, shown) };
+      const updated = updateObject(state, target, subresource, () => ({ object, replaces: true }), options);
+      return { status: 200, body: presentObject(updated, mediaType) };
     }
     case 'PATCH': {
       const { contentType } = exchange;
       requirePatchType(contentType, resource);
-      if (contentType === APPLY_PATCH) requireManager(exchange.query.get('fieldManager'));
+      if (contentType === applyPatchType) requireManager(exchange.query.get('fieldManager'));
       const options = writeOptions(exchange, 'PatchOptions');
       const text = (await exchange.bytes()).toString();
-      if (contentType !== APPLY_PATCH) {
-        const patched = patchObject(world, target, subresource, { contentType, text }, options);
-        return { status: 200, body: presentObject(patched, shown) };
+      if (contentType !== applyPatchType) {
+        const patched = patchObject(state, target, subresource, { contentType, text }, options);
+        return { status: 200, body: presentObject(patched, mediaType) };
       }
       const force = exchange.query.get('force') === 'true';
-      const { object, created } = applyObject(world, target, subresource, text, force, options);
-      return { status: created ? 201 : 200, body: presentObject(object, shown) };
+      const { object, created } = serverSideApply(state, target, subresource, text, force, options);
+      return { status: created ? 201 : 200, body: presentObject(object, mediaType) };
     }
     case 'DELETE': {
-      const request = deleteRequest(await optionalBody(world, exchange), exchange.query);
-      return { status: 200, body: deleted(deleteObject(world, target, request), target, shown) };
+      const request = deleteRequest(await optionalBody(state, exchange), exchange.query);
+      return { status: 200, body: deleteResponse(deleteObject(state, target, request), target, mediaType) };
     }
     default:
-      throw refusal(resource, exchange);
+      throw unsupportedMethod(resource, exchange);
   }
 }
 
-function refusal(resource: Resource, { method }: Exchange): StatusError {
+function unsupportedMethod(resource: ApiResource, { method }: Exchange): StatusError {
   return methodNotAllowed(collectionSubject(resource), method, resource.custom);
 }
 
-function deleted({ object, gone }: DeleteOutcome, { resource, name }: Target, shown: Presentation): JsonObject {
-  if (!gone || resource.returnsDeleted === true) return presentObject(object, shown);
+function deleteResponse(
+  { object, gone }: DeleteOutcome,
+  { resource, name }: ObjectTarget,
+  mediaType: MediaType,
+): JsonObject {
+  if (!gone || resource.returnsDeleted === true) return presentObject(object, mediaType);
   const { group, plural } = resource;
   const details = { name, ...(group === '' ? {} : { group }), kind: plural, uid: object.metadata.uid ?? '' };
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
 }
 
-async function optionalBody({ schemas }: World, exchange: Exchange): Promise<JsonObject | undefined> {
+async function optionalBody({ schemas }: ServerState, exchange: Exchange): Promise<JsonObject | undefined> {
   const bytes = await exchange.bytes();
   if (bytes.length === 0) return undefined;
-  const body = await readBody({ ...exchange, bytes: async () => bytes }, schemas, DELETE_OPTIONS);
+  const body = await readRequestBody({ ...exchange, bytes: async () => bytes }, schemas, deleteOptions);
   return isObject(body) ? body : undefined;
 }
 
-async function answerScale(
-  world: World,
-  target: Target,
-  paths: NonNullable<Resource['scale']>,
+async function handleScale(
+  state: ServerState,
+  target: ObjectTarget,
+  paths: NonNullable<ApiResource['scale']>,
   exchange: Exchange,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { resource, namespace, name } = target;
   const { method, contentType } = exchange;
   if (method === 'GET') {
-    const object = world.store.get(collectionOf(resource), { namespace, name });
+    const object = state.store.get(collectionOf(resource), { namespace, name });
     if (object === undefined) throw notFound(collectionSubject(resource), name);
     return { status: 200, body: scaleOf(object, paths) };
   }
   if (method === 'PUT') {
-    const body = await readBody(exchange, world.schemas, SCALE);
+    const body = await readRequestBody(exchange, state.schemas, scaleSchema);
     const options = writeOptions(exchange, 'UpdateOptions');
-    return { status: 200, body: updateScale(world, target, paths, () => body, options) };
+    return { status: 200, body: updateScale(state, target, paths, () => body, options) };
   }
-  if (method !== 'PATCH') throw refusal(resource, exchange);
+  if (method !== 'PATCH') throw unsupportedMethod(resource, exchange);
   requirePatchType(contentType, resource);
   const patch = parsePatch({ contentType, text: (await exchange.bytes()).toString() });
   const options = writeOptions(exchange, 'PatchOptions');
   const change = (scale: JsonObject) => applyPatch(scale, patch, contentType, resource);
-  return { status: 200, body: updateScale(world, target, paths, change, options) };
+  return { status: 200, body: updateScale(state, target, paths, change, options) };
 }

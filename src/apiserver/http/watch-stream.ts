@@ -1,21 +1,21 @@
-// The connection of a watch: frames as they come, bookmarks while it is quiet, an end after the time the client asked for, or
-// when the client reads too slowly to ever catch up.
+// The HTTP response of a watch: events as they happen, and bookmarks at intervals. The stream ends after
+// `timeoutSeconds`. A client that reads too slowly is disconnected.
 import type { ServerResponse } from 'node:http';
-import { selection } from '../../local/api-server/read/selection.ts';
-import { type Frame, startWatch } from '../../local/api-server/read/watch.ts';
-import type { World } from '../server-state.ts';
+import { parseSelection } from '../read/selection.ts';
+import { startWatch, type WatchEventJson } from '../read/watch.ts';
+import type { ServerState } from '../server-state.ts';
 import type { Exchange } from './exchange.ts';
-import type { Route } from '../../local/api-server/http/route.ts';
-import { presentation } from './verbs.ts';
+import type { Route } from './route.ts';
+import { mediaTypeOf } from './verbs.ts';
 
-/** A client that lets this much wait is cut off and may come back. */
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
-/** kube-apiserver's --min-request-timeout: a watch lasts that long or up to twice as long. */
-const DEFAULT_SECONDS = 1800;
+/** A client with more unsent data than this is disconnected. It can start a new watch. */
+const maxBufferedBytes = 64 * 1024 * 1024;
+/** kube-apiserver's --min-request-timeout. There a watch without a timeout lasts between this and twice as long. */
+const defaultTimeoutSeconds = 1800;
 
-/** Answers a watch on `response`. Throws StatusErrors, before anything is sent. */
+/** Streams a watch to `response`. Throws StatusErrors before anything is sent. */
 export function streamWatch(
-  world: World,
+  state: ServerState,
   { resource, namespace, name }: Route,
   exchange: Exchange,
   response: ServerResponse,
@@ -23,27 +23,27 @@ export function streamWatch(
 ): void {
   const { query } = exchange;
   if (name !== undefined) query.set('fieldSelector', `metadata.name=${name}`);
-  const chosen = selection(resource, namespace, query);
-  const shown = presentation(world, resource, exchange);
-  // Frames of the beginning are kept until it is sure that there is nothing to refuse.
-  const waiting: Frame[] = [];
-  let begun = false;
+  const selection = parseSelection(resource, namespace, query);
+  const mediaType = mediaTypeOf(state, resource, exchange);
+  // The first events are buffered until startWatch has returned, because it may still throw a StatusError.
+  const buffered: WatchEventJson[] = [];
+  let started = false;
   let ended = false;
-  const write = (frame: Frame): void => {
-    if (response.writableLength > MAX_WAITING_BYTES) response.destroy();
-    else response.write(`${JSON.stringify(frame)}\n`);
+  const write = (event: WatchEventJson): void => {
+    if (response.writableLength > maxBufferedBytes) response.destroy();
+    else response.write(`${JSON.stringify(event)}\n`);
   };
-  const send = (frame: Frame): void => {
-    if (begun) write(frame);
-    else waiting.push(frame);
+  const send = (event: WatchEventJson): void => {
+    if (started) write(event);
+    else buffered.push(event);
   };
-  const watch = startWatch(world.store, chosen, shown, query, send, () => {
+  const watch = startWatch(state.store, selection, mediaType, query, send, () => {
     ended = true;
   });
   response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
   response.flushHeaders();
-  begun = true;
-  for (const frame of waiting) write(frame);
+  started = true;
+  for (const event of buffered) write(event);
   if (ended) {
     response.end();
     return;
@@ -51,7 +51,7 @@ export function streamWatch(
   const bookmarks = setInterval(() => {
     if (watch.bookmarks) write(watch.bookmark());
   }, bookmarkSeconds * 1000).unref();
-  const seconds = Number(query.get('timeoutSeconds')) || DEFAULT_SECONDS;
+  const seconds = Number(query.get('timeoutSeconds')) || defaultTimeoutSeconds;
   const timeout = setTimeout(() => response.end(), seconds * 1000).unref();
   response.once('close', () => {
     watch.close();
@@ -60,7 +60,7 @@ export function streamWatch(
   });
 }
 
-/** Tells whether a request is a watch. */
+/** Returns whether a request is a watch. */
 export function isWatch({ method, query }: Exchange): boolean {
   return method === 'GET' && ['true', '1'].includes(query.get('watch') ?? '');
 }

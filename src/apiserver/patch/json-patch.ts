@@ -1,7 +1,8 @@
-// JSON patch (RFC 6902) as evanphx/json-patch does it for kube-apiserver, which lets `replace` make what was not there.
-import { isList, isObject, type Json, sameJson, textAt } from '../json.ts';
+// JSON patch (RFC 6902) and JSON merge patch (RFC 7396). JSON patch behaves as evanphx/json-patch in kube-apiserver,
+// where `replace` also creates a missing field. Strategic merge patch is in strategic-merge.ts.
+import { getString, isList, isObject, type Json, sameJson } from '../json.ts';
 
-/** Says why a patch does not fit the object. */
+/** Thrown for a patch that cannot be applied to an object. */
 export class JsonPatchError extends Error {
   constructor(message: string) {
     super(message);
@@ -9,44 +10,55 @@ export class JsonPatchError extends Error {
   }
 }
 
-/** Returns `target` with the operations applied in order. Throws a JsonPatchError for the first that does not fit. */
+/** Returns `target` with the operations applied in order. Throws a JsonPatchError for the first that fails. */
 export function jsonPatch(target: Json, operations: readonly Json[]): Json {
   return operations.reduce<Json>((document, operation) => {
-    const path = pointer(textAt(operation, 'path'));
+    const path = pointer(getString(operation, 'path'));
     const value = isObject(operation) && operation.value !== undefined ? operation.value : null;
-    switch (textAt(operation, 'op')) {
+    switch (getString(operation, 'op')) {
       case 'add':
-        return edit(document, path, (_, place) => insert(place, value));
+        return edit(document, path, (_, location) => insert(location, value));
       case 'replace':
-        return edit(document, path, (_, place) => put(place, value));
+        return edit(document, path, (_, location) => put(location, value));
       case 'remove':
-        return edit(document, path, (_, place) => remove(place));
+        return edit(document, path, (_, location) => remove(location));
       case 'move': {
-        const from = pointer(textAt(operation, 'from'));
+        const from = pointer(getString(operation, 'from'));
         const moved = read(document, from);
         return edit(
-          edit(document, from, (_, place) => remove(place)),
+          edit(document, from, (_, location) => remove(location)),
           path,
-          (_, place) => insert(place, moved),
+          (_, location) => insert(location, moved),
         );
       }
       case 'copy': {
-        const copied = read(document, pointer(textAt(operation, 'from')));
-        return edit(document, path, (_, place) => insert(place, copied));
+        const copied = read(document, pointer(getString(operation, 'from')));
+        return edit(document, path, (_, location) => insert(location, copied));
       }
       case 'test':
         if (sameJson(read(document, path, null), value)) return document;
-        throw new JsonPatchError(`testing value ${textAt(operation, 'path')} failed: test failed`);
+        throw new JsonPatchError(`testing value ${getString(operation, 'path')} failed: test failed`);
       default:
-        throw new JsonPatchError(`Unexpected kind: ${textAt(operation, 'op')}`);
+        throw new JsonPatchError(`Unexpected kind: ${getString(operation, 'op')}`);
     }
   }, target);
 }
 
-interface Place {
+/** Returns `target` with a merge patch applied: objects merge, null removes a field, other values replace. */
+export function mergePatch(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const merged: Record<string, Json> = isObject(target) ? { ...target } : {};
+  for (const [field, value] of Object.entries(patch)) {
+    if (value === null) delete merged[field];
+    else merged[field] = mergePatch(merged[field], value);
+  }
+  return merged;
+}
+
+type Location = {
   readonly container: Json;
   readonly step: string;
-}
+};
 
 function pointer(text: string): string[] {
   if (text === '') return [];
@@ -56,13 +68,13 @@ function pointer(text: string): string[] {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Replaces the container of the last step by what `change` makes of it. */
-function edit(document: Json, path: readonly string[], change: (document: Json, place: Place) => Json): Json {
+/** Returns `document` with the container of the last step of `path` replaced by the result of `change`. */
+function edit(document: Json, path: readonly string[], change: (document: Json, location: Location) => Json): Json {
   const [step, ...rest] = path;
   if (step === undefined) return change(document, { container: { '': document }, step: '' });
   if (rest.length === 0) return change(document, { container: document, step });
-  const below = read(document, [step]);
-  return put({ container: document, step }, edit(below, rest, change));
+  const child = read(document, [step]);
+  return put({ container: document, step }, edit(child, rest, change));
 }
 
 function read(document: Json, path: readonly string[], fallback?: Json): Json {
@@ -77,7 +89,7 @@ function read(document: Json, path: readonly string[], fallback?: Json): Json {
   return found;
 }
 
-function insert({ container, step }: Place, value: Json): Json {
+function insert({ container, step }: Location, value: Json): Json {
   if (isList(container)) {
     const index = step === '-' ? container.length : indexOf(container, step);
     if (index > container.length)
@@ -87,13 +99,13 @@ function insert({ container, step }: Place, value: Json): Json {
   return put({ container, step }, value);
 }
 
-function put({ container, step }: Place, value: Json): Json {
+function put({ container, step }: Location, value: Json): Json {
   if (isList(container)) return container.with(indexOf(container, step), value);
   if (!isObject(container)) throw new JsonPatchError(`doc is missing path: ${step}: missing value`);
   return { ...container, [step]: value };
 }
 
-function remove({ container, step }: Place): Json {
+function remove({ container, step }: Location): Json {
   if (isList(container)) {
     const index = indexOf(container, step);
     if (index >= container.length)

@@ -1,11 +1,12 @@
-// Strategic merge patch, as kubectl's apply, edit, label and scale send it for built-in kinds: lists with a merge key merge by
-// it, plain lists of a merging field are sets, `$patch`, `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys` direct.
+// Strategic merge patch, which kubectl apply, edit, label and scale send for built-in kinds. Lists with a merge key
+// merge by that key, lists of scalars with a merge strategy are sets. The directives are `$patch`,
+// `$deleteFromPrimitiveList`, `$setElementOrder` and `$retainKeys`.
 import { isList, isObject, type Json, sameJson } from '../json.ts';
-import { ANYTHING, fieldSchema, type Schema } from '../schema/schema.ts';
+import { anythingSchema, fieldSchema, type Schema } from '../schema/schema.ts';
 
-const DELETE_ITEMS = '$deleteFromPrimitiveList/';
-const ORDER = '$setElementOrder/';
-const RETAIN = '$retainKeys';
+const deleteItemsDirective = '$deleteFromPrimitiveList/';
+const orderDirective = '$setElementOrder/';
+const retainDirective = '$retainKeys';
 
 /** Returns `target` with a strategic merge patch applied. */
 export function strategicMerge(target: Json | undefined, patch: Json, schema: Schema): Json {
@@ -14,30 +15,31 @@ export function strategicMerge(target: Json | undefined, patch: Json, schema: Sc
   if ($patch === 'replace') return changes;
   if ($patch === 'delete') return {};
   const merged: Record<string, Json> = isObject(target) ? { ...target } : {};
-  const retained = changes[RETAIN];
+  const retained = changes[retainDirective];
   if (isList(retained)) {
     for (const field of Object.keys(merged)) if (!retained.includes(field)) delete merged[field];
   }
   for (const [field, value] of Object.entries(changes)) {
-    if (field === RETAIN || field.startsWith(ORDER)) continue;
-    if (field.startsWith(DELETE_ITEMS)) {
-      const name = field.slice(DELETE_ITEMS.length);
-      merged[name] = items(merged[name]).filter((item) => !items(value).some((gone) => sameJson(gone, item)));
+    if (field === retainDirective || field.startsWith(orderDirective)) continue;
+    if (field.startsWith(deleteItemsDirective)) {
+      const name = field.slice(deleteItemsDirective.length);
+      merged[name] = items(merged[name]).filter((item) => !items(value).some((removed) => sameJson(removed, item)));
       continue;
     }
     if (value === null) {
       delete merged[field];
       continue;
     }
-    const below = fieldSchema(schema, field) ?? ANYTHING;
-    if (isList(value)) merged[field] = mergeList(items(merged[field]), value, below, changes[`${ORDER}${field}`]);
-    else merged[field] = strategicMerge(merged[field], value, below);
+    const schemaOfField = fieldSchema(schema, field) ?? anythingSchema;
+    if (isList(value))
+      merged[field] = mergeList(items(merged[field]), value, schemaOfField, changes[`${orderDirective}${field}`]);
+    else merged[field] = strategicMerge(merged[field], value, schemaOfField);
   }
   for (const [directive, order] of Object.entries(changes)) {
-    const name = directive.slice(ORDER.length);
-    if (!directive.startsWith(ORDER) || changes[name] !== undefined || !isList(merged[name])) continue;
+    const name = directive.slice(orderDirective.length);
+    if (!directive.startsWith(orderDirective) || changes[name] !== undefined || !isList(merged[name])) continue;
     const key = mergeKey(fieldSchema(schema, name));
-    merged[name] = arranged(items(merged[name]), items(order), items(merged[name]), key);
+    merged[name] = orderItems(items(merged[name]), items(order), items(merged[name]), key);
   }
   return merged;
 }
@@ -56,7 +58,7 @@ function mergeList(
   if (key === undefined) {
     if (schema['x-kubernetes-list-type'] !== 'set') return patch;
     const added = patch.filter((item) => !target.some((known) => sameJson(known, item)));
-    return arranged([...target, ...added], items(order ?? patch), target, undefined);
+    return orderItems([...target, ...added], items(order ?? patch), target, undefined);
   }
   const changes = patch.filter(isObject);
   if (changes.some(({ $patch }) => $patch === 'replace')) return changes.filter(({ $patch }) => $patch !== 'replace');
@@ -65,17 +67,17 @@ function mergeList(
     const index = merged.findIndex((item) => isObject(item) && sameJson(item[key], change[key]));
     if (change.$patch === 'delete') {
       if (index >= 0) merged.splice(index, 1);
-    } else if (index >= 0) merged[index] = strategicMerge(merged[index], change, schema.items ?? ANYTHING);
-    else merged.push(strategicMerge({}, change, schema.items ?? ANYTHING));
+    } else if (index >= 0) merged[index] = strategicMerge(merged[index], change, schema.items ?? anythingSchema);
+    else merged.push(strategicMerge({}, change, schema.items ?? anythingSchema));
   }
-  return arranged(merged, items(order ?? patch), target, key);
+  return orderItems(merged, items(order ?? patch), target, key);
 }
 
 /**
- * Puts items into the order a patch names, or has itself; those it does not name keep their places among those that were there
- * before (strategicpatch's normalizeElementOrder and mergeSortedSlice).
+ * Returns the items in the order of `order`, which is the directive or the patch itself. Other items keep their
+ * positions relative to the items before the patch (normalizeElementOrder and mergeSortedSlice of strategicpatch).
  */
-function arranged(
+function orderItems(
   merged: readonly Json[],
   order: readonly Json[],
   before: readonly Json[],
@@ -83,14 +85,20 @@ function arranged(
 ): readonly Json[] {
   const same = (a: Json, b: Json): boolean =>
     key === undefined ? sameJson(a, b) : sameJson(field(a, key), field(b, key));
-  const place = (list: readonly Json[], item: Json): number => list.findIndex((other) => same(other, item));
-  const named = merged.filter((item) => place(order, item) >= 0).toSorted((a, b) => place(order, a) - place(order, b));
-  const others = merged.filter((item) => place(order, item) < 0);
+  const indexIn = (list: readonly Json[], item: Json): number => list.findIndex((other) => same(other, item));
+  const named = merged
+    .filter((item) => indexIn(order, item) >= 0)
+    .toSorted((a, b) => indexIn(order, a) - indexIn(order, b));
+  const others = merged.filter((item) => indexIn(order, item) < 0);
   const out: Json[] = [];
   let next = 0;
   for (const item of named) {
-    const at = place(before, item);
-    for (let other = others[next]; at >= 0 && other !== undefined && place(before, other) < at; other = others[next]) {
+    const at = indexIn(before, item);
+    for (
+      let other = others[next];
+      at >= 0 && other !== undefined && indexIn(before, other) < at;
+      other = others[next]
+    ) {
       out.push(other);
       next++;
     }

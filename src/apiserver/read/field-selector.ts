@@ -1,18 +1,18 @@
-// Field selectors: `metadata.name=a,spec.color!=red`. Only fields that a kind declares can be asked for.
-import { at, textAt } from '../json.ts';
+// Field selectors: `metadata.name=a,spec.color!=red`. Only fields that a kind declares as selectable are allowed.
+import { getIn, getString } from '../json.ts';
 import type { ApiObject } from '../object.ts';
-import type { Resource } from '../registry/resource.ts';
+import type { ApiResource } from '../registry/resource.ts';
 import { badRequest } from '../status-error.ts';
 
 /** A compiled selector. */
-export interface FieldSelector {
+export type FieldSelector = {
   matches(object: ApiObject): boolean;
-  /** The one name it asks for, where it does. */
+  /** The value of `metadata.name=`, if the selector has that term. */
   readonly name: string | undefined;
-}
+};
 
-/** Compiles a selector for a kind. Throws a 400 StatusError for a field the kind does not select by. */
-export function fieldSelector(text: string, resource: Resource): FieldSelector {
+/** Compiles a selector for a kind. Throws a 400 StatusError for a field that is not selectable. */
+export function fieldSelector(text: string, resource: ApiResource): FieldSelector {
   const terms = text
     .split(',')
     .filter((term) => term !== '')
@@ -29,15 +29,15 @@ export function fieldSelector(text: string, resource: Resource): FieldSelector {
   };
 }
 
-function isSelectable(field: string, { namespaced, selectable }: Resource): boolean {
+function isSelectable(field: string, { namespaced, selectable }: ApiResource): boolean {
   return field === 'metadata.name' || (namespaced && field === 'metadata.namespace') || selectable.includes(field);
 }
 
 function read(object: ApiObject, field: string): string {
-  // An Event's source was a struct before it was a name.
+  // The source of an Event is a struct in v1 and a name in events.k8s.io.
   if (object.kind === 'Event' && field === 'source') {
-    return textAt(object, 'source', 'component') || textAt(object, 'reportingComponent');
+    return getString(object, 'source', 'component') || getString(object, 'reportingComponent');
   }
-  const value = at(object, ...field.split('.'));
+  const value = getIn(object, ...field.split('.'));
   return value === undefined || value === null ? '' : String(value);
 }

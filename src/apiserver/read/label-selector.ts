@@ -1,16 +1,17 @@
-// Label selectors as URLs carry them: `a=b,c!=d,e in (x,y),f notin (z),g,!h` (k8s.io/apimachinery, labels).
-import { labelValueProblem, qualifiedNameProblem } from '../../local/api-server/registry/names.ts';
+// Label selectors in the syntax of query parameters: `a=b,c!=d,e in (x,y),f notin (z),g,!h` (k8s.io/apimachinery,
+// labels).
+import { labelValueError, qualifiedNameError } from '../registry/names.ts';
 import { badRequest } from '../status-error.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Compiles a selector. Throws a 400 StatusError for what is none. */
+/** Compiles a selector. Throws a 400 StatusError for an invalid one. */
 export function labelSelector(text: string): (labels: Labels) => boolean {
   const requirements = split(text).map(requirement);
   return (labels) => requirements.every((fits) => fits(labels));
 }
 
-/** Splits at the commas that are not inside a list of values. */
+/** Splits a selector at its commas, except those in a list of values. */
 function split(text: string): string[] {
   return text
     .split(/,(?![^(]*\))/)
@@ -18,12 +19,12 @@ function split(text: string): string[] {
     .filter((part, _, parts) => part !== '' || parts.length > 1);
 }
 
-const SET = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
-const EQUALITY = /^([^=!<>\s]+)\s*(==|=|!=)\s*([^=!<>\s]*)$/;
-const EXISTS = /^(!?)\s*([^=!<>()\s]+)$/;
+const setPattern = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
+const equalityPattern = /^([^=!<>\s]+)\s*(==|=|!=)\s*([^=!<>\s]*)$/;
+const existsPattern = /^(!?)\s*([^=!<>()\s]+)$/;
 
 function requirement(text: string): (labels: Labels) => boolean {
-  const set = SET.exec(text);
+  const set = setPattern.exec(text);
   if (set !== null) {
     const [, key = '', operator, list = ''] = set;
     const values = list.split(',').map((value) => checkedValue(value.trim()));
@@ -31,27 +32,27 @@ function requirement(text: string): (labels: Labels) => boolean {
     const isIn = (labels: Labels): boolean => labels[key] !== undefined && values.includes(labels[key]);
     return operator === 'in' ? isIn : (labels) => !isIn(labels);
   }
-  const equality = EQUALITY.exec(text);
+  const equality = equalityPattern.exec(text);
   if (equality !== null) {
     const [, key = '', operator, value = ''] = equality;
     checkKey(key, text);
     checkedValue(value);
     return operator === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value;
   }
-  const [, not, key] = EXISTS.exec(text) ?? [];
+  const [, not, key] = existsPattern.exec(text) ?? [];
   if (key === undefined) throw unparsable(text);
   checkKey(key, text);
   return not === '!' ? (labels) => labels[key] === undefined : (labels) => labels[key] !== undefined;
 }
 
 function checkKey(key: string, text: string): void {
-  if (qualifiedNameProblem(key) !== undefined) throw unparsable(text);
+  if (qualifiedNameError(key) !== undefined) throw unparsable(text);
 }
 
 function checkedValue(value: string): string {
-  const problem = labelValueProblem(value);
-  if (problem !== undefined)
-    throw badRequest(`unable to parse requirement: values[0][0]: Invalid value: ${JSON.stringify(value)}: ${problem}`);
+  const error = labelValueError(value);
+  if (error !== undefined)
+    throw badRequest(`unable to parse requirement: values[0][0]: Invalid value: ${JSON.stringify(value)}: ${error}`);
   return value;
 }
 

@@ -1,77 +1,84 @@
-// LIST: the present, page by page, or a version of the past, exactly. A continue token carries the version of the first page, so
-// that all pages show one moment.
+// LIST: the current version of a collection, or exactly an older one, in pages. A continue token contains the version
+// of the first page, so all pages show the same version.
 import type { ApiObject } from '../object.ts';
-import { collectionOf, type Resource } from '../registry/resource.ts';
-import { badRequest, cause, expired, invalid, tooLargeVersion } from '../status-error.ts';
+import { type ApiResource, collectionOf } from '../registry/resource.ts';
+import { badRequest, expired, invalid, statusCause, tooLargeVersion } from '../status-error.ts';
 import type { Store } from '../store/store.ts';
-import type { ListMetadata } from '../../local/api-server/read/present.ts';
-import type { Selection } from '../../local/api-server/read/selection.ts';
+import type { ListMetadata } from './present.ts';
+import type { Selection } from './selection.ts';
 
-/** A page. */
-export interface Page {
+/** One page of a list. */
+export type Page = {
   readonly items: readonly ApiObject[];
   readonly metadata: ListMetadata;
-}
+};
 
-/** Where a list goes on. */
-interface Continuation {
+/** The content of a continue token. */
+type Continuation = {
   readonly version: number;
-  /** Namespace and name of the last object seen. */
+  /** Namespace and name of the last object of the previous page. */
   readonly after: string;
-}
+};
 
-/** In a token: the page shows the present, although the first ones showed another moment. */
-const NOW = -1;
-const TOO_OLD = 'The resourceVersion for the provided list is too old.';
-const PAGE_TOO_OLD =
-  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+/**
+ * The version in a token of an inconsistent list: the next page shows the current version, not that of the first page.
+ */
+const currentVersion = -1;
+const tooOldMessage = 'The resourceVersion for the provided list is too old.';
+const pageTooOldMessage =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
+  'without the continue parameter, or use the continue token in this response to retrieve the remainder of the ' +
+  'results. Continuing with the provided token results in an inconsistent list - objects that were created, ' +
+  'modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
-/** Lists a collection. Throws StatusErrors: 400, 410 for a version forgotten, 422, 504 for one of the future. */
-export function listObjects(store: Store, resource: Resource, chosen: Selection, query: URLSearchParams): Page {
-  const limit = positive(query.get('limit') ?? '', 'limit');
+/** Lists a collection. Throws StatusErrors: 400, 410 for a compacted version, 422, 504 for a version in the future. */
+export function listObjects(store: Store, resource: ApiResource, selection: Selection, query: URLSearchParams): Page {
+  const limit = parseCount(query.get('limit') ?? '', 'limit');
   const token = query.get('continue') ?? '';
-  const asked = query.get('resourceVersion') ?? '';
+  const requested = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';
-  requireSense(match, asked, token);
+  requireValidOptions(match, requested, token);
   const from = token === '' ? undefined : readToken(token);
   const exact =
     from?.version ??
-    (match === 'Exact' || (match === '' && limit > 0 && asked !== '' && asked !== '0') ? version(asked) : undefined);
-  if (exact === undefined && asked !== '' && version(asked) > store.version())
-    throw tooLargeVersion(version(asked), store.version());
-  const at = exact === undefined || exact === NOW ? store.version() : exact;
-  const all = objectsAt(store, collectionOf(resource), chosen.namespace, at, from);
-  const selected = chosen.whole ? all : all.filter(chosen.matches);
+    (match === 'Exact' || (match === '' && limit > 0 && requested !== '' && requested !== '0')
+      ? parseListVersion(requested)
+      : undefined);
+  if (exact === undefined && requested !== '' && parseListVersion(requested) > store.version())
+    throw tooLargeVersion(parseListVersion(requested), store.version());
+  const at = exact === undefined || exact === currentVersion ? store.version() : exact;
+  const all = objectsAt(store, collectionOf(resource), selection.namespace, at, from);
+  const selected = selection.unfiltered ? all : all.filter(selection.matches);
   const start = from === undefined ? 0 : firstAfter(selected, from.after);
   const items = limit === 0 && start === 0 ? selected : selected.slice(start, limit === 0 ? undefined : start + limit);
   const remaining = selected.length - start - items.length;
   const last = items.at(-1);
   const metadata: ListMetadata = {
     resourceVersion: String(at),
-    ...(remaining > 0 && last !== undefined ? { continue: writeToken({ version: at, after: placeOf(last) }) } : {}),
-    // A selection would have to be looked at to the end to be counted, so the real server does not.
-    ...(remaining > 0 && chosen.whole ? { remainingItemCount: remaining } : {}),
+    ...(remaining > 0 && last !== undefined ? { continue: writeToken({ version: at, after: keyOf(last) }) } : {}),
+    // kube-apiserver does not count the remaining items of a selection, because it would have to read all of them.
+    ...(remaining > 0 && selection.unfiltered ? { remainingItemCount: remaining } : {}),
   };
   return { items, metadata };
 }
 
-function requireSense(match: string, asked: string, token: string): void {
-  const refuse = (detail: string): Error =>
-    invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [cause.forbidden('resourceVersionMatch', detail)]);
+function requireValidOptions(match: string, requested: string, token: string): void {
+  const forbiddenMatch = (detail: string): Error =>
+    invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [statusCause.forbidden('resourceVersionMatch', detail)]);
   if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') {
-    const wrong = cause.notSupported('resourceVersionMatch', JSON.stringify(match), [
+    const cause = statusCause.notSupported('resourceVersionMatch', JSON.stringify(match), [
       '"Exact"',
       '"NotOlderThan"',
       '""',
     ]);
-    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [wrong]);
+    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [cause]);
   }
-  if (match !== '' && token !== '') throw refuse('resourceVersionMatch is forbidden when continue is provided');
-  if (match !== '' && asked === '')
-    throw refuse('resourceVersionMatch is forbidden unless resourceVersion is provided');
-  if (match === 'Exact' && asked === '0')
-    throw refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
-  if (token !== '' && asked !== '' && asked !== '0') {
+  if (match !== '' && token !== '') throw forbiddenMatch('resourceVersionMatch is forbidden when continue is provided');
+  if (match !== '' && requested === '')
+    throw forbiddenMatch('resourceVersionMatch is forbidden unless resourceVersion is provided');
+  if (match === 'Exact' && requested === '0')
+    throw forbiddenMatch('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+  if (token !== '' && requested !== '' && requested !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue');
   }
 }
@@ -86,13 +93,13 @@ function objectsAt(
   if (at > store.version()) throw tooLargeVersion(at, store.version());
   if (at === store.version()) return store.list(collection, namespace);
   if (at < store.oldest()) {
-    if (from === undefined) throw expired(TOO_OLD);
-    throw expired(PAGE_TOO_OLD, writeToken({ version: NOW, after: from.after }));
+    if (from === undefined) throw expired(tooOldMessage);
+    throw expired(pageTooOldMessage, writeToken({ version: currentVersion, after: from.after }));
   }
   return store.listAt(collection, at, namespace);
 }
 
-function placeOf({ metadata }: ApiObject): string {
+function keyOf({ metadata }: ApiObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 }
 
@@ -114,18 +121,18 @@ function readToken(token: string): Continuation {
     const { rv, start }: { rv?: unknown; start?: unknown } = JSON.parse(Buffer.from(token, 'base64url').toString());
     if (typeof rv === 'number' && typeof start === 'string') return { version: rv, after: start };
   } catch {
-    // Not ours: refused below.
+    // Not a token of this server.
   }
   throw badRequest('continue key is not valid: illegal base64 data or unknown version');
 }
 
-/** Reads a version. Throws a 400 StatusError for what is none. */
-export function version(text: string): number {
+/** Parses a resourceVersion. Throws a 400 StatusError if it is not a number. */
+export function parseListVersion(text: string): number {
   if (text === '' || text === '0') return 0;
-  return positive(text, 'resourceVersion');
+  return parseCount(text, 'resourceVersion');
 }
 
-function positive(text: string, name: string): number {
+function parseCount(text: string, name: string): number {
   if (text === '') return 0;
   if (!/^\d+$/.test(text)) {
     throw badRequest(

@@ -1,29 +1,29 @@
-// Which representation a client accepts: whole objects, metadata only, or a Table. Always JSON: protobuf is passed over, so
-// that clients which prefer it take their second choice.
+// Content negotiation: whole objects, metadata only, or a Table, always as JSON. protobuf is skipped, so clients that
+// prefer it get the next media type that they accept.
 import { notAcceptable } from '../status-error.ts';
 
-/** How objects are shown. */
+/** The representation of objects in a response. */
 export type View = 'object' | 'metadata' | 'table';
 
-const VIEWS: Readonly<Record<string, View>> = {
+const viewByKind: Readonly<Record<string, View>> = {
   '': 'object',
   Table: 'table',
   PartialObjectMetadata: 'metadata',
   PartialObjectMetadataList: 'metadata',
 };
 
-/** One part of an Accept header. */
-interface Accepted {
+/** One media range of an Accept header. */
+type Accepted = {
   readonly type: string;
   readonly parameters: Readonly<Record<string, string>>;
-}
+};
 
-/** Returns the first view that a client accepts and this server has. Throws a 406 StatusError when there is none. */
+/** Returns the first accepted view that this server supports. Throws a 406 StatusError if there is none. */
 export function acceptedView(accept: string | undefined): View {
-  for (const { type, parameters } of accepted(accept)) {
+  for (const { type, parameters } of parseAccept(accept)) {
     if (!['application/json', 'application/*', '*/*'].includes(type)) continue;
     const { as = '', g = 'meta.k8s.io', v = 'v1' } = parameters;
-    const view = VIEWS[as];
+    const view = viewByKind[as];
     if (view === undefined || (as !== '' && (g !== 'meta.k8s.io' || v !== 'v1'))) continue;
     return view;
   }
@@ -32,7 +32,7 @@ export function acceptedView(accept: string | undefined): View {
 
 /** Returns whether a client prefers aggregated discovery to the older documents. */
 export function acceptsAggregatedDiscovery(accept: string | undefined): boolean {
-  return accepted(accept).some(
+  return parseAccept(accept).some(
     ({ type, parameters }) =>
       type === 'application/json' &&
       parameters.as === 'APIGroupDiscoveryList' &&
@@ -41,8 +41,8 @@ export function acceptsAggregatedDiscovery(accept: string | undefined): boolean 
   );
 }
 
-/** Splits an Accept header. Clients list what they prefer first; nobody here weighs by `q`. */
-function accepted(accept: string | undefined): Accepted[] {
+/** Parses an Accept header. The order of the list is the order of preference; `q` is ignored. */
+function parseAccept(accept: string | undefined): Accepted[] {
   const header = accept === undefined || accept.trim() === '' ? '*/*' : accept;
   return header.split(',').map((part) => {
     const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim());

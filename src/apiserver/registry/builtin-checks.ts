@@ -1,19 +1,19 @@
-// What kube-apiserver refuses on built-in kinds, as far as a controller of ours could run into it: required parts of a spec, and
-// fields that never change.
-import { isList, isObject, type Json, objectAt, sameJson } from '../json.ts';
+// Validation of built-in kinds, limited to the errors that Outrigger's controllers can cause: missing required fields,
+// changes of immutable fields, invalid keys.
+import { getMap, isList, isObject, type Json, sameJson } from '../json.ts';
 import { fieldSchema, type Schema } from '../schema/schema.ts';
-import { type Cause, cause } from '../status-error.ts';
+import { type StatusCause, statusCause } from '../status-error.ts';
 import type { Check } from './resource.ts';
 
-/** Returns a cause for every required field that is missing. A status is the server's own, so nobody has to complete it. */
-export function checkRequired(value: Json, schema: Schema, path = ''): Cause[] {
+/** Returns a cause for every missing required field. Status and metadata are skipped: the server completes them. */
+export function checkRequired(value: Json, schema: Schema, path = ''): StatusCause[] {
   if (isList(value))
     return value.flatMap((item, index) => checkRequired(item, schema.items ?? {}, `${path}[${index}]`));
   if (!isObject(value)) return [];
   const step = (field: string): string => (path === '' ? field : `${path}.${field}`);
   const missing = (schema.required ?? []).filter((field) => value[field] === undefined && !mayBeZero(schema, field));
   return [
-    ...missing.map((field) => cause.required(step(field))),
+    ...missing.map((field) => statusCause.required(step(field))),
     ...Object.entries(value).flatMap(([field, content]) => {
       const below = fieldSchema(schema, field);
       return below === undefined || step(field) === 'status' || step(field) === 'metadata'
@@ -23,27 +23,30 @@ export function checkRequired(value: Json, schema: Schema, path = ''): Cause[] {
   ];
 }
 
-/** Lists and numbers have a zero value in Go, which the published schema calls required and the server does not ask for. */
+/**
+ * Returns whether kube-apiserver accepts an object without a required field. Lists, numbers and booleans have a zero
+ * value in Go, so the server does not check them although the published schema requires them.
+ */
 function mayBeZero(schema: Schema, field: string): boolean {
   const type = schema.properties?.[field]?.type;
   return type === 'array' ? field !== 'containers' : type === 'boolean' || type === 'integer' || field === 'metadata';
 }
 
-/** Refuses changes of fields of the spec that are fixed when the object is made. */
-export function fixedInSpec(...fields: readonly string[]): Check {
+/** Returns a check that rejects changes of fields of the spec. */
+export function immutableFields(...fields: readonly string[]): Check {
   return (object, old) => {
     if (old === undefined) return [];
     return fields
-      .filter((field) => !sameJson(objectAt(object, 'spec')[field], objectAt(old, 'spec')[field]))
+      .filter((field) => !sameJson(getMap(object, 'spec')[field], getMap(old, 'spec')[field]))
       .map((field) => {
-        const value = objectAt(object, 'spec')[field] ?? null;
-        return cause.invalid(`spec.${field}`, JSON.stringify(value), 'field is immutable');
+        const value = getMap(object, 'spec')[field] ?? null;
+        return statusCause.invalid(`spec.${field}`, JSON.stringify(value), 'field is immutable');
       });
   };
 }
 
-// validation.go of apps: everything else in a StatefulSet's spec is fixed.
-const STATEFUL_SET_MUTABLE = [
+// All other fields in the spec of a StatefulSet are immutable (validation.go of apps).
+const mutableStatefulSetFields = [
   'replicas',
   'ordinals',
   'template',
@@ -53,58 +56,60 @@ const STATEFUL_SET_MUTABLE = [
   'minReadySeconds',
 ];
 
-/** Refuses changes of what a StatefulSet may not change. */
+/** Rejects changes of the immutable fields of a StatefulSet. */
 export const checkStatefulSet: Check = (object, old) => {
   if (old === undefined) return [];
-  const fixed = (spec: object): [string, unknown][] =>
-    Object.entries(spec).filter(([field]) => !STATEFUL_SET_MUTABLE.includes(field));
-  const [now, before] = [fixed(objectAt(object, 'spec')), fixed(objectAt(old, 'spec'))];
+  const immutablePart = (spec: object): [string, unknown][] =>
+    Object.entries(spec).filter(([field]) => !mutableStatefulSetFields.includes(field));
+  const [now, before] = [immutablePart(getMap(object, 'spec')), immutablePart(getMap(old, 'spec'))];
   if (JSON.stringify(now.sort()) === JSON.stringify(before.sort())) return [];
   const allowed =
-    "'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds'";
-  return [cause.forbidden('spec', `updates to statefulset spec for fields other than ${allowed} are forbidden`)];
+    "'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', " +
+    "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds'";
+  return [statusCause.forbidden('spec', `updates to statefulset spec for fields other than ${allowed} are forbidden`)];
 };
 
-const KEY_WORDS =
-  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+const keyRule =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or " +
+  "'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
-/** Refuses keys of a ConfigMap or Secret that could not be names of files. */
+/** Rejects keys of a ConfigMap or Secret that are not valid as file names. */
 export const checkKeys: Check = (object) =>
   ['data', 'binaryData'].flatMap((field) =>
-    Object.keys(objectAt(object, field))
+    Object.keys(getMap(object, field))
       .filter((key) => !/^[-._a-zA-Z0-9]{1,253}$/.test(key) || key === '.' || key.startsWith('..'))
-      .map((key) => cause.invalid(`${field}[${key}]`, JSON.stringify(key), KEY_WORDS)),
+      .map((key) => statusCause.invalid(`${field}[${key}]`, JSON.stringify(key), keyRule)),
   );
 
-/** Refuses changes of a ConfigMap or Secret that calls itself immutable. */
+/** Rejects changes of an immutable ConfigMap or Secret. */
 export const checkImmutable: Check = (object, old) => {
   if (old?.immutable !== true) return [];
-  const causes: Cause[] = [];
+  const causes: StatusCause[] = [];
   if (object.immutable !== true)
-    causes.push(cause.forbidden('immutable', 'field is immutable when `immutable` is set'));
+    causes.push(statusCause.forbidden('immutable', 'field is immutable when `immutable` is set'));
   for (const field of ['data', 'binaryData'] as const) {
     if (!sameJson(object[field] ?? {}, old[field] ?? {})) {
-      causes.push(cause.forbidden(field, 'field is immutable when `immutable` is set'));
+      causes.push(statusCause.forbidden(field, 'field is immutable when `immutable` is set'));
     }
   }
   return causes;
 };
 
-/** Refuses another role in an existing binding. */
+/** Rejects a change of the role of a binding. */
 export const checkRoleRef: Check = (object, old) => {
   if (old === undefined || sameJson(object.roleRef, old.roleRef)) return [];
-  return [cause.invalid('roleRef', JSON.stringify(object.roleRef ?? null), 'cannot change roleRef')];
+  return [statusCause.invalid('roleRef', JSON.stringify(object.roleRef ?? null), 'cannot change roleRef')];
 };
 
-/** Requires that a workload's template carries the labels it selects. */
+/** Requires that the pod template of a workload has the labels of its selector. */
 export const checkSelector: Check = (object) => {
-  const { selector = {}, template = {} } = objectAt(object, 'spec');
-  const wanted = objectAt(selector, 'matchLabels');
-  const labels = objectAt(template, 'metadata', 'labels');
+  const { selector = {}, template = {} } = getMap(object, 'spec');
+  const wanted = getMap(selector, 'matchLabels');
+  const labels = getMap(template, 'metadata', 'labels');
   if (!isObject(selector) || Object.keys(selector).length === 0) return [];
   if (Object.entries(wanted).every(([label, value]) => labels[label] === value)) return [];
   return [
-    cause.invalid(
+    statusCause.invalid(
       'spec.template.metadata.labels',
       JSON.stringify(labels),
       '`selector` does not match template `labels`',
@@ -112,23 +117,23 @@ export const checkSelector: Check = (object) => {
   ];
 };
 
-/** Applies several checks. */
+/** Combines several checks. */
 export function allOf(...checks: readonly Check[]): Check {
   return (object, old) => checks.flatMap((check) => check(object, old));
 }
 
-/** Requires that an Event lives where the object it is about does; those of cluster-scoped objects live in `default`. */
+/** Requires that an Event is in the namespace of its object. Events of cluster-scoped objects are in `default`. */
 export const checkEvent: Check = ({ metadata, involvedObject }) =>
-  aboutNamespace('involvedObject', involvedObject, metadata.namespace);
+  checkObjectNamespace('involvedObject', involvedObject, metadata.namespace);
 
-/** Requires what the newer API of Events asks for. */
+/** Validates an Event of events.k8s.io, which also requires `eventTime`. */
 export const checkNewEvent: Check = ({ metadata, regarding, eventTime }) => [
-  ...aboutNamespace('regarding', regarding, metadata.namespace),
-  ...(eventTime === undefined ? [cause.required('eventTime')] : []),
+  ...checkObjectNamespace('regarding', regarding, metadata.namespace),
+  ...(eventTime === undefined ? [statusCause.required('eventTime')] : []),
 ];
 
-function aboutNamespace(field: string, about: Json | undefined, namespace = ''): Cause[] {
-  const given = objectAt({ about: about ?? {} }, 'about').namespace ?? '';
+function checkObjectNamespace(field: string, about: Json | undefined, namespace = ''): StatusCause[] {
+  const given = getMap({ about: about ?? {} }, 'about').namespace ?? '';
   if (given === namespace || (given === '' && ['default', 'kube-system'].includes(namespace))) return [];
-  return [cause.invalid(`${field}.namespace`, JSON.stringify(given), 'does not match event.namespace')];
+  return [statusCause.invalid(`${field}.namespace`, JSON.stringify(given), 'does not match event.namespace')];
 }

@@ -1,49 +1,51 @@
-// What kube-apiserver fills into built-in objects, as far as the world of one machine sees it: workloads that say how many, and
-// Services, Namespaces and Secrets in the shape that clients expect back.
-import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '../json.ts';
+// Defaults of built-in kinds, limited to the fields that clients of this server read: workloads, Pods, Services,
+// Namespaces, Secrets, bindings, EndpointSlices and admission policies.
+import { getList, getMap, getString, isObject, type Json, type JsonObject } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
 
-/** Service addresses are 10.0.0.1 to 10.0.0.254, and then the first ones again: nothing routes to them here. */
-const LAST_ADDRESS = 254;
+/**
+ * Services get the addresses 10.0.0.1 to 10.0.0.254 in turn. They repeat after that, because nothing routes to them.
+ */
+const lastAddress = 254;
 
 type Defaults = (spec: JsonObject, object: ApiObject, old: ApiObject | undefined) => JsonObject;
 
-/** Returns a `prepare` that completes the spec; a new object begins with `status`. */
+/** Returns a `prepare` that completes the spec and sets the `status` of a new object. */
 export function inSpec(
   complete: Defaults,
   status?: JsonObject,
 ): (object: ApiObject, old: ApiObject | undefined) => ApiObject {
   return (object, old) => ({
     ...object,
-    spec: complete(objectAt(object, 'spec'), object, old),
+    spec: complete(getMap(object, 'spec'), object, old),
     ...(status === undefined || old !== undefined ? {} : { status }),
   });
 }
 
-/** A Deployment's spec. */
+/** Defaults of the spec of a Deployment. */
 export const deploymentSpec: Defaults = (spec) => ({
   replicas: 1,
   revisionHistoryLimit: 10,
   progressDeadlineSeconds: 600,
   ...spec,
-  strategy: strategy(objectAt(spec, 'strategy')),
-  template: template(objectAt(spec, 'template')),
+  strategy: strategy(getMap(spec, 'strategy')),
+  template: template(getMap(spec, 'template')),
 });
 
 function strategy(given: JsonObject): JsonObject {
-  const type = textAt(given, 'type') || 'RollingUpdate';
+  const type = getString(given, 'type') || 'RollingUpdate';
   if (type !== 'RollingUpdate') return { ...given, type };
-  return { type, rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%', ...objectAt(given, 'rollingUpdate') } };
+  return { type, rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%', ...getMap(given, 'rollingUpdate') } };
 }
 
-/** A ReplicaSet's spec. */
+/** Defaults of the spec of a ReplicaSet. */
 export const replicaSetSpec: Defaults = (spec) => ({
   replicas: 1,
   ...spec,
   ...(isObject(spec.template) ? { template: template(spec.template) } : {}),
 });
 
-/** A StatefulSet's spec. */
+/** Defaults of the spec of a StatefulSet. */
 export const statefulSetSpec: Defaults = (spec) => ({
   replicas: 1,
   revisionHistoryLimit: 10,
@@ -51,14 +53,14 @@ export const statefulSetSpec: Defaults = (spec) => ({
   updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
   persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
   ...spec,
-  template: template(objectAt(spec, 'template')),
+  template: template(getMap(spec, 'template')),
 });
 
 function template(given: JsonObject): JsonObject {
-  return { metadata: {}, ...given, spec: podSpec(objectAt(given, 'spec')) };
+  return { metadata: {}, ...given, spec: podSpec(getMap(given, 'spec')) };
 }
 
-/** A Pod's spec. */
+/** Adds the defaults of the spec of a Pod. */
 function podSpec(spec: JsonObject): JsonObject {
   const lists = ['containers', 'initContainers'].filter((field) => spec[field] !== undefined);
   return {
@@ -74,7 +76,7 @@ function podSpec(spec: JsonObject): JsonObject {
 }
 
 function container(given: JsonObject): JsonObject {
-  const image = textAt(given, 'image');
+  const image = getString(given, 'image');
   const tag = /:([^/@]+)$/.exec(image)?.[1] ?? (image.includes('@') ? 'digest' : 'latest');
   const probes = ['livenessProbe', 'readinessProbe', 'startupProbe'].filter((field) => given[field] !== undefined);
   return {
@@ -84,7 +86,7 @@ function container(given: JsonObject): JsonObject {
     resources: {},
     ...given,
     ...(given.ports === undefined ? {} : { ports: each(given.ports, (port) => ({ protocol: 'TCP', ...port })) }),
-    ...Object.fromEntries(probes.map((field) => [field, probe(objectAt(given, field))])),
+    ...Object.fromEntries(probes.map((field) => [field, probe(getMap(given, field))])),
   };
 }
 
@@ -104,19 +106,19 @@ function volume(given: JsonObject): JsonObject {
   const sources = ['configMap', 'secret', 'projected', 'downwardAPI'].filter((field) => isObject(given[field]));
   return {
     ...given,
-    ...Object.fromEntries(sources.map((field) => [field, { defaultMode: 420, ...objectAt(given, field) }])),
+    ...Object.fromEntries(sources.map((field) => [field, { defaultMode: 420, ...getMap(given, field) }])),
   };
 }
 
-/** Returns the defaults of a Service's spec, with addresses of its own for each server. */
+/** Returns the defaults of the spec of a Service. Each server has its own address counter. */
 export function createServiceSpec(): Defaults {
   let allocated = 0;
   const address = (): string => {
-    allocated = (allocated % LAST_ADDRESS) + 1;
+    allocated = (allocated % lastAddress) + 1;
     return `10.0.0.${allocated}`;
   };
   return (spec, _object, old) => {
-    const type = textAt(spec, 'type') || 'ClusterIP';
+    const type = getString(spec, 'type') || 'ClusterIP';
     const ports = each(spec.ports ?? [], (port) => ({
       protocol: 'TCP',
       ...(port.port === undefined ? {} : { targetPort: port.port }),
@@ -124,38 +126,38 @@ export function createServiceSpec(): Defaults {
     }));
     const plain = { sessionAffinity: 'None', ...spec, type, ...(ports.length === 0 ? {} : { ports }) };
     if (type === 'ExternalName') return plain;
-    const clusterIP = textAt(spec, 'clusterIP') || textAt(old, 'spec', 'clusterIP') || address();
+    const clusterIP = getString(spec, 'clusterIP') || getString(old, 'spec', 'clusterIP') || address();
     const shared = { internalTrafficPolicy: 'Cluster', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' };
     return { ...shared, ...plain, clusterIP, clusterIPs: [clusterIP] };
   };
 }
 
-/** A Namespace: the label that names it, and what namespaces have from their first moment. */
+/** Completes a Namespace: the label with its name, the finalizer in its spec, and its phase. */
 export function prepareNamespace(object: ApiObject, old: ApiObject | undefined): ApiObject {
   const labels = { 'kubernetes.io/metadata.name': object.metadata.name ?? '', ...object.metadata.labels };
-  const status = old === undefined ? { phase: 'Active' } : objectAt(object, 'status');
+  const status = old === undefined ? { phase: 'Active' } : getMap(object, 'status');
   return { ...withMetadata(object, { labels }), spec: { finalizers: ['kubernetes'] }, status };
 }
 
-/** A Secret: what was given as text is stored as bytes. */
+/** Completes a Secret: `stringData` is stored as base64 in `data`. */
 export function prepareSecret(object: ApiObject): ApiObject {
   const { stringData, ...rest } = object;
-  const written = Object.entries(objectAt({ stringData: stringData ?? {} }, 'stringData')).map(([key, value]) => [
+  const encoded = Object.entries(getMap({ stringData: stringData ?? {} }, 'stringData')).map(([key, value]) => [
     key,
     Buffer.from(typeof value === 'string' ? value : '').toString('base64'),
   ]);
-  const data = { ...objectAt(object, 'data'), ...Object.fromEntries(written) };
+  const data = { ...getMap(object, 'data'), ...Object.fromEntries(encoded) };
   const { apiVersion, kind, metadata } = object;
   return { type: 'Opaque', ...rest, apiVersion, kind, metadata, ...(Object.keys(data).length === 0 ? {} : { data }) };
 }
 
-/** A new Pod waits to be scheduled. */
+/** Completes a Pod. A new Pod is Pending. */
 export function preparePod(object: ApiObject, old: ApiObject | undefined): ApiObject {
-  const complete = { ...object, spec: { enableServiceLinks: true, ...podSpec(objectAt(object, 'spec')) } };
+  const complete = { ...object, spec: { enableServiceLinks: true, ...podSpec(getMap(object, 'spec')) } };
   return old === undefined ? { ...complete, status: { phase: 'Pending', qosClass: 'BestEffort' } } : complete;
 }
 
-/** A binding names the group of its role, and each subject its own. */
+/** Completes a binding: the API group of its role and of each subject. */
 export function prepareBinding(object: ApiObject): ApiObject {
   const group = 'rbac.authorization.k8s.io';
   const subjects = each(object.subjects ?? [], (subject) =>
@@ -163,20 +165,20 @@ export function prepareBinding(object: ApiObject): ApiObject {
   );
   return {
     ...object,
-    roleRef: { apiGroup: group, ...objectAt(object, 'roleRef') },
+    roleRef: { apiGroup: group, ...getMap(object, 'roleRef') },
     ...(subjects.length === 0 ? {} : { subjects }),
   };
 }
 
-/** An EndpointSlice's ports are TCP unless they say otherwise. */
+/** Completes an EndpointSlice: the default protocol of its ports is TCP. */
 export function prepareEndpointSlice(object: ApiObject): ApiObject {
   if (object.ports === undefined) return object;
   return { ...object, ports: each(object.ports, (port) => ({ name: '', protocol: 'TCP', ...port })) };
 }
 
-/** An admission policy's spec. */
+/** Defaults of the spec of a ValidatingAdmissionPolicy. */
 export const admissionPolicySpec: Defaults = (spec) => {
-  const constraints = objectAt(spec, 'matchConstraints');
+  const constraints = getMap(spec, 'matchConstraints');
   const rules = each(constraints.resourceRules ?? [], (rule) => ({ scope: '*', ...rule }));
   return {
     failurePolicy: 'Fail',
@@ -196,5 +198,5 @@ export const admissionPolicySpec: Defaults = (spec) => {
 };
 
 function each(list: Json | undefined, complete: (item: JsonObject) => JsonObject): JsonObject[] {
-  return listAt({ list: list ?? [] }, 'list').map((item) => complete(isObject(item) ? item : {}));
+  return getList({ list: list ?? [] }, 'list').map((item) => complete(isObject(item) ? item : {}));
 }

@@ -1,14 +1,16 @@
-// The built-in kinds this server serves: what our own client, kubectl and the sample controllers use, and nothing more.
-import type { BuiltinSchemas } from '../../local/api-server/schema/builtins.ts';
+// The built-in kinds of this server: those that Outrigger's client, kubectl and the sample controllers use.
+import type { BuiltinSchemas } from '../schema/builtins.ts';
 import {
   allOf,
+  checkEvent,
   checkImmutable,
   checkKeys,
+  checkNewEvent,
   checkRequired,
   checkRoleRef,
   checkSelector,
   checkStatefulSet,
-  fixedInSpec,
+  immutableFields,
 } from './builtin-checks.ts';
 import {
   admissionPolicySpec,
@@ -23,28 +25,60 @@ import {
   replicaSetSpec,
   statefulSetSpec,
 } from './builtin-defaults.ts';
-import { builtinColumns, PLAIN } from './columns.ts';
-import { checkDefinition, definitionNameProblem, prepareDefinition } from './definition.ts';
-import { EVENT, NEW_EVENT } from '../../local/api-server/registry/event-kinds.ts';
-import { labelProblem, namespaceNameProblem, pathSegmentProblem } from '../../local/api-server/registry/names.ts';
-import type { Described, Resource, ScalePaths } from './resource.ts';
+import { builtinColumns, plainColumns } from './columns.ts';
+import { checkDefinition, definitionNameError, prepareDefinition } from './definition.ts';
+import { labelError, namespaceNameError, pathSegmentError } from './names.ts';
+import type { ApiResource, ResourceDefinition, ScalePaths } from './resource.ts';
 
-const SCALE: ScalePaths = {
+const scalePaths: ScalePaths = {
   specReplicas: ['spec', 'replicas'],
   statusReplicas: ['status', 'replicas'],
   selector: ['spec', 'selector'],
 };
-const CLUSTER = { namespaced: false };
-const RBAC = { nameProblem: pathSegmentProblem };
+const clusterScoped = { namespaced: false };
+const rbacResource = { nameError: pathSegmentError };
 
-const CORE: readonly Described[] = [
+/** Events of the core group, which kubectl reads. Events are stored in this form. */
+const eventKind: ResourceDefinition = {
+  kind: 'Event',
+  plural: 'events',
+  shortNames: ['ev'],
+  selectable: [
+    ...['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(
+      (f) => `involvedObject.${f}`,
+    ),
+    ...['reason', 'reportingComponent', 'source', 'type'],
+  ],
+  check: checkEvent,
+};
+
+/** Events of events.k8s.io/v1: the same objects with other field names. */
+const newEventKind: ResourceDefinition = {
+  ...eventKind,
+  alias: {
+    collection: '/events',
+    apiVersion: 'v1',
+    fields: {
+      regarding: 'involvedObject',
+      note: 'message',
+      reportingController: 'reportingComponent',
+      deprecatedSource: 'source',
+      deprecatedFirstTimestamp: 'firstTimestamp',
+      deprecatedLastTimestamp: 'lastTimestamp',
+      deprecatedCount: 'count',
+    },
+  },
+  check: checkNewEvent,
+};
+
+const coreKinds: readonly ResourceDefinition[] = [
   {
     kind: 'Namespace',
     plural: 'namespaces',
     shortNames: ['ns'],
-    ...CLUSTER,
+    ...clusterScoped,
     status: true,
-    nameProblem: namespaceNameProblem,
+    nameError: namespaceNameError,
     prepare: prepareNamespace,
     returnsDeleted: true,
   },
@@ -62,12 +96,12 @@ const CORE: readonly Described[] = [
     shortNames: ['svc'],
     categories: ['all'],
     status: true,
-    nameProblem: labelProblem,
-    check: fixedInSpec('clusterIP'),
+    nameError: labelError,
+    check: immutableFields('clusterIP'),
     returnsDeleted: true,
   },
   { kind: 'ServiceAccount', plural: 'serviceaccounts', shortNames: ['sa'], returnsDeleted: true },
-  EVENT,
+  eventKind,
   {
     kind: 'Pod',
     plural: 'pods',
@@ -89,20 +123,20 @@ const CORE: readonly Described[] = [
   },
 ];
 
-const APPS: readonly Described[] = [
+const appsKinds: readonly ResourceDefinition[] = [
   {
     kind: 'Deployment',
     plural: 'deployments',
     shortNames: ['deploy'],
     prepare: inSpec(deploymentSpec, {}),
-    check: allOf(fixedInSpec('selector'), checkSelector),
+    check: allOf(immutableFields('selector'), checkSelector),
   },
   {
     kind: 'ReplicaSet',
     plural: 'replicasets',
     shortNames: ['rs'],
     prepare: inSpec(replicaSetSpec, { replicas: 0 }),
-    check: allOf(fixedInSpec('selector'), checkSelector),
+    check: allOf(immutableFields('selector'), checkSelector),
   },
   {
     kind: 'StatefulSet',
@@ -111,51 +145,55 @@ const APPS: readonly Described[] = [
     prepare: inSpec(statefulSetSpec, { replicas: 0, availableReplicas: 0 }),
     check: allOf(checkStatefulSet, checkSelector),
   },
-].map((described) => ({
-  ...described,
+].map((definition) => ({
+  ...definition,
   categories: ['all'],
   status: true,
-  // A Deployment's annotations are copied to its ReplicaSets, so they count as a change of what is wanted.
-  generation: described.kind === 'Deployment' ? 'spec-and-annotations' : 'spec',
-  scale: SCALE,
+  // The annotations of a Deployment are copied to its ReplicaSets, so a change of them raises the generation.
+  generation: definition.kind === 'Deployment' ? 'spec-and-annotations' : 'spec',
+  scale: scalePaths,
 }));
 
-const GROUPS: readonly { readonly group: string; readonly schemas: string; readonly kinds: readonly Described[] }[] = [
-  { group: '', schemas: 'io.k8s.api.core.v1', kinds: CORE },
-  { group: 'apps', schemas: 'io.k8s.api.apps.v1', kinds: APPS },
+const groupKinds: readonly {
+  readonly group: string;
+  readonly schemas: string;
+  readonly kinds: readonly ResourceDefinition[];
+}[] = [
+  { group: '', schemas: 'io.k8s.api.core.v1', kinds: coreKinds },
+  { group: 'apps', schemas: 'io.k8s.api.apps.v1', kinds: appsKinds },
   {
     group: 'discovery.k8s.io',
     schemas: 'io.k8s.api.discovery.v1',
     kinds: [{ kind: 'EndpointSlice', plural: 'endpointslices', generation: 'content', prepare: prepareEndpointSlice }],
   },
-  { group: 'events.k8s.io', schemas: 'io.k8s.api.events.v1', kinds: [NEW_EVENT] },
+  { group: 'events.k8s.io', schemas: 'io.k8s.api.events.v1', kinds: [newEventKind] },
   { group: 'coordination.k8s.io', schemas: 'io.k8s.api.coordination.v1', kinds: [{ kind: 'Lease', plural: 'leases' }] },
   {
     group: 'rbac.authorization.k8s.io',
     schemas: 'io.k8s.api.rbac.v1',
     kinds: [
-      { kind: 'Role', plural: 'roles', ...RBAC },
-      { kind: 'ClusterRole', plural: 'clusterroles', ...RBAC, ...CLUSTER },
-      { kind: 'RoleBinding', plural: 'rolebindings', ...RBAC, prepare: prepareBinding, check: checkRoleRef },
+      { kind: 'Role', plural: 'roles', ...rbacResource },
+      { kind: 'ClusterRole', plural: 'clusterroles', ...rbacResource, ...clusterScoped },
+      { kind: 'RoleBinding', plural: 'rolebindings', ...rbacResource, prepare: prepareBinding, check: checkRoleRef },
       {
         kind: 'ClusterRoleBinding',
         plural: 'clusterrolebindings',
-        ...RBAC,
-        ...CLUSTER,
+        ...rbacResource,
+        ...clusterScoped,
         prepare: prepareBinding,
         check: checkRoleRef,
       },
     ],
   },
   {
-    // Stored, so that generated manifests can be applied; nothing here enforces them.
+    // Admission policies are stored, so that generated manifests can be applied. They are not enforced.
     group: 'admissionregistration.k8s.io',
     schemas: 'io.k8s.api.admissionregistration.v1',
     kinds: [
       {
         kind: 'ValidatingAdmissionPolicy',
         plural: 'validatingadmissionpolicies',
-        ...CLUSTER,
+        ...clusterScoped,
         status: true,
         prepare: inSpec(admissionPolicySpec, {}),
         generation: 'spec',
@@ -163,7 +201,7 @@ const GROUPS: readonly { readonly group: string; readonly schemas: string; reado
       {
         kind: 'ValidatingAdmissionPolicyBinding',
         plural: 'validatingadmissionpolicybindings',
-        ...CLUSTER,
+        ...clusterScoped,
         generation: 'spec',
       },
     ],
@@ -177,10 +215,10 @@ const GROUPS: readonly { readonly group: string; readonly schemas: string; reado
         plural: 'customresourcedefinitions',
         shortNames: ['crd', 'crds'],
         categories: ['api-extensions'],
-        ...CLUSTER,
+        ...clusterScoped,
         status: true,
         generation: 'spec',
-        nameProblem: definitionNameProblem,
+        nameError: definitionNameError,
         prepare: prepareDefinition,
         check: checkDefinition,
       },
@@ -189,17 +227,17 @@ const GROUPS: readonly { readonly group: string; readonly schemas: string; reado
 ];
 
 /** Returns the built-in kinds. */
-export function builtinResources(schemas: BuiltinSchemas): Resource[] {
+export function builtinResources(schemas: BuiltinSchemas): ApiResource[] {
   const prepareService = inSpec(createServiceSpec(), { loadBalancer: {} });
-  return GROUPS.flatMap(({ group, schemas: prefix, kinds }) =>
-    kinds.map((described): Resource => {
-      const schemaName = `${prefix}.${described.kind}`;
-      const { check } = described;
+  return groupKinds.flatMap(({ group, schemas: prefix, kinds }) =>
+    kinds.map((definition): ApiResource => {
+      const schemaName = `${prefix}.${definition.kind}`;
+      const { check } = definition;
       return {
         group,
         version: 'v1',
-        listKind: `${described.kind}List`,
-        singular: described.kind.toLowerCase(),
+        listKind: `${definition.kind}List`,
+        singular: definition.kind.toLowerCase(),
         shortNames: [],
         categories: [],
         namespaced: true,
@@ -210,11 +248,11 @@ export function builtinResources(schemas: BuiltinSchemas): Resource[] {
         },
         status: false,
         generation: 'none',
-        columns: builtinColumns[described.kind] ?? PLAIN,
+        columns: builtinColumns[definition.kind] ?? plainColumns,
         selectable: [],
         needsVersion: false,
-        ...described,
-        ...(described.kind === 'Service' ? { prepare: prepareService } : {}),
+        ...definition,
+        ...(definition.kind === 'Service' ? { prepare: prepareService } : {}),
         check: (object, old) => [
           ...checkRequired(object, schemas.resolved(schemaName)),
           ...(check?.(object, old) ?? []),

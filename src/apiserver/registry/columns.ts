@@ -1,11 +1,12 @@
-// Columns of Tables: how kubectl prints. Every kind has a name and an age; kinds with more say so here or in their CRD.
-import { isList, isObject, type Json, listAt, numberAt, objectAt, textAt } from '../json.ts';
+// The columns of Tables, which kubectl prints. Every kind has a name and an age. Further columns of built-in kinds are
+// here, those of custom kinds in their CRD.
+import { getList, getMap, getNumber, getString, isList, isObject, type Json } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import { jsonPath } from './json-path.ts';
 import type { Column } from './resource.ts';
 
-/** The name of an object. */
-export const NAME: Column = {
+/** The column with the name of an object. */
+export const nameColumn: Column = {
   name: 'Name',
   type: 'string',
   format: 'name',
@@ -13,13 +14,13 @@ export const NAME: Column = {
   cell: ({ metadata }) => metadata.name ?? '',
 };
 
-/** How long an object has existed. */
-export const AGE: Column = column('Age', ({ metadata }) => metadata.creationTimestamp ?? null, { type: 'date' });
+/** The column with the age of an object. */
+export const ageColumn: Column = column('Age', ({ metadata }) => metadata.creationTimestamp ?? null, { type: 'date' });
 
-/** The columns of a kind that says nothing. */
-export const PLAIN: readonly Column[] = [NAME, AGE];
+/** The columns of a kind without columns of its own. */
+export const plainColumns: readonly Column[] = [nameColumn, ageColumn];
 
-/** Makes a column of text. */
+/** Returns a column. */
 function column(
   name: string,
   cell: (object: ApiObject) => Json,
@@ -28,20 +29,20 @@ function column(
   return { name, type, priority, cell };
 }
 
-/** Makes a column of what a JSONPath finds, as a CRD declares it. */
+/** Returns a printer column of a CRD, with the value at its JSONPath. */
 export function pathColumn(declared: Json): Column {
-  const type = textAt(declared, 'type');
-  const find = jsonPath(textAt(declared, 'jsonPath'));
-  const description = textAt(declared, 'description');
+  const type = getString(declared, 'type');
+  const find = jsonPath(getString(declared, 'jsonPath'));
+  const description = getString(declared, 'description');
   return {
-    name: textAt(declared, 'name'),
+    name: getString(declared, 'name'),
     type,
-    format: textAt(declared, 'format'),
+    format: getString(declared, 'format'),
     description:
       description === ''
-        ? `Custom resource definition column (in JSONPath format): ${textAt(declared, 'jsonPath')}`
+        ? `Custom resource definition column (in JSONPath format): ${getString(declared, 'jsonPath')}`
         : description,
-    priority: numberAt(declared, 'priority') ?? 0,
+    priority: getNumber(declared, 'priority') ?? 0,
     cell: (object) => typed(find(object), type),
   };
 }
@@ -61,156 +62,169 @@ const integer = { type: 'integer' };
 const wide = { priority: 1 };
 
 const ready = (field: string) => (object: ApiObject) =>
-  `${numberAt(object, 'status', field) ?? 0}/${numberAt(object, 'spec', 'replicas') ?? 0}`;
+  `${getNumber(object, 'status', field) ?? 0}/${getNumber(object, 'spec', 'replicas') ?? 0}`;
 
 function containers(object: ApiObject, field: 'name' | 'image'): string {
-  return listAt(object, 'spec', 'template', 'spec', 'containers')
-    .map((container) => textAt(container, field))
+  return getList(object, 'spec', 'template', 'spec', 'containers')
+    .map((container) => getString(container, field))
     .join(',');
 }
 
 function selector(value: Json | undefined): string {
   const labels = isObject(value) && isObject(value.matchLabels) ? value.matchLabels : isObject(value) ? value : {};
-  const said = Object.entries(labels).map(([label, wanted]) => `${label}=${String(wanted)}`);
-  return said.length === 0 ? '<none>' : said.join(',');
+  const parts = Object.entries(labels).map(([label, wanted]) => `${label}=${String(wanted)}`);
+  return parts.length === 0 ? '<none>' : parts.join(',');
 }
 
 const workload = [
   column('Containers', (object) => containers(object, 'name'), wide),
   column('Images', (object) => containers(object, 'image'), wide),
-  column('Selector', (object) => selector(objectAt(object, 'spec').selector), wide),
+  column('Selector', (object) => selector(getMap(object, 'spec').selector), wide),
 ];
 
-/** Columns of built-in kinds. */
+/** The columns of built-in kinds. */
 export const builtinColumns: Readonly<Record<string, readonly Column[]>> = {
-  Namespace: [NAME, column('Status', (object) => textAt(object, 'status', 'phase')), AGE],
+  Namespace: [nameColumn, column('Status', (object) => getString(object, 'status', 'phase')), ageColumn],
   ConfigMap: [
-    NAME,
+    nameColumn,
     column(
       'Data',
-      (object) => Object.keys(objectAt(object, 'data')).length + Object.keys(objectAt(object, 'binaryData')).length,
+      (object) => Object.keys(getMap(object, 'data')).length + Object.keys(getMap(object, 'binaryData')).length,
     ),
-    AGE,
+    ageColumn,
   ],
   Secret: [
-    NAME,
-    column('Type', (object) => textAt(object, 'type')),
-    column('Data', (object) => Object.keys(objectAt(object, 'data')).length, integer),
-    AGE,
+    nameColumn,
+    column('Type', (object) => getString(object, 'type')),
+    column('Data', (object) => Object.keys(getMap(object, 'data')).length, integer),
+    ageColumn,
   ],
   Service: [
-    NAME,
-    column('Type', (object) => textAt(object, 'spec', 'type')),
-    column('Cluster-IP', (object) => textAt(object, 'spec', 'clusterIP') || '<none>'),
-    column('External-IP', (object) => textAt(object, 'spec', 'externalName') || '<none>'),
+    nameColumn,
+    column('Type', (object) => getString(object, 'spec', 'type')),
+    column('Cluster-IP', (object) => getString(object, 'spec', 'clusterIP') || '<none>'),
+    column('External-IP', (object) => getString(object, 'spec', 'externalName') || '<none>'),
     column('Port(s)', (object) => ports(object)),
-    AGE,
-    column('Selector', (object) => selector(objectAt(object, 'spec').selector), wide),
+    ageColumn,
+    column('Selector', (object) => selector(getMap(object, 'spec').selector), wide),
   ],
   Pod: [
-    NAME,
+    nameColumn,
     column('Ready', (object) => {
-      const statuses = listAt(object, 'status', 'containerStatuses');
+      const statuses = getList(object, 'status', 'containerStatuses');
       const up = statuses.filter((status) => isObject(status) && status.ready === true).length;
-      return `${up}/${listAt(object, 'spec', 'containers').length}`;
+      return `${up}/${getList(object, 'spec', 'containers').length}`;
     }),
     column('Status', (object) =>
-      object.metadata.deletionTimestamp === undefined ? textAt(object, 'status', 'phase') : 'Terminating',
+      object.metadata.deletionTimestamp === undefined ? getString(object, 'status', 'phase') : 'Terminating',
     ),
     column('Restarts', (object) =>
       String(
-        listAt(object, 'status', 'containerStatuses').reduce<number>(
-          (sum, status) => sum + (numberAt(status, 'restartCount') ?? 0),
+        getList(object, 'status', 'containerStatuses').reduce<number>(
+          (sum, status) => sum + (getNumber(status, 'restartCount') ?? 0),
           0,
         ),
       ),
     ),
-    AGE,
-    column('IP', (object) => textAt(object, 'status', 'podIP') || '<none>', wide),
-    column('Node', (object) => textAt(object, 'spec', 'nodeName') || '<none>', wide),
+    ageColumn,
+    column('IP', (object) => getString(object, 'status', 'podIP') || '<none>', wide),
+    column('Node', (object) => getString(object, 'spec', 'nodeName') || '<none>', wide),
     column('Nominated Node', () => '<none>', wide),
     column('Readiness Gates', () => '<none>', wide),
   ],
   Deployment: [
-    NAME,
+    nameColumn,
     column('Ready', ready('readyReplicas')),
-    column('Up-to-date', (object) => numberAt(object, 'status', 'updatedReplicas') ?? 0, integer),
-    column('Available', (object) => numberAt(object, 'status', 'availableReplicas') ?? 0, integer),
-    AGE,
+    column('Up-to-date', (object) => getNumber(object, 'status', 'updatedReplicas') ?? 0, integer),
+    column('Available', (object) => getNumber(object, 'status', 'availableReplicas') ?? 0, integer),
+    ageColumn,
     ...workload,
   ],
   ReplicaSet: [
-    NAME,
-    column('Desired', (object) => numberAt(object, 'spec', 'replicas') ?? 0, integer),
-    column('Current', (object) => numberAt(object, 'status', 'replicas') ?? 0, integer),
-    column('Ready', (object) => numberAt(object, 'status', 'readyReplicas') ?? 0, integer),
-    AGE,
+    nameColumn,
+    column('Desired', (object) => getNumber(object, 'spec', 'replicas') ?? 0, integer),
+    column('Current', (object) => getNumber(object, 'status', 'replicas') ?? 0, integer),
+    column('Ready', (object) => getNumber(object, 'status', 'readyReplicas') ?? 0, integer),
+    ageColumn,
     ...workload,
   ],
-  StatefulSet: [NAME, column('Ready', ready('readyReplicas')), AGE, ...workload.slice(0, 2)],
+  StatefulSet: [nameColumn, column('Ready', ready('readyReplicas')), ageColumn, ...workload.slice(0, 2)],
   Event: [
     column(
       'Last Seen',
       (object) =>
-        textAt(object, 'lastTimestamp') || textAt(object, 'eventTime') || (object.metadata.creationTimestamp ?? null),
+        getString(object, 'lastTimestamp') ||
+        getString(object, 'eventTime') ||
+        (object.metadata.creationTimestamp ?? null),
       { type: 'date' },
     ),
-    column('Type', (object) => textAt(object, 'type')),
-    column('Reason', (object) => textAt(object, 'reason')),
+    column('Type', (object) => getString(object, 'type')),
+    column('Reason', (object) => getString(object, 'reason')),
     column(
       'Object',
       (object) =>
-        `${textAt(object, 'involvedObject', 'kind').toLowerCase()}/${textAt(object, 'involvedObject', 'name')}`,
+        `${getString(object, 'involvedObject', 'kind').toLowerCase()}/${getString(object, 'involvedObject', 'name')}`,
     ),
-    column('Subobject', (object) => textAt(object, 'involvedObject', 'fieldPath'), wide),
-    column('Source', (object) => textAt(object, 'source', 'component') || textAt(object, 'reportingComponent'), wide),
-    column('Message', (object) => textAt(object, 'message').trim()),
-    column('First Seen', (object) => textAt(object, 'firstTimestamp') || (object.metadata.creationTimestamp ?? null), {
-      type: 'date',
-      priority: 1,
-    }),
-    column('Count', (object) => numberAt(object, 'count') ?? 1, { type: 'integer', priority: 1 }),
-    { ...NAME, priority: 1 },
+    column('Subobject', (object) => getString(object, 'involvedObject', 'fieldPath'), wide),
+    column(
+      'Source',
+      (object) => getString(object, 'source', 'component') || getString(object, 'reportingComponent'),
+      wide,
+    ),
+    column('Message', (object) => getString(object, 'message').trim()),
+    column(
+      'First Seen',
+      (object) => getString(object, 'firstTimestamp') || (object.metadata.creationTimestamp ?? null),
+      {
+        type: 'date',
+        priority: 1,
+      },
+    ),
+    column('Count', (object) => getNumber(object, 'count') ?? 1, { type: 'integer', priority: 1 }),
+    { ...nameColumn, priority: 1 },
   ],
-  CustomResourceDefinition: [NAME, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
+  CustomResourceDefinition: [nameColumn, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
   EndpointSlice: [
-    NAME,
-    column('AddressType', (object) => textAt(object, 'addressType')),
+    nameColumn,
+    column('AddressType', (object) => getString(object, 'addressType')),
     column(
       'Ports',
       (object) =>
-        listAt(object, 'ports')
-          .map((port) => String(numberAt(port, 'port') ?? '*'))
+        getList(object, 'ports')
+          .map((port) => String(getNumber(port, 'port') ?? '*'))
           .join(',') || '<unset>',
     ),
     column(
       'Endpoints',
       (object) =>
-        listAt(object, 'endpoints')
-          .flatMap((endpoint) => listAt(endpoint, 'addresses'))
+        getList(object, 'endpoints')
+          .flatMap((endpoint) => getList(endpoint, 'addresses'))
           .join(',') || '<unset>',
     ),
-    AGE,
+    ageColumn,
   ],
-  Lease: [NAME, column('Holder', (object) => textAt(object, 'spec', 'holderIdentity')), AGE],
-  Role: [NAME, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
-  ClusterRole: [NAME, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
-  RoleBinding: [NAME, column('Role', (object) => roleRef(object)), AGE],
-  ClusterRoleBinding: [NAME, column('Role', (object) => roleRef(object)), AGE],
+  Lease: [nameColumn, column('Holder', (object) => getString(object, 'spec', 'holderIdentity')), ageColumn],
+  Role: [nameColumn, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
+  ClusterRole: [nameColumn, column('Created At', ({ metadata }) => metadata.creationTimestamp ?? null)],
+  RoleBinding: [nameColumn, column('Role', (object) => roleRef(object)), ageColumn],
+  ClusterRoleBinding: [nameColumn, column('Role', (object) => roleRef(object)), ageColumn],
 };
 
 function ports(object: ApiObject): string {
-  const said = listAt(object, 'spec', 'ports').map(
-    (port) => `${numberAt(port, 'port') ?? 0}/${textAt(port, 'protocol')}`,
+  const parts = getList(object, 'spec', 'ports').map(
+    (port) => `${getNumber(port, 'port') ?? 0}/${getString(port, 'protocol')}`,
   );
-  return said.length === 0 ? '<none>' : said.join(',');
+  return parts.length === 0 ? '<none>' : parts.join(',');
 }
 
 function roleRef(object: ApiObject): string {
-  return `${textAt(object, 'roleRef', 'kind')}/${textAt(object, 'roleRef', 'name')}`;
+  return `${getString(object, 'roleRef', 'kind')}/${getString(object, 'roleRef', 'name')}`;
 }
 
-/** Returns an age as kubectl writes it: `45s`, `3m20s`, `5h`, `12d`, `2y10d` (k8s.io/apimachinery, duration.HumanDuration). */
+/**
+ * Returns an age in kubectl's format: `45s`, `3m20s`, `5h`, `12d`, `2y10d` (k8s.io/apimachinery,
+ * duration.HumanDuration).
+ */
 export function age(since: Json, now: Date): string {
   if (typeof since !== 'string') return isList(since) ? '' : '<unknown>';
   const seconds = Math.floor((now.getTime() - Date.parse(since)) / 1000);

@@ -1,75 +1,80 @@
-// From a CustomResourceDefinition to what the server knows about the kinds it defines: one resource for each served version.
-import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '../json.ts';
+// Converts a CustomResourceDefinition to ApiResources: one for each served version.
+import { getList, getMap, getString, isObject, type Json, type JsonObject } from '../json.ts';
 import { type ApiObject, isApiObject } from '../object.ts';
 import { fillDefaults } from '../schema/prune.ts';
 import type { Schema } from '../schema/schema.ts';
-import { AGE, NAME, pathColumn } from './columns.ts';
-import type { Resource, ScalePaths } from './resource.ts';
+import { ageColumn, nameColumn, pathColumn } from './columns.ts';
+import type { ApiResource, ScalePaths } from './resource.ts';
 
-/** Returns the resources a definition defines. `objectMeta` is the schema of metadata, which every kind has. */
-export function customResources(definition: ApiObject, objectMeta: Schema): Resource[] {
-  const spec = objectAt(definition, 'spec');
-  const names = objectAt(spec, 'names');
-  return listAt(spec, 'versions')
+/** Returns the resources of a definition. `objectMeta` is the schema of the metadata of every kind. */
+export function customResources(definition: ApiObject, objectMeta: Schema): ApiResource[] {
+  const spec = getMap(definition, 'spec');
+  const names = getMap(spec, 'names');
+  return getList(spec, 'versions')
     .filter(isObject)
     .filter(({ served }) => served === true)
-    .map((version): Resource => {
-      const subresources = objectAt(version, 'subresources');
+    .map((version): ApiResource => {
+      const subresources = getMap(version, 'subresources');
       const scale = scalePaths(subresources.scale);
-      const columns = listAt(version, 'additionalPrinterColumns');
-      const schema = wholeSchema(objectAt(version, 'schema', 'openAPIV3Schema'), objectMeta);
+      const columns = getList(version, 'additionalPrinterColumns');
+      const schema = objectSchema(getMap(version, 'schema', 'openAPIV3Schema'), objectMeta);
       return {
-        group: textAt(spec, 'group'),
-        version: textAt(version, 'name'),
-        kind: textAt(names, 'kind'),
-        listKind: textAt(names, 'listKind'),
-        plural: textAt(names, 'plural'),
-        singular: textAt(names, 'singular'),
+        group: getString(spec, 'group'),
+        version: getString(version, 'name'),
+        kind: getString(names, 'kind'),
+        listKind: getString(names, 'listKind'),
+        plural: getString(names, 'plural'),
+        singular: getString(names, 'singular'),
         shortNames: texts(names, 'shortNames'),
         categories: texts(names, 'categories'),
-        namespaced: textAt(spec, 'scope') === 'Namespaced',
+        namespaced: getString(spec, 'scope') === 'Namespaced',
         custom: true,
         schema,
         complete: completer(schema),
         status: subresources.status !== undefined,
         ...(scale === undefined ? {} : { scale }),
         generation: 'content',
-        columns: [NAME, ...(columns.length === 0 ? [AGE] : columns.map(pathColumn))],
-        selectable: listAt(version, 'selectableFields').map((field) => textAt(field, 'jsonPath').replace(/^\./, '')),
+        columns: [nameColumn, ...(columns.length === 0 ? [ageColumn] : columns.map(pathColumn))],
+        selectable: getList(version, 'selectableFields').map((field) =>
+          getString(field, 'jsonPath').replace(/^\./, ''),
+        ),
         needsVersion: true,
       };
     });
 }
 
 function texts(object: JsonObject, field: string): string[] {
-  return listAt(object, field).filter((value) => typeof value === 'string');
+  return getList(object, field).filter((value) => typeof value === 'string');
 }
 
-/** Adds what every object has. The edge where a definition's JSON becomes a schema: the definition was checked when it was stored. */
-function wholeSchema(written: JsonObject, objectMeta: Schema): Schema {
-  const schema: Schema = JSON.parse(JSON.stringify(written));
+/**
+ * Returns the schema of a whole object: the declared schema, with apiVersion, kind and metadata. The JSON needs no
+ * further checks, because the definition was validated when it was stored.
+ */
+function objectSchema(source: JsonObject, objectMeta: Schema): Schema {
+  const schema: Schema = JSON.parse(JSON.stringify(source));
   const text: Schema = { type: 'string' };
   return { ...schema, properties: { ...schema.properties, apiVersion: text, kind: text, metadata: objectMeta } };
 }
 
-/** Each object is looked at once for each schema: what is complete is remembered to be. */
+/** Returns a function that fills in defaults. The result is cached for each stored object. */
 function completer(schema: Schema): (object: ApiObject) => ApiObject {
-  const known = new WeakMap<ApiObject, ApiObject>();
+  const completed = new WeakMap<ApiObject, ApiObject>();
   const { metadata: _, ...properties } = schema.properties ?? {};
   const content = { ...schema, properties };
   return (object) => {
-    const found = known.get(object);
+    const found = completed.get(object);
     if (found !== undefined) return found;
     const filled = fillDefaults(object, content);
     const complete = isApiObject(filled) ? filled : object;
-    known.set(object, complete);
+    completed.set(object, complete);
     return complete;
   };
 }
 
 function scalePaths(declared: Json | undefined): ScalePaths | undefined {
   if (!isObject(declared)) return undefined;
-  const path = (field: string): string[] => textAt(declared, field).split('.').filter(Boolean);
+  const path = (field: string): string[] => getString(declared, field).split('.').filter(Boolean);
   const selector = path('labelSelectorPath');
   return {
     specReplicas: path('specReplicasPath'),

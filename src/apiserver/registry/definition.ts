@@ -1,26 +1,26 @@
-// CustomResourceDefinitions as objects: what the server completes in them, says about them in their status, and refuses.
-// What they define is in custom-resources.ts.
-import { isObject, type JsonObject, listAt, objectAt, sameJson, textAt } from '../json.ts';
+// CustomResourceDefinitions as objects: their defaults, their status and their validation. custom-resources.ts derives
+// the served kinds from them.
+import { getList, getMap, getString, isObject, type JsonObject, sameJson } from '../json.ts';
 import { type ApiObject, withMetadata } from '../object.ts';
-import { type Cause, cause } from '../status-error.ts';
-import { subdomainProblem } from '../../local/api-server/registry/names.ts';
-import { checkStructure } from '../../local/api-server/registry/structure.ts';
+import { type StatusCause, statusCause } from '../status-error.ts';
+import { subdomainError } from './names.ts';
+import { checkStructure } from './structure.ts';
 
-/** Holds a definition until its objects are gone. */
-export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
+/** The finalizer of a definition. The collector removes it after the objects of the definition are deleted. */
+export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-const APPROVAL = 'api-approved.kubernetes.io';
+const approvalAnnotation = 'api-approved.kubernetes.io';
 
-/** Returns what is wrong with a definition's name. */
-export function definitionNameProblem(name: string): string | undefined {
-  return subdomainProblem(name);
+/** Returns the error of the name of a definition, or undefined. */
+export function definitionNameError(name: string): string | undefined {
+  return subdomainError(name);
 }
 
-/** Completes names, and accepts them at once: a definition is served from the moment it is stored. */
+/** Completes the names of a definition and accepts them immediately: it is served as soon as it is stored. */
 export function prepareDefinition(object: ApiObject, old: ApiObject | undefined): ApiObject {
-  const spec = objectAt(object, 'spec');
-  const given = objectAt(spec, 'names');
-  const kind = textAt(given, 'kind');
+  const spec = getMap(object, 'spec');
+  const given = getMap(spec, 'names');
+  const kind = getString(given, 'kind');
   const names: JsonObject = { singular: kind.toLowerCase(), listKind: `${kind}List`, ...given };
   const complete = { ...object, spec: { conversion: { strategy: 'None' }, ...spec, names } };
   if (old === undefined) {
@@ -29,15 +29,15 @@ export function prepareDefinition(object: ApiObject, old: ApiObject | undefined)
       condition('NamesAccepted', 'NoConflicts', 'no conflicts found', time),
       condition('Established', 'InitialNamesAccepted', 'the initial names have been accepted', time),
     ];
-    const finalizers = [...new Set([...(object.metadata.finalizers ?? []), CLEANUP])];
+    const finalizers = [...new Set([...(object.metadata.finalizers ?? []), cleanupFinalizer])];
     return withMetadata(
-      { ...complete, status: { conditions, acceptedNames: names, storedVersions: [storage(spec)] } },
+      { ...complete, status: { conditions, acceptedNames: names, storedVersions: [storageVersion(spec)] } },
       { finalizers },
     );
   }
-  const status = objectAt(old, 'status');
-  const stored = listAt(status, 'storedVersions');
-  const storedVersions = stored.includes(storage(spec)) ? stored : [...stored, storage(spec)];
+  const status = getMap(old, 'status');
+  const stored = getList(status, 'storedVersions');
+  const storedVersions = stored.includes(storageVersion(spec)) ? stored : [...stored, storageVersion(spec)];
   return { ...complete, status: { ...status, acceptedNames: names, storedVersions } };
 }
 
@@ -45,23 +45,26 @@ function condition(type: string, reason: string, message: string, lastTransition
   return { type, status: 'True', lastTransitionTime, reason, message };
 }
 
-function storage(spec: JsonObject): string {
-  return textAt(
-    listAt(spec, 'versions').find((version) => isObject(version) && version.storage === true),
+function storageVersion(spec: JsonObject): string {
+  return getString(
+    getList(spec, 'versions').find((version) => isObject(version) && version.storage === true),
     'name',
   );
 }
 
-/** Returns what is wrong with a definition, as far as it would make what it defines behave otherwise than on a real server. */
-export function checkDefinition(object: ApiObject, old: ApiObject | undefined): readonly Cause[] {
-  const spec = objectAt(object, 'spec');
-  const names = objectAt(spec, 'names');
-  const group = textAt(spec, 'group');
-  const causes: Cause[] = [];
-  const wanted = `${textAt(names, 'plural')}.${group}`;
-  if (object.metadata.name !== wanted) {
+/**
+ * Validates a definition. Only the rules are checked that would otherwise make the kind behave differently from a real
+ * server.
+ */
+export function checkDefinition(object: ApiObject, old: ApiObject | undefined): readonly StatusCause[] {
+  const spec = getMap(object, 'spec');
+  const names = getMap(spec, 'names');
+  const group = getString(spec, 'group');
+  const causes: StatusCause[] = [];
+  const expectedName = `${getString(names, 'plural')}.${group}`;
+  if (object.metadata.name !== expectedName) {
     causes.push(
-      cause.invalid(
+      statusCause.invalid(
         'metadata.name',
         JSON.stringify(object.metadata.name ?? ''),
         'must be spec.names.plural+"."+spec.group',
@@ -69,20 +72,20 @@ export function checkDefinition(object: ApiObject, old: ApiObject | undefined): 
     );
   }
   if (group !== '' && !group.includes('.')) {
-    causes.push(cause.invalid('spec.group', JSON.stringify(group), 'should be a domain with at least one dot'));
+    causes.push(statusCause.invalid('spec.group', JSON.stringify(group), 'should be a domain with at least one dot'));
   }
-  if (old === undefined) causes.push(...checkApproval(group, object.metadata.annotations?.[APPROVAL] ?? ''));
+  if (old === undefined) causes.push(...checkApproval(group, object.metadata.annotations?.[approvalAnnotation] ?? ''));
   else {
     for (const field of ['group', 'scope']) {
-      const before = objectAt(old, 'spec')[field];
+      const before = getMap(old, 'spec')[field];
       if (!sameJson(spec[field], before))
-        causes.push(cause.invalid(`spec.${field}`, JSON.stringify(spec[field] ?? null), 'field is immutable'));
+        causes.push(statusCause.invalid(`spec.${field}`, JSON.stringify(spec[field] ?? null), 'field is immutable'));
     }
   }
-  const versions = listAt(spec, 'versions');
+  const versions = getList(spec, 'versions');
   if (versions.filter((version) => isObject(version) && version.storage === true).length !== 1) {
     causes.push(
-      cause.invalid(
+      statusCause.invalid(
         'spec.versions',
         JSON.stringify(versions),
         'must have exactly one version marked as storage version',
@@ -90,19 +93,22 @@ export function checkDefinition(object: ApiObject, old: ApiObject | undefined): 
     );
   }
   for (const [index, version] of versions.entries()) {
-    // One schema for all versions is called by the place it had in v1beta1.
+    // kube-apiserver reports the schema of a single version under its path in v1beta1.
     const path =
       versions.length === 1 ? 'spec.validation.openAPIV3Schema' : `spec.versions[${index}].schema.openAPIV3Schema`;
     const schema = isObject(version) && isObject(version.schema) ? version.schema.openAPIV3Schema : undefined;
-    if (!isObject(schema)) causes.push(cause.required(`spec.versions[${index}].schema.openAPIV3Schema`));
+    if (!isObject(schema)) causes.push(statusCause.required(`spec.versions[${index}].schema.openAPIV3Schema`));
     else causes.push(...checkStructure(schema, path));
   }
   return causes;
 }
 
-/** Returns what is wrong with the approval of a definition in a group of Kubernetes' own: a URL, or an honest "unapproved". */
-function checkApproval(group: string, approval: string): readonly Cause[] {
+/**
+ * Checks the approval annotation of a definition in a group of Kubernetes: it must be a URL, or start with
+ * "unapproved".
+ */
+function checkApproval(group: string, approval: string): readonly StatusCause[] {
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group) || approval.startsWith('unapproved') || URL.canParse(approval))
     return [];
-  return [cause.required(`metadata.annotations[${APPROVAL}]`)];
+  return [statusCause.required(`metadata.annotations[${approvalAnnotation}]`)];
 }

@@ -1,16 +1,16 @@
-// JSONPath as printer columns use it: `.a.b`, `.a\.b`, `['a.b']`, `[0]`, `[*]`, `[?(@.type=="Ready")]`.
+// The part of JSONPath that printer columns use: `.a.b`, `.a\.b`, `['a.b']`, `[0]`, `[*]`, `[?(@.type=="Ready")]`.
 import { isList, isObject, type Json } from '../json.ts';
 
 type Step = (value: Json) => readonly Json[];
 
-/** Compiles a path. What it does not understand finds nothing. */
+/** Compiles a path. An unsupported path finds nothing. */
 export function jsonPath(path: string): (value: Json) => readonly Json[] {
   const steps = parse(path.replace(/^\{|\}$/g, '').replace(/^\$/, ''));
   if (steps === undefined) return () => [];
   return (value) => steps.reduce<readonly Json[]>((found, step) => found.flatMap(step), [value]);
 }
 
-const FILTER = /^\[\?\(@\.([\w.-]+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|([\w.-]+))\)\]/;
+const filterPattern = /^\[\?\(@\.([\w.-]+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|([\w.-]+))\)\]/;
 
 function parse(path: string): Step[] | undefined {
   const steps: Step[] = [];
@@ -19,11 +19,11 @@ function parse(path: string): Step[] | undefined {
     const name = /^\.((?:\\.|[^.[\\])+)/.exec(rest);
     const quoted = /^\['((?:[^'\\]|\\.)*)'\]/.exec(rest);
     const index = /^\[(-?\d+|\*)\]/.exec(rest);
-    const filter = FILTER.exec(rest);
-    if (name?.[1] !== undefined) steps.push(name[1] === '*' ? everything : field(name[1].replaceAll(/\\(.)/g, '$1')));
+    const filter = filterPattern.exec(rest);
+    if (name?.[1] !== undefined) steps.push(name[1] === '*' ? allValues : field(name[1].replaceAll(/\\(.)/g, '$1')));
     else if (quoted?.[1] !== undefined) steps.push(field(quoted[1].replaceAll(/\\(.)/g, '$1')));
-    else if (index?.[1] !== undefined) steps.push(index[1] === '*' ? everything : item(Number(index[1])));
-    else if (filter !== null) steps.push(where(filter));
+    else if (index?.[1] !== undefined) steps.push(index[1] === '*' ? allValues : item(Number(index[1])));
+    else if (filter !== null) steps.push(filterItems(filter));
     else return undefined;
     rest = rest.slice((name ?? quoted ?? index ?? filter)?.[0].length ?? rest.length);
   }
@@ -41,17 +41,17 @@ function item(index: number): Step {
   };
 }
 
-function everything(value: Json): readonly Json[] {
+function allValues(value: Json): readonly Json[] {
   if (isList(value)) return value;
   return isObject(value) ? Object.values(value) : [];
 }
 
-function where([, path = '', operator, double, single, bare]: RegExpExecArray): Step {
-  const wanted = double ?? single ?? bare ?? '';
+function filterItems([, path = '', operator, double, single, bare]: RegExpExecArray): Step {
+  const expected = double ?? single ?? bare ?? '';
   const find = parse(`.${path}`) ?? [];
   return (value) =>
     (isList(value) ? value : []).filter((candidate) => {
       const [found] = find.reduce<readonly Json[]>((values, step) => values.flatMap(step), [candidate]);
-      return (found !== undefined && String(found) === wanted) === (operator === '==');
+      return (found !== undefined && String(found) === expected) === (operator === '==');
     });
 }

@@ -1,33 +1,33 @@
-// Which kinds are served at this moment: the built-in ones, and those that definitions in the store define.
+// The currently served kinds: the built-in ones, and those of the CustomResourceDefinitions in the store.
 import type { ApiObject } from '../object.ts';
-import type { BuiltinSchemas } from '../../local/api-server/schema/builtins.ts';
-import type { Change, Store } from '../store/store.ts';
+import type { BuiltinSchemas } from '../schema/builtins.ts';
+import type { Store, StoreChange } from '../store/store.ts';
 import { builtinResources } from './builtins.ts';
 import { customResources } from './custom-resources.ts';
-import { collectionOf, type Resource } from './resource.ts';
+import { type ApiResource, collectionOf } from './resource.ts';
 
 /** The served kinds. */
-export interface Registry {
-  /** Returns a kind by the words in a URL. */
-  find(group: string, version: string, plural: string): Resource | undefined;
-  /** Returns a kind of the collection that a store's changes name, in any version. */
-  ofCollection(collection: string): Resource | undefined;
+export type ResourceRegistry = {
+  /** Returns a kind by group, version and plural name. */
+  find(group: string, version: string, plural: string): ApiResource | undefined;
+  /** Returns the kind of a collection of the store, in any version. */
+  ofCollection(collection: string): ApiResource | undefined;
   /** Returns every kind in every served version. */
-  all(): readonly Resource[];
-}
+  all(): readonly ApiResource[];
+};
 
 /** The collection of CustomResourceDefinitions. */
-export const DEFINITIONS = 'apiextensions.k8s.io/customresourcedefinitions';
+export const definitionsCollection = 'apiextensions.k8s.io/customresourcedefinitions';
 
-/** Follows the definitions in the store. */
-export function createRegistry(store: Store, schemas: BuiltinSchemas): Registry {
+/** Creates the registry. It is updated with every change of a definition in the store. */
+export function createRegistry(store: Store, schemas: BuiltinSchemas): ResourceRegistry {
   const builtins = builtinResources(schemas);
-  const defined = new Map<string, readonly Resource[]>();
-  let all: readonly Resource[] = builtins;
+  const defined = new Map<string, readonly ApiResource[]>();
+  let all: readonly ApiResource[] = builtins;
   const define = (definition: ApiObject): void => {
     defined.set(definition.metadata.name ?? '', customResources(definition, schemas.objectMeta));
   };
-  store.follow(DEFINITIONS, ({ type, object }: Change) => {
+  store.subscribe(definitionsCollection, ({ type, object }: StoreChange) => {
     if (type === 'DELETED') defined.delete(object.metadata.name ?? '');
     else define(object);
     all = [...builtins, ...[...defined.values()].flat()];

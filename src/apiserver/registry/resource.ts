@@ -1,34 +1,34 @@
-// What the server knows about one kind in one version: where it is stored, what its objects look like, what may be done to them.
-// Built-in kinds and custom ones are the same thing here; only the source of the description differs.
+// The description of one kind in one version: its names, its schema, its subresources, and its defaults and checks.
+// Built-in and custom kinds have the same type. Their descriptions come from builtins.ts and custom-resources.ts.
 import type { Json, JsonObject } from '../json.ts';
 import type { ApiObject } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
-import type { Cause } from '../status-error.ts';
+import type { StatusCause } from '../status-error.ts';
 
 /** A column of a Table. */
-export interface Column {
+export type Column = {
   readonly name: string;
   readonly type: string;
   readonly format?: string;
   readonly description?: string;
   /** 0 is always shown, 1 with `-o wide`. */
   readonly priority?: number;
-  /** Returns the cell; a time for a column of type `date` is shown as an age. */
+  /** Returns the value of the cell. In a column of type `date` it is a time, which is printed as an age. */
   cell(object: ApiObject): Json;
-}
+};
 
-/** Where the scale subresource finds its numbers. */
-export interface ScalePaths {
+/** The paths of the fields behind the scale subresource. */
+export type ScalePaths = {
   readonly specReplicas: readonly string[];
   readonly statusReplicas: readonly string[];
   readonly selector?: readonly string[];
-}
+};
 
-/** What an update may not do, or a create must. */
-export type Check = (object: ApiObject, old: ApiObject | undefined) => readonly Cause[];
+/** Validates an object. `old` is undefined for a create. */
+export type Check = (object: ApiObject, old: ApiObject | undefined) => readonly StatusCause[];
 
 /** One kind in one version. */
-export interface Resource {
+export type ApiResource = {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -38,79 +38,88 @@ export interface Resource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly namespaced: boolean;
-  /** Unstructured objects: pruned, defaulted and validated by the schema. */
+  /** True for custom kinds, which the schema prunes, defaults and validates. */
   readonly custom: boolean;
-  /** The whole object's, with metadata. */
+  /** The schema of the whole object, with metadata. */
   readonly schema: Schema;
-  /** Name of the schema in the built-in OpenAPI; custom kinds have none. */
+  /** Name of the schema in the built-in OpenAPI document. Custom kinds have none. */
   readonly schemaName?: string;
   readonly status: boolean;
   readonly scale?: ScalePaths;
-  /** Subresources that are a connection to something that runs. */
+  /** Subresources with the verb CONNECT, such as `pods/exec`. */
   readonly connects?: readonly { readonly name: string; readonly kind: string }[];
-  /** What raises metadata.generation: nothing, the spec, or everything outside metadata (and status, where it is a subresource). */
+  /**
+   * The content whose changes raise metadata.generation. `content`: all except metadata, and except a status
+   * subresource.
+   */
   readonly generation: 'none' | 'spec' | 'spec-and-annotations' | 'content';
   readonly columns: readonly Column[];
-  /** Fields a fieldSelector may name, beside metadata.name and metadata.namespace. */
+  /** Fields that a fieldSelector can name, in addition to metadata.name and metadata.namespace. */
   readonly selectable: readonly string[];
-  /** Returns what is wrong with a name, or undefined. Default: a DNS subdomain. */
-  nameProblem?(name: string): string | undefined;
-  /** Whether a replacement must say which version it replaces. */
+  /** Returns the error of a name, or undefined. Default: a name is a DNS subdomain. */
+  nameError?(name: string): string | undefined;
+  /** Whether a PUT must have a resourceVersion. */
   readonly needsVersion: boolean;
-  /** Whether deleting answers the object instead of a Status. */
+  /** Whether the response to a DELETE is the object instead of a Status. */
   readonly returnsDeleted?: boolean;
-  /** Another kind's collection, where the same objects are stored, and that kind's names of fields by this one's. */
+  /**
+   * The other API of the same objects: their collection, the stored apiVersion, and the stored field names by those of
+   * this kind.
+   */
   readonly alias?: {
     readonly collection: string;
     readonly apiVersion: string;
     readonly fields: Readonly<Record<string, string>>;
   };
-  /** Fills in what the server itself decides. */
+  /** Fills in the fields that the server sets. */
   prepare?(object: ApiObject, old: ApiObject | undefined): ApiObject;
   check?: Check;
-  /** Completes a stored object by the schema of today, which may have got defaults since. */
+  /** Fills in the defaults of the current schema, which can have changed since the object was stored. */
   complete?(object: ApiObject): ApiObject;
-}
+};
 
-/** What has to be said about a built-in kind; the rest is usual. */
-export type Described = Partial<Resource> & { readonly kind: string; readonly plural: string };
+/** The description of a built-in kind. Missing fields have the usual values. */
+export type ResourceDefinition = Partial<ApiResource> & { readonly kind: string; readonly plural: string };
 
 /** Returns the apiVersion of a resource. */
-export function apiVersionOf({ group, version }: Pick<Resource, 'group' | 'version'>): string {
+export function apiVersionOf({ group, version }: Pick<ApiResource, 'group' | 'version'>): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
 /** Returns the name of the collection that all versions of a kind share. */
-export function collectionOf({ group, plural, alias }: Pick<Resource, 'group' | 'plural' | 'alias'>): string {
+export function collectionOf({ group, plural, alias }: Pick<ApiResource, 'group' | 'plural' | 'alias'>): string {
   return alias?.collection ?? `${group}/${plural}`;
 }
 
-/** Names the collection in errors: `gadgets` of a group. */
-export function collectionSubject({ group, plural }: Resource): { group: string; kind: string } {
+/** Returns the subject of errors about an object: the group and the plural name. */
+export function collectionSubject({ group, plural }: ApiResource): { group: string; kind: string } {
   return { group, kind: plural };
 }
 
-/** Names the kind in errors of validation. */
-export function kindSubject({ group, kind }: Resource): { group: string; kind: string } {
+/** Returns the subject of validation errors: the group and the kind. */
+export function kindSubject({ group, kind }: ApiResource): { group: string; kind: string } {
   return { group, kind };
 }
 
-/** Returns a stored object as one version of its kind shows it. Versions differ in name only, an alias in names of fields. */
-export function inVersion(object: ApiObject, resource: Resource): ApiObject {
+/**
+ * Converts a stored object to one version of its kind. Versions differ only in apiVersion, an alias also in field
+ * names.
+ */
+export function convertToVersion(object: ApiObject, resource: ApiResource): ApiObject {
   const apiVersion = apiVersionOf(resource);
   const complete = resource.complete?.(object) ?? object;
   if (complete.apiVersion === apiVersion) return complete;
   const names = Object.entries(resource.alias?.fields ?? {}).map(([own, stored]): [string, string] => [stored, own]);
-  return { ...renamed(complete, new Map(names)), apiVersion };
+  return { ...renameFields(complete, new Map(names)), apiVersion };
 }
 
-/** Returns an object as it is stored. */
-export function asStored(object: ApiObject, { alias }: Pick<Resource, 'alias'>): ApiObject {
+/** Converts an object to its stored form. */
+export function asStored(object: ApiObject, { alias }: Pick<ApiResource, 'alias'>): ApiObject {
   if (alias === undefined) return object;
-  return { ...renamed(object, new Map(Object.entries(alias.fields))), apiVersion: alias.apiVersion };
+  return { ...renameFields(object, new Map(Object.entries(alias.fields))), apiVersion: alias.apiVersion };
 }
 
-function renamed(object: ApiObject, names: ReadonlyMap<string, string>): ApiObject {
+function renameFields(object: ApiObject, names: ReadonlyMap<string, string>): ApiObject {
   if (names.size === 0) return object;
   const { apiVersion, kind, metadata } = object;
   const fields = Object.entries(object).map(([field, value]): [string, Json] => [names.get(field) ?? field, value]);

@@ -1,17 +1,18 @@
-// Reads built-in kinds, and everybody's metadata, as Go would read them into structs: a wrong type is a bad request, what a
-// struct does not have is dropped and told, nulls and empty maps and lists are as good as absent, quantities get one spelling.
+// Decodes built-in kinds, and the metadata of all kinds, as Go decodes JSON into structs. A wrong type is a bad
+// request. Unknown fields are dropped and reported. Nulls, empty maps and empty lists count as absent. Quantities
+// become canonical.
 import { isList, isObject, type Json } from '../json.ts';
-import { breaksFormat } from '../../local/api-server/schema/formats.ts';
+import { violatesFormat } from './formats.ts';
 import { canonicalQuantity } from './quantity.ts';
 import { fieldSchema, keepsUnknown, type Schema } from './schema.ts';
 
-/** What was read, and what was dropped. */
-export interface Decoded {
+/** The decoded value, and the paths of the dropped fields. */
+export type Decoded = {
   readonly value: Json;
   readonly unknown: readonly string[];
-}
+};
 
-/** Says why bytes do not fit a struct; the request it came with is a bad one. */
+/** Thrown for a value that does not fit its type. The request becomes a 400. */
 export class DecodeError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -19,11 +20,11 @@ export class DecodeError extends Error {
   }
 }
 
-/** Reads a value. `kind` and `path` are for the message of a DecodeError. */
-export function decode(value: Json, schema: Schema, kind: string, path = ''): Decoded {
+/** Decodes a value. `kind` and `path` are for the message of a DecodeError. */
+export function decodeValue(value: Json, schema: Schema, kind: string, path = ''): Decoded {
   const unknown: string[] = [];
   const walk = (content: Json, below: Schema, at: string): Json => {
-    const read = decode(content, below, kind, at);
+    const read = decodeValue(content, below, kind, at);
     unknown.push(...read.unknown);
     return read.value;
   };
@@ -41,7 +42,7 @@ export function decode(value: Json, schema: Schema, kind: string, path = ''): De
       }
       if (content === null && !keepsUnknown(below)) continue;
       const read = walk(content, below, at);
-      if (!isHollow(read, below)) kept[field] = read;
+      if (!isOmittedWhenEmpty(read, below)) kept[field] = read;
     }
     return { value: kept, unknown };
   }
@@ -52,8 +53,8 @@ export function decode(value: Json, schema: Schema, kind: string, path = ''): De
   return { value: scalar(value, schema, kind, path), unknown };
 }
 
-/** Empty maps and lists are not written; an empty struct may mean something. */
-function isHollow(value: Json, schema: Schema): boolean {
+/** Returns whether Go omits a value (omitempty): an empty list or map, but not an empty struct. */
+function isOmittedWhenEmpty(value: Json, schema: Schema): boolean {
   if (isList(value)) return value.length === 0;
   return isObject(value) && schema.additionalProperties !== undefined && Object.keys(value).length === 0;
 }
@@ -78,10 +79,11 @@ function scalar(value: Json, schema: Schema, kind: string, path: string): Json {
       if (typeof value !== 'string') throw mismatch(value, kind, path, 'string');
       if (schema.format === 'date-time' && Number.isNaN(Date.parse(value))) {
         throw new DecodeError(
-          `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`,
+          `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ` +
+            `${JSON.stringify(value)} as "2006"`,
         );
       }
-      if (schema.format === 'byte' && breaksFormat(value, 'byte')) {
+      if (schema.format === 'byte' && violatesFormat(value, 'byte')) {
         throw new DecodeError(`illegal base64 data at input byte ${value.search(/[^A-Za-z0-9+/]/)}`);
       }
       return value;

@@ -1,17 +1,18 @@
-// Protobuf's wire format: fields by number, as varints or bytes (protobuf.dev, "Encoding").
+// The wire format of protobuf: numbered fields, as varints or as bytes (protobuf.dev, "Encoding"). The schemas are
+// applied in protobuf.ts.
 
-/** One field as it stands in the bytes. */
-export interface ProtobufField {
+/** One field of a message. */
+export type ProtobufField = {
   readonly number: number;
-  /** The value of a varint field, else 0. */
+  /** The value of a varint field, otherwise 0. */
   readonly varint: bigint;
-  /** The content of a length-delimited field, else nothing. */
+  /** The content of a length-delimited field, otherwise empty. */
   readonly bytes: Buffer;
-}
+};
 
-const NOTHING = Buffer.alloc(0);
+const noBytes = Buffer.alloc(0);
 
-/** Splits a message into its fields, in order. Undefined where the bytes are no message. */
+/** Splits a message into its fields, in order. Returns undefined for bytes that are no message. */
 export function protobufFields(message: Buffer): ProtobufField[] | undefined {
   const fields: ProtobufField[] = [];
   let at = 0;
@@ -29,7 +30,7 @@ export function protobufFields(message: Buffer): ProtobufField[] | undefined {
     const number = tag >>> 3;
     switch (tag & 7) {
       case 0:
-        fields.push({ number, varint: varint(), bytes: NOTHING });
+        fields.push({ number, varint: varint(), bytes: noBytes });
         break;
       case 2: {
         const length = Number(varint());

@@ -1,18 +1,19 @@
-// Drops what the schema does not know, and says what it dropped: field validation decides whether that is an error, a warning or
-// nobody's business. Nulls that a field may not have go too, so that its default can take their place.
+// Pruning and defaulting of custom resources. Unknown fields are dropped and reported. The request's `fieldValidation`
+// decides whether they are an error, a warning, or ignored. Nulls of fields that are not nullable are dropped, so
+// defaults apply.
 import { isList, isObject, type Json, type JsonObject } from '../json.ts';
 import { fieldSchema, keepsUnknown, type Schema } from './schema.ts';
 
-/** A value without unknown fields, and their paths. */
-export interface Pruned {
+/** A value without its unknown fields, and their paths. */
+export type Pruned = {
   readonly value: Json;
   readonly unknown: readonly string[];
-}
+};
 
-// What every embedded object has, whether its schema says so or not.
-const EMBEDDED = ['apiVersion', 'kind', 'metadata'];
+// Every embedded object has these fields, even if its schema does not list them.
+const embeddedFields = ['apiVersion', 'kind', 'metadata'];
 
-/** Prunes a value. A value whose type is wrong is left as it is: validation will say so. */
+/** Prunes a value. A value of the wrong type is returned unchanged, because validation rejects it later. */
 export function prune(value: Json, schema: Schema, path = ''): Pruned {
   const unknown: string[] = [];
   const walk = (content: Json, below: Schema, at: string): Json => {
@@ -34,14 +35,14 @@ export function prune(value: Json, schema: Schema, path = ''): Pruned {
     const below = fieldSchema(schema, field);
     if (below !== undefined) kept[field] = walk(content, below, at);
     else if (keepsUnknown(schema)) kept[field] = content;
-    else if (schema['x-kubernetes-embedded-resource'] === true && EMBEDDED.includes(field)) kept[field] = content;
+    else if (schema['x-kubernetes-embedded-resource'] === true && embeddedFields.includes(field)) kept[field] = content;
     else unknown.push(at);
     changed ||= kept[field] !== content;
   }
   return { value: changed ? kept : value, unknown };
 }
 
-/** Drops nulls of fields that are not nullable and have no default (structural defaulting's first step). */
+/** Drops nulls of fields that are not nullable and have no default (the first step of structural defaulting). */
 export function dropNulls(value: Json, schema: Schema): Json {
   if (isList(value)) {
     const { items } = schema;
@@ -58,7 +59,10 @@ export function dropNulls(value: Json, schema: Schema): Json {
   return kept;
 }
 
-/** Fills in defaults, also where a field is null that may not be. Defaults of what is itself absent are not looked at. */
+/**
+ * Fills in defaults, also for nulls of fields that are not nullable. An absent object without a default stays absent,
+ * with the defaults of its fields.
+ */
 export function fillDefaults(value: Json, schema: Schema): Json {
   if (isList(value)) {
     const { items } = schema;

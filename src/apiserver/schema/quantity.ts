@@ -1,43 +1,48 @@
-// Quantities (`0.5`, `500m`, `1Gi`) in the one spelling kube-apiserver stores: no fraction, the largest suffix that loses nothing.
+// Canonical quantities (`0.5`, `500m`, `1Gi`) as kube-apiserver stores them: no fraction, and the largest suffix
+// without loss of precision.
 
-const NANO = 1_000_000_000n;
-const DECIMAL: readonly (readonly [string, bigint])[] = [
+const nano = 1_000_000_000n;
+const decimalSuffixes: readonly (readonly [string, bigint])[] = [
   ['E', 10n ** 27n],
   ['P', 10n ** 24n],
   ['T', 10n ** 21n],
   ['G', 10n ** 18n],
   ['M', 10n ** 15n],
   ['k', 10n ** 12n],
-  ['', NANO],
+  ['', nano],
   ['m', 1_000_000n],
   ['u', 1_000n],
   ['n', 1n],
 ];
-const BINARY: readonly (readonly [string, bigint])[] = [
-  ['Ei', NANO << 60n],
-  ['Pi', NANO << 50n],
-  ['Ti', NANO << 40n],
-  ['Gi', NANO << 30n],
-  ['Mi', NANO << 20n],
-  ['Ki', NANO << 10n],
+const binarySuffixes: readonly (readonly [string, bigint])[] = [
+  ['Ei', nano << 60n],
+  ['Pi', nano << 50n],
+  ['Ti', nano << 40n],
+  ['Gi', nano << 30n],
+  ['Mi', nano << 20n],
+  ['Ki', nano << 10n],
 ];
 
-/** Returns the canonical spelling of a quantity, or undefined where it is none. */
+/** Returns the canonical form of a quantity, or undefined for another text. */
 export function canonicalQuantity(text: string): string | undefined {
   const [, sign = '', whole = '', fraction = '', suffix = '', exponent] =
     /^([+-]?)(\d*)(?:\.(\d*))?(?:(Ei|Pi|Ti|Gi|Mi|Ki|[numkMGTPE]?)|[eE]([+-]?\d+))$/.exec(text) ?? [];
   if (whole === '' && fraction === '') return undefined;
-  const unit = [...BINARY, ...DECIMAL].find(([name]) => name === suffix)?.[1] ?? NANO;
-  // Nine more digits than a nano has, so that rounding up is exact.
+  const unit = [...binarySuffixes, ...decimalSuffixes].find(([name]) => name === suffix)?.[1] ?? nano;
+  // 18 decimal places, nine more than a nano, make the rounding exact.
   const digits = BigInt(`${whole}${fraction.slice(0, 18).padEnd(18, '0')}`) * unit;
   const scaled = exponent === undefined ? digits : scale(digits, Number(exponent));
-  // Amounts of a resource are rounded up to a thousandth, and every quantity here is one.
+  // kube-apiserver rounds resource amounts up to a thousandth. All quantities of the served kinds are resource amounts.
   const millis = (scaled + 10n ** 24n - 1n) / 10n ** 24n;
   const nanos = millis * 1_000_000n;
   if (nanos === 0n) return '0';
   const minus = sign === '-' ? '-' : '';
-  const binary = suffix.endsWith('i') && nanos >= NANO << 10n;
-  const units = binary ? [...BINARY, ...DECIMAL.slice(6)] : exponent === undefined ? DECIMAL : [];
+  const binary = suffix.endsWith('i') && nanos >= nano << 10n;
+  const units = binary
+    ? [...binarySuffixes, ...decimalSuffixes.slice(6)]
+    : exponent === undefined
+      ? decimalSuffixes
+      : [];
   const fitting = units.find(([, size]) => nanos % size === 0n);
   if (fitting !== undefined) return `${minus}${nanos / fitting[1]}${fitting[0]}`;
   return exponentForm(nanos, minus);
@@ -47,7 +52,9 @@ function scale(value: bigint, exponent: number): bigint {
   return exponent >= 0 ? value * 10n ** BigInt(exponent) : value / 10n ** BigInt(-exponent);
 }
 
-/** A quantity written with an exponent keeps one, in steps of three. */
+/**
+ * Returns a quantity with an exponent, in steps of three. A quantity that is written with an exponent keeps this form.
+ */
 function exponentForm(nanos: bigint, minus: string): string {
   let [mantissa, exponent] = [nanos, -9];
   while (mantissa % 1000n === 0n) {

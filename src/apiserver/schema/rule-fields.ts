@@ -1,12 +1,12 @@
-// Whether a rule asks for fields that its schema does not have. kube-apiserver compiles rules against the schema's types; here
-// the fields of `self` and `oldSelf` are looked up, which finds what is usually wrong: a name that was misspelt or renamed.
+// Finds fields in a CEL rule that its schema does not have. kube-apiserver type-checks rules against the schema. This
+// server only looks up the fields of `self` and `oldSelf`, which finds the usual mistakes: a misspelt or renamed field.
 import { parse } from '@bufbuild/cel';
 import { fieldSchema, keepsUnknown, type Schema } from './schema.ts';
 
 type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 
-/** Returns what is wrong with a rule on values of a schema, or undefined. */
-export function ruleProblem(rule: string, schema: Schema): string | undefined {
+/** Returns the error of a rule on values of a schema, or undefined. */
+export function ruleError(rule: string, schema: Schema): string | undefined {
   let expression: Expression;
   try {
     expression = parse(rule).expr;
@@ -14,16 +14,16 @@ export function ruleProblem(rule: string, schema: Schema): string | undefined {
     return error instanceof Error ? `Syntax error: ${error.message}` : String(error);
   }
   const missing: string[] = [];
-  look(expression, schema, missing);
+  collectMissing(expression, schema, missing);
   const [first] = missing;
   return first === undefined ? undefined : `undefined field '${first}'`;
 }
 
-/** Walks an expression and returns the schema of its value, as far as that is the value of a field. */
-function look(expression: Expression, self: Schema, missing: string[]): Schema | undefined {
+/** Collects the missing fields of an expression. Returns the schema of its value, if the value is that of a field. */
+function collectMissing(expression: Expression, self: Schema, missing: string[]): Schema | undefined {
   const { exprKind } = expression;
   const each = (parts: readonly (Expression | undefined)[]): undefined => {
-    for (const part of parts) if (part !== undefined) look(part, self, missing);
+    for (const part of parts) if (part !== undefined) collectMissing(part, self, missing);
     return undefined;
   };
   switch (exprKind.case) {
@@ -31,7 +31,7 @@ function look(expression: Expression, self: Schema, missing: string[]): Schema |
       return exprKind.value.name === 'self' || exprKind.value.name === 'oldSelf' ? self : undefined;
     case 'selectExpr': {
       const { operand, field } = exprKind.value;
-      const on = operand === undefined ? undefined : look(operand, self, missing);
+      const on = operand === undefined ? undefined : collectMissing(operand, self, missing);
       if (on === undefined) return undefined;
       return fieldOf(on, field, missing);
     }
@@ -40,7 +40,7 @@ function look(expression: Expression, self: Schema, missing: string[]): Schema |
     case 'listExpr':
       return each(exprKind.value.elements);
     case 'comprehensionExpr':
-      // Inside it `self` may be hidden by a variable of the same name, which nobody does.
+      // A variable called `self` inside the comprehension would hide the outer one. That case is not handled.
       return each([exprKind.value.iterRange, exprKind.value.loopStep, exprKind.value.result]);
     default:
       return undefined;
@@ -48,14 +48,14 @@ function look(expression: Expression, self: Schema, missing: string[]): Schema |
 }
 
 function fieldOf(schema: Schema, escaped: string, missing: string[]): Schema | undefined {
-  const field = plainName(escaped);
+  const field = unescapeField(escaped);
   const found = fieldSchema(schema, field);
   if (found === undefined && schema.properties !== undefined && !keepsUnknown(schema)) missing.push(field);
   return found;
 }
 
-/** Undoes what cel-values.ts does to names that CEL cannot spell. */
-function plainName(name: string): string {
+/** Reverts the escaping of cel-values.ts. */
+function unescapeField(name: string): string {
   return name
     .replaceAll('__dash__', '-')
     .replaceAll('__dot__', '.')

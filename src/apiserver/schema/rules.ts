@@ -1,25 +1,25 @@
-// `x-kubernetes-validations`: CEL rules, run where the schema has nothing to complain about. Known gaps: @bufbuild/cel has no
-// optional values (`.?`, optionalOldSelf), and of Kubernetes' own libraries only the strings: rules that call lists' isSorted,
-// sum, min, max or indexOf, regex' find and findAll, or anything of url, ip, cidr, quantity, semver, format and sets fail with
-// "unbound function".
+// `x-kubernetes-validations`: CEL rules, which run after the schema has accepted the value. Known gaps: @bufbuild/cel
+// has no optional values (`.?`, optionalOldSelf). Of Kubernetes' CEL libraries only strings is available. Rules that
+// call isSorted, sum, min, max or indexOf of lists, find or findAll of regex, or any function of url, ip, cidr,
+// quantity, semver, format or sets fail with "unbound function".
 import { celEnv, isCelError, parse, plan } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 import { isList, isObject, type Json, sameJson } from '../json.ts';
-import { type Cause, cause } from '../status-error.ts';
+import { type StatusCause, statusCause } from '../status-error.ts';
 import { toCel } from './cel-values.ts';
-import { fieldSchema, type Rule, type Schema } from './schema.ts';
-import { correlated } from '../../local/api-server/schema/validate.ts';
+import { fieldSchema, type Schema, type ValidationRule } from './schema.ts';
+import { matchByKey } from './validate.ts';
 
 type Program = ReturnType<typeof plan>;
 
-/** Runs rules; what it compiled it keeps for the next object. */
-export interface Rules {
-  /** Returns a cause for every rule that does not hold. `old` is the value before an update. */
-  check(value: Json, old: Json | undefined, schema: Schema, path?: string): Cause[];
-}
+/** Evaluates rules. Compiled rules are cached. */
+export type Rules = {
+  /** Returns a cause for every rule that is not true. `old` is the value before an update. */
+  check(value: Json, old: Json | undefined, schema: Schema, path?: string): StatusCause[];
+};
 
-const MISUSED = 'rule compile error';
-const REASONS: readonly string[] = [
+const compileError = 'rule compile error';
+const ruleReasons: readonly string[] = [
   'FieldValueInvalid',
   'FieldValueForbidden',
   'FieldValueRequired',
@@ -30,7 +30,7 @@ const REASONS: readonly string[] = [
 export function createRules(): Rules {
   const env = celEnv({ funcs: [...strings] });
   const programs = new Map<string, Program | Error>();
-  const compiled = (expression: string): Program | Error => {
+  const compile = (expression: string): Program | Error => {
     let program = programs.get(expression);
     if (program === undefined) {
       try {
@@ -43,12 +43,18 @@ export function createRules(): Rules {
     return program;
   };
   const evaluate = (expression: string, value: Json, old: Json | undefined, schema: Schema): unknown => {
-    const program = compiled(expression);
+    const program = compile(expression);
     if (program instanceof Error) return program;
     const self = toCel(value, schema);
     return program(old === undefined ? { self } : { self, oldSelf: toCel(old, schema) });
   };
-  const run = (rule: Rule, value: Json, old: Json | undefined, schema: Schema, path: string): Cause[] => {
+  const run = (
+    rule: ValidationRule,
+    value: Json,
+    old: Json | undefined,
+    schema: Schema,
+    path: string,
+  ): StatusCause[] => {
     const transition = /\boldSelf\b/.test(rule.rule);
     if (transition && old === undefined) return [];
     if (!transition && old !== undefined && sameJson(old, value)) return [];
@@ -56,14 +62,14 @@ export function createRules(): Rules {
     if (result === true) return [];
     const field = `${path === '' ? '<nil>' : path}`;
     if (result instanceof Error) {
-      const what = isCelError(result)
-        ? `${result.message} evaluating rule: ${said(rule)}`
-        : `${MISUSED}: ${result.message}`;
-      return [cause.invalid(field, JSON.stringify(schema.type ?? ''), what)];
+      const detail = isCelError(result)
+        ? `${result.message} evaluating rule: ${messageOf(rule)}`
+        : `${compileError}: ${result.message}`;
+      return [statusCause.invalid(field, JSON.stringify(schema.type ?? ''), detail)];
     }
-    const spoken =
+    const message =
       rule.messageExpression === undefined ? undefined : evaluate(rule.messageExpression, value, old, schema);
-    return [failure(rule, typeof spoken === 'string' ? spoken : said(rule), value, path)];
+    return [failure(rule, typeof message === 'string' ? message : messageOf(rule), value, path)];
   };
   const check: Rules['check'] = (value, old, schema, path = '') => {
     if (value === null) return [];
@@ -83,7 +89,7 @@ export function createRules(): Rules {
       const keys =
         schema['x-kubernetes-list-type'] === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : undefined;
       for (const [index, item] of value.entries()) {
-        causes.push(...check(item, correlated(item, before, keys), schema.items, `${path}[${index}]`));
+        causes.push(...check(item, matchByKey(item, before, keys), schema.items, `${path}[${index}]`));
       }
     }
     return causes;
@@ -91,23 +97,23 @@ export function createRules(): Rules {
   return { check };
 }
 
-function said({ message, rule }: Rule): string {
+function messageOf({ message, rule }: ValidationRule): string {
   return message ?? `failed rule: ${rule.trim()}`;
 }
 
 function failure(
-  { reason = 'FieldValueInvalid', fieldPath = '' }: Rule,
+  { reason = 'FieldValueInvalid', fieldPath = '' }: ValidationRule,
   detail: string,
   value: Json,
   path: string,
-): Cause {
+): StatusCause {
   const field = path === '' ? fieldPath.replace(/^\./, '') || '<nil>' : `${path}${fieldPath}`;
   const shown = isObject(value) || isList(value) ? '' : `${JSON.stringify(value)}: `;
-  switch (REASONS.includes(reason) ? reason : 'FieldValueInvalid') {
+  switch (ruleReasons.includes(reason) ? reason : 'FieldValueInvalid') {
     case 'FieldValueForbidden':
-      return cause.forbidden(field, detail);
+      return statusCause.forbidden(field, detail);
     case 'FieldValueRequired':
-      return cause.required(field, detail);
+      return statusCause.required(field, detail);
     case 'FieldValueDuplicate':
       return { reason, message: `Duplicate value: ${shown}${detail}`, field };
     default:

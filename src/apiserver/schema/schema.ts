@@ -1,8 +1,8 @@
-// OpenAPI schemas as Kubernetes uses them, of CRDs and of built-in kinds alike: one description of a kind that decoding,
-// validation, apply, discovery and `explain` all read.
+// The type of OpenAPI schemas as Kubernetes uses them, for CRDs and built-in kinds. Decoding, validation, apply,
+// discovery and OpenAPI read the same schema of a kind.
 import type { Json } from '../json.ts';
 
-/** A schema: the keywords the server understands. */
+/** A schema, with the keywords that the server supports. */
 export interface Schema {
   readonly type?: string;
   readonly format?: string;
@@ -38,31 +38,33 @@ export interface Schema {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-map-type'?: 'granular' | 'atomic';
   readonly 'x-kubernetes-patch-merge-key'?: string;
-  readonly 'x-kubernetes-validations'?: readonly Rule[];
+  readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
 }
 
 /** One CEL rule. */
-export interface Rule {
+export type ValidationRule = {
   readonly rule: string;
   readonly message?: string;
   readonly messageExpression?: string;
   readonly reason?: string;
   readonly fieldPath?: string;
   readonly optionalOldSelf?: boolean;
-}
+};
 
-/** Returns the schema of a field: its own, or that of any field. Undefined: the schema does not know such a field. */
+/**
+ * Returns the schema of a field, from `properties` or `additionalProperties`. Returns undefined for an unknown field.
+ */
 export function fieldSchema(schema: Schema, field: string): Schema | undefined {
   const { properties, additionalProperties } = schema;
   if (properties !== undefined && Object.hasOwn(properties, field)) return properties[field];
   if (typeof additionalProperties === 'object') return additionalProperties;
-  return additionalProperties === true ? ANYTHING : undefined;
+  return additionalProperties === true ? anythingSchema : undefined;
 }
 
-/** Tells whether fields that the schema does not name are kept. */
+/** Returns whether unknown fields are preserved. */
 export function keepsUnknown(schema: Schema): boolean {
   return schema['x-kubernetes-preserve-unknown-fields'] === true;
 }
 
-/** Accepts every value and keeps every field of it. */
-export const ANYTHING: Schema = { 'x-kubernetes-preserve-unknown-fields': true };
+/** A schema that accepts every value and preserves all of its fields. */
+export const anythingSchema: Schema = { 'x-kubernetes-preserve-unknown-fields': true };

@@ -1,42 +1,42 @@
-// The numeric keywords of a schema, worded as kube-openapi words them.
-import { type Cause, cause } from '../status-error.ts';
+// Validates the numeric keywords of a schema, with the messages of kube-openapi. validate.ts calls it for numbers.
+import { type StatusCause, statusCause } from '../status-error.ts';
 import type { Schema } from './schema.ts';
 
-const RANGES: Readonly<Record<string, readonly [number, number]>> = {
+const formatRanges: Readonly<Record<string, readonly [number, number]>> = {
   int32: [-2_147_483_648, 2_147_483_647],
   int64: [-(2 ** 63), 2 ** 63],
 };
 
-/** Returns what is wrong with a number. `name` is its path in words, `field` the one in the cause. */
-export function validateNumber(value: number, schema: Schema, name: string, field: string): Cause[] {
+/** Returns the causes for a number. `name` is its path in messages, `field` the path in the cause. */
+export function validateNumber(value: number, schema: Schema, name: string, field: string): StatusCause[] {
   const { minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false, multipleOf, format } = schema;
-  const causes: Cause[] = [];
-  // What came without a fraction is an integer to Go, and so are its bounds then.
+  const causes: StatusCause[] = [];
+  // Go prints a number without a fraction as an integer, and then the bounds as well.
   const shown = (one: number): string => (Number.isSafeInteger(value) ? String(Math.trunc(one)) : asFloat(one));
-  const wrong = (detail: string): void => {
-    causes.push(cause.invalid(field, shown(value), `${name} in body should be ${detail}`));
+  const addCause = (detail: string): void => {
+    causes.push(statusCause.invalid(field, shown(value), `${name} in body should be ${detail}`));
   };
-  const range = format === undefined ? undefined : RANGES[format];
+  const range = format === undefined ? undefined : formatRanges[format];
   if (range !== undefined && (!Number.isInteger(value) || value < range[0] || value > range[1])) {
     causes.push(
-      cause.invalid(
+      statusCause.invalid(
         '<nil>',
         '""',
         `Checked value must be of type ${schema.type ?? 'integer'} with format ${format} in ${name}`,
       ),
     );
   }
-  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) wrong(`a multiple of ${shown(multipleOf)}`);
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) addCause(`a multiple of ${shown(multipleOf)}`);
   if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
-    wrong(exclusiveMaximum ? `less than ${shown(maximum)}` : `less than or equal to ${shown(maximum)}`);
+    addCause(exclusiveMaximum ? `less than ${shown(maximum)}` : `less than or equal to ${shown(maximum)}`);
   }
   if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
-    wrong(exclusiveMinimum ? `greater than ${shown(minimum)}` : `greater than or equal to ${shown(minimum)}`);
+    addCause(exclusiveMinimum ? `greater than ${shown(minimum)}` : `greater than or equal to ${shown(minimum)}`);
   }
   return causes;
 }
 
-/** A float64 as Go prints it: the shortest digits, and an exponent of two digits from a million on or below a ten-thousandth. */
+/** Formats a float64 as Go does: with an exponent of two digits from a million, and below a ten-thousandth. */
 function asFloat(value: number): string {
   const [digits, power = '0'] = value.toExponential().split('e');
   const exponent = Number(power);

@@ -1,77 +1,82 @@
-// etcd, as far as one machine needs it: collections of immutable objects, one counter for every change of any of them, and a
-// bounded memory of the latest changes, from which watches catch up and lists of the past are reconstructed.
+// The in-memory counterpart of etcd: collections of immutable objects, one version counter for all of them, and a
+// bounded history of the latest changes. Watches resume from the history, and lists at an older version are
+// reconstructed from it.
 //
-// Guarantees: versions rise with every change and never repeat; a follower hears every change of its collection after it began
-// to follow, in order, once. Assumption: nobody changes an object that was handed in or out.
-import { type ApiObject, type Key, keyOf, withMetadata } from '../object.ts';
+// Guarantees: versions increase with every change and are never reused. A subscriber receives every later change of its
+// collection once, in order. Assumption: callers do not mutate objects that they store or receive.
+import { type ApiObject, type NamespacedName, namespacedName, withMetadata } from '../object.ts';
 
-/** One change. `object` carries the change's version, also for a deletion. */
-export interface Change {
+/** One change. `object` has the version of the change, also after a deletion. */
+export type StoreChange = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly version: number;
   readonly collection: string;
   readonly object: ApiObject;
   readonly previous: ApiObject | undefined;
-}
+};
 
-/** The store. Collections exist from their first object on. */
-export interface Store {
-  /** Version of the newest change. */
+/** The store. A collection is created with its first object. */
+export type Store = {
+  /** Returns the version of the latest change. */
   version(): number;
-  /** The oldest version that can still be watched from, or listed exactly. */
+  /** Returns the oldest version that a watch or an exact list can start at. */
   oldest(): number;
-  get(collection: string, key: Key): ApiObject | undefined;
+  get(collection: string, key: NamespacedName): ApiObject | undefined;
   /** Returns a collection, or one namespace of it, ordered by namespace and name. */
   list(collection: string, namespace?: string): readonly ApiObject[];
-  /** Returns a collection as it was at a version that is not older than `oldest()`. */
+  /** Returns a collection as it was at a version. The version must not be older than `oldest()`. */
   listAt(collection: string, version: number, namespace?: string): readonly ApiObject[];
-  /** Stores an object, new or not, under the next version, and returns it with that version. */
+  /** Stores a new or changed object under the next version. Returns it with that version. */
   put(collection: string, object: ApiObject): ApiObject;
-  /** Removes an object and returns it as it was stored, with the deletion's version. */
+  /** Removes an object. Returns its last state, with the version of the deletion. */
   remove(collection: string, object: ApiObject): ApiObject;
-  /** Returns the changes of a collection after a version that is not older than `oldest()`. */
-  changesSince(collection: string, version: number): readonly Change[];
-  /** Calls back for every later change of a collection, of all for '*'. Returns what ends it. */
-  follow(collection: string, onChange: (change: Change) => void): () => void;
-  /** Returns the names of collections that ever had an object. */
+  /** Returns the changes of a collection after a version. The version must not be older than `oldest()`. */
+  changesSince(collection: string, version: number): readonly StoreChange[];
+  /**
+   * Calls `onChange` for every later change of a collection, or of all collections for '*'. Returns the unsubscribe
+   * function.
+   */
+  subscribe(collection: string, onChange: (change: StoreChange) => void): () => void;
+  /** Returns the names of all collections that have or had an object. */
   collections(): readonly string[];
-  /** Forgets all past changes. */
-  forget(): void;
-}
+  /** Drops the history. */
+  compact(): void;
+};
 
-/** The first version is not 1, so that a client can name one that is too old. */
-const FIRST_VERSION = 100;
+/** The first version is not 1, so that tests can request a version that is too old. */
+const firstVersion = 100;
 
-/** Creates an empty store that remembers `eventWindow` changes. */
+/** Creates an empty store that keeps at least the last `eventWindow` changes. */
 export function createStore({ eventWindow }: { readonly eventWindow: number }): Store {
   const objects = new Map<string, Collection>();
-  const followers = new Map<string, Set<(change: Change) => void>>();
-  let changes: Change[] = [];
-  let version = FIRST_VERSION;
-  let oldest = FIRST_VERSION;
+  const subscribers = new Map<string, Set<(change: StoreChange) => void>>();
+  let changes: StoreChange[] = [];
+  let version = firstVersion;
+  let oldest = firstVersion;
 
-  const record = (change: Change): void => {
+  const record = (change: StoreChange): void => {
     changes.push(change);
-    // Cut in bulk, so that a change costs the same whatever the window.
+    // Old changes are dropped in bulk: the cost of one change does not depend on the size of the window.
     if (changes.length > eventWindow * 1.25 + 16) {
       const dropped = changes.length - eventWindow;
       oldest = changes[dropped - 1]?.version ?? oldest;
       changes = changes.slice(dropped);
     }
     for (const name of [change.collection, '*']) {
-      for (const tell of followers.get(name) ?? []) tell(change);
+      for (const onChange of subscribers.get(name) ?? []) onChange(change);
     }
   };
-  const next = (collection: string, object: ApiObject): ApiObject => {
+  const withNextVersion = (collection: string, object: ApiObject): ApiObject => {
     version += 1;
     if (!objects.has(collection)) objects.set(collection, createCollection());
     return withMetadata(object, { resourceVersion: String(version) });
   };
-  const after = (seen: number): number => {
+  /** Returns the index of the first change after a version, by binary search. */
+  const indexAfter = (since: number): number => {
     let [low, high] = [0, changes.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((changes[middle]?.version ?? 0) > seen) high = middle;
+      if ((changes[middle]?.version ?? 0) > since) high = middle;
       else low = middle + 1;
     }
     return low;
@@ -82,10 +87,10 @@ export function createStore({ eventWindow }: { readonly eventWindow: number }): 
     oldest: () => oldest,
     get: (collection, key) => objects.get(collection)?.get(key),
     list: (collection, namespace) => objects.get(collection)?.list(namespace) ?? [],
-    listAt(collection, asked, namespace) {
+    listAt(collection, at, namespace) {
       const past = createCollection();
       for (const object of objects.get(collection)?.list(namespace) ?? []) past.set(object);
-      for (const change of changes.slice(after(asked)).reverse()) {
+      for (const change of changes.slice(indexAfter(at)).reverse()) {
         if (change.collection !== collection) continue;
         if (namespace !== undefined && change.object.metadata.namespace !== namespace) continue;
         if (change.previous === undefined) past.remove(change.object);
@@ -94,40 +99,41 @@ export function createStore({ eventWindow }: { readonly eventWindow: number }): 
       return past.list(undefined);
     },
     put(collection, object) {
-      const stored = next(collection, object);
-      const previous = objects.get(collection)?.get(keyOf(stored));
+      const stored = withNextVersion(collection, object);
+      const previous = objects.get(collection)?.get(namespacedName(stored));
       objects.get(collection)?.set(stored);
       record({ type: previous === undefined ? 'ADDED' : 'MODIFIED', version, collection, object: stored, previous });
       return stored;
     },
     remove(collection, object) {
-      const stored = objects.get(collection)?.get(keyOf(object)) ?? object;
-      const gone = next(collection, stored);
+      const stored = objects.get(collection)?.get(namespacedName(object)) ?? object;
+      const deleted = withNextVersion(collection, stored);
       objects.get(collection)?.remove(stored);
-      record({ type: 'DELETED', version, collection, object: gone, previous: stored });
-      return gone;
+      record({ type: 'DELETED', version, collection, object: deleted, previous: stored });
+      return deleted;
     },
-    changesSince: (collection, seen) => changes.slice(after(seen)).filter((change) => change.collection === collection),
-    follow(collection, onChange) {
-      const group = followers.get(collection) ?? new Set();
-      followers.set(collection, group.add(onChange));
+    changesSince: (collection, since) =>
+      changes.slice(indexAfter(since)).filter((change) => change.collection === collection),
+    subscribe(collection, onChange) {
+      const group = subscribers.get(collection) ?? new Set();
+      subscribers.set(collection, group.add(onChange));
       return () => group.delete(onChange);
     },
     collections: () => [...objects.keys()],
-    forget() {
+    compact() {
       changes = [];
       oldest = version;
     },
   };
 }
 
-/** Objects by namespace and name; the order is made when it is asked for. */
-interface Collection {
-  get(key: Key): ApiObject | undefined;
+/** Objects by namespace and name. The sorted list of a namespace is built on the first read after a change. */
+type Collection = {
+  get(key: NamespacedName): ApiObject | undefined;
   set(object: ApiObject): void;
   remove(object: ApiObject): void;
   list(namespace: string | undefined): readonly ApiObject[];
-}
+};
 
 function createCollection(): Collection {
   const namespaces = new Map<string, Map<string, ApiObject>>();
@@ -145,13 +151,13 @@ function createCollection(): Collection {
   return {
     get: ({ namespace, name }) => namespaces.get(namespace)?.get(name),
     set(object) {
-      const { namespace, name } = keyOf(object);
+      const { namespace, name } = namespacedName(object);
       ordered.delete(namespace);
       const names = namespaces.get(namespace) ?? new Map<string, ApiObject>();
       namespaces.set(namespace, names.set(name, object));
     },
     remove(object) {
-      const { namespace, name } = keyOf(object);
+      const { namespace, name } = namespacedName(object);
       ordered.delete(namespace);
       namespaces.get(namespace)?.delete(name);
     },

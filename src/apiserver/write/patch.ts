@@ -1,96 +1,95 @@
-// PATCH, by media type: merge, JSON and strategic merge patches change the live object; apply has a file of its own.
-import { isList, isObject, type Json, parseJson } from '../json.ts';
+// PATCH with a JSON patch, a merge patch or a strategic merge patch, by media type. Server-side apply is in apply.ts.
+import { isList, isObject, type Json, parseJsonValue } from '../json.ts';
 import type { ApiObject } from '../object.ts';
-import { JsonPatchError, jsonPatch } from '../patch/json-patch.ts';
-import { mergePatch } from '../../local/api-server/patch/merge-patch.ts';
+import { JsonPatchError, jsonPatch, mergePatch } from '../patch/json-patch.ts';
 import { strategicMerge } from '../patch/strategic-merge.ts';
-import type { Resource } from '../registry/resource.ts';
-import { badRequest, cause, invalid, StatusError, unsupportedMediaType } from '../status-error.ts';
-import type { Target, World, WriteOptions } from '../server-state.ts';
-import { atTarget, readObject } from './read-object.ts';
+import type { ApiResource } from '../registry/resource.ts';
+import type { ObjectTarget, ServerState, WriteOptions } from '../server-state.ts';
+import { badRequest, invalid, StatusError, statusCause, unsupportedMediaType } from '../status-error.ts';
+import { pathMatches, readObject } from './read-object.ts';
 import { updateObject } from './update.ts';
 
 /** The media type of server-side apply. */
-export const APPLY_PATCH = 'application/apply-patch+yaml';
-const JSON_PATCH = 'application/json-patch+json';
-const MERGE_PATCH = 'application/merge-patch+json';
-const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
+export const applyPatchType = 'application/apply-patch+yaml';
+const jsonPatchType = 'application/json-patch+json';
+const mergePatchType = 'application/merge-patch+json';
+const strategicPatchType = 'application/strategic-merge-patch+json';
 
-/** A patch as it came. */
-export interface PatchBody {
+/** A patch as received. */
+export type PatchBody = {
   readonly contentType: string;
   readonly text: string;
-}
+};
 
-/** Throws a 415 StatusError for a patch that the kind does not take. */
-export function requirePatchType(contentType: string, { custom }: Pick<Resource, 'custom'>): void {
-  const accepted = [JSON_PATCH, MERGE_PATCH, ...(custom ? [] : [STRATEGIC_PATCH]), APPLY_PATCH];
+/** Throws a 415 StatusError for a patch type that the kind does not support. */
+export function requirePatchType(contentType: string, { custom }: Pick<ApiResource, 'custom'>): void {
+  const accepted = [jsonPatchType, mergePatchType, ...(custom ? [] : [strategicPatchType]), applyPatchType];
   if (!accepted.includes(contentType)) throw unsupportedMediaType(accepted);
 }
 
 /** Patches an object or its status. Throws StatusErrors: 400, 404, 409, 422. */
 export function patchObject(
-  world: World,
-  target: Target,
+  state: ServerState,
+  target: ObjectTarget,
   subresource: string,
   patch: PatchBody,
   options: WriteOptions,
 ): ApiObject {
   const { resource } = target;
   const parsed = parsePatch(patch);
-  const make = (live: ApiObject) => {
+  const change = (live: ApiObject) => {
     const patched = applyPatch(live, parsed, patch.contentType, resource);
-    return { object: atTarget(readPatched(world, patched, resource, options), target) };
+    return { object: pathMatches(readPatched(state, patched, resource, options), target) };
   };
-  return updateObject(world, target, subresource, make, options);
+  return updateObject(state, target, subresource, change, options);
 }
 
-/** Unknown fields of a patched object are the patch's fault, so they are refused as Invalid at `patch`. */
-function readPatched(world: World, patched: Json, resource: Resource, options: WriteOptions): ApiObject {
-  if (options.fieldValidation !== 'Strict') return readObject(world, patched, resource, options);
+/** Reads a patched object. With strict field validation, unknown fields are a 422 with a cause at `patch`. */
+function readPatched(state: ServerState, patched: Json, resource: ApiResource, options: WriteOptions): ApiObject {
+  if (options.fieldValidation !== 'Strict') return readObject(state, patched, resource, options);
   const unknown: string[] = [];
-  const object = readObject(world, patched, resource, { fieldValidation: 'Warn', warn: (text) => unknown.push(text) });
+  const object = readObject(state, patched, resource, { fieldValidation: 'Warn', warn: (text) => unknown.push(text) });
   if (unknown.length === 0) return object;
-  const wrong = cause.invalid(
+  const cause = statusCause.invalid(
     'patch',
     JSON.stringify(JSON.stringify(patched)),
     `strict decoding error: ${unknown.join(', ')}`,
   );
-  throw invalid({ group: '', kind: '' }, '', [wrong]);
+  throw invalid({ group: '', kind: '' }, '', [cause]);
 }
 
-/** Reads a patch. Throws a 400 StatusError for what is none. */
+/** Parses a patch. Throws a 400 StatusError for a malformed one. */
 export function parsePatch({ contentType, text }: PatchBody): Json {
   let parsed: Json;
   try {
-    parsed = parseJson(text);
+    parsed = parseJsonValue(text);
   } catch (error) {
     throw badRequest(`error decoding patch: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (contentType === JSON_PATCH ? !isList(parsed) : !isObject(parsed)) {
+  if (contentType === jsonPatchType ? !isList(parsed) : !isObject(parsed)) {
     throw badRequest('error decoding patch: json: cannot unmarshal into Go value');
   }
   return parsed;
 }
 
-/** Returns what a patch makes of an object. Throws a 422 StatusError for a JSON patch that does not fit. */
-export function applyPatch(live: Json, patch: Json, contentType: string, resource: Resource): Json {
+/** Returns the patched object. Throws a 422 StatusError for a JSON patch that cannot be applied. */
+export function applyPatch(live: Json, patch: Json, contentType: string, resource: ApiResource): Json {
   switch (contentType) {
-    case JSON_PATCH:
-      return fitting(() => jsonPatch(live, isList(patch) ? patch : []));
-    case STRATEGIC_PATCH:
+    case jsonPatchType:
+      return withInvalidError(() => jsonPatch(live, isList(patch) ? patch : []));
+    case strategicPatchType:
       return strategicMerge(live, patch, resource.schema);
     default:
       return mergePatch(live, patch);
   }
 }
 
-function fitting(patched: () => Json): Json {
+function withInvalidError(patched: () => Json): Json {
   try {
     return patched();
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error;
-    // kube-apiserver keeps the reason to itself.
+    // kube-apiserver does not report the reason.
     throw new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
   }
 }

@@ -1,28 +1,29 @@
-// From what a client sent, already parsed, to an object of a kind: identity checked against the URL, unknown fields dropped and
-// told, defaults filled in. Everything that writes comes through here.
+// Converts a parsed request body to an object of a kind: checks apiVersion, kind, name and namespace, drops and reports
+// unknown fields, and fills in defaults. All writes use it.
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { type ApiObject, isApiObject } from '../object.ts';
-import { apiVersionOf, type Resource } from '../registry/resource.ts';
-import { DecodeError, decode } from '../schema/decode.ts';
+import { type ApiResource, apiVersionOf } from '../registry/resource.ts';
+import { DecodeError, decodeValue } from '../schema/decode.ts';
 import { dropNulls, fillDefaults, prune } from '../schema/prune.ts';
-import { badRequest, cause, invalid, unrecognized } from '../status-error.ts';
-import type { Target, World, WriteOptions } from '../server-state.ts';
+import type { ObjectTarget, ServerState, WriteOptions } from '../server-state.ts';
+import { badRequest, invalid, statusCause, unrecognized } from '../status-error.ts';
 
 /**
- * Reads an object of a kind. Throws a 400 StatusError for what is no such object, and for unknown fields where they are not
- * allowed; otherwise unknown fields are dropped, with a warning where one was asked for.
+ * Reads an object of a kind. Unknown fields are dropped, and reported as `fieldValidation` says. Throws a 400
+ * StatusError for a body of another kind, a value of the wrong type, and for unknown fields with strict field
+ * validation.
  */
 export function readObject(
-  { schemas }: Pick<World, 'schemas'>,
+  { schemas }: Pick<ServerState, 'schemas'>,
   sent: Json,
-  resource: Resource,
+  resource: ApiResource,
   { fieldValidation, warn }: Pick<WriteOptions, 'fieldValidation' | 'warn'>,
 ): ApiObject {
   const typed = withType(sent, resource);
-  const { value, unknown: found } = reading(resource, () => {
-    if (!resource.custom) return decode(typed, resource.schema, resource.kind);
+  const { value, unknown: found } = withBadRequest(resource, () => {
+    if (!resource.custom) return decodeValue(typed, resource.schema, resource.kind);
     const { metadata = {}, ...rest } = typed;
-    const meta = decode(metadata, schemas.objectMeta, 'ObjectMeta', 'metadata');
+    const meta = decodeValue(metadata, schemas.objectMeta, 'ObjectMeta', 'metadata');
     const pruned = prune(rest, resource.schema);
     return {
       value: { ...asObject(pruned.value), metadata: meta.value },
@@ -32,28 +33,30 @@ export function readObject(
   const unknown = found.toSorted();
   if (unknown.length > 0 && fieldValidation === 'Strict') {
     const listed = unknown.map((field) => `unknown field ${JSON.stringify(field)}`).join(', ');
-    throw badRequest(cannot(resource, `strict decoding error: ${listed}`));
+    throw badRequest(cannotHandle(resource, `strict decoding error: ${listed}`));
   }
   if (fieldValidation === 'Warn') for (const field of unknown) warn(`unknown field ${JSON.stringify(field)}`);
   return complete(asObject(value), resource);
 }
 
-/** Fills in defaults of a custom resource; a built-in kind has its own way, in `prepare`. */
-function complete(value: JsonObject, resource: Resource): ApiObject {
+/** Fills in the defaults of a custom resource. The defaults of a built-in kind are in its `prepare`. */
+function complete(value: JsonObject, resource: ApiResource): ApiObject {
   const { metadata = {}, ...rest } = value;
-  const filled = resource.custom ? fillDefaults(dropNulls(rest, resource.schema), contentOf(resource)) : rest;
+  const filled = resource.custom
+    ? fillDefaults(dropNulls(rest, resource.schema), schemaWithoutMetadata(resource))
+    : rest;
   const object = { ...asObject(filled), metadata };
   if (!isApiObject(object)) throw badRequest('the object provided is unrecognized');
   return object;
 }
 
-function contentOf({ schema }: Resource): Resource['schema'] {
+function schemaWithoutMetadata({ schema }: ApiResource): ApiResource['schema'] {
   const { metadata: _, ...properties } = schema.properties ?? {};
   return { ...schema, properties };
 }
 
-/** Checks an object's identity against the request's, and completes it. Throws a 400 StatusError where they differ. */
-export function atTarget(object: ApiObject, { resource, namespace, name }: Target): ApiObject {
+/** Fills in name and namespace from the URL. Throws a 400 StatusError if the object has others. */
+export function pathMatches(object: ApiObject, { resource, namespace, name }: ObjectTarget): ApiObject {
   const { metadata } = object;
   if (name !== '' && metadata.name !== undefined && metadata.name !== name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
@@ -71,10 +74,10 @@ export function atTarget(object: ApiObject, { resource, namespace, name }: Targe
   };
 }
 
-function withType(sent: Json, resource: Resource): JsonObject {
+function withType(sent: Json, resource: ApiResource): JsonObject {
   const { kind } = resource;
   const apiVersion = apiVersionOf(resource);
-  if (!isObject(sent)) throw badRequest(cannot(resource, 'json: cannot unmarshal into Go value'));
+  if (!isObject(sent)) throw badRequest(cannotHandle(resource, 'json: cannot unmarshal into Go value'));
   if (resource.custom && (typeof sent.kind !== 'string' || sent.kind === '')) {
     const text = JSON.stringify(sent);
     throw unrecognized(resource.kind, `Object 'Kind' is missing in '${text}'`, text);
@@ -82,7 +85,8 @@ function withType(sent: Json, resource: Resource): JsonObject {
   const given = { apiVersion: sent.apiVersion ?? apiVersion, kind: sent.kind ?? kind };
   if (given.apiVersion !== apiVersion) {
     throw badRequest(
-      `the API version in the data (${String(given.apiVersion)}) does not match the expected API version (${apiVersion})`,
+      `the API version in the data (${String(given.apiVersion)}) does not match the expected API version ` +
+        `(${apiVersion})`,
     );
   }
   if (given.kind !== kind) {
@@ -90,23 +94,23 @@ function withType(sent: Json, resource: Resource): JsonObject {
       throw badRequest(`${String(given.kind)} in version "${resource.version}" cannot be handled as a ${kind}`);
     const name = isObject(sent.metadata) && typeof sent.metadata.name === 'string' ? sent.metadata.name : '';
     throw invalid({ group: resource.group, kind: String(given.kind) }, name, [
-      cause.invalid('kind', JSON.stringify(given.kind), `must be ${kind}`),
+      statusCause.invalid('kind', JSON.stringify(given.kind), `must be ${kind}`),
     ]);
   }
   return { ...sent, ...given };
 }
 
-function reading<Read>(resource: Resource, read: () => Read): Read {
+function withBadRequest<Read>(resource: ApiResource, read: () => Read): Read {
   try {
     return read();
   } catch (error) {
-    if (error instanceof DecodeError) throw badRequest(cannot(resource, error.message));
+    if (error instanceof DecodeError) throw badRequest(cannotHandle(resource, error.message));
     throw error;
   }
 }
 
-function cannot({ kind, version }: Resource, why: string): string {
-  return `${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`;
+function cannotHandle({ kind, version }: ApiResource, reason: string): string {
+  return `${kind} in version "${version}" cannot be handled as a ${kind}: ${reason}`;
 }
 
 function asObject(value: Json): JsonObject {

@@ -1,23 +1,25 @@
-// What a person must do so that the functions get into a cluster, as shell commands. Nothing here asks AWS: a function's role has a
-// name that only its stack knows, so the command that needs it asks for it.
+// The shell commands that give the functions access to a cluster. No request is sent to AWS here: a function's role has
+// a name that only its stack knows, so the command that needs the name queries it.
 import type { ClusterEntry } from '../../clusters/registry/entry.ts';
 import { resyncIdentity, systemNamespace } from '../../core/names.ts';
 import type { AccessEntry } from '../../generate/rbac/access-entries.ts';
 
-/** What one function needs in one cluster; without a command it is for whoever gives out the cluster's credentials. */
+/**
+ * What one function needs in one cluster. A step without a command is for the administrator who issues the credentials.
+ */
 export type AccessStep = AccessEntry & { readonly command?: string };
 
-/** What a cluster needs. */
+/** The steps for a cluster. */
 export type AccessPlan = {
   readonly cluster: string;
   readonly access: ClusterEntry['access']['type'];
-  /** One line: what the steps are about, and what else must be so. */
+  /** One line: the kind of access, and its precondition. */
   readonly note: string;
   readonly steps: readonly AccessStep[];
 };
 
-/** Where the functions are, and who they are to clusters that are entered by a token or a certificate. */
-export type Deployment = {
+/** The deployment of the functions, and their user in clusters that are accessed with a token or a certificate. */
+export type AccessTarget = {
   readonly stage: string;
   readonly region?: string | undefined;
   readonly user?: string | undefined;
@@ -26,13 +28,17 @@ export type Deployment = {
 /** Plans the access to one cluster. */
 export function accessPlan(
   cluster: string,
-  { access, leaving = false }: ClusterEntry,
+  { access, decommissioning = false }: ClusterEntry,
   entries: readonly AccessEntry[],
-  deployment: Deployment,
+  deployment: AccessTarget,
 ): AccessPlan {
   const plan = { cluster, access: access.type };
-  if (leaving)
-    return { ...plan, note: 'is being left; delete its access entries or bindings once it is gone', steps: [] };
+  if (decommissioning)
+    return {
+      ...plan,
+      note: 'is being decommissioned; delete its access entries or bindings when it is gone',
+      steps: [],
+    };
   switch (access.type) {
     case 'eks':
       return {
@@ -41,7 +47,7 @@ export function accessPlan(
         steps: entries.map((entry) => ({ ...entry, command: createAccessEntry(access, entry, deployment) })),
       };
     case 'none':
-      return { ...plan, note: 'asks for no credentials, so there is nobody to let in', steps: [] };
+      return { ...plan, note: 'needs no credentials, and so no access', steps: [] };
     case 'token':
     case 'certificate':
     case 'kubeconfig':
@@ -50,19 +56,21 @@ export function accessPlan(
   }
 }
 
-/** All functions come with the same credentials. */
+/** For access types in which all functions have the same credentials. */
 function shared(entries: readonly AccessEntry[], user: string | undefined): Pick<AccessPlan, 'note' | 'steps'> {
   if (user !== undefined) {
-    const note = `has one identity for all functions, ${user}; the admission policies narrow what comes in their groups alone`;
+    const note =
+      `has one identity for all functions, ${user}; ` +
+      'the admission policies apply only to the functions’ own groups';
     return { note, steps: entries.map((entry) => ({ ...entry, command: bind(entry, user) })) };
   }
   const note =
-    'has one identity for all functions, which must come in these groups (a certificate has them as organizations), or be ' +
-    'bound to their roles: --user NAME says how';
+    'has one identity for all functions, which must be in these groups (a certificate has them as organizations), ' +
+    'or be bound to their roles: --user NAME prints the commands';
   return { note, steps: entries };
 }
 
-/** Writes a plan as lines for a shell, in which everything that is not a command is a comment. */
+/** Formats a plan as lines for a shell. A line that is not a command is a comment. */
 export function planLines({ cluster, note, steps }: AccessPlan): readonly string[] {
   return [`# ${cluster}: ${note}.`, ...steps.map(({ command, group }) => command ?? `#   ${group}`)];
 }
@@ -70,7 +78,7 @@ export function planLines({ cluster, note, steps }: AccessPlan): readonly string
 function createAccessEntry(
   { cluster, region }: { readonly cluster: string; readonly region: string },
   entry: AccessEntry,
-  deployment: Deployment,
+  deployment: AccessTarget,
 ): string {
   const name = `--function-name outrigger-${deployment.stage}-${entry.function}`;
   const at = deployment.region === undefined ? '' : ` --region ${deployment.region}`;
@@ -81,10 +89,11 @@ function createAccessEntry(
   ].join(' ');
 }
 
-/** The resync reads the watchers' cursor too, by a Role of the same name. */
+/** The resync also reads the watch checkpoint, with a Role of the same name. */
 function bind({ clusterRole, group }: AccessEntry, user: string): string {
   const name = `${clusterRole}-shared`;
   const everywhere = `kubectl create clusterrolebinding ${name} --clusterrole=${clusterRole} --user=${user}`;
   if (group !== resyncIdentity) return everywhere;
-  return `${everywhere} && kubectl -n ${systemNamespace} create rolebinding ${name} --role=${clusterRole} --user=${user}`;
+  const inNamespace = `kubectl -n ${systemNamespace} create rolebinding ${name} --role=${clusterRole} --user=${user}`;
+  return `${everywhere} && ${inNamespace}`;
 }

@@ -1,19 +1,20 @@
-// The part of `outrigger doctor` that looks at the AWS account: that every queue has its function, not paused, and that the account
-// can run as many at once as all of them together may want. More than that is throttled, and throttles count as receives.
+// The part of `outrigger doctor` that checks the AWS account: every queue has a function that is not paused, and the
+// account's concurrency covers the maximum of all functions together. Lambda throttles more than that, and a throttle
+// counts as a receive.
 import { type EventSourceMappingConfiguration, GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { Registered } from '../../core/controller.ts';
+import type { ControllerDefinition } from '../../api/definition.ts';
 import { controllerQueue, resyncQueue, timersQueue } from '../../core/names.ts';
+import { formatError } from '../command.ts';
+import type { Installation } from '../installation.ts';
 import { isPaused, readMappings } from '../mappings.ts';
-import { lineOf } from '../operate.ts';
-import type { Place } from '../place.ts';
-import { type Finding, ok, warning, wrong } from './finding.ts';
+import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
 const callSeconds = 20;
 
-/** Looks at the functions' event source mappings and the account's limit. */
+/** Checks the functions' event source mappings and the account's concurrency. */
 export async function checkAccount(
-  { urlPrefix, region }: Place,
-  registry: readonly Registered[],
+  { urlPrefix, region }: Installation,
+  registry: readonly ControllerDefinition[],
   { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
   const lambda = new LambdaClient({ maxAttempts: 2, ...(region === undefined ? {} : { region }) });
@@ -24,14 +25,14 @@ export async function checkAccount(
     const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
     return [
       ...queues.flatMap(({ name, mapping }) => mappingFindings(name, mapping, deploy)),
-      concurrency(
+      concurrencyFinding(
         queues.map(({ mapping }) => mapping?.ScalingConfig?.MaximumConcurrency ?? 0),
         limit?.UnreservedConcurrentExecutions,
       ),
     ];
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return [warning('account', 'its functions and limits cannot be read', lineOf(error))];
+    return [warnFinding('account', 'its functions and limits cannot be read', formatError(error))];
   } finally {
     lambda.destroy();
   }
@@ -44,33 +45,33 @@ function mappingFindings(
 ): readonly Finding[] {
   const about = `function of ${queue}`;
   if (mapping === undefined) {
-    const fix = `${deploy}; a mapping that was deleted since: "Queues are lost" in docs/operating.md`;
-    return [wrong(about, 'no function takes messages from this queue', fix)];
+    const fix = `${deploy}; if the mapping was deleted: "Recover lost queues" in docs/operating.md`;
+    return [failFinding(about, 'no function receives messages from this queue', fix)];
   }
   const { UUID = '', FunctionResponseTypes = [], ScalingConfig } = mapping;
   const set = (option: string) =>
-    `${deploy}; one that was changed since: aws lambda update-event-source-mapping --uuid ${UUID} ${option}`;
+    `${deploy}; if the mapping was changed: aws lambda update-event-source-mapping --uuid ${UUID} ${option}`;
   if (isPaused(mapping)) {
     const resume = queue.endsWith('.fifo')
-      ? `to go on: outrigger resume ${queue.replace('.fifo', '')}`
-      : `to go on: aws lambda update-event-source-mapping --enabled --uuid ${UUID}`;
-    return [warning(about, 'it is paused: messages wait in the queue, for 14 days at most', resume)];
+      ? `to resume it: outrigger resume ${queue.replace('.fifo', '')}`
+      : `to resume it: aws lambda update-event-source-mapping --enabled --uuid ${UUID}`;
+    return [warnFinding(about, 'it is paused: messages stay in the queue for at most 14 days', resume)];
   }
   return [
     ...(FunctionResponseTypes.includes('ReportBatchItemFailures')
       ? []
       : [
-          wrong(
+          failFinding(
             about,
-            'it does not report single failures of a batch',
+            'it does not report the failed messages of a batch',
             set('--function-response-types ReportBatchItemFailures'),
           ),
         ]),
     ...(ScalingConfig?.MaximumConcurrency === undefined
       ? [
-          wrong(
+          failFinding(
             about,
-            'it has no maximumConcurrency, and may take all that the account has',
+            'it has no maximumConcurrency, and can use the whole concurrency of the account',
             set('--scaling-config MaximumConcurrency=10'),
           ),
         ]
@@ -78,11 +79,11 @@ function mappingFindings(
   ];
 }
 
-function concurrency(most: readonly number[], limit: number | undefined): Finding {
-  const sum = most.reduce((total, one) => total + one, 0);
-  const says = `${sum} functions may run at once, the account has ${limit ?? 'an unknown number'} unreserved`;
-  if (limit !== undefined && sum <= limit) return ok('concurrency', says);
+function concurrencyFinding(maximums: readonly number[], limit: number | undefined): Finding {
+  const sum = maximums.reduce((total, one) => total + one, 0);
+  const message = `up to ${sum} functions run at once, the account has ${limit ?? 'an unknown number'} unreserved`;
+  if (limit !== undefined && sum <= limit) return passFinding('concurrency', message);
   const fix =
     'raise the quota (Service Quotas, AWS Lambda, Concurrent executions), or lower maximumConcurrency and deploy';
-  return limit === undefined ? warning('concurrency', says, fix) : wrong('concurrency', says, fix);
+  return limit === undefined ? warnFinding('concurrency', message, fix) : failFinding('concurrency', message, fix);
 }

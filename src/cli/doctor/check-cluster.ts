@@ -1,28 +1,29 @@
-// The part of `outrigger doctor` that looks at one cluster, as the functions see it: with the clusters table's entry and its rights.
+// The part of `outrigger doctor` that checks one cluster with the clusters table's entry, so with the permissions of
+// the functions.
 import * as z from 'zod';
-import { atATime } from '../../core/at-a-time.ts';
-import type { Registered } from '../../core/controller.ts';
-import type { Kind } from '../../core/kind.ts';
+import type { ControllerDefinition } from '../../api/definition.ts';
+import type { Kind } from '../../api/kind.ts';
+import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
+import { forEachConcurrently } from '../../core/async.ts';
 import { watcherAccount } from '../../core/names.ts';
 import { rbacOf } from '../../generate/rbac/rbac.ts';
 import { watchListOf } from '../../generate/watch-list.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { listPages } from '../../kube/client/read.ts';
-import { askWatchers } from '../../runtime/watchers-silent.ts';
+import { formatError } from '../command.ts';
 import { readVersion } from '../status/cluster-status.ts';
-import { lineOf } from '../operate.ts';
-import { type Finding, ok, warning, wrong } from './finding.ts';
+import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
-/** ValidatingAdmissionPolicies, which narrow what controllers may change, are served as v1 from there on. */
+/** From this version on ValidatingAdmissionPolicies, which limit what controllers may change, are served as v1. */
 const oldestMinor = 30;
 const applyManifests = 'kubectl apply --server-side -k infra/kubernetes';
 
-/** Looks at a cluster that has a client. Never rejects but for the signal's reason. */
+/** Checks a cluster. Rejects only with the signal's reason. */
 export async function checkCluster(
   name: string,
   client: KubeClient,
-  registry: readonly Registered[],
+  registry: readonly ControllerDefinition[],
   { signal }: { readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
   const about = `cluster ${name}`;
@@ -30,47 +31,49 @@ export async function checkCluster(
     const version = await readVersion(client, signal);
     const parts = await Promise.all([
       checkKinds(about, client, registry, signal),
-      checkRights(about, client, registry, signal),
+      checkPermissions(about, client, registry, signal),
       checkWatchers(about, client, signal),
     ]);
     return [checkVersion(about, version), ...parts.flat()];
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return [wrong(about, 'it cannot be asked', lineOf(error))];
+    return [failFinding(about, 'it cannot be reached', formatError(error))];
   }
 }
 
 function checkVersion(about: string, version: string): Finding {
   const [, major, minor] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
-  if (Number(major) > 1 || Number(minor) >= oldestMinor) return ok(about, `answers, Kubernetes ${version}`);
-  return wrong(about, `Kubernetes ${version}`, `1.${oldestMinor} or newer is needed`);
+  if (Number(major) > 1 || Number(minor) >= oldestMinor) return passFinding(about, `answers, Kubernetes ${version}`);
+  return failFinding(about, `Kubernetes ${version}`, `1.${oldestMinor} or newer is needed`);
 }
 
 async function checkKinds(
   about: string,
   client: KubeClient,
-  registry: readonly Registered[],
+  registry: readonly ControllerDefinition[],
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const all = registry.flatMap(({ declares: { resource, owns, reads } }) => [resource, ...owns, ...reads]);
+  const all = registry.flatMap(({ declaration: { resource, owns, reads } }) => [resource, ...owns, ...reads]);
   const kinds = [...new Map(all.map((kind) => [nameOf(kind), kind])).values()];
-  const own = new Set(registry.map(({ declares: { resource } }) => nameOf(resource)));
+  const own = new Set(registry.map(({ declaration: { resource } }) => nameOf(resource)));
   const findings: Finding[] = [];
-  await atATime(4, kinds, async (kind) => {
+  await forEachConcurrently(4, kinds, async (kind) => {
     try {
       for await (const _ of listPages(client, kind, { limit: 1, metadataOnly: true, signal })) break;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      // That it may not be listed is among the rights.
+      // A missing permission is a finding of checkPermissions.
       if (isForbidden(error)) return;
       const fix = own.has(nameOf(kind)) ? applyManifests : `install what serves ${nameOf(kind)}`;
       findings.push(
-        isNotFound(error) ? wrong(about, `it has no ${nameOf(kind)}`, fix) : wrong(about, nameOf(kind), lineOf(error)),
+        isNotFound(error)
+          ? failFinding(about, `it has no ${nameOf(kind)}`, fix)
+          : failFinding(about, nameOf(kind), formatError(error)),
       );
     }
   });
   return findings.length === 0
-    ? [ok(about, `serves all ${kinds.length} kinds that controllers have or read`)]
+    ? [passFinding(about, `serves all ${kinds.length} kinds that controllers reconcile, own or read`)]
     : findings;
 }
 
@@ -81,19 +84,19 @@ const role = z.object({
     z.object({ apiGroups: z.array(z.string()), resources: z.array(z.string()), verbs: z.array(z.string()) }),
   ),
 });
-const answered = z.object({ status: z.object({ allowed: z.boolean() }) });
+const review = z.object({ status: z.object({ allowed: z.boolean() }) });
 
-/** Asks the API server about every right that the generated roles give to functions. */
-async function checkRights(
+/** Checks every permission of the generated roles for functions, with a SelfSubjectAccessReview for each. */
+async function checkPermissions(
   about: string,
   client: KubeClient,
-  registry: readonly Registered[],
+  registry: readonly ControllerDefinition[],
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const roles = rbacOf(registry, watchListOf(registry)).flatMap((one) => role.safeParse(one).data ?? []);
-  // The watchers have an identity of their own, inside the cluster.
+  // The watchers use a service account in the cluster.
   const rules = roles.filter(({ metadata }) => metadata.name !== watcherAccount).flatMap((one) => one.rules);
-  const rights = new Map(
+  const permissions = new Map(
     rules.flatMap(({ apiGroups: [group = ''], resources: [target = ''], verbs }) =>
       verbs.map(
         (verb) => [`${verb} ${group === '' ? target : `${target}.${group}`}`, { group, target, verb }] as const,
@@ -102,7 +105,7 @@ async function checkRights(
   );
   const refused: string[] = [];
   try {
-    await atATime(8, rights, async ([text, { group, target, verb }]) => {
+    await forEachConcurrently(8, permissions, async ([text, { group, target, verb }]) => {
       const [resource = '', subresource] = target.split('/');
       const resourceAttributes = { group, resource, verb, ...(subresource === undefined ? {} : { subresource }) };
       const { body } = await client.request({
@@ -111,22 +114,25 @@ async function checkRights(
         body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
         signal,
       });
-      if (!answered.parse(body).status.allowed) refused.push(text);
+      if (!review.parse(body).status.allowed) refused.push(text);
     });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return [warning(about, 'it does not say what the functions may do', lineOf(error))];
+    return [warnFinding(about, 'the permissions of the functions cannot be read', formatError(error))];
   }
-  if (refused.length === 0) return [ok(about, `gives the functions all ${rights.size} rights that they need`)];
-  const fix = `${applyManifests}, and give the identity in the clusters table the generated users or groups (outrigger:controller:*, outrigger:resync)`;
-  return [wrong(about, `the functions may not: ${refused.sort().join(', ')}`, fix)];
+  if (refused.length === 0)
+    return [passFinding(about, `gives the functions all ${permissions.size} permissions that they need`)];
+  const groups = 'the generated users or groups (outrigger:controller:*, outrigger:resync)';
+  const fix = `${applyManifests}, and give the identity in the clusters table ${groups}`;
+  return [failFinding(about, `the functions may not: ${refused.sort().join(', ')}`, fix)];
 }
 
 async function checkWatchers(about: string, client: KubeClient, signal: AbortSignal): Promise<readonly Finding[]> {
-  const { heardSeconds, silent } = await askWatchers(client, Date.now(), { signal });
-  if (silent === undefined) return [ok(about, `its watchers heard of every kind ${heardSeconds ?? '?'} s ago`)];
-  const fix = 'look at the watchers: kubectl -n outrigger-system get pods, and their logs';
-  return [wrong(about, `its watchers are silent: ${silent.why}`, fix)];
+  const { lastSeenSeconds, down } = await readWatcherStatus(client, Date.now(), { signal });
+  if (down === undefined)
+    return [passFinding(about, `its watchers received an event of every kind ${lastSeenSeconds ?? '?'} s ago`)];
+  const fix = 'check the watchers: kubectl -n outrigger-system get pods, and their logs';
+  return [failFinding(about, `its watchers are down: ${down.reason}`, fix)];
 }
 
 function nameOf({ group, plural }: Kind): string {

@@ -1,68 +1,76 @@
-// The part of `outrigger doctor` that looks at queues: that each is there, as it is deployed, and that nothing lies on dead letters.
+// The part of `outrigger doctor` that checks queues: each exists with its deployed attributes, and the dead-letter
+// queues are empty.
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import { callWithin } from '../../queue/call-within.ts';
-import { isMissingQueue } from '../../queue/failed-call.ts';
-import { queueUrl } from '../../queue/names.ts';
-import { lineOf } from '../operate.ts';
-import type { Place } from '../place.ts';
+import { callWithin, isMissingQueue } from '../../sqs/call.ts';
+import { queueUrl } from '../../sqs/sqs-client.ts';
+import { formatError } from '../command.ts';
+import type { Installation } from '../installation.ts';
 import { type ExpectedQueue, parseRedrivePolicy } from './expected-queues.ts';
-import { type Finding, ok, warning, wrong } from './finding.ts';
+import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 import { createQueueCommand, setQueueCommand } from './queue-commands.ts';
 
 const callSeconds = 10;
 
 /**
- * Looks at every queue.
- * @param deploy what deploys them, for whoever has to mend one
+ * Checks every queue.
+ * @param deploy the command that deploys the queues, for the fix of a finding
  */
 export async function checkQueues(
-  place: Place,
+  installation: Installation,
   expected: readonly ExpectedQueue[],
   { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
-  const byHand = (how: string): string => (place.on === 'AWS' ? `${deploy}; ${how}` : deploy);
-  const letters = new Set(expected.flatMap(({ deadLetters }) => (deadLetters === undefined ? [] : [deadLetters.name])));
+  const withManualFix = (command: string): string => (installation.on === 'AWS' ? `${deploy}; ${command}` : deploy);
+  const deadLetterQueues = new Set(
+    expected.flatMap(({ deadLetters }) => (deadLetters === undefined ? [] : [deadLetters.name])),
+  );
   const found = await Promise.all(
-    // Queues for dead letters first, as they have to be there before the others.
-    expected.toSorted(byNeed).map(async (queue) => {
+    // Dead-letter queues come first: the redrive policies of the others need them.
+    expected.toSorted(deadLetterQueuesFirst).map(async (queue) => {
       try {
-        const mend = (part: ExpectedQueue) =>
-          byHand(`one that was changed since: ${setQueueCommand(place.urlPrefix, part)}`);
-        return await checkQueue(place, queue, { mend, signal, holdsLetters: letters.has(queue.name) });
+        const fixOf = (part: ExpectedQueue) =>
+          withManualFix(`if it was changed: ${setQueueCommand(installation.urlPrefix, part)}`);
+        return await checkQueue(installation, queue, {
+          fixOf,
+          signal,
+          isDeadLetterQueue: deadLetterQueues.has(queue.name),
+        });
       } catch (error) {
         if (signal.aborted) throw signal.reason;
         const about = `queue ${queue.name}`;
         return isMissingQueue(error)
           ? [
-              wrong(
+              failFinding(
                 about,
-                'it is not there',
-                byHand(`one that was deleted since: ${createQueueCommand(place.urlPrefix, queue)}`),
+                'it does not exist',
+                withManualFix(`if it was deleted: ${createQueueCommand(installation.urlPrefix, queue)}`),
               ),
             ]
-          : [wrong(about, 'its attributes cannot be read', lineOf(error))];
+          : [failFinding(about, 'its attributes cannot be read', formatError(error))];
       }
     }),
   );
   const bad = found.flat();
   const well = found.filter((findings) => findings.length === 0).length;
-  return well === 0
-    ? bad
-    : [ok('queues', `${well} of ${expected.length} are there, as they are deployed, and well`), ...bad];
+  return well === 0 ? bad : [passFinding('queues', `${well} of ${expected.length} have no finding`), ...bad];
 }
 
-function byNeed(one: ExpectedQueue, other: ExpectedQueue): number {
+function deadLetterQueuesFirst(one: ExpectedQueue, other: ExpectedQueue): number {
   return Number(one.deadLetters !== undefined) - Number(other.deadLetters !== undefined);
 }
 
 async function checkQueue(
-  { sqs, urlPrefix }: Place,
+  { sqs, urlPrefix }: Installation,
   { name, attributes, deadLetters }: ExpectedQueue,
   {
-    mend,
+    fixOf,
     signal,
-    holdsLetters,
-  }: { readonly mend: (part: ExpectedQueue) => string; readonly signal: AbortSignal; readonly holdsLetters: boolean },
+    isDeadLetterQueue,
+  }: {
+    readonly fixOf: (part: ExpectedQueue) => string;
+    readonly signal: AbortSignal;
+    readonly isDeadLetterQueue: boolean;
+  },
 ): Promise<readonly Finding[]> {
   const about = `queue ${name}`;
   const request = new GetQueueAttributesCommand({ QueueUrl: queueUrl(urlPrefix, name), AttributeNames: ['All'] });
@@ -72,26 +80,33 @@ async function checkQueue(
   const given: Readonly<Record<string, string | undefined>> = live;
   const findings: Finding[] = [];
   for (const [attribute, value] of Object.entries(attributes)) {
-    const is = given[attribute] ?? 'not set';
-    if (is === value) continue;
-    const fix = mend({ name, attributes: { [attribute]: value } });
-    findings.push(wrong(about, `${attribute} is ${is}, the deployment says ${value}`, fix));
+    const actual = given[attribute] ?? 'not set';
+    if (actual === value) continue;
+    const fix = fixOf({ name, attributes: { [attribute]: value } });
+    findings.push(failFinding(about, `${attribute} is ${actual}, the deployment has ${value}`, fix));
   }
   if (deadLetters !== undefined) {
     const wanted = `${urlPrefix.split('/').at(-1)}${deadLetters.name}`;
     const policy = parseRedrivePolicy(given.RedrivePolicy);
-    const is =
+    const actual =
       policy === undefined
         ? 'nowhere'
         : `to ${policy.deadLetterTargetArn.split(':').at(-1)} after ${policy.maxReceiveCount}`;
-    const says = `to ${wanted} after ${deadLetters.maxReceiveCount}`;
-    const fix = mend({ name, attributes: {}, deadLetters });
-    if (is !== says) findings.push(wrong(about, `its dead letters go ${is}, the deployment says ${says}`, fix));
+    const expectedTarget = `to ${wanted} after ${deadLetters.maxReceiveCount}`;
+    const fix = fixOf({ name, attributes: {}, deadLetters });
+    if (actual !== expectedTarget) {
+      const message = `its dead letters go ${actual}, the deployment has ${expectedTarget}`;
+      findings.push(failFinding(about, message, fix));
+    }
   }
   const count = Number(given.ApproximateNumberOfMessages ?? 0);
-  if (holdsLetters && count > 0) {
+  if (isDeadLetterQueue && count > 0) {
     findings.push(
-      warning(about, `${count} dead letters`, 'outrigger dlq list says why; mend that, then outrigger dlq redrive'),
+      warnFinding(
+        about,
+        `${count} dead letters`,
+        'outrigger dlq list shows the reasons; fix the cause, then outrigger dlq redrive',
+      ),
     );
   }
   return findings;

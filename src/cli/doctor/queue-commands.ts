@@ -1,19 +1,20 @@
-// What makes a queue again that was deleted, or sets one back that was changed, as commands for a shell. A deployment does neither:
-// CloudFormation compares its templates with each other, not with the world. A queue is known by its name alone, so one that is made
-// by hand under the same name is the stack's again (AWS re:Post, "failing-stack-updates-deleted").
+// The shell commands that create a deleted queue again, or reset a changed one. A deployment does neither:
+// CloudFormation compares its templates with each other, and not with the resources. CloudFormation identifies a queue
+// by its name, so a queue that is created by hand under the same name belongs to the stack again (AWS re:Post,
+// "failing-stack-updates-deleted").
 import type { ExpectedQueue } from './expected-queues.ts';
 
-/** Where a deployment's queues are, as their URLs say it. */
-type Deployed = {
+/** The location of a deployment's queues, from their URLs. */
+type QueueLocation = {
   readonly prefix: string;
   readonly region: string | undefined;
-  /** What ARNs of its queues begin with. */
+  /** The prefix of its queues' ARNs. */
   readonly arnPrefix: string;
 };
 
-/** Writes the command that makes a queue as it was deployed, with the policy that refuses plain HTTP. */
+/** Formats the command that creates a queue as it was deployed, with the policy that denies plain HTTP. */
 export function createQueueCommand(urlPrefix: string, { name, attributes, deadLetters }: ExpectedQueue): string {
-  const { prefix, region, arnPrefix } = deployedAt(urlPrefix);
+  const { prefix, region, arnPrefix } = locationOf(urlPrefix);
   const statement = {
     ...{ Effect: 'Deny', Principal: '*', Action: 'sqs:*', Resource: `${arnPrefix}${name}` },
     Condition: { Bool: { 'aws:SecureTransport': 'false' } },
@@ -25,18 +26,19 @@ export function createQueueCommand(urlPrefix: string, { name, attributes, deadLe
   };
   const stage = prefix.replace(/^outrigger-|-$/g, '');
   const tags = `--tags service=outrigger,stage=${stage}`;
-  return `aws sqs create-queue${at(region)} --queue-name ${prefix}${name} ${tags} --attributes '${JSON.stringify(all)}'`;
+  const queue = `${regionOption(region)} --queue-name ${prefix}${name}`;
+  return `aws sqs create-queue${queue} ${tags} --attributes '${JSON.stringify(all)}'`;
 }
 
-/** Writes the command that gives a queue these attributes back, or where its letters go: some can be said when it is made alone. */
+/** Formats the command that sets these attributes of a queue, or its redrive policy. */
 export function setQueueCommand(urlPrefix: string, { name, attributes, deadLetters }: ExpectedQueue): string {
-  const { region, arnPrefix } = deployedAt(urlPrefix);
+  const { region, arnPrefix } = locationOf(urlPrefix);
   const all = { ...attributes, ...redriveOf(arnPrefix, deadLetters) };
   const url = `${urlPrefix}${name}`;
-  return `aws sqs set-queue-attributes${at(region)} --queue-url ${url} --attributes '${JSON.stringify(all)}'`;
+  return `aws sqs set-queue-attributes${regionOption(region)} --queue-url ${url} --attributes '${JSON.stringify(all)}'`;
 }
 
-function deployedAt(urlPrefix: string): Deployed {
+function locationOf(urlPrefix: string): QueueLocation {
   const { hostname, pathname } = new URL(urlPrefix);
   const [, account = '', prefix = ''] = pathname.split('/');
   const [, region] = /^sqs\.([a-z]+(?:-[a-z]+)+-\d)\./.exec(hostname) ?? [];
@@ -45,7 +47,7 @@ function deployedAt(urlPrefix: string): Deployed {
   return { prefix, region, arnPrefix };
 }
 
-function at(region: string | undefined): string {
+function regionOption(region: string | undefined): string {
   return region === undefined ? '' : ` --region ${region}`;
 }
 

@@ -1,11 +1,14 @@
-// What `outrigger new controller` writes: a whole controller with its function, test and sample, small enough to be thrown away line by
-// line; and the lines that others need to know of it. The templates are beside this file.
+// The files that `outrigger new controller` writes: a complete controller with its test and sample, and the lines that
+// other sources need to list it. The controller is small enough to be replaced line by line. The templates are in
+// controller-templates, next to this file.
+
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { packageRoot } from '../package-root.ts';
-import { registryFile } from '../project.ts';
 
-/** The names of a new controller, each derived from the one that was given. */
+import { type HandlerSource, registryFile } from '../../generate/functions.ts';
+import { packageRoot } from '../project.ts';
+
+/** The names of a new controller, each derived from the given one. */
 export type NewNames = {
   /** `WaterTank` */
   readonly kind: string;
@@ -17,7 +20,7 @@ export type NewNames = {
   readonly group: string;
 };
 
-/** Reads `WaterTank`, `waterTank` or `water-tank`. Undefined for what cannot be a kind's name. */
+/** Reads `WaterTank`, `waterTank` or `water-tank`. Returns undefined for a text that cannot name a kind. */
 export function newNames(given: string, group?: string): NewNames | undefined {
   if (!/^[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*$/.test(given)) return undefined;
   const words = given
@@ -29,12 +32,15 @@ export function newNames(given: string, group?: string): NewNames | undefined {
   return { kind, name, variable: kind.charAt(0).toLowerCase() + kind.slice(1), group: group ?? `${name}.example.com` };
 }
 
-/** Lists in which a repository with these tests must have every controller, or kind. */
-const catalogueFile = 'test/mutants/catalogue.ts';
+/** Lists of every controller, or kind, in a repository with these tests. */
+const catalogueFile = 'tools/mutants/catalogue.ts';
 const generationFile = 'test/statements/generation-cases.ts';
 const badInputFile = 'test/statements/bad-input-cases.ts';
 
-/** A source that lists every controller: the line with which the list begins, the new entry, and the import that it needs. */
+/**
+ * A source that lists every controller: the line with which the list begins, the new entry, and the import of the
+ * entry.
+ */
 export type NewLines = {
   readonly file: string;
   readonly opening: string;
@@ -42,20 +48,23 @@ export type NewLines = {
   readonly imported: string;
 };
 
-/** Says where a new controller has to be listed. */
+/** Returns the lines that list a new controller. */
 export function newLines(names: NewNames): readonly NewLines[] {
   const { name, variable } = names;
   return [
     {
       file: registryFile,
-      opening: 'export const registry: readonly Registered[] = [',
+      opening: 'export const registry: readonly ControllerDefinition[] = [',
       entry: `  ${variable},`,
       imported: `import { ${variable} } from './${name}.ts';`,
     },
     {
       file: catalogueFile,
       opening: 'const given: Readonly<Record<string, Given>> = {',
-      entry: `  '${name}': { generic: controllers('${name}'), own: [{ mutants: ${variable}Mutants, suites: controllers('${name}') }] },`,
+      entry: `  '${name}': {
+    generic: controllers('${name}'),
+    own: [{ mutants: ${variable}Mutants, suites: controllers('${name}') }],
+  },`,
       imported: `import { ${variable}Mutants } from './${name}.ts';`,
     },
     {
@@ -78,43 +87,44 @@ export function newLines(names: NewNames): readonly NewLines[] {
   ];
 }
 
-/** Where a new controller goes. */
-export type NewPlace = {
-  /** The sources of `newLines` that there are: what only they import is not written without them. */
+/** The project that gets a new controller. */
+export type ProjectLayout = {
+  /** The sources of `newLines` that exist. A file that only a missing one would import is not written. */
   readonly listed: { has(file: string): boolean };
-  /** This repository itself, where the package's entries are files beside it. */
-  readonly isRepository: boolean;
+  /** In this repository itself the package's entries are files. */
+  readonly handlers: HandlerSource;
 };
 
-/** Writes the files by path. */
+/** Makes the new files, as text by path. */
 export async function newFiles(
   names: NewNames,
-  { listed, isRepository }: NewPlace,
+  { listed, handlers }: ProjectLayout,
 ): Promise<ReadonlyMap<string, string>> {
   const { name } = names;
   const templates = {
     controller: `src/controllers/${name}.ts`,
-    function: `functions/${name}.ts`,
     test: `test/controllers/${name}.test.ts`,
     sample: `infra/kubernetes/samples/${name}.yaml`,
-    ...(listed.has(catalogueFile) ? { mutants: `test/mutants/${name}.ts` } : {}),
+    ...(listed.has(catalogueFile) ? { mutants: `tools/mutants/${name}.ts` } : {}),
     ...(listed.has(badInputFile) ? { 'bad-input': `test/statements/bad-input/${name}.ts` } : {}),
   };
   const files = Object.entries(templates).map(async ([template, file]) => {
-    const text = await readFile(path.join(packageRoot, 'src/cli/new-controller/templates', `${template}.txt`), 'utf8');
-    return [file, fill(isRepository ? text : byPackage(text), names)] as const;
+    const text = await readFile(path.join(packageRoot, 'src/cli/new/controller-templates', `${template}.txt`), 'utf8');
+    return [file, fill(handlers === 'repository' ? text : withPackageEntries(text), names)] as const;
   });
   return new Map(await Promise.all(files));
 }
 
-/** What the templates import of this repository, and the package's entry that has it. */
+/** The files of this repository that the templates import, and the package's entry for each. */
 const entries = {
   "'../outrigger.ts'": "'outrigger'",
+  "'../kubernetes.ts'": "'outrigger/kubernetes'",
+  "'../../src/kubernetes.ts'": "'outrigger/kubernetes'",
+  "'../../src/outrigger.ts'": "'outrigger'",
   "'../../src/testing.ts'": "'outrigger/testing'",
-  "'../src/lambda/reconcile-handler.ts'": "'outrigger/lambda'",
 };
 
-function byPackage(template: string): string {
+function withPackageEntries(template: string): string {
   return Object.entries(entries).reduce((text, [file, entry]) => text.replaceAll(file, entry), template);
 }
 

@@ -1,29 +1,30 @@
-// Adding a line to a source of the author's where it belongs. By text, because what is not touched must stay as it was written; a
-// source that has another form than expected is an error, never a guess.
-import { OperatorProblem } from '../operate.ts';
+// Adds a line to one of the author's sources, where it belongs. The source is edited as text, so that every other line
+// stays as it was written. A source of an unexpected form is an error.
 
-/** A source: its path, for problems, and its text. */
-export type Source = { readonly file: string; readonly text: string };
+import { UserError } from '../../core/errors.ts';
 
-/** Adds an import below the last one. Throws OperatorProblem for a source without imports. */
-export function withImport({ file, text }: Source, statement: string): Source {
+/** A source: its path, for error messages, and its text. */
+export type SourceFile = { readonly file: string; readonly text: string };
+
+/** Adds an import below the last one. Throws UserError for a source without imports. */
+export function withImport({ file, text }: SourceFile, statement: string): SourceFile {
   const last = [...text.matchAll(/^(?:import [^;]*|\} )from '[^']+';$/gm)].at(-1);
-  if (last === undefined) throw new OperatorProblem(`${file}: there is no import to add one to; add ${statement}`);
+  if (last === undefined) throw new UserError(`${file}: there is no import to add one to; add ${statement}`);
   const end = last.index + last[0].length;
   return { file, text: `${text.slice(0, end)}\n${statement}${text.slice(end)}` };
 }
 
 /**
  * Adds an entry at the end of the list or object that begins with a line like `const rows: readonly Row[] = [`.
- * Throws OperatorProblem when there is no such line.
+ * Throws UserError if there is no such line.
  */
-export function withEntry({ file, text }: Source, opening: string, entry: string): Source {
+export function withEntry({ file, text }: SourceFile, opening: string, entry: string): SourceFile {
   const start = text.indexOf(opening);
   const close = opening.endsWith('{') ? '}' : ']';
   const inside = start + opening.length;
   const end = [text.indexOf(`\n${close};`, inside), text.indexOf(`${close};`, inside)].find((at) => at >= 0);
   if (start < 0 || end === undefined) {
-    throw new OperatorProblem(`${file}: ${JSON.stringify(opening)} is not there; add ${entry.trim()}`);
+    throw new UserError(`${file}: ${JSON.stringify(opening)} is not there; add ${entry.trim()}`);
   }
   const before = text.slice(0, end).trimEnd();
   const comma = before.endsWith(',') || before.endsWith(opening) ? '' : ',';

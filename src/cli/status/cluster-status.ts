@@ -1,68 +1,68 @@
-// How one cluster stands, as `outrigger status` shows it: whether it answers, whether anybody watches it, and for each controller how
-// many of its objects are Ready, and how long the oldest change has waited to be observed. All of it is read from the cluster
-// as it is now; what has been is in the metrics.
-import type { Registered } from '../../core/controller.ts';
+// The status of one cluster for `outrigger status`: whether it is reachable, whether its watchers are down, and for
+// each controller the number of Ready objects and the age of the oldest change that is not observed yet. It is the
+// current state; history is in the metrics.
+import type { ControllerDefinition } from '../../api/definition.ts';
+import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
+import { isRecord } from '../../core/json.ts';
 import { pausedAnnotation } from '../../core/names.ts';
+import { objectReadiness } from '../../dev/readiness.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { listPages } from '../../kube/client/read.ts';
-import { isRecord } from '../../kube/record.ts';
-import { readinessOf } from '../../dev/readiness.ts';
-import { waitingSinceMs } from '../../runtime/resync-plan.ts';
-import { askWatchers } from '../../runtime/watchers-silent.ts';
-import { lineOf } from '../operate.ts';
+import { unobservedSinceMs } from '../../resync/plan.ts';
+import { formatError } from '../command.ts';
 
-/** How a controller's objects in one cluster stand. */
-export type ControllerStanding = {
+/** The status of a controller's objects in one cluster. */
+export type ControllerStatus = {
   readonly controller: string;
   readonly objects: number;
-  /** There are more objects, which were not read. */
+  /** Whether there are more objects, which were not read. */
   readonly more: boolean;
   readonly ready: number;
   readonly stalled: number;
   readonly paused: number;
   /** Changes that the controller has not observed yet. */
   readonly unobserved: number;
-  /** How long the oldest of them has waited; absent where there is none. */
-  readonly lagSeconds?: number;
-  /** Why nobody can tell. */
+  /** The age of the oldest of them; absent if there is none. */
+  readonly oldestSeconds?: number;
+  /** The reason why the status is incomplete. */
   readonly problem?: string;
 };
 
-/** How a cluster stands. */
-export type ClusterStanding = {
+/** The status of a cluster. */
+export type ClusterStatus = {
   readonly version?: string;
-  /** How long ago its watchers heard of every kind. */
-  readonly heardSeconds?: number;
-  /** Why its watchers count as silent. */
-  readonly silent?: string;
-  readonly controllers: readonly ControllerStanding[];
+  /** The time since its watchers received an event of every kind. */
+  readonly lastSeenSeconds?: number;
+  /** The reason why its watchers count as down. */
+  readonly watcherDown?: string;
+  readonly controllers: readonly ControllerStatus[];
 };
 
-/** Objects are read in full, for who owns their fields; so many are enough to see whether all is well. */
+/** Objects are read in full, because managedFields are needed. This many are enough for an overview. */
 const mostObjects = 10_000;
 const pageSeconds = 20;
 
-/** Reads how a cluster stands. Throws what the client throws where the cluster does not answer at all. */
-export async function readCluster(
+/** Reads the status of a cluster. Throws the client's error if the cluster is unreachable. */
+export async function readClusterStatus(
   client: KubeClient,
-  controllers: readonly Registered[],
+  controllers: readonly ControllerDefinition[],
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
-): Promise<ClusterStanding> {
+): Promise<ClusterStatus> {
   const version = await readVersion(client, signal);
-  const [{ heardSeconds, silent }, standings] = await Promise.all([
-    askWatchers(client, nowMs, { signal }),
+  const [{ lastSeenSeconds, down }, controllerStatuses] = await Promise.all([
+    readWatcherStatus(client, nowMs, { signal }),
     Promise.all(controllers.map((one) => readController(client, one, nowMs, signal))),
   ]);
   return {
     version,
-    ...(heardSeconds === undefined ? {} : { heardSeconds }),
-    ...(silent === undefined ? {} : { silent: silent.why }),
-    controllers: standings,
+    ...(lastSeenSeconds === undefined ? {} : { lastSeenSeconds }),
+    ...(down === undefined ? {} : { watcherDown: down.reason }),
+    controllers: controllerStatuses,
   };
 }
 
-/** Asks an API server for its version, `v1.36.3`. */
+/** Reads the version of an API server, `v1.36.3`. */
 export async function readVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
   const { body } = await client.request({ method: 'GET', path: '/version', signal });
   return isRecord(body) && typeof body.gitVersion === 'string' ? body.gitVersion : 'unknown';
@@ -70,27 +70,27 @@ export async function readVersion(client: KubeClient, signal: AbortSignal): Prom
 
 async function readController(
   client: KubeClient,
-  { name, declares: { resource, part } }: Registered,
+  { name, declaration: { resource, statusSlice } }: ControllerDefinition,
   nowMs: number,
   signal: AbortSignal,
-): Promise<ControllerStanding> {
+): Promise<ControllerStatus> {
   const counted = { objects: 0, ready: 0, stalled: 0, paused: 0, unobserved: 0 };
   let oldestMs = Number.POSITIVE_INFINITY;
   let more = false;
-  const standing = () => ({
+  const currentStatus = () => ({
     controller: name,
     ...counted,
     more,
-    ...(counted.unobserved === 0 ? {} : { lagSeconds: Math.max(0, Math.round((nowMs - oldestMs) / 1000)) }),
+    ...(counted.unobserved === 0 ? {} : { oldestSeconds: Math.max(0, Math.round((nowMs - oldestMs) / 1000)) }),
   });
   try {
     for await (const page of listPages(client, resource, { signal, timeoutSeconds: pageSeconds })) {
       for (const object of page.items) {
         counted.objects += 1;
-        if (readinessOf(object, part?.conditions).ready) counted.ready += 1;
+        if (objectReadiness(object, statusSlice?.conditions).ready) counted.ready += 1;
         if (isStalled(object)) counted.stalled += 1;
         if (object.metadata.annotations?.[pausedAnnotation] === 'true') counted.paused += 1;
-        const sinceMs = waitingSinceMs(object, { controller: name, part });
+        const sinceMs = unobservedSinceMs(object, { controller: name, statusSlice });
         if (sinceMs === undefined) continue;
         counted.unobserved += 1;
         oldestMs = Math.min(oldestMs, sinceMs);
@@ -100,9 +100,9 @@ async function readController(
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return { ...standing(), problem: lineOf(error) };
+    return { ...currentStatus(), problem: formatError(error) };
   }
-  return standing();
+  return currentStatus();
 }
 
 function isStalled({ status }: KubeObject): boolean {

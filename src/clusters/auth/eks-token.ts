@@ -1,14 +1,15 @@
-// How a function gets into an EKS cluster without a word to AWS: its token is the URL of a question to STS, "who am I?",
-// signed here and asked by the cluster. The format is that of kubernetes-sigs/aws-iam-authenticator, pkg/token/token.go, and so
-// are the limits: only these parameters, only STS' regional host, only https; anything that a client library would add is refused.
+// Tokens for EKS clusters. A token is the presigned URL of an STS GetCallerIdentity request. It is signed here without
+// a call to AWS, and the cluster sends the request. The format is that of kubernetes-sigs/aws-iam-authenticator,
+// pkg/token/token.go. The authenticator accepts only these parameters, only the regional host of STS and only https. It
+// rejects the additional parameters of a client library.
+
 import { partition } from '@aws-sdk/core/client';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { toError } from '../../core/errors.ts';
-import { unlessAborted } from '../../core/unless-aborted.ts';
-import { ConnectionProblem } from '../connection-problem.ts';
+import { unlessAborted } from '../../core/async.ts';
+import { toError, UserError } from '../../core/errors.ts';
 
-/** AWS credentials as the SDK's providers give them. */
+/** AWS credentials from the SDK's providers. */
 export type AwsCredentials = {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -16,57 +17,59 @@ export type AwsCredentials = {
   readonly expiration?: Date;
 };
 
-/** Which cluster, and whose name stands in its problems. */
+/** An EKS cluster. */
 export type EksCluster = {
-  /** The name that EKS knows it by. */
+  /** The cluster's name in EKS. */
   readonly cluster: string;
   readonly region: string;
-  /** Where this was said, for the problem: `cluster "prod": access`. */
+  /** The origin of this configuration, for errors, such as `cluster "prod": access`. */
   readonly where: string;
 };
 
-/** The tokens of one cluster: one for many requests, so that neither the cluster nor STS is asked afresh for each. */
+/** The tokens of one cluster. A token is reused for many requests, so the cluster can cache the response of STS. */
 export type EksToken = {
-  /** Returns a token that is good for another minute at least. Throws a ConnectionProblem. */
+  /** Returns a token that is valid for at least another minute. Throws a UserError. */
   token(): Promise<string>;
-  /** Drops it: the cluster did not accept it. */
+  /** Discards the token after the cluster rejected it. */
   refresh(): void;
 };
 
-/** STS honours a question for 15 minutes, clients reckon with 14; one minute is left for a request on its way. */
-const USABLE_SECONDS = 13 * 60;
-/** How long credentials must still be valid. */
-const RESERVE_SECONDS = 60;
-/** Said "for legacy reasons"; STS goes by the date. A larger one is refused. */
-const EXPIRES_SECONDS = 60;
-/** Providers ask services of AWS, which may hang. */
-const CREDENTIALS_SECONDS = 5;
+/**
+ * STS accepts a presigned request for 15 minutes, and clients assume 14. One minute is left for a request in flight.
+ */
+const usableSeconds = 13 * 60;
+/** The credentials must be valid for at least this long. */
+const reserveSeconds = 60;
+/** Sent "for legacy reasons" only, because STS checks the date. The authenticator rejects a larger value. */
+const expiresSeconds = 60;
+/** Credential providers call AWS services, which may hang. */
+const credentialsTimeoutSeconds = 5;
 
 /** Creates the tokens of a cluster. */
 export function createEksToken(
   { credentials, now }: { readonly credentials: () => Promise<AwsCredentials>; readonly now: () => Date },
   target: EksCluster,
-  { credentialsSeconds = CREDENTIALS_SECONDS }: { readonly credentialsSeconds?: number } = {},
+  { credentialsSeconds = credentialsTimeoutSeconds }: { readonly credentialsSeconds?: number } = {},
 ): EksToken {
   let current: { readonly token: string; readonly until: number } | undefined;
-  let running: Promise<string> | undefined;
+  let renewal: Promise<string> | undefined;
 
   async function renew(): Promise<string> {
     const identity = await withinDeadline(credentials, credentialsSeconds, target.where);
     const signedAt = now();
     const token = await sign(identity, signedAt, target);
-    const identityEnds = (identity.expiration?.getTime() ?? Infinity) - RESERVE_SECONDS * 1000;
-    current = { token, until: Math.min(signedAt.getTime() + USABLE_SECONDS * 1000, identityEnds) };
+    const expiresAt = (identity.expiration?.getTime() ?? Infinity) - reserveSeconds * 1000;
+    current = { token, until: Math.min(signedAt.getTime() + usableSeconds * 1000, expiresAt) };
     return token;
   }
 
   return {
     async token() {
       if (current !== undefined && now().getTime() < current.until) return current.token;
-      running ??= renew().finally(() => {
-        running = undefined;
+      renewal ??= renew().finally(() => {
+        renewal = undefined;
       });
-      return await running;
+      return await renewal;
     },
     refresh() {
       current = undefined;
@@ -83,8 +86,8 @@ async function withinDeadline(
   try {
     return await unlessAborted(credentials(), deadline);
   } catch (error) {
-    const why = deadline.aborted ? `none within ${seconds} s` : toError(error).message;
-    throw new ConnectionProblem(`${where}: no AWS credentials (${why}); give this process a role or a profile`, {
+    const reason = deadline.aborted ? `none within ${seconds} s` : toError(error).message;
+    throw new UserError(`${where}: no AWS credentials (${reason}); give this process a role or a profile`, {
       cause: error,
     });
   }
@@ -102,7 +105,7 @@ async function sign(credentials: AwsCredentials, signingDate: Date, { cluster, r
       query: { Action: 'GetCallerIdentity', Version: '2011-06-15' },
       headers: { host: hostname, 'x-k8s-aws-id': cluster },
     },
-    { expiresIn: EXPIRES_SECONDS, signingDate },
+    { expiresIn: expiresSeconds, signingDate },
   );
   const parameters = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   const url = `https://${hostname}/?${parameters.join('&')}`;

@@ -1,42 +1,43 @@
-// One secret of Secrets Manager, in the words of a person who has to mend what is wrong with it. Loaded when an entry or a setting
-// refers to a secret: most functions never need it.
+// Reads one secret from Secrets Manager, with error messages for the person who has to fix it. The module is loaded
+// only when an entry or a setting refers to a secret, because most functions never need it.
+
 import {
   GetSecretValueCommand,
   ResourceNotFoundException,
   SecretsManagerClient,
   SecretsManagerServiceException,
 } from '@aws-sdk/client-secrets-manager';
-import { ConnectionProblem } from '../connection-problem.ts';
+import { UserError } from '../../core/errors.ts';
 
-/** A service that does not answer must not use up a function's time. */
-const DEADLINE_MILLISECONDS = 5000;
-const TRIES = 3;
+/** An unresponsive service must not use up a function's time. */
+const deadlineMilliseconds = 5000;
+const maxTries = 3;
 
-/** Reads a secret's text by name or ARN. Throws a ConnectionProblem for what only a person can mend, else what the SDK throws. */
+/** Reads a secret's text by name or ARN. Throws a UserError if a person has to fix it, otherwise the SDK's error. */
 export type GetSecret = (id: string, where: string) => Promise<string>;
 
-/** Creates the way to the secrets of this process's own region. */
+/** Creates a GetSecret for the region of this process. */
 export function createGetSecret(
-  client: SecretsManagerClient = new SecretsManagerClient({ maxAttempts: TRIES }),
+  client: SecretsManagerClient = new SecretsManagerClient({ maxAttempts: maxTries }),
 ): GetSecret {
   return async (id, where) => {
-    const abortSignal = AbortSignal.timeout(DEADLINE_MILLISECONDS);
+    const abortSignal = AbortSignal.timeout(deadlineMilliseconds);
     try {
       const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: id }), { abortSignal });
       if (SecretString !== undefined && SecretString.trim() !== '') return SecretString;
     } catch (error) {
       const advice = adviceFor(error);
       if (advice === undefined) throw error;
-      throw new ConnectionProblem(`${where}: secret "${id}" ${advice}`, { cause: error });
+      throw new UserError(`${where}: secret "${id}" ${advice}`, { cause: error });
     }
-    throw new ConnectionProblem(`${where}: secret "${id}" holds no text; store it as a string`);
+    throw new UserError(`${where}: secret "${id}" holds no text; store it as a string`);
   };
 }
 
-/** What to do about an answer that trying again will not change. */
+/** Returns the advice for an error that a retry does not fix. */
 function adviceFor(error: unknown): string | undefined {
-  if (error instanceof ResourceNotFoundException) return 'is not there; create it, or correct its name';
+  if (error instanceof ResourceNotFoundException) return 'does not exist; create it, or correct its name';
   if (error instanceof SecretsManagerServiceException && error.name === 'AccessDeniedException')
-    return 'may not be read; allow secretsmanager:GetSecretValue on it to the role of this function';
+    return 'is not readable; allow secretsmanager:GetSecretValue on it for the role of this function';
   return undefined;
 }

@@ -1,27 +1,28 @@
-// The command line's way to a cluster, and a watcher's outside of its cluster: a kubeconfig with all that kubectl accepts, plug-ins
-// included. The official client reads it; from there on it is a Connection like any other.
+// Loads a kubeconfig for the CLI, and for a watcher that runs outside of its cluster. It accepts everything that
+// kubectl accepts, including plug-ins. The official client reads the kubeconfig, and the result is a Connection.
+
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node';
-import type { Connection } from '../../kube/connection.ts';
-import { checkAuthorities, checkClientCertificate } from '../certificates.ts';
-import { ConnectionProblem } from '../connection-problem.ts';
-import { parseServer } from '../server-url.ts';
+import { UserError } from '../../core/errors.ts';
+import type { Connection } from '../../kube/client/connection.ts';
+import { checkAuthorities, checkClientCertificate, whenCertificateChanged } from '../auth/credentials.ts';
+import { parseServer } from '../auth/server-url.ts';
 
-/** Which kubeconfig, and who asks. */
-export interface KubeconfigOptions {
-  /** Absent: KUBECONFIG, then ~/.kube/config, as kubectl looks for it. */
+/** The kubeconfig to load. */
+export type KubeconfigOptions = {
+  /** Default: KUBECONFIG, then ~/.kube/config, as for kubectl. */
   readonly file?: string | undefined;
-  /** Absent: the current one. */
+  /** Default: the current context. */
   readonly context?: string | undefined;
-  /** Accepts `insecure-skip-tls-verify`; for `outrigger dev`, which warns. */
+  /** Allows `insecure-skip-tls-verify`. Only for `outrigger dev`, which prints a warning. */
   readonly allowInsecure?: boolean | undefined;
   readonly now?: (() => Date) | undefined;
-}
+};
 
 /**
- * Loads a connection. Credentials are obtained once at the start, so that a broken plug-in shows at once, and again when
- * they are rotated: token files are read again by the minute, everything else after a 401. Throws a ConnectionProblem.
+ * Loads a connection. Credentials are obtained at the start, so the error of a broken plug-in appears at once. They are
+ * obtained again when they are rotated: token files every minute, everything else after a 401. Throws a UserError.
  */
 export async function loadKubeconfig({
   file,
@@ -31,26 +32,26 @@ export async function loadKubeconfig({
 }: KubeconfigOptions = {}): Promise<Connection> {
   const source = file ?? 'kubeconfig';
   let config = load(file, context, source);
-  const { cluster, user } = chosen(config, source);
-  const at = { cluster: `${source}: cluster "${cluster.name}"`, user: `${source}: user "${user.name}"` };
-  refuse(cluster, user, at, allowInsecure);
-  const server = parseServer(cluster.server, `${at.cluster}: server`);
-  const ca = authorities(cluster, at.cluster);
-  const secrets = await credentials(config, at.user);
+  const { cluster, user } = currentContext(config, source);
+  const where = { cluster: `${source}: cluster "${cluster.name}"`, user: `${source}: user "${user.name}"` };
+  rejectUnsupported(cluster, user, where, allowInsecure);
+  const server = parseServer(cluster.server, `${where.cluster}: server`);
+  const ca = authorities(cluster, where.cluster);
+  const secrets = await credentials(config, where.user);
   const { cert, key } = secrets;
   if ((cert === undefined) !== (key === undefined)) {
-    throw new ConnectionProblem(`${at.user}: client-certificate and client-key belong together; give both`);
+    throw new UserError(`${where.user}: client-certificate and client-key belong together; give both`);
   }
   return {
     server,
     ...(ca === undefined ? {} : { ca }),
-    whenUntrusted: `${at.cluster}: if its certificate has changed, put the CA certificate that it has now into certificate-authority-data`,
+    untrustedAdvice: whenCertificateChanged(where.cluster, 'certificate-authority-data'),
     ...(cluster.tlsServerName === undefined ? {} : { serverName: cluster.tlsServerName }),
     ...(cluster.skipTLSVerify ? { insecureSkipTlsVerify: true as const } : {}),
     ...(cert === undefined || key === undefined
       ? {}
-      : { clientCertificate: checkClientCertificate({ cert, key }, `${at.user}: client-certificate`, now()) }),
-    ...(secrets.token === undefined ? {} : { token: async () => (await credentials(config, at.user)).token ?? '' }),
+      : { clientCertificate: checkClientCertificate({ cert, key }, `${where.user}: client-certificate`, now()) }),
+    ...(secrets.token === undefined ? {} : { token: async () => (await credentials(config, where.user)).token ?? '' }),
     refresh: () => {
       config = load(file, context, source);
     },
@@ -63,7 +64,7 @@ function load(file: string | undefined, context: string | undefined, source: str
     if (file === undefined) config.loadFromDefault();
     else config.loadFromFile(file);
   } catch (error) {
-    throw new ConnectionProblem(`${source}: ${readingProblem(error)}`);
+    throw new UserError(`${source}: ${readErrorText(error)}`);
   }
   if (context !== undefined) {
     if (config.getContextObject(context) === null) {
@@ -71,17 +72,17 @@ function load(file: string | undefined, context: string | undefined, source: str
         .getContexts()
         .map(({ name }) => name)
         .join(', ');
-      throw new ConnectionProblem(
-        `${source}: context "${context}" is not there; it has ${names === '' ? 'none' : names}`,
-      );
+      throw new UserError(`${source}: context "${context}" does not exist; it has ${names === '' ? 'none' : names}`);
     }
     config.setCurrentContext(context);
   }
   return config;
 }
 
-/** Why a file could not be read. YAML's own message is left out: it quotes the line, which may hold a token. */
-function readingProblem(error: unknown): string {
+/**
+ * Explains why a file could not be read. The message of the YAML parser is omitted: it quotes the line, and so a token.
+ */
+function readErrorText(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return 'no such file; give the path of a kubeconfig';
   if (code === 'EACCES') return 'not allowed to read it; check its owner and mode';
@@ -89,49 +90,48 @@ function readingProblem(error: unknown): string {
   return 'not a kubeconfig; write it as kubectl does (kubectl config view --raw --flatten)';
 }
 
-function chosen(config: KubeConfig, source: string): { cluster: Cluster; user: User } {
+function currentContext(config: KubeConfig, source: string): { cluster: Cluster; user: User } {
   const name = config.getCurrentContext();
-  if (!name) throw new ConnectionProblem(`${source}: current-context is not set; run kubectl config use-context`);
+  if (!name) throw new UserError(`${source}: current-context is not set; run kubectl config use-context`);
   const context = config.getContextObject(name);
   if (context === null)
-    throw new ConnectionProblem(
-      `${source}: current-context "${name}" is not among contexts; run kubectl config use-context`,
-    );
+    throw new UserError(`${source}: current-context "${name}" is not among contexts; run kubectl config use-context`);
   const cluster = config.getCluster(context.cluster);
   if (cluster === null)
-    throw new ConnectionProblem(
-      `${source}: context "${name}" names cluster "${context.cluster}", which is not there; add it`,
+    throw new UserError(
+      `${source}: context "${name}" names cluster "${context.cluster}", which does not exist; add it`,
     );
   const user = config.getUser(context.user);
   if (user === null)
-    throw new ConnectionProblem(
-      `${source}: context "${name}" names user "${context.user}", which is not there; add it`,
-    );
-  if (name === 'loaded-context' && cluster.server === NOTHING_FOUND) {
-    throw new ConnectionProblem(
+    throw new UserError(`${source}: context "${name}" names user "${context.user}", which does not exist; add it`);
+  if (name === 'loaded-context' && cluster.server === inventedServer) {
+    throw new UserError(
       'no kubeconfig: neither KUBECONFIG nor ~/.kube/config nor a service account; give --kubeconfig',
     );
   }
   return { cluster, user };
 }
 
-/** What the official client makes up when it finds nothing at all. */
-const NOTHING_FOUND = 'http://localhost:8080';
+/** The server that the official client invents if it finds no kubeconfig. */
+const inventedServer = 'http://localhost:8080';
 
-function refuse(cluster: Cluster, user: User, at: { cluster: string; user: string }, allowInsecure: boolean): void {
+function rejectUnsupported(
+  cluster: Cluster,
+  user: User,
+  where: { cluster: string; user: string },
+  allowInsecure: boolean,
+): void {
   if (cluster.skipTLSVerify && !allowInsecure) {
-    throw new ConnectionProblem(
-      `${at.cluster}: insecure-skip-tls-verify is refused; give certificate-authority instead`,
+    throw new UserError(
+      `${where.cluster}: insecure-skip-tls-verify is not allowed; give certificate-authority instead`,
     );
   }
   if (cluster.proxyUrl !== undefined)
-    throw new ConnectionProblem(`${at.cluster}: proxy-url is not supported; reach the API server directly`);
+    throw new UserError(`${where.cluster}: proxy-url is not supported; reach the API server directly`);
   if (user.username !== undefined)
-    throw new ConnectionProblem(
-      `${at.user}: username is not accepted by API servers; use a token or a client certificate`,
-    );
+    throw new UserError(`${where.user}: username is not accepted by API servers; use a token or a client certificate`);
   if (user.impersonateUser !== undefined)
-    throw new ConnectionProblem(`${at.user}: as is not supported; give the user itself`);
+    throw new UserError(`${where.user}: as is not supported; give the user itself`);
 }
 
 function authorities({ caData, caFile }: Cluster, where: string): string | undefined {
@@ -142,28 +142,31 @@ function authorities({ caData, caFile }: Cluster, where: string): string | undef
   try {
     pem = readFileSync(caFile, 'utf8');
   } catch (error) {
-    throw new ConnectionProblem(`${where}: certificate-authority ${caFile} cannot be read; check the path`, {
+    throw new UserError(`${where}: certificate-authority ${caFile} cannot be read; check the path`, {
       cause: error,
     });
   }
   return checkAuthorities(pem, `${where}: certificate-authority ${caFile}`);
 }
 
-/** Asks the official client for the user's credentials: it runs plug-ins and reads files, and keeps what is still valid. */
+/**
+ * Obtains the user's credentials from the official client, which runs plug-ins, reads files and caches valid
+ * credentials.
+ */
 async function credentials(
   config: KubeConfig,
   where: string,
 ): Promise<{ token?: string; cert?: string; key?: string }> {
   const options: RequestOptions = { headers: {} };
-  // The official client takes http only with verification off. Here http is this machine's own (parseServer), and what the
-  // Connection says of verification was read before.
+  // The official client accepts http only with verification off. Here http is a loopback address (parseServer), and the
+  // Connection's own verification setting was read before.
   config.clusters = config.clusters.map((one) =>
     one.server.startsWith('http:') ? { ...one, skipTLSVerify: true } : one,
   );
   try {
     await config.applyToHTTPSOptions(options);
   } catch (error) {
-    throw new ConnectionProblem(`${where}: no credentials: ${credentialProblem(error)}`);
+    throw new UserError(`${where}: no credentials: ${credentialErrorText(error)}`);
   }
   const headers = new Map(
     Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
@@ -176,9 +179,12 @@ async function credentials(
   };
 }
 
-/** A parser's message may quote a plug-in's output, the token included; others say what a person needs. */
-function credentialProblem(error: unknown): string {
+/**
+ * Explains why there are no credentials. A parser's message is omitted: it may quote a plug-in's output, and so a
+ * token.
+ */
+function credentialErrorText(error: unknown): string {
   if (!(error instanceof Error) || error instanceof SyntaxError)
-    return 'its plug-in did not answer with an ExecCredential; run it by hand';
+    return 'its plug-in did not return an ExecCredential; run it by hand';
   return error.message.split('\n').find((line) => line.trim() !== '') ?? 'its plug-in failed; run it by hand';
 }

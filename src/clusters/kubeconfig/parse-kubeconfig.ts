@@ -1,13 +1,13 @@
-// The functions' own reading of a kubeconfig: a token or a client certificate, inline. What a kubeconfig may otherwise ask for
-// (running a program, reading files of whoever wrote it, not verifying TLS) has no place in a function, and the full client
-// library would triple its bundle.
+// Parses a kubeconfig for the functions, with an inline token or an inline client certificate. Everything else is
+// rejected, because a function must not run a program, read files that the kubeconfig names, or skip TLS verification.
+// The full client library would triple the function's bundle.
+
 import { parse } from 'yaml';
 import * as z from 'zod';
-import type { Connection } from '../../kube/connection.ts';
-import { bearerToken } from '../bearer-token.ts';
-import { checkAuthorities, checkClientCertificate, decodeBase64 } from '../certificates.ts';
-import { ConnectionProblem } from '../connection-problem.ts';
-import { parseServer } from '../server-url.ts';
+import { UserError } from '../../core/errors.ts';
+import type { Connection } from '../../kube/client/connection.ts';
+import { bearerToken, checkAuthorities, checkClientCertificate, decodeBase64 } from '../auth/credentials.ts';
+import { parseServer } from '../auth/server-url.ts';
 
 const cluster = z.looseObject({
   server: z.string(),
@@ -28,12 +28,12 @@ const kubeconfig = z.looseObject({
   users: z.array(z.object({ name: z.string(), user: user.nullable() })),
 });
 
-/** Fields we refuse, and why. */
-const REFUSED_FOR_CLUSTERS: Readonly<Record<string, string>> = {
+/** Unsupported fields, with the reason and the advice. */
+const unsupportedClusterFields: Readonly<Record<string, string>> = {
   'certificate-authority': 'names a file; use certificate-authority-data',
   'proxy-url': 'is not supported; reach the API server directly',
 };
-const REFUSED_FOR_USERS: Readonly<Record<string, string>> = {
+const unsupportedUserFields: Readonly<Record<string, string>> = {
   exec: 'would run a program; use a token or a client certificate',
   'auth-provider': 'is a plug-in; use a token or a client certificate',
   tokenFile: 'names a file; use token',
@@ -44,40 +44,40 @@ const REFUSED_FOR_USERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses a kubeconfig's current context (or the named one) into a connection. Throws a ConnectionProblem, one line that
- * names `source` and the field.
+ * Parses the current context of a kubeconfig, or the given one, into a connection. Throws a UserError that names
+ * `source` and the field.
  */
 export function parseKubeconfig(
   text: string,
   {
     source,
-    context: wanted,
+    context: givenContext,
     now,
   }: { readonly source: string; readonly context?: string | undefined; readonly now: Date },
 ): Connection {
   const config = read(text, source);
-  const contextName = wanted ?? config['current-context'];
+  const contextName = givenContext ?? config['current-context'];
   if (contextName === undefined || contextName === '') {
-    throw new ConnectionProblem(`${source}: current-context is not set; set it to one of contexts`);
+    throw new UserError(`${source}: current-context is not set; set it to one of contexts`);
   }
-  const found = named(config.contexts, contextName, `${source}: context`).context;
-  const at = { cluster: `${source}: cluster "${found.cluster}"`, user: `${source}: user "${found.user}"` };
-  const server = named(config.clusters, found.cluster, `${source}: cluster`).cluster;
-  const account = named(config.users, found.user, `${source}: user`).user ?? {};
-  refuse(server, REFUSED_FOR_CLUSTERS, at.cluster);
-  refuse(account, REFUSED_FOR_USERS, at.user);
+  const selected = findByName(config.contexts, contextName, `${source}: context`).context;
+  const where = { cluster: `${source}: cluster "${selected.cluster}"`, user: `${source}: user "${selected.user}"` };
+  const server = findByName(config.clusters, selected.cluster, `${source}: cluster`).cluster;
+  const account = findByName(config.users, selected.user, `${source}: user`).user ?? {};
+  rejectFields(server, unsupportedClusterFields, where.cluster);
+  rejectFields(account, unsupportedUserFields, where.user);
   if (server['insecure-skip-tls-verify'] === true) {
-    throw new ConnectionProblem(
-      `${at.cluster}: insecure-skip-tls-verify is refused; give certificate-authority-data instead`,
+    throw new UserError(
+      `${where.cluster}: insecure-skip-tls-verify is not allowed; give certificate-authority-data instead`,
     );
   }
   const ca = server['certificate-authority-data'];
   const serverName = server['tls-server-name'];
   return {
-    server: parseServer(server.server, `${at.cluster}: server`),
-    ...(ca === undefined ? {} : { ca: authorities(ca, `${at.cluster}: certificate-authority-data`) }),
+    server: parseServer(server.server, `${where.cluster}: server`),
+    ...(ca === undefined ? {} : { ca: authorities(ca, `${where.cluster}: certificate-authority-data`) }),
     ...(serverName === undefined ? {} : { serverName }),
-    ...credentials(account, at.user, now),
+    ...credentials(account, where.user, now),
   };
 }
 
@@ -89,10 +89,10 @@ function credentials(
   const { token, 'client-certificate-data': cert, 'client-key-data': key } = account;
   if (token !== undefined) return { token: async () => token };
   if (cert === undefined && key === undefined) {
-    throw new ConnectionProblem(`${where}: no credentials; give token, or client-certificate-data and client-key-data`);
+    throw new UserError(`${where}: no credentials; give token, or client-certificate-data and client-key-data`);
   }
   if (cert === undefined || key === undefined) {
-    throw new ConnectionProblem(`${where}: client-certificate-data and client-key-data belong together; give both`);
+    throw new UserError(`${where}: client-certificate-data and client-key-data belong together; give both`);
   }
   const pair = {
     cert: decodeBase64(cert, `${where}: client-certificate-data`),
@@ -108,34 +108,34 @@ function authorities(base64: string, where: string): string {
 function read(text: string, source: string): z.infer<typeof kubeconfig> {
   const parsed = kubeconfig.safeParse(parseYaml(text, source));
   if (parsed.success) return parsed.data;
-  // Paths only: a message of zod's may quote what it found.
+  // Only the paths: zod's messages may quote a value.
   const fields = [...new Set(parsed.error.issues.map((issue) => issue.path.join('.') || 'the document'))];
-  throw new ConnectionProblem(`${source}: not a kubeconfig: ${fields.join(', ')} missing or of the wrong type`);
+  throw new UserError(`${source}: not a kubeconfig: ${fields.join(', ')} missing or of the wrong type`);
 }
 
 function parseYaml(text: string, source: string): unknown {
   try {
-    // Its warnings go to stderr and quote the line as well.
+    // Warnings would go to stderr and also quote the line.
     return parse(text, { logLevel: 'error' });
   } catch {
-    // No cause: the parser quotes the line it stumbled over, which may hold a token.
-    throw new ConnectionProblem(`${source}: not YAML; write it as kubectl does (kubectl config view --raw --flatten)`);
+    // No cause: the parser's message quotes the line, which may contain a token.
+    throw new UserError(`${source}: not YAML; write it as kubectl does (kubectl config view --raw --flatten)`);
   }
 }
 
-function named<Item extends { readonly name: string }>(items: readonly Item[], name: string, where: string): Item {
+function findByName<Item extends { readonly name: string }>(items: readonly Item[], name: string, where: string): Item {
   const found = items.find((item) => item.name === name);
   if (found !== undefined) return found;
   const names = items.map((item) => item.name).join(', ');
-  throw new ConnectionProblem(`${where} "${name}" is not there; it has ${names === '' ? 'none' : names}`);
+  throw new UserError(`${where} "${name}" does not exist; it has ${names === '' ? 'none' : names}`);
 }
 
-function refuse(
+function rejectFields(
   from: Readonly<Record<string, unknown>>,
-  refused: Readonly<Record<string, string>>,
+  unsupported: Readonly<Record<string, string>>,
   where: string,
 ): void {
-  for (const [field, why] of Object.entries(refused)) {
-    if (from[field] !== undefined) throw new ConnectionProblem(`${where}: ${field} ${why}`);
+  for (const [field, reason] of Object.entries(unsupported)) {
+    if (from[field] !== undefined) throw new UserError(`${where}: ${field} ${reason}`);
   }
 }

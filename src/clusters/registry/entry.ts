@@ -1,56 +1,58 @@
-// One cluster in the clusters table: where it is and how to get in. The schema is the table's documentation.
+// One entry of the clusters table: the address of the cluster and the access to it. The schema is its documentation.
 import * as z from 'zod';
-import { bearerToken } from '../bearer-token.ts';
-import { ConnectionProblem } from '../connection-problem.ts';
+import { UserError } from '../../core/errors.ts';
+import { bearerToken } from '../auth/credentials.ts';
 
 const access = z.discriminatedUnion('type', [
   /**
-   * EKS: whoever runs this, as the AWS role that it has. The cluster lets the role in by an access entry; `outrigger clusters
-   * access` prints them. `cluster` is the name that EKS knows it by.
+   * EKS, with the AWS role of this process. The cluster grants access to the role through an access entry; `outrigger
+   * clusters access` prints the commands for it. `cluster` is the cluster's name in EKS.
    */
   z.strictObject({
     type: z.literal('eks'),
     cluster: z.string().regex(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/),
-    // It becomes part of a host's name.
+    // The region becomes part of a host name.
     region: z.string().regex(/^[a-z]{2,}(-[a-z]+)+-\d{1,2}$/),
   }),
-  /** A token or a kubeconfig in Secrets Manager, by name or ARN; of a secret that is a JSON object, the text under `key`. */
+  /**
+   * A token or a kubeconfig in Secrets Manager, by name or ARN. With `key`: the string under that key of a JSON object.
+   */
   z.strictObject({
     type: z.literal('secret'),
     secret: z.string().min(1).max(2048),
     key: z.string().min(1).optional(),
     holds: z.enum(['token', 'kubeconfig']),
-    /** It is read again when it is older than this, and at once when it is refused. */
+    /** The secret is read again after this time, and at once after it was rejected. */
     maxAgeSeconds: z.number().int().min(1).max(86_400).default(300),
   }),
   z.strictObject({ type: z.literal('token'), token: bearerToken }),
-  /** A kubeconfig with a token or a client certificate in it; it also says where the server is. */
+  /** A kubeconfig that contains a token or a client certificate. It also contains the address of the server. */
   z.strictObject({ type: z.literal('kubeconfig'), kubeconfig: z.string().min(1) }),
-  /** PEM. */
+  /** A client certificate and its key, as PEM. */
   z.strictObject({ type: z.literal('certificate'), cert: z.string().min(1), key: z.string().min(1) }),
-  /** No credentials: an API server on this machine, over http. */
+  /** No credentials, for a local API server over http. */
   z.strictObject({ type: z.literal('none') }),
 ]);
 
 const clusterEntry = z.strictObject({
-  /** Address of the API server. Only with a kubeconfig may it be left to that. */
+  /** Address of the API server. Optional only with a kubeconfig, which contains one. */
   server: z.string().optional(),
   /** PEM, or base64 of PEM, of the authorities that sign the server's certificate. */
   ca: z.string().min(1).optional(),
   access,
-  /** The cluster is being given up: its messages are deleted and counted. */
-  leaving: z.boolean().optional(),
+  /** The cluster is being decommissioned: its messages are deleted and counted. */
+  decommissioning: z.boolean().optional(),
 });
 
-/** One cluster in the clusters table. */
+/** One entry of the clusters table. */
 export type ClusterEntry = z.infer<typeof clusterEntry>;
 
-/** Tells whether a text may be a cluster's name: what SSM accepts as one level of a parameter's name. */
+/** Tells whether a string is valid as a cluster's name: as one level of the name of an SSM parameter. */
 export function isClusterName(name: string): boolean {
   return /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/.test(name);
 }
 
-/** Parses one entry. Throws a ConnectionProblem that names the cluster and the fields, and quotes no value. */
+/** Parses one entry. Throws a UserError that names the cluster and the fields, but quotes no value. */
 export function parseEntry(name: string, value: unknown): ClusterEntry {
   const parsed = clusterEntry.safeParse(value);
   if (!parsed.success) {
@@ -59,17 +61,18 @@ export function parseEntry(name: string, value: unknown): ClusterEntry {
         ? issue.keys.map((key) => [...issue.path, key].join('.'))
         : [issue.path.join('.') || 'the entry'],
     );
-    throw new ConnectionProblem(
-      `cluster "${name}": ${[...new Set(fields)].join(', ')} missing, unknown or of the wrong type; mend its entry in the clusters table`,
+    throw new UserError(
+      `cluster "${name}": ${[...new Set(fields)].join(', ')} missing, unknown or of the wrong type; ` +
+        'fix its entry in the clusters table',
     );
   }
-  if (parsed.data.server === undefined && !saysServer(parsed.data)) {
-    throw new ConnectionProblem(`cluster "${name}": server is missing; give one like https://host:6443`);
+  if (parsed.data.server === undefined && !hasServer(parsed.data)) {
+    throw new UserError(`cluster "${name}": server is missing; give one like https://host:6443`);
   }
   return parsed.data;
 }
 
-/** A kubeconfig says itself where the server is. */
-function saysServer({ access }: ClusterEntry): boolean {
+/** A kubeconfig contains the address of the server. */
+function hasServer({ access }: ClusterEntry): boolean {
   return access.type === 'kubeconfig' || (access.type === 'secret' && access.holds === 'kubeconfig');
 }

@@ -1,21 +1,21 @@
-// The clusters table on AWS: one SecureString parameter per cluster in Systems Manager, below one path. By name for the
-// functions, whose role may read just that; the whole path for resync alone.
+// The clusters table on AWS: one SecureString parameter per cluster in Systems Manager, below one path. The role of a
+// reconcile function may only read parameters by name. Only the resync function may list the path.
 import {
   GetParameterCommand,
   GetParametersByPathCommand,
   ParameterNotFound,
   type SSMClient,
 } from '@aws-sdk/client-ssm';
-import { parseJson } from '../../core/parse-json.ts';
-import type { ClusterSource } from '../table.ts';
+import { parseJson } from '../../core/json.ts';
+import type { ClusterSource } from './registry.ts';
 
-/** A table that does not answer must not use up a function's time. */
-const DEADLINE_MILLISECONDS = 5000;
+/** An unresponsive service must not use up a function's time. */
+const deadlineMilliseconds = 5000;
 
-/** Creates a source over the parameters below a path, `/outrigger/dev/clusters/`. */
+/** Creates a source for the parameters below a path, such as `/outrigger/dev/clusters/`. */
 export function createSsmSource(ssm: SSMClient, path: string): ClusterSource {
   const prefix = `${path.replace(/\/+$/, '')}/`;
-  const deadline = () => ({ abortSignal: AbortSignal.timeout(DEADLINE_MILLISECONDS) });
+  const deadline = () => ({ abortSignal: AbortSignal.timeout(deadlineMilliseconds) });
   return {
     async read(name) {
       try {
@@ -23,7 +23,7 @@ export function createSsmSource(ssm: SSMClient, path: string): ClusterSource {
           new GetParameterCommand({ Name: prefix + name, WithDecryption: true }),
           deadline(),
         );
-        return entryIn(Parameter?.Value);
+        return parseValue(Parameter?.Value);
       } catch (error) {
         if (error instanceof ParameterNotFound) return undefined;
         throw error;
@@ -36,7 +36,7 @@ export function createSsmSource(ssm: SSMClient, path: string): ClusterSource {
         const command = new GetParametersByPathCommand({ Path: prefix, WithDecryption: true, NextToken });
         const page = await ssm.send(command, deadline());
         for (const { Name, Value } of page.Parameters ?? []) {
-          if (Name !== undefined) all.set(Name.slice(prefix.length), entryIn(Value));
+          if (Name !== undefined) all.set(Name.slice(prefix.length), parseValue(Value));
         }
         NextToken = page.NextToken;
       } while (NextToken !== undefined);
@@ -45,5 +45,5 @@ export function createSsmSource(ssm: SSMClient, path: string): ClusterSource {
   };
 }
 
-/** Something that is not JSON is no entry: null, which the schema refuses by the cluster's name. */
-const entryIn = (text = ''): unknown => parseJson(text) ?? null;
+/** Invalid JSON becomes null, which the schema rejects with the cluster's name. */
+const parseValue = (text = ''): unknown => parseJson(text) ?? null;

@@ -1,15 +1,15 @@
-// bitcoind's list of nodes that it was told to connect to ("added nodes"), and how bitcoin-cli is asked to make it so. The list is
-// the controller's: whatever else is on it, left over or added by hand, is taken off.
+// bitcoind's list of nodes to connect to ("added nodes"), and the bitcoin-cli commands that change it.
+// The list is the controller's: whatever else is on it, left over or added by hand, is taken off.
 //
-// Nothing that a command prints is ever shown: whoever runs the node could put into it what they like, credentials included.
+// Nothing that a command prints is ever shown: the owner of the node controls it and could put in anything, credentials
+// included.
 import * as z from 'zod';
-import type { Executed } from '../../api/exec.ts';
-import { parseJson } from '../../core/parse-json.ts';
+import { type ExecResult, parseJson } from '../../outrigger.ts';
 
 /** Runs a command of bitcoin-cli on one node, given its arguments. */
-export type BitcoinCli = (...args: readonly string[]) => Promise<Executed>;
+export type BitcoinCli = (...args: readonly string[]) => Promise<ExecResult>;
 
-/** Why a list could not be made so. */
+/** Why a list could not be set. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly reason: 'RPCFailed' | 'AuthFailed';
@@ -21,10 +21,12 @@ export class RpcError extends Error {
 }
 
 /** What must be done to a node's list. Every address once. */
-export type Changes = { readonly add: readonly string[]; readonly remove: readonly string[] };
+export type AddedNodeChanges = { readonly add: readonly string[]; readonly remove: readonly string[] };
 
-/** Decides what is missing from a node's list and what is not to be there: it should have all peers but itself. Pure. */
-export function changesTo(listed: readonly string[], own: string, peers: readonly string[]): Changes {
+/**
+ * Decides what is missing from a node's list and what is not to be there: it should have all peers but itself. Pure.
+ */
+export function changesTo(listed: readonly string[], own: string, peers: readonly string[]): AddedNodeChanges {
   const wanted = new Set(peers.filter((ip) => ip !== own));
   const there = new Set(listed);
   return { add: [...wanted].filter((ip) => !there.has(ip)), remove: [...there].filter((one) => !wanted.has(one)) };
@@ -34,10 +36,10 @@ export function changesTo(listed: readonly string[], own: string, peers: readonl
 const exitCodes = { alreadyAdded: 23, notAdded: 24, warmingUp: 28 } as const;
 
 /**
- * Makes a node's list so: one read, and a command for each change. What another run has done meanwhile is as good as done.
- * Throws RpcError, or what the connection failed with.
+ * Makes a node's list so: one read, and a command for each change. What another run has done meanwhile is as good as
+ * done. Throws RpcError, or what the connection failed with.
  */
-export async function makeList(cli: BitcoinCli, own: string, peers: readonly string[]): Promise<void> {
+export async function setAddedNodes(cli: BitcoinCli, own: string, peers: readonly string[]): Promise<void> {
   const { add, remove } = changesTo(await readList(cli), own, peers);
   for (const one of remove) expectDone('addnode', await cli('addnode', one, 'remove'), exitCodes.notAdded);
   for (const one of add) expectDone('addnode', await cli('addnode', one, 'add'), exitCodes.alreadyAdded);
@@ -54,7 +56,7 @@ async function readList(cli: BitcoinCli): Promise<readonly string[]> {
   return data.map(({ addednode }) => addednode);
 }
 
-function expectDone(command: string, { exitCode, stderr }: Executed, asGood = 0): void {
+function expectDone(command: string, { exitCode, stderr }: ExecResult, asGood = 0): void {
   if (exitCode === 0 || exitCode === asGood) return;
   // bitcoind answers wrong credentials with an empty 401, so there is no code: bitcoin-cli says it in words.
   if (/authorization failed/i.test(stderr)) throw new RpcError(`${command}: credentials refused`, 'AuthFailed');

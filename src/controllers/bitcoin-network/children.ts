@@ -1,19 +1,19 @@
-// What a network is made of, as it should be: a headless Service, so that every node has a name, and a StatefulSet of bitcoind.
-// Names and fields are those of christianb93/bitcoin-controller, whose image it runs. Pure.
-import type { V1Service, V1StatefulSet } from '@kubernetes/client-node';
-import { existingKind } from '../../core/kind.ts';
+// The desired children of a network: a headless Service, so that every node has a name, and a StatefulSet of
+// bitcoind. Names and fields are those of christianb93/bitcoin-controller, whose image it runs. Pure.
 import type { NetworkSpec } from './kind.ts';
 
-export const serviceKind = existingKind<V1Service>({ group: '', version: 'v1', kind: 'Service' });
-export const statefulSetKind = existingKind<V1StatefulSet>({ group: 'apps', version: 'v1', kind: 'StatefulSet' });
-
-/** On every pod: the name of its network, whom a change of the pod concerns. `app` may be on pods of others. */
+/**
+ * On every pod: the name of its network, which maps a change of the pod to the network. Foreign pods may have `app`
+ * too.
+ */
 export const networkLabel = 'bitcoin.example.com/network';
 
 /** What every container's name ends with. */
 export const containerSuffix = '-sts-ctr';
 
-/** How a node is spoken to, from inside its own container and with its own credentials: nobody else needs to know them. */
+/**
+ * The command line of a node's client, run inside its own container with its own credentials, which nothing else needs.
+ */
 export const bitcoinCli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'] as const;
 
 /** Names the StatefulSet of a network. */
@@ -27,7 +27,7 @@ export function serviceName(network: string): string {
 }
 
 /** The Service. It has no address and no ports: it is there for the names of its pods. */
-export function serviceOf(network: string) {
+export function networkService(network: string) {
   return {
     metadata: { name: serviceName(network) },
     spec: { clusterIP: 'None', selector: { app: network } },
@@ -35,7 +35,7 @@ export function serviceOf(network: string) {
 }
 
 /** The StatefulSet. A Secret that is named goes from Kubernetes to the nodes; it is not read here. */
-export function statefulSetOf(network: string, { nodes, secret = '' }: NetworkSpec) {
+export function networkStatefulSet(network: string, { nodes, secret = '' }: NetworkSpec) {
   const labels = { app: network };
   return {
     metadata: { name: statefulSetName(network) },

@@ -1,12 +1,12 @@
-// BitcoinNetwork, the kind: a network of bitcoind nodes in regtest, which know each other. Two controllers share it, and no field
-// of its status has two writers: bitcoin-network says how its workloads are, bitcoin-peers which nodes there are and
-// whether they know each other.
+// BitcoinNetwork, the kind: a network of bitcoind nodes in regtest, which know each other. Two controllers share it,
+// and no field of its status has two writers: bitcoin-network says how its workloads are, bitcoin-peers which nodes
+// there are and whether they know each other.
 //
 // A user writes spec, or scales. Ready sums up the workloads; PeersConnected stands beside it.
 import * as z from 'zod';
-import { defineResource } from '../../core/resource.ts';
+import { defineKind } from '../../outrigger.ts';
 
-/** More than a full mesh is good for: a node keeps at most eight connections that it was told to make. */
+/** An upper bound for a full mesh: a node keeps at most eight connections to added nodes. */
 const maxNodes = 64;
 /** Leaves room for the longest name that is made of it: a pod's label, `<name>-sts-<hash>`, with a hash of ten (63). */
 const maxNameLength = 48;
@@ -22,7 +22,7 @@ const node = z.object({
 });
 
 /** The kind. */
-export const bitcoinNetworkKind = defineResource({
+export const BitcoinNetwork = defineKind({
   group: 'bitcoin.example.com',
   version: 'v1',
   kind: 'BitcoinNetwork',
@@ -49,11 +49,13 @@ export const bitcoinNetworkKind = defineResource({
   scale: { spec: '.spec.nodes', status: '.status.replicas' },
   nameRule: {
     rule: `size(self.metadata.name) <= ${maxNameLength} && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')`,
-    message: `a name begins with a letter and has at most ${maxNameLength} letters, digits and -, because its Service and pods are named after it`,
+    message:
+      `a name begins with a letter and has at most ${maxNameLength} letters, digits and -, ` +
+      'because its Service and pods are named after it',
   },
 });
 
 /** A network's spec. */
-export type NetworkSpec = ReturnType<typeof bitcoinNetworkKind.read>['spec'];
+export type NetworkSpec = ReturnType<typeof BitcoinNetwork.read>['spec'];
 /** A node, as the status lists it. */
 export type NetworkNode = z.output<typeof node>;

@@ -1,29 +1,26 @@
-// From pods to the nodes of a network. Pure. A pod counts because of who controls it, never because of its name or its labels,
-// which anybody may give to a pod of theirs.
+// From pods to the nodes of a network. Pure. A pod counts because of who controls it, never because of its name or its
+// labels, which any user may give to a pod.
 import { isIP } from 'node:net';
-import type { V1Pod, V1StatefulSet } from '@kubernetes/client-node';
-import { controllerUidOf } from '../../core/owner.ts';
-import { existingKind } from '../../core/kind.ts';
+import type { Pod, StatefulSet } from '../../kubernetes.ts';
+import { controllerUidOf, type ObjectOf } from '../../outrigger.ts';
 import { serviceName, statefulSetName } from './children.ts';
 import type { NetworkNode } from './kind.ts';
-
-export const podKind = existingKind<V1Pod>({ group: '', version: 'v1', kind: 'Pod' });
 
 /** Which network, and how many nodes it should have. */
 type Network = { readonly name: string; readonly uid: string; readonly nodes: number };
 
 /**
- * Lists a network's nodes in the order of their ordinals: pods of its own StatefulSet. What is above the wanted number is on its
- * way out, and is no node any more.
+ * Lists a network's nodes in the order of their ordinals: pods of its own StatefulSet. What is above the wanted number
+ * is on its way out, and is no node any more.
  */
 export function nodesOf(
   { name, uid, nodes }: Network,
-  set: V1StatefulSet | undefined,
-  pods: readonly V1Pod[],
+  set: ObjectOf<typeof StatefulSet> | undefined,
+  pods: readonly ObjectOf<typeof Pod>[],
 ): NetworkNode[] {
-  const setUid = set?.metadata?.uid;
+  const setUid = set?.metadata.uid;
   if (setUid === undefined || controllerUidOf(set) !== uid) return [];
-  const ours = new Map(pods.filter((pod) => controllerUidOf(pod) === setUid).map((pod) => [pod.metadata?.name, pod]));
+  const ours = new Map(pods.filter((pod) => controllerUidOf(pod) === setUid).map((pod) => [pod.metadata.name, pod]));
   return Array.from({ length: nodes }, (_, ordinal) => ordinal).flatMap((ordinal) => {
     const nodeName = `${statefulSetName(name)}-${ordinal}`;
     const pod = ours.get(nodeName);
@@ -34,12 +31,12 @@ export function nodesOf(
 }
 
 /** Tells whether a node may be told of others and others of it: it is ready, and its address is one. */
-export function isPeer({ ready, ip }: NetworkNode): boolean {
+export function hasUsableAddress({ ready, ip }: NetworkNode): boolean {
   return ready && isIP(ip) !== 0;
 }
 
 /** A pod that is being deleted may still call itself ready; it will not be for long. */
-function isReady({ metadata, status }: V1Pod): boolean {
+function isReady({ metadata, status }: ObjectOf<typeof Pod>): boolean {
   const isSaid = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
-  return isSaid && metadata?.deletionTimestamp === undefined;
+  return isSaid && metadata.deletionTimestamp === undefined;
 }

@@ -1,7 +1,7 @@
-// JSON over HTTP with a deadline, as much of it as the sample worlds need. What goes wrong is one error that says what was
-// asked and what came back, because its message ends in a status that somebody reads.
-import { toError } from '../../core/errors.ts';
+// JSON over HTTP with a deadline, as much of it as the sample worlds need. What goes wrong is one error that says what
+// was asked and what came back, because its message is shown in a status.
 
+import { toError } from '../../outrigger.ts';
 /** An answer that is not a success; a redirect is none either. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
@@ -25,7 +25,9 @@ export type JsonRequest = {
 /** What the worlds say fits into a thousandth of it; an endless answer must not fill a function's memory. */
 const maxAnswerBytes = 1024 * 1024;
 
-/** Calls, and returns the answer's body, still to be parsed by a schema. Throws HttpError, or an Error without a status. */
+/**
+ * Calls, and returns the answer's body, still to be parsed by a schema. Throws HttpError, or an Error without a status.
+ */
 export async function fetchJson(
   base: string,
   { method, path, body, signal, deadlineMs }: JsonRequest,
@@ -34,7 +36,7 @@ export async function fetchJson(
   try {
     const response = await fetch(`${base.replace(/\/$/, '')}/${path}`, {
       method,
-      // Whoever answers at the address that was set does not choose another one, inside our network maybe.
+      // A redirect is refused: a server must not choose another address, which might be inside the network.
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),

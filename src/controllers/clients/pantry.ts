@@ -1,5 +1,5 @@
-// The pantry over HTTP. It knows a portion by its holder (an object's uid) and by the key under which it was asked for, so
-// that asking twice moves goods once.
+// The pantry over HTTP. It knows a portion by its holder (an object's uid) and by the key under which it was asked for,
+// so that asking twice moves goods once.
 import * as z from 'zod';
 import { fetchJson, HttpError } from './fetch-json.ts';
 
@@ -16,7 +16,7 @@ export type Holding = z.infer<typeof holding>;
 /** A portion: what, and how much of it. */
 export type Portion = { readonly item: string; readonly amount: number; readonly unit: string };
 
-/** Says for whom, and under which idempotency key. */
+/** Names the object of the request, and its idempotency key. */
 export type Claim = { readonly holder: string; readonly key: string };
 
 /** The pantry has not got that much. */
@@ -25,7 +25,7 @@ export class OutOfStockError extends Error {
 }
 
 /** What a reconciler needs of the pantry. All of it throws when the pantry cannot be reached or refuses. */
-export type Pantry = {
+export type PantryClient = {
   look(holder: string, signal: AbortSignal): Promise<Holding>;
   /** Takes a portion from the shelf. Throws OutOfStockError. */
   reserve(claim: Claim, portion: Portion, signal: AbortSignal): Promise<Holding>;
@@ -39,7 +39,7 @@ const deadlineMs = 3_000;
 const conflict = 409;
 
 /** Creates a client of the pantry at a URL. */
-export function createPantry(url: string): Pantry {
+export function createPantryClient(url: string): PantryClient {
   async function call(method: 'GET' | 'POST', path: string, signal: AbortSignal, body?: object): Promise<Holding> {
     try {
       const request = { method, path, signal, deadlineMs, ...(body === undefined ? {} : { body }) };

@@ -1,5 +1,5 @@
-// The plant over HTTP: a level sensor and two valves for each tank. Every call ends at a deadline of its own, well before
-// the function's, so that a sensor that hangs leaves time to close the valves.
+// The plant over HTTP: a level sensor and two valves for each tank. Every call ends at a deadline of its own, well
+// before the function's, so that a sensor that hangs leaves time to close the valves.
 import * as z from 'zod';
 import { fetchJson } from './fetch-json.ts';
 
@@ -7,10 +7,13 @@ import { fetchJson } from './fetch-json.ts';
 export type Valves = { readonly inlet: 'open' | 'closed'; readonly outlet: 'open' | 'closed' };
 
 /** What a reconciler needs of the plant. Tanks are named by an id of the caller's choice. */
-export type Plant = {
+export type PlantClient = {
   /** Reads the sensor. Throws whatever kept it from giving a number. */
   level(tank: string, signal: AbortSignal): Promise<number>;
-  /** Makes the valves stand so: commands are absolute, and only given to a valve that stands otherwise. Throws when they do not. */
+  /**
+   * Makes the valves stand so: commands are absolute, and only given to a valve that stands otherwise. Throws when they
+   * do not.
+   */
   setValves(tank: string, valves: Valves, signal: AbortSignal): Promise<void>;
 };
 
@@ -20,7 +23,7 @@ const valve = z.object({ open: z.boolean() });
 const tankState = z.object({ inlet: valve, outlet: valve });
 
 /** Creates a client of the plant at a URL. */
-export function createPlant(url: string): Plant {
+export function createPlantClient(url: string): PlantClient {
   const call = (method: 'GET' | 'PUT', path: string, signal: AbortSignal, body?: object) =>
     fetchJson(url, { method, path, signal, deadlineMs, ...(body === undefined ? {} : { body }) });
   const at = (tank: string) => `tanks/${encodeURIComponent(tank)}`;

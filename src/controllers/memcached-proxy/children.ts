@@ -1,24 +1,9 @@
-// The three objects that a proxy is made of, as they should be: a ConfigMap for each configuration, the Deployment that mounts
-// one of them, and the Service that clients keep however often the others change. Pure.
-import type { V1ConfigMap, V1Deployment, V1EndpointSlice, V1ReplicaSet, V1Service } from '@kubernetes/client-node';
-import { existingKind, type Meta } from '../../core/kind.ts';
+// The three objects that a proxy is made of, as they should be: a ConfigMap for each configuration, the Deployment that
+// mounts one of them, and the Service that clients keep however often the others change. Pure.
+import type { V1ConfigMap, V1Deployment, V1ReplicaSet } from '@kubernetes/client-node';
+import type { Live, Meta } from '../../outrigger.ts';
 import { shortHash } from './config.ts';
 import { defaultImage, type ProxySpec } from './kind.ts';
-
-/** An object that the API server sent: what it always has is not optional. */
-export type Live<O> = Omit<O, 'metadata'> & {
-  readonly metadata: Meta & { readonly resourceVersion?: string; readonly deletionTimestamp?: string };
-};
-
-export const configMapKind = existingKind<Live<V1ConfigMap>>({ group: '', version: 'v1', kind: 'ConfigMap' });
-export const serviceKind = existingKind<Live<V1Service>>({ group: '', version: 'v1', kind: 'Service' });
-export const deploymentKind = existingKind<Live<V1Deployment>>({ group: 'apps', version: 'v1', kind: 'Deployment' });
-export const replicaSetKind = existingKind<Live<V1ReplicaSet>>({ group: 'apps', version: 'v1', kind: 'ReplicaSet' });
-export const endpointSliceKind = existingKind<Live<V1EndpointSlice>>({
-  group: 'discovery.k8s.io',
-  version: 'v1',
-  kind: 'EndpointSlice',
-});
 
 /** On the pod template, and so on every ReplicaSet: the proxy's name. One that goes takes its configuration along. */
 export const proxyLabel = 'cache.example.com/proxy';
@@ -33,12 +18,12 @@ export function configMapName(proxy: string, config: string, digits: number): st
 }
 
 /** A configuration, never to be changed: pods that mount it must not see another under its name. */
-export function configMapOf(name: string, config: string) {
+export function proxyConfigMap(name: string, config: string) {
   return { metadata: { name }, immutable: true, data: { [configFile]: config } };
 }
 
 /** A ConfigMap that stays, said again: what is not repeated would be deleted. */
-export function asItIs({ metadata, data = {} }: Live<V1ConfigMap>) {
+export function keepConfigMap({ metadata, data = {} }: Live<V1ConfigMap>) {
   return { metadata: { name: metadata.name }, immutable: true, data };
 }
 
@@ -47,8 +32,8 @@ export function configIn({ data }: Pick<V1ConfigMap, 'data'>): string | undefine
   return data?.[configFile];
 }
 
-/** The Deployment. How many replicas is not ours to say: whoever scales it is left alone. */
-export function deploymentOf({ metadata, spec }: Proxy, configMap: string) {
+/** The Deployment. Its replicas are not set, so that users can scale it. */
+export function proxyDeployment({ metadata, spec }: Proxy, configMap: string) {
   const { image, port, statsRoot, resources, securityContext } = spec.mcrouter;
   const labels = podLabels(metadata);
   const config = '/etc/mcrouter';
@@ -90,8 +75,8 @@ export function deploymentOf({ metadata, spec }: Proxy, configMap: string) {
   };
 }
 
-/** The Service. Its ports are ours alone (`whole`), its address is nobody's to change. */
-export function serviceOf({ metadata, spec }: Proxy) {
+/** The Service. Its ports are ours alone (`replaceLists`), its address is immutable. */
+export function proxyService({ metadata, spec }: Proxy) {
   const { port } = spec.mcrouter;
   return {
     metadata: { name: `${metadata.name}-memcached-${shortHash([metadata.name])}` },
@@ -109,7 +94,9 @@ export function deploymentName(proxy: string): string {
 }
 
 /** Which ConfigMap a Deployment or a ReplicaSet mounts. */
-export function mountedBy({ spec }: Pick<V1Deployment, 'spec'> | Pick<V1ReplicaSet, 'spec'>): string | undefined {
+export function mountedConfigMap({
+  spec,
+}: Pick<V1Deployment, 'spec'> | Pick<V1ReplicaSet, 'spec'>): string | undefined {
   return spec?.template?.spec?.volumes?.find(({ name }) => name === 'config')?.configMap?.name;
 }
 

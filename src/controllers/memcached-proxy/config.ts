@@ -1,9 +1,10 @@
-// What mcrouter is told: pools of servers, and a route over them. Pure, and the same for the same input to the letter, because
-// a configuration is named after its content.
+// The configuration of mcrouter: pools of servers, and a route over them. Pure, and byte for byte the same for the
+// same input,
+// because a configuration is named after its content.
 //
 // Replication follows mcrouter's own "Replicated pools setup": reads from one replica, the next one if it fails
-// (LatestRoute), everything else to all of them (AllSyncRoute). A delete that reached one replica only would leave the key
-// alive on the others.
+// (LatestRoute), everything else to all of them (AllSyncRoute). A delete that reached one replica only would leave the
+// key alive on the others.
 import { createHash } from 'node:crypto';
 import type { Rule, ServiceReference } from './kind.ts';
 

@@ -1,5 +1,5 @@
-// From a Service and its EndpointSlices to the servers of a pool. Pure. Slices are matched by the name of the Service's port
-// and carry the resolved number, which may differ from slice to slice: a target port by name is each pod's own.
+// From a Service and its EndpointSlices to the servers of a pool. Pure. Slices are matched by the name of the Service's
+// port and carry the resolved number, which may differ from slice to slice: a target port by name is each pod's own.
 import { isIP } from 'node:net';
 import type { V1Endpoint, V1EndpointSlice, V1Service } from '@kubernetes/client-node';
 import type { PortReference } from './kind.ts';
@@ -46,7 +46,7 @@ export function serversOf(
 }
 
 /** Lists what the ready endpoints of slices have for addresses and is none: a server is never looked up by name. */
-export function strangersIn(slices: readonly V1EndpointSlice[]): readonly string[] {
+export function nonIpEndpoints(slices: readonly V1EndpointSlice[]): readonly string[] {
   const found = slices.flatMap(({ addressType, endpoints }) =>
     (endpoints ?? [])
       .filter(({ conditions }) => isReady(conditions))

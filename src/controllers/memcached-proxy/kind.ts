@@ -1,10 +1,9 @@
-// MemcachedProxy, the kind: a tree of rules whose leaves name Services with memcached behind them, and how the proxy in front
-// of them runs.
+// MemcachedProxy, the kind: a tree of rules whose leaves name Services with memcached behind them, and how the proxy in
+// front of them runs.
 //
 // A structural schema cannot recurse, so the tree is unrolled; what is deeper is refused, not silently cut off.
 import * as z from 'zod';
-import { defineResource } from '../../core/resource.ts';
-import { withRule } from '../../api/rule.ts';
+import { defineKind, withRule } from '../../outrigger.ts';
 
 /** A Service's port: by number, or by the name that the Service gives it. */
 export type PortReference = number | string;
@@ -42,12 +41,13 @@ const type = z
   .default('sharded')
   .describe('sharded: each key lives in one place. replicated: every key lives everywhere.');
 
-/** Four are more than anybody has drawn; with more children each, the API server would find the rules too costly. */
+/** Four are more than any known use; with more children each, the API server would find the rules too costly. */
 const maxDepth = 4;
 const maxChildren = 16;
 
 const oneOfBoth = 'exactly one of service and children must be given';
-// A service that is required here would be all that a deeper tree is told: rules are not asked while fields are missing.
+// A service that is required here would be the only error for a deeper tree: rules are not evaluated while fields are
+// missing.
 const deepest = withRule(
   withRule(
     z.object({
@@ -117,7 +117,7 @@ const mcrouter = z.object({
 const maxNameLength = 47;
 
 /** The kind. */
-export const memcachedProxyKind = defineResource({
+export const MemcachedProxy = defineKind({
   group: 'cache.example.com',
   version: 'v1',
   kind: 'MemcachedProxy',
@@ -140,9 +140,11 @@ export const memcachedProxyKind = defineResource({
   columns: { Service: '.status.serviceName', Config: '.status.configMapName' },
   nameRule: {
     rule: `size(self.metadata.name) <= ${maxNameLength} && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')`,
-    message: `a name begins with a letter and has at most ${maxNameLength} letters, digits and -, because its Service is named after it`,
+    message:
+      `a name begins with a letter and has at most ${maxNameLength} letters, digits and -, ` +
+      'because its Service is named after it',
   },
 });
 
 /** A proxy's spec with its defaults. */
-export type ProxySpec = ReturnType<typeof memcachedProxyKind.read>['spec'];
+export type ProxySpec = ReturnType<typeof MemcachedProxy.read>['spec'];

@@ -1,77 +1,88 @@
-// MemcachedProxy: one stable address in front of memcached servers that come and go. It shows a chain of built-in kinds: rules
-// name Services, their EndpointSlices become a configuration in a ConfigMap, a Deployment mounts it and rolls out each new
-// one, and a Service leads to whatever runs. No change of a slice names a proxy, so a function finds those concerned.
+// MemcachedProxy: one stable address in front of memcached servers that come and go. It shows a chain of built-in
+// kinds: rules name Services, their EndpointSlices become a configuration in a ConfigMap, a Deployment mounts it and
+// rolls out each new one, and a Service leads to whatever runs. No change of a slice names a proxy, so a function finds
+// those concerned.
 //
-// A user writes spec. This controller alone writes status, and owns ConfigMaps, one Deployment and one Service; it reads the
-// Services that the rules name. How many replicas the Deployment has is not its business.
+// A user writes spec. This controller alone writes status, and owns ConfigMaps, one Deployment and one Service; it
+// reads the Services that the rules name. How many replicas the Deployment has is not its business.
 import type { V1ConfigMap } from '@kubernetes/client-node';
-import { settleChildren, warnOfRefusals } from '../../core/aggregate.ts';
-import { availabilityOf } from '../../core/availability.ts';
-import type { ChildChange } from '../../core/children.ts';
-import { isStanding } from '../../core/conditions.ts';
-import { defineController } from '../../core/controller.ts';
-import type { Kind } from '../../core/kind.ts';
-import type { Condition } from '../../core/result.ts';
+import { ConfigMap, Deployment, EndpointSlice, ReplicaSet, Service } from '../../kubernetes.ts';
 import {
-  asItIs,
-  configMapKind,
-  deploymentKind,
-  deploymentName,
-  deploymentOf,
-  endpointSliceKind,
+  type Applied,
+  type ChildChange,
+  type DeclaredCondition,
+  deploymentAvailable,
+  hasCondition,
+  type Kind,
   type Live,
-  mountedBy,
+  notOk,
+  type ObjectOf,
+  ok,
+  type ResultOf,
+  recordApplyFailures,
+  unknown,
+} from '../../outrigger.ts';
+import {
+  deploymentName,
+  keepConfigMap,
+  mountedConfigMap,
   podLabels,
+  proxyDeployment,
   proxyLabel,
-  replicaSetKind,
-  serviceKind,
-  serviceOf,
+  proxyService,
 } from './children.ts';
 import { serviceNameLabel } from './endpoints.ts';
-import { memcachedProxyKind } from './kind.ts';
-import { namingKind, type Pool, proxiesNaming, resolve } from './references.ts';
-import { droppedBy, type Plan, planRollOut } from './roll-out.ts';
+import { MemcachedProxy } from './kind.ts';
+import { type Pool, proxiesReferencing, ReferencingProxy, resolvePools } from './references.ts';
+import { planRollOut, type RollOutPlan, unusedConfigMaps } from './roll-out.ts';
 
 /** What Events say was done to a child, and their reasons. */
 const verbs = {
   created: ['create', 'SuccessfulCreate'],
-  changed: ['update', 'SuccessfulUpdate'],
+  updated: ['update', 'SuccessfulUpdate'],
   deleted: ['delete', 'SuccessfulDelete'],
 } as const;
 
 /** The controller. */
-export const memcachedProxy = defineController(memcachedProxyKind)({
-  name: 'memcached-proxy',
-  owns: [configMapKind, deploymentKind, serviceKind],
-  reads: [endpointSliceKind, replicaSetKind, namingKind],
+export const memcachedProxy = MemcachedProxy.controller('memcached-proxy', {
+  owns: [ConfigMap, Deployment, Service],
+  reads: [EndpointSlice, ReplicaSet, ReferencingProxy],
   watches: [
-    // Not only the endpoints: a port may be mended on the Service.
-    { kind: serviceKind, keys: async (changed, { list }) => proxiesNaming(changed, await list(namingKind)) },
-    { kind: endpointSliceKind, label: serviceNameLabel, names: serviceKind },
+    // Not only the endpoints: the port of the Service may be corrected.
+    {
+      kind: Service,
+      mapToKeys: async (changed, { list }) => proxiesReferencing(changed, await list(ReferencingProxy)),
+    },
+    { kind: EndpointSlice, label: serviceNameLabel, via: Service },
     // The last ReplicaSet that names a configuration takes it along.
-    { kind: replicaSetKind, label: proxyLabel },
+    { kind: ReplicaSet, label: proxyLabel },
   ],
 
-  async reconcile({ metadata, spec, status, conditions: standing }, { children, get, list, record }) {
+  async reconcile({ metadata, spec, status, conditions: current }, context): Promise<ResultOf<typeof MemcachedProxy>> {
+    const { tryApplyAll, get, list, recordEvent } = context;
     const { name, namespace: home = '' } = metadata;
     const proxy = { metadata, spec };
-    // A reconcile that changes nothing says nothing, and what stands already is not told again.
-    const told =
+    // A reconcile that changes nothing records nothing, and a condition that is there already causes no new Event.
+    const recordChange =
       ({ kind }: Kind) =>
       ({ type, child }: ChildChange<Live<object>>) => {
         const [verb, reason] = verbs[type];
-        record('Normal', reason, `${verb} ${kind} "${child.metadata.name}" for MemcachedProxy "${name}" successful`);
+        recordEvent(
+          'Normal',
+          reason,
+          `${verb} ${kind} "${child.metadata.name}" for MemcachedProxy "${name}" successful`,
+        );
       };
 
     // Observe. Without every Service that is named there is no configuration, and what runs is left as it is.
-    const resolved = await resolve(spec.rules, home, {
-      service: async (service) => await get(serviceKind, { name: service }),
-      slices: async (service) => await list(endpointSliceKind, { [serviceNameLabel]: service }),
+    const resolved = await resolvePools(spec.rules, home, {
+      service: async (service) => await get(Service, { name: service }),
+      slices: async (service) => await list(EndpointSlice, { [serviceNameLabel]: service }),
     });
     if ('unresolved' in resolved) {
       const { reason, message } = resolved.unresolved;
-      if (!isStanding(standing, 'ResolvedRefs', resolved.unresolved)) record('Warning', reason, message);
-      const waits: Condition = { status: 'Unknown', reason: 'RefsNotResolved' };
+      if (!hasCondition(current, 'ResolvedRefs', resolved.unresolved)) recordEvent('Warning', reason, message);
+      const waits = unknown('RefsNotResolved');
       return {
         status: status ?? { pools: [] },
         conditions: {
@@ -82,73 +93,64 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
         },
       };
     }
-    // What is mounted matters only where a pool has nobody ready: else the Deployment is read once, when it is made so.
+    // The mounted configuration matters only if a pool has no ready server; otherwise the Deployment is read once, by
+    // its apply.
     const isShort = resolved.pools.some(({ ready }) => ready.length === 0);
-    const running = isShort ? await get(deploymentKind, { name: deploymentName(name) }) : undefined;
-    const mounted = running === undefined ? undefined : mountedBy(running);
+    const running = isShort ? await get(Deployment, { name: deploymentName(name) }) : undefined;
+    const mounted = running === undefined ? undefined : mountedConfigMap(running);
 
-    // Act. First the configuration, then who mounts it: whoever dies between leaves nothing that points nowhere.
-    const chosen: { plan?: Plan; before: readonly Live<V1ConfigMap>[] } = { before: [] };
-    const configMaps = await settleChildren(
-      configMapKind,
-      children(
-        configMapKind,
-        (existing) => {
-          chosen.before = existing;
-          chosen.plan = planRollOut({ proxy, pools: resolved.pools, mounted }, existing);
-          return [chosen.plan.configMap];
-        },
-        { prune: false, onChange: told(configMapKind) },
-      ),
+    // Act. First the configuration, then the Deployment that mounts it: a crash in between leaves no dangling
+    // reference.
+    const chosen: { plan?: RollOutPlan; before: readonly Live<V1ConfigMap>[] } = { before: [] };
+    const configMaps = await tryApplyAll(
+      ConfigMap,
+      (existing) => {
+        chosen.before = existing;
+        chosen.plan = planRollOut({ proxy, pools: resolved.pools, mounted }, existing);
+        return [chosen.plan.configMap];
+      },
+      { prune: false, onChange: recordChange(ConfigMap) },
     );
     const { plan, before } = chosen;
     if (plan?.taken !== undefined) {
-      record(
+      recordEvent(
         'Warning',
         'NameCollision',
         `ConfigMap ${plan.taken} has other content, so ${plan.name} has a longer name`,
       );
     }
     // A configuration that is not ours is not mounted.
-    const deployments =
-      plan === undefined || configMaps.problem !== undefined
-        ? {}
-        : await settleChildren(
-            deploymentKind,
-            children(deploymentKind, [deploymentOf(proxy, plan.name)], { onChange: told(deploymentKind) }),
-          );
-    const [live] = deployments.live ?? [];
-    const isMounted = live !== undefined && deployments.problem === undefined;
-    const dropped = isMounted ? droppedBy(live, await list(replicaSetKind, podLabels(metadata)), before) : [];
-    const pruned =
-      dropped.length === 0
-        ? {}
-        : await settleChildren(
-            configMapKind,
-            children(
-              configMapKind,
-              (existing) => existing.filter((one) => !dropped.includes(one.metadata.name)).map(asItIs),
-              { onChange: told(configMapKind) },
-            ),
-          );
-    const services = await settleChildren(
-      serviceKind,
-      children(serviceKind, [serviceOf(proxy)], { whole: ['spec.ports'], onChange: told(serviceKind) }),
-    );
+    const deployments: Applied<ObjectOf<typeof Deployment>> =
+      plan === undefined || configMaps.failure !== undefined
+        ? { objects: [] }
+        : await tryApplyAll(Deployment, [proxyDeployment(proxy, plan.name)], { onChange: recordChange(Deployment) });
+    const [deployment] = deployments.objects;
+    const isMounted = deployment !== undefined && deployments.failure === undefined;
+    const unused = isMounted ? unusedConfigMaps(deployment, await list(ReplicaSet, podLabels(metadata)), before) : [];
+    const pruned: Pick<Applied<object>, 'failure'> = unused.length === 0
+      ? {}
+      : await tryApplyAll(
+          ConfigMap,
+          (existing) => existing.filter((one) => !unused.includes(one.metadata.name)).map(keepConfigMap),
+          { onChange: recordChange(ConfigMap) },
+        );
+    const services = await tryApplyAll(Service, [proxyService(proxy)], {
+      replaceLists: ['spec.ports'],
+      onChange: recordChange(Service),
+    });
 
     // Report.
-    const configs = configMaps.problem === undefined ? pruned : configMaps;
-    warnOfRefusals(record, standing, {
+    const configs = configMaps.failure === undefined ? pruned : configMaps;
+    recordApplyFailures(recordEvent, current, {
       ConfigReady: configs,
       DeploymentAvailable: deployments,
       ServiceReady: services,
     });
-    const problem = configs.problem ?? deployments.problem ?? services.problem;
-    const result = {
+    return {
       status: {
         ...(plan === undefined ? {} : { configMapName: plan.name }),
         deploymentName: deploymentName(name),
-        serviceName: serviceOf(proxy).metadata.name,
+        serviceName: proxyService(proxy).metadata.name,
         pools: resolved.pools.map(({ name: service, port, pool }) => ({
           service,
           port: String(port),
@@ -156,28 +158,28 @@ export const memcachedProxy = defineController(memcachedProxyKind)({
         })),
       },
       conditions: {
-        ResolvedRefs: { status: 'True', reason: 'Resolved' },
-        ConfigReady: configs.problem?.condition ?? configReadiness(resolved.pools),
+        ResolvedRefs: ok('Resolved'),
+        ConfigReady: configs.failure?.condition ?? configReadiness(resolved.pools),
         DeploymentAvailable:
-          deployments.problem?.condition ??
-          (live === undefined ? { status: 'Unknown', reason: 'ConfigNotReady' } : availabilityOf(live)),
-        ServiceReady: services.problem?.condition ?? { status: 'True', reason: 'Written' },
+          deployments.failure?.condition ??
+          (deployment === undefined ? unknown('ConfigNotReady') : deploymentAvailable(deployment)),
+        ServiceReady: services.failure?.condition ?? ok('Written'),
       },
-    } as const;
-    return problem === undefined ? result : { ...result, retry: problem.error };
+      error: (configs.failure ?? deployments.failure ?? services.failure)?.error,
+    };
   },
 });
 
 /** Whether every pool has servers that are ready now; those of a pool that has none are kept as they were. */
-function configReadiness(pools: readonly Pool[]): Condition {
+function configReadiness(pools: readonly Pool[]): DeclaredCondition {
   const named = (some: readonly Pool[]) => some.map(({ name, port }) => `${name}:${port}`).join(', ');
-  const strange = pools.filter(({ strangers }) => strangers.length > 0);
+  const strange = pools.filter(({ nonIpEndpoints: strangers }) => strangers.length > 0);
   if (strange.length > 0) {
-    const [first] = strange.flatMap(({ strangers }) => strangers);
+    const [first] = strange.flatMap(({ nonIpEndpoints }) => nonIpEndpoints);
     const message = `an endpoint without an IP address is left out (${first}) behind ${named(strange)}`;
-    return { status: 'False', reason: 'AddressNotIP', message };
+    return notOk('AddressNotIP', message);
   }
   const empty = pools.filter(({ ready }) => ready.length === 0);
-  if (empty.length === 0) return { status: 'True', reason: 'Written' };
-  return { status: 'False', reason: 'NoEndpoints', message: `no endpoint is ready behind ${named(empty)}` };
+  if (empty.length === 0) return ok('Written');
+  return notOk('NoEndpoints', `no endpoint is ready behind ${named(empty)}`);
 }

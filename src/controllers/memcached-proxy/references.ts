@@ -1,22 +1,21 @@
-// From the Services that the rules name to the servers behind them, or to the reason why not; and the way back, from a Service
-// that changed to the proxies that name it.
+// From the Services that the rules name to the servers behind them, or to the reason why not; and the way back, from a
+// Service that changed to the proxies that name it.
 //
-// A proxy would show the memcached of any namespace to whoever may reach it, so it may name Services of its own alone.
+// A proxy would expose the memcached of any namespace to its clients, so it may name only Services of its own
+// namespace.
 import type { V1EndpointSlice, V1Service } from '@kubernetes/client-node';
-import { formatKey, type Key } from '../../core/key.ts';
-import { existingKind, type Meta } from '../../core/kind.ts';
-import type { Condition } from '../../core/result.ts';
+import { type DeclaredCondition, foreignKind, formatKey, type Key, type Meta, notOk } from '../../outrigger.ts';
 import { type PoolReference, poolsOf } from './config.ts';
-import { findPort, serversOf, strangersIn } from './endpoints.ts';
-import { memcachedProxyKind, type Rule } from './kind.ts';
+import { findPort, nonIpEndpoints, serversOf } from './endpoints.ts';
+import { MemcachedProxy, type Rule } from './kind.ts';
 
 /** A pool, the servers that are ready for it now, and what calls itself one without having an address. */
-export type Pool = PoolReference & { readonly ready: readonly string[]; readonly strangers: readonly string[] };
+export type Pool = PoolReference & { readonly ready: readonly string[]; readonly nonIpEndpoints: readonly string[] };
 
 /** What the references resolve to. */
-export type Resolved =
+export type ResolvedPools =
   | { readonly pools: readonly Pool[] }
-  | { readonly unresolved: Condition & { readonly status: 'False'; readonly message: string } };
+  | { readonly unresolved: DeclaredCondition & { readonly status: 'False'; readonly message: string } };
 
 /** How the references are read. */
 type Reads = {
@@ -25,7 +24,7 @@ type Reads = {
 };
 
 /** Resolves the references of a tree of rules: one read of each Service, one list of its slices. */
-export async function resolve(rules: Rule, home: string, reads: Reads): Promise<Resolved> {
+export async function resolvePools(rules: Rule, home: string, reads: Reads): Promise<ResolvedPools> {
   const references = poolsOf(rules, home);
   const foreign = references.filter(({ namespace }) => namespace !== home);
   if (foreign.length > 0) return unresolved('RefNotPermitted', 'a Service of another namespace', foreign);
@@ -48,27 +47,27 @@ export async function resolve(rules: Rule, home: string, reads: Reads): Promise<
       return unresolved('PortNotFound', `there is no TCP port ${reference.port} on Service`, [reference]);
     }
     const behind = slices.get(reference.name) ?? [];
-    pools.push({ ...reference, ready: serversOf(service, port, behind), strangers: strangersIn(behind) });
+    pools.push({ ...reference, ready: serversOf(service, port, behind), nonIpEndpoints: nonIpEndpoints(behind) });
   }
   return { pools };
 }
 
-function unresolved(reason: string, what: string, references: readonly Key[]): Resolved {
+function unresolved(reason: string, what: string, references: readonly Key[]): ResolvedPools {
   const message = `${what}: ${[...new Set(references.map(formatKey))].join(', ')}`;
-  return { unresolved: { status: 'False', reason, message } };
+  return { unresolved: { ...notOk(reason), message } };
 }
 
-type Naming = { readonly metadata: Meta; readonly spec: { readonly rules: Rule } };
+type Referencing = { readonly metadata: Meta; readonly spec: { readonly rules: Rule } };
 
 /** Proxies, as much of them as says what they name: one that cannot be read must not keep the others from following. */
-export const namingKind = existingKind<Naming>({
-  group: memcachedProxyKind.group,
-  version: memcachedProxyKind.version,
-  kind: memcachedProxyKind.kind,
+export const ReferencingProxy = foreignKind<Referencing, 'MemcachedProxy'>({
+  group: MemcachedProxy.group,
+  version: MemcachedProxy.version,
+  kind: MemcachedProxy.kind,
 });
 
 /** Lists the keys of the proxies that name a Service. */
-export function proxiesNaming(service: Key, proxies: readonly Naming[]): readonly Key[] {
+export function proxiesReferencing(service: Key, proxies: readonly Referencing[]): readonly Key[] {
   return proxies
     .filter(({ metadata: { namespace = '' }, spec }) =>
       poolsOf(spec.rules, namespace).some((one) => one.name === service.name && one.namespace === service.namespace),

@@ -1,40 +1,43 @@
 // Which configurations there should be, and which one is rolled out. A configuration never changes: a change is another
 // ConfigMap, and pods get it by the Deployment's rolling update. Pure; who reads and writes is memcached-proxy.ts.
 //
-// A ConfigMap stays for as long as a ReplicaSet names it, so that a rollback finds its configuration, and is then pruned. It
-// stays ours meanwhile: handing it over to the ReplicaSet would do the same by garbage collection, but two controllers would
-// write one kind.
+// A ConfigMap stays for as long as a ReplicaSet names it, so that a rollback finds its configuration, and is then
+// pruned. It stays ours meanwhile: handing it over to the ReplicaSet would do the same by garbage collection, but two
+// controllers would write one kind.
 
 import type { V1ConfigMap, V1Deployment, V1ReplicaSet } from '@kubernetes/client-node';
 import * as z from 'zod';
-import type { Child, Meta } from '../../core/kind.ts';
-import { parseJson } from '../../core/parse-json.ts';
-import { configIn, type configMapKind, configMapName, configMapOf, type Live, mountedBy } from './children.ts';
+import type { ConfigMap } from '../../kubernetes.ts';
+import { type Desired, type Live, type Meta, parseJson } from '../../outrigger.ts';
+import { configIn, configMapName, mountedConfigMap, proxyConfigMap } from './children.ts';
 import { formatConfig, type Servers } from './config.ts';
 import type { Rule } from './kind.ts';
 import type { Pool } from './references.ts';
 
 /** What the plan is made of. */
-export type Situation = {
+export type RollOutInput = {
   readonly proxy: { readonly metadata: Pick<Meta, 'name' | 'namespace'>; readonly spec: { readonly rules: Rule } };
-  readonly pools: readonly Omit<Pool, 'strangers'>[];
+  readonly pools: readonly Omit<Pool, 'nonIpEndpoints'>[];
   /** The ConfigMap that runs now, whose servers are kept for pools that have none ready. */
   readonly mounted: string | undefined;
 };
 
 /** The configuration to roll out. */
-export type Plan = {
+export type RollOutPlan = {
   readonly name: string;
-  readonly configMap: Child<typeof configMapKind>;
+  readonly configMap: Desired<typeof ConfigMap>;
   readonly servers: Servers;
   /** A name that five digits would have given, but which something else has. */
   readonly taken?: string;
 };
 
 /** Plans the roll-out over the ConfigMaps that there are. */
-export function planRollOut({ proxy, pools, mounted }: Situation, existing: readonly Live<V1ConfigMap>[]): Plan {
+export function planRollOut(
+  { proxy, pools, mounted }: RollOutInput,
+  existing: readonly Live<V1ConfigMap>[],
+): RollOutPlan {
   const last = serversIn(existing.find(({ metadata }) => metadata.name === mounted));
-  // Nobody is helped by a proxy without servers: those that were there may be back sooner than a roll-out is through.
+  // A proxy without servers helps no client: the former servers may be back before a roll-out ends.
   const servers = new Map(
     pools.map(({ pool, ready }) => [pool, ready.length > 0 ? ready : (last.get(pool) ?? [])] as const),
   );
@@ -43,23 +46,23 @@ export function planRollOut({ proxy, pools, mounted }: Situation, existing: read
   return {
     name,
     servers,
-    configMap: configMapOf(name, config),
+    configMap: proxyConfigMap(name, config),
     ...(taken === undefined || existing.some(({ metadata }) => metadata.name === name) ? {} : { taken }),
   };
 }
 
 /**
  * Lists the ConfigMaps that nothing names any more: neither the Deployment nor a ReplicaSet of it.
- * @param replicaSets as they were after the Deployment was read. Before its controller has seen the latest template, it may
- *   still make a ReplicaSet for one that nothing names, so nothing is dropped until then.
+ * @param replicaSets as they were after the Deployment was read. Before its controller has seen the latest template,
+ *   it may still make a ReplicaSet for one that nothing names, so nothing is dropped until then.
  */
-export function droppedBy(
+export function unusedConfigMaps(
   deployment: Pick<Live<V1Deployment>, 'metadata' | 'spec' | 'status'>,
   replicaSets: readonly Pick<V1ReplicaSet, 'spec'>[],
   existing: readonly Live<V1ConfigMap>[],
 ): readonly string[] {
   if ((deployment.status?.observedGeneration ?? 0) < deployment.metadata.generation) return [];
-  const named = new Set([deployment, ...replicaSets].map(mountedBy));
+  const named = new Set([deployment, ...replicaSets].map(mountedConfigMap));
   return existing.map(({ metadata }) => metadata.name).filter((name) => !named.has(name));
 }
 

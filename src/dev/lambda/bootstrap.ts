@@ -1,35 +1,35 @@
-// The other end of function-process.ts: runs inside a function's process, loads the bundle that would be deployed, and
-// answers invocations one at a time as Lambda's Node.js runtime does. An entry point; it exports nothing.
+// The counterpart of function-process.ts: runs inside a function's process, loads the bundle as it is deployed, and
+// handles invocations one at a time as Lambda's Node.js runtime does. An entry point; it exports nothing.
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
-import { type Failure, type FromProcess, parseToProcess, type ToProcess } from './wire.ts';
+import { type InvocationFailure, type ProcessReply, type ProcessRequest, parseProcessRequest } from './wire.ts';
 
 type Handler = (event: unknown, context: object) => unknown;
 
-type Load = Extract<ToProcess, { type: 'load' }>;
+type Load = Extract<ProcessRequest, { type: 'load' }>;
 
-/** Settled by the first message; an invocation may arrive before the bundle is loaded. */
-let loading: Promise<{ readonly handler: Handler; readonly told: Load }> | undefined;
+/** Set by the first message. An invocation may arrive before the bundle is loaded. */
+let loading: Promise<{ readonly handler: Handler; readonly request: Load }> | undefined;
 
 process.on('message', (message) => {
-  const told = parseToProcess(message);
-  if (told.type === 'invoke') void invoke(told);
-  else loading = load(told);
+  const request = parseProcessRequest(message);
+  if (request.type === 'invoke') void invoke(request);
+  else loading = load(request);
 });
-// The service is gone: nobody will ever ask again, and no process may stay behind.
+// The service has ended, so this process ends too.
 process.on('disconnect', () => process.exit(0));
-process.on('uncaughtException', (error) => leave('Runtime.UncaughtException', error));
-process.on('unhandledRejection', (reason) => leave('Runtime.UnhandledPromiseRejection', reason));
+process.on('uncaughtException', (error) => exitWithError('Runtime.UncaughtException', error));
+process.on('unhandledRejection', (reason) => exitWithError('Runtime.UnhandledPromiseRejection', reason));
 
-async function load(told: Load): Promise<{ readonly handler: Handler; readonly told: Load }> {
+async function load(request: Load): Promise<{ readonly handler: Handler; readonly request: Load }> {
   try {
-    const module: unknown = await import(pathToFileURL(told.file).href);
-    const handler = handlerOf(module, told);
-    say({ type: 'ready' });
-    return { handler, told };
+    const module: unknown = await import(pathToFileURL(request.file).href);
+    const handler = handlerOf(module, request);
+    reply({ type: 'ready' });
+    return { handler, request };
   } catch (error) {
-    leave('Runtime.ImportModuleError', error);
-    // The process is ending; whoever waits for the handler waits no longer than that.
+    exitWithError('Runtime.ImportModuleError', error);
+    // The process is ending, so a pending invocation does not need a result.
     return await new Promise(() => undefined);
   }
 }
@@ -44,41 +44,41 @@ async function invoke({
   requestId,
   event,
   remainingMilliseconds,
-}: Extract<ToProcess, { type: 'invoke' }>): Promise<void> {
+}: Extract<ProcessRequest, { type: 'invoke' }>): Promise<void> {
   const deadline = performance.now() + remainingMilliseconds;
   const loaded = await loading;
   const context = {
     awsRequestId: requestId,
-    functionName: loaded?.told.functionName,
+    functionName: loaded?.request.functionName,
     functionVersion: '$LATEST',
-    invokedFunctionArn: loaded?.told.functionArn,
-    memoryLimitInMB: String(loaded?.told.memoryMegabytes),
-    logGroupName: `/aws/lambda/${loaded?.told.functionName}`,
+    invokedFunctionArn: loaded?.request.functionArn,
+    memoryLimitInMB: String(loaded?.request.memoryMegabytes),
+    logGroupName: `/aws/lambda/${loaded?.request.functionName}`,
     logStreamName: `local/[$LATEST]${process.pid}`,
     callbackWaitsForEmptyEventLoop: false,
     getRemainingTimeInMillis: () => Math.max(0, Math.round(deadline - performance.now())),
   };
   try {
-    const answer = await loaded?.handler(JSON.parse(event), context);
+    const result = await loaded?.handler(JSON.parse(event), context);
     // Lambda turns undefined into null.
-    say({ type: 'returned', requestId, answer: JSON.stringify(answer) ?? 'null' });
+    reply({ type: 'returned', requestId, result: JSON.stringify(result) ?? 'null' });
   } catch (error) {
-    say({ type: 'threw', requestId, failure: failureOf(error) });
+    reply({ type: 'threw', requestId, failure: failureOf(error) });
   }
 }
 
-function say(message: FromProcess): void {
+function reply(message: ProcessReply): void {
   if (process.connected) process.send?.(message);
 }
 
-/** Tells what broke the process and ends it, as the runtime does: after this its state cannot be trusted. */
-function leave(errorType: string, error: unknown): void {
-  const broken: FromProcess = { type: 'broken', failure: { ...failureOf(error), errorType } };
-  if (process.connected) process.send?.(broken, () => process.exit(1));
+/** Reports the error and ends the process, as the runtime does: its state cannot be trusted any more. */
+function exitWithError(errorType: string, error: unknown): void {
+  const message: ProcessReply = { type: 'broken', failure: { ...failureOf(error), errorType } };
+  if (process.connected) process.send?.(message, () => process.exit(1));
   else process.exit(1);
 }
 
-function failureOf(error: unknown): Failure {
+function failureOf(error: unknown): InvocationFailure {
   if (!(error instanceof Error)) return { errorType: typeof error, errorMessage: String(error), trace: [] };
   return { errorType: error.name, errorMessage: error.message, trace: (error.stack ?? '').split('\n') };
 }

@@ -1,8 +1,10 @@
-// Feeds a queue to a function as Lambda's event source mapping does: takes batches, invokes, deletes what succeeded and
-// leaves the rest to the visibility time-out.
+// Invokes a function with a queue's messages as Lambda's event source mapping does: receives batches, invokes, deletes
+// the succeeded messages, and leaves the others to the visibility timeout.
 //
-// Guarantees: a message is deleted only after an invocation that did not name it as failed; at most `concurrency` batches
-// at once. Assumptions: the server holds back a FIFO group while one of its messages is in flight (SQS does, so does fauxqs).
+// Guarantees: a message is deleted only after an invocation that did not name it as failed. At most `concurrency`
+// batches run at once. Assumption: the server blocks a FIFO group while one of its messages is in flight (SQS does, and
+// so does fauxqs).
+
 import {
   ChangeMessageVisibilityCommand,
   type Message,
@@ -11,91 +13,91 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSMessageAttribute, SQSRecord } from 'aws-lambda';
+import * as z from 'zod';
 import { toError } from '../../core/errors.ts';
-import { succeededIds } from '../../local/lambda/batch-answer.ts';
 import type { QueueCalls } from './queue-calls.ts';
 
-/** What an event source needs. */
-export type EventSourceNeeds = {
+/** The dependencies of an event source. */
+export type EventSourceDeps = {
   readonly client: SQSClient;
-  /** How batches are taken and deleted. */
+  /** Receives and deletes batches. */
   readonly calls: QueueCalls;
   readonly invoke: (event: { readonly Records: readonly SQSRecord[] }) => Promise<unknown>;
-  /** Told of invocations that failed and of receives and deletes that did; the mapping itself goes on. */
+  /** Receives the errors of failed invocations, receives and deletes. The mapping continues. */
   readonly onFailure: (error: Error) => void;
 };
 
-/** Where from, and how. */
+/** The queue, and the properties of the mapping. */
 export type EventSourceOptions = {
   readonly queueUrl: string;
   readonly queueArn: string;
   readonly region: string;
   readonly batchSize: number;
   readonly reportsFailures: boolean;
-  /** Batches at once. */
+  /** The maximum of concurrent batches. */
   readonly concurrency: number;
-  /** How long a poll waits for a message. */
+  /** WaitTimeSeconds of a receive. */
   readonly longPollSeconds: number;
 };
 
-/** A mapping that polls. */
+/** A running mapping. */
 export type EventSource = {
-  /** Brings back at once what an invocation failed on; otherwise it comes after its visibility time-out. */
+  /** Makes the messages of failed invocations visible at once, instead of after their visibility timeout. */
   retry(): Promise<void>;
-  /** Takes no further batch; resolves when those in hand are done. */
+  /** Stops receiving; resolves when the batches in flight are done. */
   stop(): Promise<void>;
 };
 
-/** Only as many as a person would wait for. */
-const mostFailed = 100;
+/** The maximum of failed messages that `retry` makes visible. */
+const maximumFailed = 100;
 const pauseAfterErrorMilliseconds = 1_000;
 
 /** Starts polling. */
-export function startEventSource(needs: EventSourceNeeds, options: EventSourceOptions): EventSource {
+export function startEventSource(deps: EventSourceDeps, options: EventSourceOptions): EventSource {
   const stopping = new AbortController();
-  const inHand = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let failed: readonly Message[] = [];
   const polling = poll();
 
   async function poll(): Promise<void> {
     while (!stopping.signal.aborted) {
-      if (inHand.size >= options.concurrency) {
-        await Promise.race(inHand);
+      if (inFlight.size >= options.concurrency) {
+        await Promise.race(inFlight);
         continue;
       }
-      const messages = await receive(needs, options, stopping.signal);
+      const messages = await receive(deps, options, stopping.signal);
       if (messages.length === 0) continue;
-      const batch = deliver(needs, options, messages)
+      const batch = deliver(deps, options, messages)
         .catch((error: unknown) => {
-          failed = [...failed, ...messages].slice(-mostFailed);
-          needs.onFailure(toError(error));
+          failed = [...failed, ...messages].slice(-maximumFailed);
+          deps.onFailure(toError(error));
         })
-        .finally(() => inHand.delete(batch));
-      inHand.add(batch);
+        .finally(() => inFlight.delete(batch));
+      inFlight.add(batch);
     }
   }
   return {
     retry: async () => {
       const messages = failed;
       failed = [];
-      // A receipt handle that is no longer good is a message that has come back by itself.
+      // An expired receipt handle means that the message is visible again already.
       await Promise.allSettled(
         messages.map(async ({ ReceiptHandle }) => {
-          const again = { QueueUrl: options.queueUrl, ReceiptHandle, VisibilityTimeout: 0 };
-          await needs.client.send(new ChangeMessageVisibilityCommand(again));
+          const change = { QueueUrl: options.queueUrl, ReceiptHandle, VisibilityTimeout: 0 };
+          await deps.client.send(new ChangeMessageVisibilityCommand(change));
         }),
       );
     },
     stop: async () => {
       stopping.abort();
       await polling;
-      await Promise.all(inHand);
+      await Promise.all(inFlight);
     },
   };
 }
 
 async function receive(
-  { calls, onFailure }: EventSourceNeeds,
+  { calls, onFailure }: EventSourceDeps,
   { queueUrl, batchSize, longPollSeconds }: EventSourceOptions,
   signal: AbortSignal,
 ): Promise<readonly Message[]> {
@@ -116,16 +118,16 @@ async function receive(
   }
 }
 
-/** Invokes with a batch and deletes what succeeded. Throws when the invocation, or the deletion, did not come off at all. */
+/** Invokes with a batch and deletes the succeeded messages. Throws if the invocation or the deletion fails. */
 async function deliver(
-  { calls, invoke }: EventSourceNeeds,
+  { calls, invoke }: EventSourceDeps,
   options: EventSourceOptions,
   messages: readonly Message[],
 ): Promise<void> {
   const records = messages.map((message) => recordOf(message, options));
-  const answer = await invoke({ Records: records });
+  const response = await invoke({ Records: records });
   const ids = records.map(({ messageId }) => messageId);
-  const done = new Set(options.reportsFailures ? succeededIds(answer, ids) : ids);
+  const done = new Set(options.reportsFailures ? succeededIds(response, ids) : ids);
   const entries = records
     .filter(({ messageId }) => done.has(messageId))
     .map(({ receiptHandle }, index) => ({ Id: String(index), ReceiptHandle: receiptHandle }));
@@ -133,7 +135,7 @@ async function deliver(
   await calls.delete({ QueueUrl: options.queueUrl, Entries: entries });
 }
 
-/** Makes the record that a function sees of a message. */
+/** Makes the record of a message in the function's event. */
 function recordOf(
   { MessageId = '', ReceiptHandle = '', Body = '', MD5OfBody = '', Attributes = {}, MessageAttributes = {} }: Message,
   { queueArn, region }: Pick<EventSourceOptions, 'queueArn' | 'region'>,
@@ -179,4 +181,23 @@ function pause(signal: AbortSignal): Promise<void> {
     }
     signal.addEventListener('abort', done);
   });
+}
+
+const responseShape = z.object({
+  batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish(),
+});
+
+/**
+ * Returns the messages of a batch that may be deleted, by the rules of event source mappings (AWS Lambda: Implementing
+ * partial batch responses). No response, null and an empty list mean all messages. A malformed response, an empty or
+ * missing identifier, or one of another batch, means none: trusting it could delete messages that were not processed.
+ */
+export function succeededIds(response: unknown, messageIds: readonly string[]): readonly string[] {
+  if (response === null || response === undefined) return messageIds;
+  const parsed = responseShape.safeParse(response);
+  if (!parsed.success) return [];
+  const failed = new Set((parsed.data.batchItemFailures ?? []).map(({ itemIdentifier }) => itemIdentifier));
+  const known = new Set(messageIds);
+  if (![...failed].every((id) => known.has(id))) return [];
+  return messageIds.filter((id) => !failed.has(id));
 }

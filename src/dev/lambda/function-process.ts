@@ -1,38 +1,39 @@
-// One execution environment: a process that runs one function, one invocation at a time. What Lambda's sandbox promises is
-// promised here: only the function's own environment, a deadline that kills, and an end that takes everything with it.
+// One execution environment: a process that runs one function, one invocation at a time. Guarantees, as of Lambda's
+// sandbox: the process has only the function's own environment variables, it is killed at the deadline, and nothing of
+// it is left after its end.
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import { ownModule } from '../../local/own-module.ts';
+import { ownModule } from './own-module.ts';
 import type { FunctionDefinition } from './stack.ts';
-import { type Failure, type FromProcess, parseFromProcess, type ToProcess } from './wire.ts';
+import { type InvocationFailure, type ProcessReply, type ProcessRequest, parseProcessReply } from './wire.ts';
 
 /** A line that a process wrote. */
-export type OutputLine = { readonly pid: number; readonly stream: 'stdout' | 'stderr'; readonly text: string };
+export type ProcessLine = { readonly pid: number; readonly stream: 'stdout' | 'stderr'; readonly text: string };
 
-/** How to start a process. */
+/** How a process is started. */
 export type ProcessStart = {
   readonly definition: FunctionDefinition;
-  /** The bundle, and what it exports. */
+  /** The bundle, and the name of its export. */
   readonly file: string;
   readonly exportName: string;
-  /** The whole environment; nothing is inherited. */
+  /** The complete environment; nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly onLine: (line: OutputLine) => void;
-  /** Told what broke the process while nobody waited for it: at a warm start, say. */
+  readonly onLine: (line: ProcessLine) => void;
+  /** Receives an error outside of an invocation, for example at a warm start. */
   readonly onBroken: (error: FunctionError) => void;
   /** Arguments of Node, for `--inspect=0`. */
   readonly nodeArguments?: readonly string[];
 };
 
-/** A process that runs. */
+/** A running process. */
 export type FunctionProcess = {
   readonly pid: number;
-  /** Invokes the function and resolves with the answer's JSON text. Throws FunctionError. Only one at a time. */
+  /** Invokes the function and resolves with the result as JSON text. Throws FunctionError. One invocation at a time. */
   invoke(event: string): Promise<string>;
-  /** Resolves when the process is gone, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
-  /** Lets go of the process; resolves when it is gone. */
+  /** Ends the process; resolves when it has ended. */
   end(): Promise<void>;
 };
 
@@ -40,10 +41,10 @@ export type FunctionProcess = {
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
   readonly errorType: string;
-  /** The function's own stack, mapped to its sources. */
+  /** The function's stack, mapped to its sources. */
   readonly trace: readonly string[];
 
-  constructor({ errorType, errorMessage, trace }: Failure) {
+  constructor({ errorType, errorMessage, trace }: InvocationFailure) {
     super(errorMessage);
     this.errorType = errorType;
     this.trace = trace;
@@ -51,44 +52,44 @@ export class FunctionError extends Error {
 }
 
 const bootstrap = ownModule(import.meta, './bootstrap');
-/** After being let go a process has this long before it is killed. */
+/** The time that a process has to end before it is killed. */
 const endMilliseconds = 2_000;
 
-/** Starts a process and loads the function. A function that cannot be loaded is the error of the first invocation. */
+/** Starts a process and loads the function. A function that cannot be loaded fails its first invocation. */
 export function startFunctionProcess(start: ProcessStart): FunctionProcess {
   const { definition, file, exportName, environment, onLine, onBroken, nodeArguments = [] } = start;
   const child = fork(bootstrap, {
     execArgv: ['--enable-source-maps', '--disable-warning=ExperimentalWarning', ...nodeArguments],
     env: { ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // A terminal's Ctrl-C goes to its whole process group; whether this one ends, and when, is decided here.
+    // A terminal sends Ctrl-C to its whole process group. A detached process is ended from here only.
     detached: true,
   });
   const pid = child.pid ?? 0;
-  let broken: Failure | undefined;
-  let waiting: { requestId: string; settle(heard: FromProcess | 'exited'): void } | undefined;
+  let broken: InvocationFailure | undefined;
+  let pending: { requestId: string; onReply(reply: ProcessReply | 'exited'): void } | undefined;
 
   for (const stream of ['stdout', 'stderr'] as const) {
     const readable = child[stream];
     if (readable !== null) createInterface(readable).on('line', (text) => onLine({ pid, stream, text }));
   }
   child.on('message', (message) => {
-    const heard = parseFromProcess(message);
-    if (heard.type === 'broken') {
-      broken = heard.failure;
-      if (waiting === undefined) onBroken(new FunctionError(heard.failure));
+    const reply = parseProcessReply(message);
+    if (reply.type === 'broken') {
+      broken = reply.failure;
+      if (pending === undefined) onBroken(new FunctionError(reply.failure));
     }
-    waiting?.settle(heard);
+    pending?.onReply(reply);
   });
   const ended = new Promise<void>((resolve) => {
-    const gone = () => {
-      waiting?.settle('exited');
+    const onEnd = () => {
+      pending?.onReply('exited');
       resolve();
     };
-    child.once('exit', gone);
-    child.once('error', gone);
+    child.once('exit', onEnd);
+    child.once('error', onEnd);
   });
-  tell(child, {
+  send(child, {
     type: 'load',
     file,
     exportName,
@@ -97,7 +98,7 @@ export function startFunctionProcess(start: ProcessStart): FunctionProcess {
     memoryMegabytes: definition.memoryMegabytes,
   });
 
-  function exited(): Failure {
+  function exited(): InvocationFailure {
     const how = child.signalCode ?? `exit status ${child.exitCode ?? 'unknown'}`;
     return broken ?? { errorType: 'Runtime.ExitError', errorMessage: `the process ended by itself: ${how}`, trace: [] };
   }
@@ -111,27 +112,27 @@ export function startFunctionProcess(start: ProcessStart): FunctionProcess {
         const remainingMilliseconds = definition.timeoutSeconds * 1000;
         const done = (then: () => void) => {
           clearTimeout(timer);
-          waiting = undefined;
+          pending = undefined;
           then();
         };
         const timer = setTimeout(() => {
-          // Nothing of it may go on: the group's next holder must be alone.
+          // The process is killed, so that it cannot run while another one has the next message of its group.
           child.kill('SIGKILL');
           const errorMessage = `Task timed out after ${definition.timeoutSeconds.toFixed(2)} seconds`;
           done(() => reject(new FunctionError({ errorType: 'Sandbox.Timedout', errorMessage, trace: [] })));
         }, remainingMilliseconds);
-        waiting = {
+        pending = {
           requestId,
-          settle: (heard) => {
-            if (heard === 'exited') done(() => reject(new FunctionError(exited())));
-            else if (heard.type === 'broken') done(() => reject(new FunctionError(heard.failure)));
-            else if (heard.type !== 'ready' && heard.requestId === requestId) {
-              done(() => (heard.type === 'threw' ? reject(new FunctionError(heard.failure)) : resolve(heard.answer)));
+          onReply: (reply) => {
+            if (reply === 'exited') done(() => reject(new FunctionError(exited())));
+            else if (reply.type === 'broken') done(() => reject(new FunctionError(reply.failure)));
+            else if (reply.type !== 'ready' && reply.requestId === requestId) {
+              done(() => (reply.type === 'threw' ? reject(new FunctionError(reply.failure)) : resolve(reply.result)));
             }
           },
         };
-        if (child.exitCode !== null || child.signalCode !== null) waiting.settle('exited');
-        else tell(child, { type: 'invoke', requestId, event, remainingMilliseconds });
+        if (child.exitCode !== null || child.signalCode !== null) pending.onReply('exited');
+        else send(child, { type: 'invoke', requestId, event, remainingMilliseconds });
       }),
     end: () => {
       if (child.connected) child.disconnect();
@@ -141,7 +142,7 @@ export function startFunctionProcess(start: ProcessStart): FunctionProcess {
   };
 }
 
-function tell(child: ChildProcess, message: ToProcess): void {
-  // A process that died meanwhile says so by its exit; the error of the channel adds nothing.
+function send(child: ChildProcess, message: ProcessRequest): void {
+  // If the process has ended, its exit event reports it; the error of the channel adds nothing.
   child.send(message, () => undefined);
 }

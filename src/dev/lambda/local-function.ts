@@ -1,44 +1,44 @@
-// A function as Lambda runs it: as many environments as there are invocations at once, kept warm, and thrown away when
-// they broke. Loads the bundle that the packaged template names.
+// A function as Lambda runs it: one execution environment for each concurrent invocation. Environments are kept warm,
+// and replaced after they failed. They load the bundle that the packaged template names.
 import path from 'node:path';
-import { type FunctionProcess, type OutputLine, startFunctionProcess } from './function-process.ts';
+import { type FunctionProcess, type ProcessLine, startFunctionProcess } from './function-process.ts';
 import type { FunctionDefinition } from './stack.ts';
 
 /** A function that can be invoked. */
 export type LocalFunction = {
   readonly name: string;
   readonly arn: string;
-  /** Invokes with an event and resolves with the answer, parsed. Throws FunctionError. */
+  /** Invokes with an event and resolves with the parsed result. Throws FunctionError. */
   invoke(event: unknown): Promise<unknown>;
-  /** The environments that live now, busy or idle. */
+  /** The processes of all environments, busy or idle. */
   pids(): readonly number[];
-  /** Throws away environments as they get idle, so that every later invocation loads the bundle anew. */
+  /** Ends environments as they become idle, so that every later invocation loads the new bundle. */
   reload(): void;
-  /** Ends every environment; resolves when all are gone. */
+  /** Ends every environment; resolves when all have ended. */
   stop(): Promise<void>;
 };
 
-/** What a function needs from its service. */
-export type FunctionNeeds = {
+/** The dependencies of a function. */
+export type FunctionDeps = {
   /** The folder that was packaged. */
   readonly taskRoot: string;
-  /** What the service adds to the function's own environment. */
+  /** Variables that the service adds to the function's own. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly onLine: (line: OutputLine) => void;
-  /** Told of an environment that broke while it was not in use. */
+  readonly onLine: (line: ProcessLine) => void;
+  /** Receives the error of an environment that failed while it was idle. */
   readonly onBroken: (error: Error) => void;
-  /** Called whenever an environment came or went. */
+  /** Called when an environment has started or ended. */
   readonly onProcesses: () => void;
   readonly nodeArguments?: readonly string[];
 };
 
-/** Makes a function. With `warm` an environment starts at once, so that the first invocation need not wait for it. */
+/** Makes a function. With `warm` one environment starts at once, so that the first invocation does not wait for it. */
 export function createFunction(
-  needs: FunctionNeeds,
+  deps: FunctionDeps,
   definition: FunctionDefinition,
   { warm = false }: { readonly warm?: boolean } = {},
 ): LocalFunction {
-  const { taskRoot, environment, onLine, onBroken, onProcesses, nodeArguments = [] } = needs;
+  const { taskRoot, environment, onLine, onBroken, onProcesses, nodeArguments = [] } = deps;
   const all = new Set<FunctionProcess>();
   let idle: FunctionProcess[] = [];
   let generation = 0;
@@ -70,15 +70,15 @@ export function createFunction(
     arn: definition.arn,
     async invoke(event) {
       const environmentProcess = idle.pop() ?? start();
-      const born = generation;
+      const startedIn = generation;
       let failed = true;
       try {
-        const answer: unknown = JSON.parse(await environmentProcess.invoke(JSON.stringify(event)));
+        const result: unknown = JSON.parse(await environmentProcess.invoke(JSON.stringify(event)));
         failed = false;
-        return answer;
+        return result;
       } finally {
-        // A thrown error leaves the environment in use on AWS as well; one that died has left `all` or is about to.
-        if (born !== generation) void environmentProcess.end();
+        // As on AWS, an environment stays in use after a thrown error. A process that has ended is removed from `all`.
+        if (startedIn !== generation) void environmentProcess.end();
         else if (!failed || (await isAlive(environmentProcess))) idle.push(environmentProcess);
       }
     },
@@ -94,7 +94,7 @@ export function createFunction(
   };
 }
 
-/** Tells whether a process that failed an invocation is still there, after its exit had a chance to be heard. */
+/** Whether a process still runs after a failed invocation. Waits one turn for its exit event. */
 async function isAlive(one: FunctionProcess): Promise<boolean> {
   return await Promise.race([
     one.ended.then(() => false),
@@ -108,7 +108,9 @@ function bundleOf(handler: string, taskRoot: string): { readonly file: string; r
   return { file: path.join(taskRoot, `${handler.slice(0, dot)}.mjs`), exportName: handler.slice(dot + 1) };
 }
 
-/** What the Lambda service itself sets (AWS Lambda: Defined runtime environment variables), as far as code may look at it. */
+/**
+ * The variables that Lambda sets (AWS Lambda: Defined runtime environment variables), without those that no code reads.
+ */
 function lambdaEnvironment(
   { name, handler, memoryMegabytes }: FunctionDefinition,
   taskRoot: string,

@@ -1,23 +1,23 @@
-// The Lambda service of one machine: the functions, mappings and schedules of a stack, running. What differs from AWS is
-// given from outside and is little: how many batches at once, how often the schedule ticks.
+// The Lambda service of one machine: it runs the functions, mappings and schedules of a stack. Only options differ from
+// AWS: the concurrency, the interval of the schedule, and the long poll of queues.
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { localAccountId, localRegion } from '../../local/lambda/account.ts';
+import { localAccountId, localRegion } from './account.ts';
 import { type EventSource, startEventSource } from './event-source.ts';
-import type { OutputLine } from './function-process.ts';
+import type { ProcessLine } from './function-process.ts';
 import { createFunction, type LocalFunction } from './local-function.ts';
-import { directCalls } from './queue-calls.ts';
+import { httpQueueCalls } from './queue-calls.ts';
 import type { LocalQueue } from './queues.ts';
 import { type Schedule, startSchedule } from './schedule.ts';
 import type { Stack } from './stack.ts';
 import { awsQueueBase, TemplateError } from './template.ts';
 
-/** What happened in the service. */
+/** An event in the service. */
 export type LambdaEvent =
-  | ({ readonly type: 'line'; readonly function: string } & OutputLine)
+  | ({ readonly type: 'line'; readonly function: string } & ProcessLine)
   | { readonly type: 'failed'; readonly function: string; readonly error: Error };
 
-/** What the service needs. */
-export type LambdaNeeds = {
+/** The dependencies of the service. */
+export type LambdaDeps = {
   readonly stack: Stack;
   readonly queues: readonly LocalQueue[];
   readonly client: SQSClient;
@@ -29,41 +29,41 @@ export type LambdaNeeds = {
   readonly onProcesses: () => void;
 };
 
-/** What can be chosen. */
+/** The options of the service. */
 export type LambdaOptions = {
   readonly region?: string;
   readonly accountId?: string;
-  /** Batches at once of each mapping, where the template allows that many. A laptop is not AWS. */
+  /** The maximum of concurrent batches of each mapping, for a laptop. The template's maximum applies too. */
   readonly concurrency?: number;
-  /** How long a poll of a queue waits, in seconds. Shorter for a server that does not wake a poll when a delay is over. */
+  /** WaitTimeSeconds of a receive. Shorter for a server that does not wake a waiting receive when a delay is over. */
   readonly longPollSeconds?: number;
-  /** The schedule's rate, instead of the template's. */
-  readonly tickSeconds?: number;
-  /** Whether schedules tick at all. */
+  /** The interval of schedules, instead of the template's. */
+  readonly scheduleSeconds?: number;
+  /** Whether schedules run. */
   readonly schedules?: boolean;
   readonly nodeArguments?: readonly string[];
 };
 
-/** A service that runs. */
+/** A running service. */
 export type LocalLambda = {
   readonly functions: readonly LocalFunction[];
-  /** Goes on with new bundles, and tries at once what the old ones failed on. */
+  /** Loads new bundles, and retries the messages on which the old ones failed. */
   reload(): Promise<void>;
-  /** Tries at once what failed, instead of after its visibility time-out. */
+  /** Retries failed messages at once, instead of after their visibility timeout. */
   retry(): Promise<void>;
-  /** Stops taking batches, finishes those in hand, ends every process. */
+  /** Stops receiving, finishes the batches in flight, and ends every process. */
   stop(): Promise<void>;
 };
 
-/** Starts the service. Throws TemplateError when a mapping or schedule points to nothing. */
+/** Starts the service. Throws TemplateError if a mapping or schedule refers to a missing resource. */
 export function startLambda(
-  { stack, queues, client, queueEndpoint, taskRoot, onEvent, onProcesses }: LambdaNeeds,
+  { stack, queues, client, queueEndpoint, taskRoot, onEvent, onProcesses }: LambdaDeps,
   {
     region = localRegion,
     accountId = localAccountId,
     concurrency = 3,
     longPollSeconds = 20,
-    tickSeconds,
+    scheduleSeconds,
     schedules = true,
     nodeArguments = [],
   }: LambdaOptions = {},
@@ -89,7 +89,7 @@ export function startLambda(
     ),
   );
   const functionOf = (arn: string) => find(functions, arn);
-  const calls = directCalls(client);
+  const calls = httpQueueCalls(client);
   const failure = (of: LocalFunction) => (error: Error) => onEvent({ type: 'failed', function: of.name, error });
 
   const sources: EventSource[] = stack.mappings
@@ -109,13 +109,13 @@ export function startLambda(
         },
       );
     });
-  const ticking: Schedule[] = stack.schedules
+  const schedulesRunning: Schedule[] = stack.schedules
     .filter(({ enabled }) => enabled && schedules)
     .map((definition) => {
       const target = functionOf(definition.functionArn);
       return startSchedule(
         { invoke: (event) => target.invoke(event), onFailure: failure(target), now: Date.now },
-        { ...definition, everySeconds: tickSeconds ?? definition.everySeconds },
+        { ...definition, everySeconds: scheduleSeconds ?? definition.everySeconds },
       );
     });
 
@@ -130,15 +130,15 @@ export function startLambda(
       await retry();
     },
     stop: async () => {
-      await Promise.all([...ticking, ...sources].map((one) => one.stop()));
+      await Promise.all([...schedulesRunning, ...sources].map((one) => one.stop()));
       await Promise.all(functions.map((one) => one.stop()));
     },
   };
 }
 
 /**
- * What the service adds to every function. The credentials are none: emulators ask for some and look at none. The key's id is the
- * function's name, as its role's session would tell it, so that a server's log says who called.
+ * The variables that the service adds to every function. Emulators require credentials, and do not check them. The
+ * access key id is the function's name, so that a server's log names the function.
  */
 function serviceEnvironment(name: string, region: string, queueEndpoint: string): Readonly<Record<string, string>> {
   return {
@@ -146,13 +146,13 @@ function serviceEnvironment(name: string, region: string, queueEndpoint: string)
     AWS_DEFAULT_REGION: region,
     AWS_ACCESS_KEY_ID: name,
     AWS_SECRET_ACCESS_KEY: 'local',
-    // For every service, not SQS alone: a call that nobody foresaw must fail here and not reach somebody's account.
+    // For every AWS service, not only SQS: an unexpected call fails here, and does not reach an AWS account.
     AWS_ENDPOINT_URL: queueEndpoint,
     PATH: '/usr/local/bin:/usr/bin:/bin',
   };
 }
 
-/** Puts the addresses of the queues that exist in the place of those that AWS would have given them, in a text. */
+/** Makes a function that replaces the AWS addresses of queues in a text with the local ones. */
 export function localAddresses(queues: readonly LocalQueue[], awsBase: string): (text: string) => string {
   const [first] = queues;
   if (first === undefined) return (value) => value;
@@ -161,6 +161,6 @@ export function localAddresses(queues: readonly LocalQueue[], awsBase: string): 
 
 function find<T extends { readonly arn: string }>(all: readonly T[], arn: string): T {
   const found = all.find((one) => one.arn === arn);
-  if (found === undefined) throw new TemplateError(`the template refers to ${arn}, but declares no such thing`);
+  if (found === undefined) throw new TemplateError(`the template refers to ${arn}, but does not declare it`);
   return found;
 }

@@ -1,6 +1,6 @@
-// What a mapping asks a queue for with each batch, by plain HTTP: the SDK takes four times as much processor for the same two calls, on a
-// machine that has API server, queue and functions beside it. Only for servers of this machine, which look at no signature. Only what
-// succeeds goes this way; the SDK makes the call again when anything else happened, and knows what that means.
+// The two SQS calls of a mapping's batch, by plain HTTP: the SDK needs four times the CPU for them, on a machine that
+// also runs API server, queue and functions. Only for servers of this machine, which check no signature. If a call does
+// not succeed, the SDK repeats it, and handles the error.
 import http from 'node:http';
 import {
   DeleteMessageBatchCommand,
@@ -11,26 +11,29 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
-import { unsigned } from '../sqs-server.ts';
+import { fakeAuthorization } from '../sqs-server.ts';
 
-/** The calls of a mapping. Both throw what the SDK throws. */
+/** The calls of a mapping. Both throw the SDK's errors. */
 export type QueueCalls = {
   receive(input: ReceiveMessageCommandInput, signal: AbortSignal): Promise<readonly Message[]>;
   delete(input: DeleteMessageBatchCommandInput): Promise<void>;
 };
 
-/** Where a server is. */
-type Place = () => Promise<{
+/** Returns the endpoint of a server. */
+type EndpointProvider = () => Promise<{
   readonly protocol: string;
   readonly hostname: string;
   readonly port?: number;
   readonly path: string;
 }>;
 
-/** An answer is awaited this long after a poll should have ended. */
-const answerSeconds = 10;
-/** What SQS answers, as far as a record of a function has it. As lenient as the SDK: what an answer is refused for has been taken from the queue. */
-const received = z.object({
+/** The timeout of a response, after the wait time of a receive. */
+const responseSeconds = 10;
+/**
+ * The fields of a response that a function's record has. It is as lenient as the SDK: the messages of a rejected
+ * response would stay in flight.
+ */
+const receiveResponse = z.object({
   Messages: z
     .array(
       z.object({
@@ -57,10 +60,10 @@ const received = z.object({
     .optional(),
 });
 
-const deleted = z.object({ Successful: z.array(z.unknown()) });
+const deleteResponse = z.object({ Successful: z.array(z.unknown()) });
 
-/** The calls by the SDK alone. */
-export function callsBySdk(client: SQSClient): QueueCalls {
+/** Makes the calls with the SDK. */
+export function sdkQueueCalls(client: SQSClient): QueueCalls {
   return {
     receive: async (input, abortSignal) => {
       const { Messages = [] } = await client.send(new ReceiveMessageCommand(input), { abortSignal });
@@ -70,9 +73,12 @@ export function callsBySdk(client: SQSClient): QueueCalls {
   };
 }
 
-/** The calls to the server of a client, which is one of this machine, and by the SDK where they do not succeed. */
-export function directCalls(client: SQSClient, place: Place | undefined = client.config.endpoint): QueueCalls {
-  const bySdk = callsBySdk(client);
+/** Makes the calls by HTTP to the client's server on this machine, and with the SDK if they do not succeed. */
+export function httpQueueCalls(
+  client: SQSClient,
+  endpoint: EndpointProvider | undefined = client.config.endpoint,
+): QueueCalls {
+  const sdkCalls = sdkQueueCalls(client);
   const agent = new http.Agent({ keepAlive: true });
 
   async function call(action: string, input: object, seconds: number, signal?: AbortSignal): Promise<unknown> {
@@ -81,9 +87,9 @@ export function directCalls(client: SQSClient, place: Place | undefined = client
       'content-type': 'application/x-amz-json-1.0',
       'content-length': Buffer.byteLength(body),
       'x-amz-target': `AmazonSQS.${action}`,
-      authorization: unsigned,
+      authorization: fakeAuthorization,
     };
-    const { protocol, hostname, port, path } = (await place?.()) ?? { protocol: 'none' };
+    const { protocol, hostname, port, path } = (await endpoint?.()) ?? { protocol: 'none' };
     if (protocol !== 'http:') throw new Error(`${action}: no server of this machine`);
     const options = {
       ...{ agent, hostname, port, path },
@@ -92,40 +98,40 @@ export function directCalls(client: SQSClient, place: Place | undefined = client
       timeout: seconds * 1000,
       ...(signal === undefined ? {} : { signal }),
     };
-    const answer = await new Promise<string>((resolve, reject) => {
+    const text = await new Promise<string>((resolve, reject) => {
       const request = http.request(options, (response) => {
-        let text = '';
+        let body = '';
         response.setEncoding('utf8');
         response.on('data', (chunk: string) => {
-          text += chunk;
+          body += chunk;
         });
         response.once('error', reject);
         response.once('end', () => {
-          if (response.statusCode === 200) resolve(text);
+          if (response.statusCode === 200) resolve(body);
           else reject(new Error(`${action}: ${response.statusCode}`));
         });
       });
-      request.once('timeout', () => request.destroy(new Error(`${action}: no answer`)));
+      request.once('timeout', () => request.destroy(new Error(`${action}: no response`)));
       request.once('error', reject);
       request.end(body);
     });
-    return answer === '' ? {} : JSON.parse(answer);
+    return text === '' ? {} : JSON.parse(text);
   }
   return {
     receive: async (input, signal) => {
       try {
-        const answer = await call('ReceiveMessage', input, (input.WaitTimeSeconds ?? 0) + answerSeconds, signal);
-        return received.parse(answer).Messages ?? [];
+        const response = await call('ReceiveMessage', input, (input.WaitTimeSeconds ?? 0) + responseSeconds, signal);
+        return receiveResponse.parse(response).Messages ?? [];
       } catch {
         signal.throwIfAborted();
-        return await bySdk.receive(input, signal);
+        return await sdkCalls.receive(input, signal);
       }
     },
     delete: async (input) => {
       try {
-        deleted.parse(await call('DeleteMessageBatch', input, answerSeconds));
+        deleteResponse.parse(await call('DeleteMessageBatch', input, responseSeconds));
       } catch {
-        await bySdk.delete(input);
+        await sdkCalls.delete(input);
       }
     },
   };

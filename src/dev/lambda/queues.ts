@@ -1,5 +1,5 @@
-// Creates a template's queues on an SQS endpoint: what CloudFormation does on AWS. Works on any server that speaks SQS; an
-// endpoint that has the queues from an earlier run keeps them and gets their attributes.
+// Creates a template's queues on an SQS endpoint, as CloudFormation does on AWS. It works with every SQS server. Queues
+// of an earlier run are kept, and their attributes are updated.
 import {
   CreateQueueCommand,
   GetQueueAttributesCommand,
@@ -13,15 +13,15 @@ import type { QueueDefinition } from './stack.ts';
 /** A queue that exists. */
 export type LocalQueue = {
   readonly name: string;
-  /** On the endpoint that was asked, whatever host the server puts into its own URLs. */
+  /** On the client's endpoint: a server's own URL may have another host. */
   readonly url: string;
-  /** The template's. A server may have another account in its own. */
+  /** From the template. The server's own ARN may have another account. */
   readonly arn: string;
 };
 
 /**
- * Creates the queues with their attributes and redrive policies. `endpoint` is where the client sends to; queue URLs are
- * put on it, because emulators answer with hosts that do not resolve (`sqs.us-east-1.localhost`). Throws the SDK's errors.
+ * Creates the queues with their attributes and redrive policies. `endpoint` is the client's; it replaces the host of
+ * queue URLs, because emulators return hosts that do not resolve (`sqs.us-east-1.localhost`). Throws the SDK's errors.
  */
 export async function createQueues(
   client: SQSClient,
@@ -32,8 +32,8 @@ export async function createQueues(
   const created = await Promise.all(
     queues.map(async (queue) => {
       const url = onEndpoint(await ensure(client, queue, options), endpoint);
-      const asked = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['QueueArn'] });
-      const { Attributes } = await client.send(asked, options);
+      const request = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['QueueArn'] });
+      const { Attributes } = await client.send(request, options);
       return { name: queue.name, url, arn: queue.arn, serverArn: Attributes?.QueueArn ?? queue.arn };
     }),
   );
@@ -71,7 +71,7 @@ async function ensure(
     );
     return QueueUrl ?? name;
   }
-  // FifoQueue cannot be set afterwards, not even to what it is; the other two are refused by servers that ignore them.
+  // FifoQueue cannot be set on an existing queue, not even to the same value. Some servers reject the other two.
   const { FifoQueue: _, DeduplicationScope: __, FifoThroughputLimit: ___, ...changeable } = attributes;
   await client.send(new SetQueueAttributesCommand({ QueueUrl: existing, Attributes: changeable }), options);
   return existing;

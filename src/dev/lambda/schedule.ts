@@ -1,39 +1,39 @@
-// Invokes a function by the clock, as EventBridge Scheduler does. Ticks lie on a grid of the clock, so that a restart in
-// between does not make a second tick of its own; the scheduled time is what the resync makes its run's name of.
+// Invokes a function on a schedule, as EventBridge Scheduler does. Runs start at multiples of the interval on the
+// clock, so that a restart does not add a run. The resync derives the name of its run from the scheduled time.
 import { randomUUID } from 'node:crypto';
 import { toError } from '../../core/errors.ts';
-import { localAccountId, localRegion } from '../../local/lambda/account.ts';
+import { localAccountId, localRegion } from './account.ts';
 import type { ScheduleDefinition } from './stack.ts';
 
-/** What a schedule needs. */
-export type ScheduleNeeds = {
+/** The dependencies of a schedule. */
+export type ScheduleDeps = {
   readonly invoke: (event: unknown) => Promise<unknown>;
   readonly onFailure: (error: Error) => void;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 };
 
-/** A schedule that ticks. */
+/** A running schedule. */
 export type Schedule = {
-  /** No further tick; resolves when those in hand are done. */
+  /** Stops the schedule; resolves when the running invocations are done. */
   stop(): Promise<void>;
 };
 
-/** Starts a schedule. An invocation that fails is not repeated: the next tick does the same. */
-export function startSchedule({ invoke, onFailure, now }: ScheduleNeeds, definition: ScheduleDefinition): Schedule {
+/** Starts a schedule. A failed invocation is not retried: the next run does the same. */
+export function startSchedule({ invoke, onFailure, now }: ScheduleDeps, definition: ScheduleDefinition): Schedule {
   const everyMilliseconds = definition.everySeconds * 1000;
-  const inHand = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   let timer = arm();
 
   function arm(): NodeJS.Timeout {
     const next = (Math.floor(now() / everyMilliseconds) + 1) * everyMilliseconds;
     return setTimeout(() => {
       timer = arm();
-      const run = tick(new Date(next)).finally(() => inHand.delete(run));
-      inHand.add(run);
+      const run = invokeAt(new Date(next)).finally(() => running.delete(run));
+      running.add(run);
     }, next - now());
   }
-  async function tick(time: Date): Promise<void> {
+  async function invokeAt(time: Date): Promise<void> {
     try {
       await invoke(scheduledEvent(definition, time));
     } catch (error) {
@@ -43,12 +43,14 @@ export function startSchedule({ invoke, onFailure, now }: ScheduleNeeds, definit
   return {
     stop: async () => {
       clearTimeout(timer);
-      await Promise.all(inHand);
+      await Promise.all(running);
     },
   };
 }
 
-/** The event of a tick: the schedule's own input with Scheduler's context attributes filled in, or the scheduled event. */
+/**
+ * Makes the event of a run: the schedule's input with Scheduler's context attributes filled in, or a scheduled event.
+ */
 function scheduledEvent({ name, input }: Pick<ScheduleDefinition, 'name' | 'input'>, time: Date): unknown {
   const scheduledTime = time.toISOString().replace(/\.\d{3}Z$/, 'Z');
   const id = randomUUID();

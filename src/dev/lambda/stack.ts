@@ -1,8 +1,8 @@
-// What a template declares that one machine can run: queues, functions, event source mappings and schedules. Everything else
-// (roles, alarms, log groups, dashboards) means nothing here and is not even resolved.
+// Reads the queues, functions, event source mappings and schedules from a template. The local system runs them. Other
+// resources (roles, alarms, log groups, dashboards) are not resolved.
 import * as z from 'zod';
-import { formatProblems } from '../../core/zod-problems.ts';
-import { createResolve, type Surroundings, type Template, TemplateError } from './template.ts';
+import { formatZodIssues } from '../../core/json.ts';
+import { createResolve, type Template, type TemplateContext, TemplateError } from './template.ts';
 
 /** A queue to create. */
 export type QueueDefinition = {
@@ -30,7 +30,7 @@ export type MappingDefinition = {
   readonly functionArn: string;
   readonly batchSize: number;
   readonly maximumConcurrency?: number;
-  /** Whether the answer may name single records (ReportBatchItemFailures). */
+  /** Whether the response names the failed records (ReportBatchItemFailures). */
   readonly reportsFailures: boolean;
   readonly enabled: boolean;
 };
@@ -53,7 +53,7 @@ export type Stack = {
   readonly schedules: readonly ScheduleDefinition[];
 };
 
-/** Queue attributes with a meaning here; encryption, say, has none. */
+/** The queue attributes that the local system sets. Others, such as encryption, have no meaning here. */
 const queueAttributes = [
   'DelaySeconds',
   'VisibilityTimeout',
@@ -98,16 +98,16 @@ const ruleShape = z.looseObject({
   Targets: z.array(z.looseObject({ Arn: z.string(), Input: z.string().optional() })),
 });
 
-/** Reads what a template declares. Throws TemplateError, naming the resource and the property. */
-export function readStack(template: Template, surroundings: Surroundings = {}): Stack {
-  const resolve = createResolve(template, surroundings);
+/** Reads a template. Throws TemplateError with the resource and the property. */
+export function readStack(template: Template, context: TemplateContext = {}): Stack {
+  const resolve = createResolve(template, context);
   const each = <S extends z.ZodObject, R>(type: string, shape: S, read: (found: z.output<S>, id: string) => R): R[] =>
     Object.entries(template.Resources)
       .filter(([, resource]) => resource.Type === type)
       .map(([id, resource]) => {
         const path = `Resources.${id}.Properties`;
         const parsed = shape.safeParse(resolve(resource.Properties ?? {}, path));
-        if (!parsed.success) throw new TemplateError(`${path}: ${formatProblems(parsed.error)}`);
+        if (!parsed.success) throw new TemplateError(`${path}: ${formatZodIssues(parsed.error)}`);
         return read(parsed.data, id);
       });
   const arnOf = (id: string) => z.string().parse(resolve({ 'Fn::GetAtt': [id, 'Arn'] }, `Resources.${id}`));
@@ -181,7 +181,7 @@ function rateSeconds(expression: string, id: string): number {
   const seconds = { minute: 60, hour: 3600, day: 86_400 }[unit];
   if (count === undefined || seconds === undefined) {
     throw new TemplateError(
-      `Resources.${id}.Properties.ScheduleExpression: only rate(...) is known here, not ${expression}`,
+      `Resources.${id}.Properties.ScheduleExpression: the local runtime only supports rate(...), not ${expression}`,
     );
   }
   return Number(count) * seconds;

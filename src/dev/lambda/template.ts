@@ -1,19 +1,19 @@
-// Resolves the intrinsic functions of a packaged CloudFormation template, so that one machine runs what AWS would be told
-// to run. Only the four that our template needs; anything else is an error that names it and where it stands, because a
-// guess here would be a difference between the two worlds.
+// Resolves the intrinsic functions of a packaged CloudFormation template, so that the local system runs the deployed
+// resources. Only the four functions of Outrigger's template are supported. Any other one is an error with its path,
+// because a guess could differ from AWS.
 import * as z from 'zod';
-import { localAccountId, localRegion } from '../../local/lambda/account.ts';
+import { localAccountId, localRegion } from './account.ts';
 
 const templateShape = z.looseObject({
   Parameters: z.record(z.string(), z.looseObject({ Default: z.coerce.string().optional() })).default({}),
   Resources: z.record(z.string(), z.looseObject({ Type: z.string(), Properties: z.unknown().optional() })),
 });
 
-/** A template as it was packaged: nothing resolved yet. */
+/** A packaged template, unresolved. */
 export type Template = z.infer<typeof templateShape>;
 
-/** What CloudFormation would know beside the template. */
-export type Surroundings = {
+/** The values that CloudFormation has in addition to the template. */
+export type TemplateContext = {
   /** Overrides of the template's Parameters. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly region?: string;
@@ -21,20 +21,20 @@ export type Surroundings = {
   readonly stackName?: string;
 };
 
-/** A template that cannot be run here, with the path of what is in the way. */
+/** A template that cannot be run here. The message begins with the path of the problem. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
 }
 
-/** Resolves what stands below `path` of a template; the path is only for errors. Throws TemplateError. */
+/** Resolves the value at `path` of a template; the path is only for errors. Throws TemplateError. */
 export type Resolve = (value: unknown, path: string) => unknown;
 
-/** Address under which AWS has an account's queues; the local endpoint takes its place. */
+/** The base of an account's queue URLs on AWS, which the local endpoint replaces. */
 export function awsQueueBase(region: string, accountId: string): string {
   return `https://sqs.${region}.amazonaws.com/${accountId}/`;
 }
 
-/** Reads a template's text. Throws TemplateError when it is none. */
+/** Parses a template. Throws TemplateError for a text of another format. */
 export function parseTemplate(text: string): Template {
   let value: unknown;
   try {
@@ -48,7 +48,10 @@ export function parseTemplate(text: string): Template {
   return parsed.data;
 }
 
-/** Makes the function that resolves a template's values. Throws TemplateError for an override of an undeclared parameter. */
+/**
+ * Makes the function that resolves a template's values. Throws TemplateError for an override of an undeclared
+ * parameter.
+ */
 export function createResolve(
   { Parameters, Resources }: Template,
   {
@@ -56,7 +59,7 @@ export function createResolve(
     region = localRegion,
     accountId = localAccountId,
     stackName = 'outrigger-local',
-  }: Surroundings = {},
+  }: TemplateContext = {},
 ): Resolve {
   for (const name of Object.keys(parameters)) {
     if (Parameters[name] === undefined)
@@ -97,7 +100,7 @@ export function createResolve(
     }
     if (name === 'Fn::Sub') return substitute(argument, at);
     throw new TemplateError(
-      `${at}: this intrinsic function is not known to the local runtime (Ref, Fn::GetAtt, Fn::Sub, Fn::Join are)`,
+      `${at}: the local runtime does not support this intrinsic function (only Ref, Fn::GetAtt, Fn::Sub, Fn::Join)`,
     );
   }
 
@@ -132,7 +135,7 @@ export function createResolve(
     if (attribute === 'Arn') return arn(type, physicalName(id, path));
     if (attribute === 'QueueName' && type === 'AWS::SQS::Queue') return physicalName(id, path);
     if (attribute === 'QueueUrl' && type === 'AWS::SQS::Queue') return text(ref(id, path), path);
-    throw new TemplateError(`${path}: ${attribute} of ${id} (${type}) is not known to the local runtime`);
+    throw new TemplateError(`${path}: the local runtime does not support ${attribute} of ${id} (${type})`);
   }
 
   function physicalName(id: string, path: string): string {
@@ -167,7 +170,7 @@ function isIntrinsic(name: string): boolean {
   return name === 'Ref' || name === 'Condition' || name.startsWith('Fn::');
 }
 
-/** `{Ref: AWS::NoValue}` takes the property away, as if it had not been written. */
+/** `{Ref: AWS::NoValue}` removes the property. */
 function isNoValue(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'Ref' in value && value.Ref === 'AWS::NoValue';
 }

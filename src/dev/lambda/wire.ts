@@ -1,12 +1,12 @@
-// What the local Lambda service and a function's process say to each other over IPC. Both ends parse, because between them
-// lies a process boundary; events and answers travel as JSON text, as they do on AWS.
+// The messages between the local Lambda service and a function's process, over IPC. Both ends parse them, because they
+// cross a process boundary. Events and results are JSON text, as on AWS.
 import * as z from 'zod';
 
 /** Lambda's own shape of an error (AWS Lambda: Node.js function errors). */
 const failure = z.object({ errorType: z.string(), errorMessage: z.string(), trace: z.array(z.string()) });
-export type Failure = Readonly<z.infer<typeof failure>>;
+export type InvocationFailure = Readonly<z.infer<typeof failure>>;
 
-const toProcess = z.discriminatedUnion('type', [
+const requestShape = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('load'),
     /** The bundle. */
@@ -23,23 +23,23 @@ const toProcess = z.discriminatedUnion('type', [
     remainingMilliseconds: z.number(),
   }),
 ]);
-export type ToProcess = Readonly<z.infer<typeof toProcess>>;
+export type ProcessRequest = Readonly<z.infer<typeof requestShape>>;
 
-const fromProcess = z.discriminatedUnion('type', [
+const replyShape = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
-  /** Loading failed, or the function broke outside of an invocation: the process is of no use any more. */
+  /** Loading failed, or an error occurred outside of an invocation: the process cannot be used any more. */
   z.object({ type: z.literal('broken'), failure }),
-  z.object({ type: z.literal('returned'), requestId: z.string(), answer: z.string() }),
+  z.object({ type: z.literal('returned'), requestId: z.string(), result: z.string() }),
   z.object({ type: z.literal('threw'), requestId: z.string(), failure }),
 ]);
-export type FromProcess = Readonly<z.infer<typeof fromProcess>>;
+export type ProcessReply = Readonly<z.infer<typeof replyShape>>;
 
-/** Parses what a function's process is told. Throws a ZodError. */
-export function parseToProcess(message: unknown): ToProcess {
-  return toProcess.parse(message);
+/** Parses a message to a function's process. Throws a ZodError. */
+export function parseProcessRequest(message: unknown): ProcessRequest {
+  return requestShape.parse(message);
 }
 
-/** Parses what a function's process says. Throws a ZodError. */
-export function parseFromProcess(message: unknown): FromProcess {
-  return fromProcess.parse(message);
+/** Parses a message from a function's process. Throws a ZodError. */
+export function parseProcessReply(message: unknown): ProcessReply {
+  return replyShape.parse(message);
 }

@@ -1,37 +1,38 @@
-// What must wake somebody, for each controller: it falls behind, a key was given up, its function dies or is throttled, a change
-// was missed. SQS and Lambda report nothing for what nobody uses, so missing values are fine. What every deployment has once
-// is in infra/aws/alarms.yml, in the same manner.
-import type { Registered } from '../../core/controller.ts';
-import { idOf, namePrefix, ref } from './names.ts';
-import type { JsonObject } from '../json.ts';
+// The alarms of each controller: keys wait too long, there are dead letters, the function fails or is throttled, or a
+// change was missed. SQS and Lambda report no values for unused resources, so missing data does not breach. The alarms
+// of the shared resources are in infra/aws/alarms.yml, in the same form.
+import type { ControllerDefinition } from '../../api/definition.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { type MetricName, metricNames, metricsNamespace, serviceDimension } from '../../core/metrics.ts';
+import { logicalId, namePrefix, ref } from './names.ts';
 
-/** What metrics of ours are called by: METRICS_NAMESPACE's default. */
-export const metricsNamespace = 'Outrigger';
-
-/** A key that waits for longer than this is not being reconciled; what waits on purpose waits in timers. */
+/** A key that waits longer than this is late. Planned waits are in the timers queue. */
 const lateSeconds = 300;
 const periodSeconds = 300;
-/** Longer than a key is put off while its cluster is away: what was put off in the same window was not missed. */
+/**
+ * Longer than the postponement of a key of an unreachable cluster: a change that was postponed in the window was not
+ * missed.
+ */
 const missedSeconds = 1_200;
 
-/** What an alarm is called, says and looks at. */
-type Asked = {
-  /** Behind the controller's name. */
+/** The name, description and metric of an alarm. */
+type AlarmDefinition = {
+  /** The suffix of the alarm's name, after the controller's. */
   readonly what: string;
   readonly because: string;
-  /** What whoever is woken does first; a command of the README's, where there is one. */
+  /** The first step for the operator; a command if there is one. */
   readonly first: string;
   /** A heading of docs/operating.md, as a link names it. */
   readonly runbook: string;
   readonly threshold?: number;
-  /** How many periods in a row. */
+  /** The number of consecutive periods. */
   readonly periods?: number;
   readonly metric: JsonObject;
 };
 
 /** Makes a controller's alarms, by id. */
-export function alarmsOf({ name }: Registered): JsonObject {
-  const id = idOf(name);
+export function alarmsOf({ name }: ControllerDefinition): JsonObject {
+  const id = logicalId(name);
   const queue = (of: string, metric: string): JsonObject =>
     simple('AWS/SQS', metric, { Name: 'QueueName', Value: { 'Fn::GetAtt': [of, 'QueueName'] } }, 'Maximum');
   const lambda = (metric: string): JsonObject =>
@@ -50,14 +51,14 @@ export function alarmsOf({ name }: Registered): JsonObject {
     }),
     [`${id}DeadLettersAlarm`]: alarm(name, {
       what: 'dead-letters',
-      because: 'a key was given up',
+      because: 'there is a dead letter',
       first: `npx outrigger dlq list ${stage} --controller ${name}`,
       runbook: 'dead-letters',
       metric: queue(`${id}DeadLetters`, 'ApproximateNumberOfMessagesVisible'),
     }),
     [`${id}ErrorsAlarm`]: alarm(name, {
       what: 'errors',
-      because: 'the function fails or dies, for a quarter of an hour',
+      because: 'the function has failed for 15 minutes',
       first: `npx outrigger doctor ${stage}`,
       runbook: 'function-errors',
       periods: 3,
@@ -65,17 +66,17 @@ export function alarmsOf({ name }: Registered): JsonObject {
     }),
     [`${id}ThrottlesAlarm`]: alarm(name, {
       what: 'throttles',
-      because: 'Lambda refuses to run the function, for a quarter of an hour',
+      because: 'Lambda has throttled the function for 15 minutes',
       first: `npx outrigger doctor ${stage}`,
       runbook: 'function-throttled',
       periods: 3,
       metric: lambda('Throttles'),
     }),
-    [`${id}UnobservedAlarm`]: alarm(name, {
-      what: 'unobserved',
+    [`${id}MissedChangesAlarm`]: alarm(name, {
+      what: 'missed-changes',
       because: 'the resync found a change that no watcher had forwarded',
       first: `npx outrigger status ${stage} --controller ${name}`,
-      runbook: 'changes-unobserved',
+      runbook: 'missed-changes',
       metric: missed(name),
     }),
   };
@@ -83,7 +84,7 @@ export function alarmsOf({ name }: Registered): JsonObject {
 
 function alarm(
   controller: string,
-  { what, because, first, runbook, threshold = 0, periods = 1, metric }: Asked,
+  { what, because, first, runbook, threshold = 0, periods = 1, metric }: AlarmDefinition,
 ): JsonObject {
   return {
     Type: 'AWS::CloudWatch::Alarm',
@@ -111,16 +112,18 @@ function simple(namespace: string, metric: string, dimension: JsonObject, statis
   };
 }
 
-/** Unobserved changes, unless keys of the controller were put off at that time: those wait in timers, and come. */
+/**
+ * Missed changes. They do not count while keys of the controller are postponed, because those wait in the timers queue.
+ */
 function missed(controller: string): JsonObject {
-  const own = (id: string, metric: string): JsonObject => ({
+  const own = (id: string, metric: MetricName): JsonObject => ({
     Id: id,
     ReturnData: false,
     MetricStat: {
       Metric: {
         Namespace: metricsNamespace,
         MetricName: metric,
-        Dimensions: [{ Name: 'service', Value: controller }],
+        Dimensions: [{ Name: serviceDimension, Value: controller }],
       },
       Stat: 'Sum',
       Period: missedSeconds,
@@ -128,11 +131,11 @@ function missed(controller: string): JsonObject {
   });
   return {
     Metrics: [
-      own('unobserved', 'Unobserved'),
-      own('deferred', 'ReconcilesDeferred'),
+      own('missed', metricNames.missedChanges),
+      own('postponed', metricNames.reconcilesPostponed),
       {
-        Id: 'missed',
-        Expression: 'IF(FILL(deferred, 0) > 0, 0, unobserved)',
+        Id: 'unexplained',
+        Expression: 'IF(FILL(postponed, 0) > 0, 0, missed)',
         Label: 'missed changes',
         ReturnData: true,
       },

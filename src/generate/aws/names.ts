@@ -1,13 +1,13 @@
-// How things are called in a CloudFormation template: ids made of a controller's name, and the few intrinsic functions that
-// one machine can resolve too.
-import type { JsonObject } from '../json.ts';
+// Names and references in a CloudFormation template: logical ids from a controller's name, and the intrinsic functions
+// that the local system supports.
+import type { JsonObject } from '../../core/json.ts';
 
-/** What every name of a deployment begins with; serverless.yml says it. */
+/** The prefix of every name of a deployment; serverless.yml defines it. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
 export const namePrefix = '${self:custom.prefix}-';
 
 /** `water-tank` and `PLANT_URL` as ids: `WaterTank`, `PlantUrl`. */
-export function idOf(name: string): string {
+export function logicalId(name: string): string {
   const words = name.toLowerCase().split(/[-_]/);
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
@@ -22,7 +22,7 @@ export function arnOf(id: string): JsonObject {
   return { 'Fn::GetAtt': [id, 'Arn'] };
 }
 
-/** An ARN in the deployment's own account and region; a sub, because only AWS knows those. */
+/** An ARN in the deployment's account and region, which CloudFormation fills in. */
 export function ownArn(service: string, rest: string): JsonObject {
   return { 'Fn::Sub': `arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}:${rest}` };
 }

@@ -1,48 +1,55 @@
-// What AWS holds for each controller: a FIFO queue with its dead letters, a function with its role, alarms, and a stack
-// parameter for each of its settings. serverless.yml includes it beside what is there once (infra/aws).
-import type { Registered } from '../../core/controller.ts';
+// The AWS resources of each controller: a FIFO queue with a dead-letter queue, a function with a role, alarms, and a
+// stack parameter for each setting. serverless.yml includes them next to the shared resources (infra/aws).
+import type { ControllerDefinition } from '../../api/definition.ts';
+import type { JsonObject } from '../../core/json.ts';
 import {
-  controllerDeadLetters,
+  controllerDeadLetterQueue,
   controllerQueue,
-  resyncDeadLetters,
+  resyncDeadLetterQueue,
   resyncQueue,
-  timersDeadLetters,
+  timersDeadLetterQueue,
   timersQueue,
 } from '../../core/names.ts';
 import { alarmsOf } from './alarms.ts';
-import { dashboardOf } from '../aws-dashboard.ts';
-import { arnOf, idOf, namePrefix, ref } from './names.ts';
-import { parametersOf, settingNames, settingsEnvironment, stackParametersOf } from '../aws-parameters.ts';
-import { queriesOf } from '../aws-queries.ts';
+import { dashboardOf } from './dashboard.ts';
+import { arnOf, logicalId, namePrefix, ref } from './names.ts';
+import { environmentNames, parametersOf, settingsEnvironment, stackParametersOf } from './parameters.ts';
+import { queriesOf } from './queries.ts';
 import { roleOf } from './role.ts';
-import type { JsonObject } from '../json.ts';
 
 const functionSeconds = 30;
-/** AWS Lambda, "Using Lambda with Amazon SQS": at least six times the function's time-out. */
-const visibilitySeconds = 6 * functionSeconds;
-/** Throttles and bad deployments count as receives too, so it must be high. */
+/** AWS Lambda, "Using Lambda with Amazon SQS": at least six times the function's timeout. */
+export const visibilitySeconds = 6 * functionSeconds;
+/** High, because throttles and failed deployments count as receives too. */
 const maxReceiveCount = 10;
-/** The longest that SQS keeps a message: 14 days. */
+/** The maximum of SQS: 14 days. */
 const retentionSeconds = 1_209_600;
-/** A FIFO queue delivers no more than this at once. */
+/** The maximum of a FIFO queue. */
 const batchSize = 10;
-/** Batches of one controller at the same time. */
+/** The maximum of concurrent batches of one controller. */
 const maximumConcurrency = 10;
 
-/** Makes what serverless.yml includes: functions, resources, stack parameters, and names and ARNs for what is there once. */
-export function awsOf(registry: readonly Registered[]): JsonObject {
+/**
+ * Makes the parts of serverless.yml: functions, resources, stack parameters, and the names and ARNs that the shared
+ * resources use.
+ */
+export function awsOf(registry: readonly ControllerDefinition[]): JsonObject {
   return {
-    functions: merge(registry.map((controller) => ({ [camelCase(idOf(controller.name))]: functionOf(controller) }))),
-    settings: settingNames(registry),
+    functions: merge(
+      registry.map((controller) => ({ [camelCase(logicalId(controller.name))]: functionOf(controller) })),
+    ),
+    settings: environmentNames(registry),
     stackParameters: stackParametersOf(registry),
-    // Every controller's queue, for those who send to all.
-    queueArns: registry.map(({ name }) => arnOf(`${idOf(name)}Queue`)),
-    // Names of the queues that every deployment has once; a name is said in src/core/words.ts only.
+    // The queues of all controllers, for the roles that send to all of them.
+    queueArns: registry.map(({ name }) => arnOf(`${logicalId(name)}Queue`)),
+    // The names of the shared queues, from src/core/names.ts.
     queueNames: Object.fromEntries(
-      Object.entries({ timersQueue, timersDeadLetters, resyncQueue, resyncDeadLetters }).map(([what, name]) => [
-        what,
-        `${namePrefix}${name}`,
-      ]),
+      Object.entries({
+        timersQueue,
+        timersDeadLetters: timersDeadLetterQueue,
+        resyncQueue,
+        resyncDeadLetters: resyncDeadLetterQueue,
+      }).map(([what, name]) => [what, `${namePrefix}${name}`]),
     ),
     resources: {
       Parameters: parametersOf(registry),
@@ -51,16 +58,16 @@ export function awsOf(registry: readonly Registered[]): JsonObject {
   };
 }
 
-function functionOf(controller: Registered): JsonObject {
+function functionOf(controller: ControllerDefinition): JsonObject {
   const { name } = controller;
-  const id = idOf(name);
+  const id = logicalId(name);
   return {
     name: `${namePrefix}${name}`,
     handler: `dist/${name}/index.handler`,
     timeout: functionSeconds,
     // osls cannot validate the template with a bare name or a GetAtt here.
     role: { 'Fn::Sub': `\${${id}Role.Arn}` },
-    // The loop function → timers → function is wanted; Lambda would cut it after about 16 rounds.
+    // The loop function → timers → function is intended; Lambda would stop it after about 16 rounds.
     recursiveLoop: 'Allow',
     package: { patterns: ['!**', `dist/${name}/**`] },
     environment: { CLUSTERS: ref('ClustersTable'), ...settingsEnvironment(controller) },
@@ -77,15 +84,15 @@ function functionOf(controller: Registered): JsonObject {
   };
 }
 
-function resourcesOf(controller: Registered): JsonObject {
+function resourcesOf(controller: ControllerDefinition): JsonObject {
   const { name } = controller;
-  const id = idOf(name);
+  const id = logicalId(name);
   return {
     [`${id}Queue`]: fifoQueue(controllerQueue(name), {
       VisibilityTimeout: visibilitySeconds,
       RedrivePolicy: { deadLetterTargetArn: arnOf(`${id}DeadLetters`), maxReceiveCount },
     }),
-    [`${id}DeadLetters`]: fifoQueue(controllerDeadLetters(name), {}),
+    [`${id}DeadLetters`]: fifoQueue(controllerDeadLetterQueue(name), {}),
     [`${id}QueuePolicy`]: secureTransportOnly(`${id}Queue`),
     [`${id}DeadLettersPolicy`]: secureTransportOnly(`${id}DeadLetters`),
     [`${id}Role`]: roleOf(controller),
@@ -99,7 +106,7 @@ function fifoQueue(name: string, more: JsonObject): JsonObject {
     Properties: {
       QueueName: `${namePrefix}${name}`,
       FifoQueue: true,
-      // Both together are SQS's high-throughput mode, in which deduplication is a group's own.
+      // Both together are SQS's high-throughput mode, which deduplicates within a message group.
       DeduplicationScope: 'messageGroup',
       FifoThroughputLimit: 'perMessageGroupId',
       MessageRetentionPeriod: retentionSeconds,
@@ -108,7 +115,7 @@ function fifoQueue(name: string, more: JsonObject): JsonObject {
   };
 }
 
-/** Nobody reads or writes keys in plain HTTP. */
+/** A policy that denies plain HTTP. */
 function secureTransportOnly(queue: string): JsonObject {
   const statement = {
     Effect: 'Deny',

@@ -1,14 +1,15 @@
-// What the function of a controller may do on AWS: consume its queue, wait, give up, read its clusters, and log.
-import type { Registered } from '../../core/controller.ts';
+// The IAM role of a controller's function: it consumes its queue, sends to timers and to its dead-letter queue, reads
+// the clusters table, and writes logs.
+import type { ControllerDefinition } from '../../api/definition.ts';
 import { isSecret } from '../../api/secret.ts';
-import { arnOf, idOf, namePrefix, ownArn } from './names.ts';
-import type { Json, JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { arnOf, logicalId, namePrefix, ownArn } from './names.ts';
 
 /** Makes the role of a controller's function. */
-export function roleOf({ name, declares }: Registered): JsonObject {
-  const id = idOf(name);
-  // Its own queue is for the keys that mapping functions find.
-  const mapsKeys = declares.watches.some(({ label }) => label === undefined);
+export function roleOf({ name, declaration }: ControllerDefinition): JsonObject {
+  const id = logicalId(name);
+  // A function with mapToKeys sends the mapped keys to its own queue.
+  const mapsKeys = declaration.watches.some(({ label }) => label === undefined);
   const statements = [
     allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], arnOf(`${id}Queue`)),
     allow(
@@ -17,7 +18,7 @@ export function roleOf({ name, declares }: Registered): JsonObject {
     ),
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
     allow(['ssm:GetParameter'], ownArn('ssm', 'parameter/outrigger/${self:custom.stage}/clusters/*')),
-    allow(['secretsmanager:GetSecretValue'], secretsOf(declares.settings)),
+    allow(['secretsmanager:GetSecretValue'], secretsOf(declaration.settings)),
     allow(
       ['logs:CreateLogStream', 'logs:PutLogEvents'],
       ownArn('logs', `log-group:/aws/lambda/${namePrefix}${name}:*`),
@@ -26,7 +27,8 @@ export function roleOf({ name, declares }: Registered): JsonObject {
   return {
     Type: 'AWS::IAM::Role',
     Properties: {
-      // A name of its own, because clusters know the function by it. Roles belong to an account, not to a region.
+      // A fixed name, because clusters identify the function by it. It has the region, because roles belong to an
+      // account.
       RoleName: { 'Fn::Sub': `${namePrefix}${name}-\${AWS::Region}` },
       AssumeRolePolicyDocument: {
         Version: '2012-10-17',
@@ -37,8 +39,8 @@ export function roleOf({ name, declares }: Registered): JsonObject {
   };
 }
 
-/** What entries of the clusters table refer to, and settings, where there is one that is a secret. */
-function secretsOf(settings: Registered['declares']['settings']): Json {
+/** The secrets of entries of the clusters table, and those of settings if one is a secret. */
+function secretsOf(settings: ControllerDefinition['declaration']['settings']): Json {
   const hasSecrets = Object.values(settings?.shape ?? {}).some(isSecret);
   const folders = ['clusters', ...(hasSecrets ? ['settings'] : [])];
   return folders.map((folder) => ownArn('secretsmanager', `secret:outrigger/\${self:custom.stage}/${folder}/*`));

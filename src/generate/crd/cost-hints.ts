@@ -1,9 +1,13 @@
-// The API server refuses a CRD whose rules might cost too much, and it estimates by the largest value that the schema allows.
-// Its message names the rule, not what to bound; a hint does. Hints are no errors: only the API server knows its estimate.
+// Hints for CEL rules whose cost the API server may reject. It estimates the cost from the largest value that the
+// schema allows, and its message names only the rule. A hint names the field that needs a bound. Hints are not errors,
+// because only the API server has the estimate.
 import { rulesKey } from '../../api/rule.ts';
-import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 
-/** Names what has no bound although a rule runs over it, or once for each of it: `spec.rules: bound it with .max()`. */
+/**
+ * Names the unbounded fields over which a rule runs, or for each item of which it runs: `spec.rules: bound it with
+ * .max()`.
+ */
 export function costHints(schema: JsonObject, path: string): readonly string[] {
   return [...new Set(hintsBelow(schema, path, []))];
 }
@@ -28,7 +32,7 @@ function hintsIn(schema: Json | undefined, path: string, unbounded: readonly str
   return isJsonObject(schema) ? hintsBelow(schema, path, unbounded) : [];
 }
 
-/** The unbounded texts, lists and maps that a rule's expression names, one level below what it is attached to. */
+/** Names the unbounded strings, lists and maps in a rule's expression, one level below the rule. */
 function mentioned(rule: string, schema: JsonObject, path: string): readonly string[] {
   const overItself = isUnbounded(schema) ? [`${path}: a rule runs over it; bound it with .max()`] : [];
   const { properties } = schema;

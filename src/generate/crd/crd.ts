@@ -1,15 +1,17 @@
-// The CustomResourceDefinition of a kind of ours (apiextensions.k8s.io/v1).
-import type { AnyResource } from '../../core/resource.ts';
-import { isJsonObject, type JsonObject } from '../json.ts';
+// The CustomResourceDefinition of a custom kind (apiextensions.k8s.io/v1).
+import type { AnyCustomKind } from '../../api/custom-kind.ts';
+import { SchemaError } from '../../core/errors.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { structuralSchema } from './schema.ts';
-import { SchemaError } from '../schema-error.ts';
 
 const conditionTypeMaxLength = 316;
 
-/** metav1.Condition, field by field as Kubernetes declares it; a list-map, so that two managers can each own theirs. */
+/**
+ * metav1.Condition, as Kubernetes declares it. A map list, so that two field managers can each own their conditions.
+ */
 const conditions: JsonObject = {
   type: 'array',
-  description: 'What is true of the object now.',
+  description: 'The current conditions of the object.',
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
   items: {
@@ -26,7 +28,7 @@ const conditions: JsonObject = {
   },
 };
 
-/** Columns about Ready: only for kinds that somebody says it of. */
+/** The columns of Ready, for kinds with a controller. */
 const readyColumns: readonly JsonObject[] = [
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
   { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
@@ -34,26 +36,27 @@ const readyColumns: readonly JsonObject[] = [
 
 /**
  * Makes the CRD of a kind. Throws SchemaError, naming the field.
- * @param options `controlled`: whether a controller of ours reports on it; true when absent
+ * @param options `controlled`: whether the kind has a controller; true if absent
  */
 export function crdOf(
-  resource: AnyResource,
+  resource: AnyCustomKind,
   { controlled = true }: { readonly controlled?: boolean } = {},
 ): JsonObject {
   const { group, version, kind, plural, namespaced, definition } = resource;
   const { columns, scale, shortNames, nameRule } = definition;
-  const drawn = structuralSchema(definition.spec, 'spec');
-  // A spec that requires nothing may be left out; its fields' defaults need an object to be put into.
-  const isRequired = drawn.required !== undefined;
-  const spec = isRequired ? drawn : { ...drawn, default: {} };
-  // A first reconcile that throws must be able to say so, whatever a complete status requires.
+  const specSchema = structuralSchema(definition.spec, 'spec');
+  // A spec without required fields may be absent. The default makes it an object, so that the defaults of its fields
+  // apply.
+  const isRequired = specSchema.required !== undefined;
+  const spec = isRequired ? specSchema : { ...specSchema, default: {} };
+  // The status fields are optional: a first reconcile that fails writes only conditions.
   const { required: _, ...status } = structuralSchema(definition.status, 'status');
   const fields: JsonObject = {
     ...(isJsonObject(status.properties) ? status.properties : {}),
     observedGeneration: {
       type: 'integer',
       format: 'int64',
-      description: 'The generation that this status was made from.',
+      description: 'The generation that the controller observed.',
     },
     conditions,
   };
@@ -115,8 +118,8 @@ export function crdOf(
 }
 
 /**
- * The type of a column, from the schema of the field that it shows; a string when the path is more than field names, or leads out
- * of what is known. Throws SchemaError for a field that is not there: its cells would be empty for ever, and nobody would say why.
+ * Returns the type of a column, from the schema of its field. It is a string if the path has more than field names, or
+ * leaves the schema. Throws SchemaError for a missing field: the API server accepts it, and shows empty cells.
  */
 function columnType(root: JsonObject, column: string, jsonPath: string): string {
   const names = jsonPath.split('.').filter((name) => name !== '');

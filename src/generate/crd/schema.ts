@@ -1,15 +1,18 @@
-// From a zod schema to a structural OpenAPI schema (Kubernetes: "Specifying a structural schema"). Zod's own JSON schema is the
-// base; what apiextensions does not take is taken out, and what it understands otherwise than zod is said otherwise.
+// Converts a zod schema to a structural OpenAPI schema (Kubernetes: "Specifying a structural schema"), from zod's own
+// JSON schema. Keywords that apiextensions does not support are removed, and keywords with another meaning there are
+// replaced.
 import * as z from 'zod';
 import { preserveKey, rulesKey } from '../../api/rule.ts';
-import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import { refuseUnsayable } from './unsupported.ts';
-import { SchemaError } from '../schema-error.ts';
+import { SchemaError } from '../../core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { rejectUnsupported } from './unsupported.ts';
 
-/** Makes the structural schema of a zod object; what is absent from an object takes its defaults. Throws SchemaError, naming the field. */
+/**
+ * Makes the structural schema of a zod object. A field with a default is optional. Throws SchemaError with the field.
+ */
 export function structuralSchema(schema: z.ZodObject, path: string): JsonObject {
-  refuseUnsayable(schema, path);
-  return structural(draw(schema), path);
+  rejectUnsupported(schema, path);
+  return structural(toJsonSchema(schema), path);
 }
 
 const json: z.ZodType<Json> = z.lazy(() =>
@@ -17,12 +20,12 @@ const json: z.ZodType<Json> = z.lazy(() =>
 );
 const jsonObject = z.record(z.string(), json);
 
-/** Zod's drawing of what a user writes, before defaults. */
-function draw(schema: z.ZodType): JsonObject {
+/** Returns zod's JSON schema of the input, before defaults. */
+function toJsonSchema(schema: z.ZodType): JsonObject {
   return jsonObject.parse(z.toJSONSchema(schema, { io: 'input', target: 'openapi-3.0' }));
 }
 
-/** Keywords that a structural schema may have at any level and that mean the same to zod and to Kubernetes. */
+/** Keywords that are allowed at any level of a structural schema, and have the same meaning in zod and Kubernetes. */
 const kept = [
   'description',
   'type',
@@ -43,16 +46,16 @@ const kept = [
   'required',
 ] as const;
 
-function structural(drawn: JsonObject, path: string): JsonObject {
-  const { type, properties, items, additionalProperties } = drawn;
-  const preserves = drawn[preserveKey] === true || isOpen(drawn);
+function structural(source: JsonObject, path: string): JsonObject {
+  const { type, properties, items, additionalProperties } = source;
+  const preserves = source[preserveKey] === true || isOpen(source);
   return defined({
-    ...Object.fromEntries(kept.map((name) => [name, drawn[name]])),
-    ...(type === 'integer' ? integerOf(drawn) : {}),
-    ...(type === 'string' ? textOf(drawn, path) : {}),
-    ...(drawn['x-kubernetes-int-or-string'] === true ? eitherOf(drawn, path) : {}),
-    ...Object.fromEntries(Object.entries(drawn).filter(([name]) => name.startsWith('x-kubernetes-'))),
-    ...(drawn.nullable === true && Array.isArray(drawn.enum) ? choiceOrNull(drawn, drawn.enum, path) : {}),
+    ...Object.fromEntries(kept.map((name) => [name, source[name]])),
+    ...(type === 'integer' ? integerOf(source) : {}),
+    ...(type === 'string' ? stringOf(source, path) : {}),
+    ...(source['x-kubernetes-int-or-string'] === true ? intOrStringOf(source, path) : {}),
+    ...Object.fromEntries(Object.entries(source).filter(([name]) => name.startsWith('x-kubernetes-'))),
+    ...(source.nullable === true && Array.isArray(source.enum) ? nullableEnum(source, source.enum, path) : {}),
     ...(preserves ? { [preserveKey]: true } : {}),
     ...(isJsonObject(properties)
       ? {
@@ -68,19 +71,25 @@ function structural(drawn: JsonObject, path: string): JsonObject {
   });
 }
 
-/** With x-kubernetes-int-or-string no branch may say more than its type; beside them, each keyword binds the type it is of. */
-function eitherOf({ anyOf }: JsonObject, path: string): JsonObject {
-  const said = (Array.isArray(anyOf) ? anyOf.map(asObject) : []).map((branch) => structural(branch, path));
-  const bounds = Object.assign({}, ...said, { type: undefined, format: undefined });
+/**
+ * With x-kubernetes-int-or-string a branch may only have a type. Keywords next to the branches apply to values of their
+ * type.
+ */
+function intOrStringOf({ anyOf }: JsonObject, path: string): JsonObject {
+  const branches = (Array.isArray(anyOf) ? anyOf.map(asObject) : []).map((branch) => structural(branch, path));
+  const bounds = Object.assign({}, ...branches, { type: undefined, format: undefined });
   return { ...bounds, anyOf: [{ type: 'integer' }, { type: 'string' }] };
 }
 
-/** The API server refuses null for an enum, nullable or not, null among its values or not [seen on 1.36]. A rule it skips for null. */
-function choiceOrNull(drawn: JsonObject, choices: readonly Json[], path: string): JsonObject {
+/**
+ * The API server rejects null for an enum, also if it is nullable or has null as a value [seen on 1.36]. It skips rules
+ * for null.
+ */
+function nullableEnum(source: JsonObject, choices: readonly Json[], path: string): JsonObject {
   const words = choices.filter((choice) => typeof choice === 'string');
-  if (words.length < choices.length) throw new SchemaError(path, 'a choice of numbers cannot be null');
+  if (words.length < choices.length) throw new SchemaError(path, 'an enum of numbers cannot be null');
   const message = `must be null or one of ${words.join(', ')}`;
-  const before = drawn[rulesKey];
+  const before = source[rulesKey];
   return {
     enum: undefined,
     maxLength: Math.max(...words.map((word) => word.length)),
@@ -88,14 +97,14 @@ function choiceOrNull(drawn: JsonObject, choices: readonly Json[], path: string)
   };
 }
 
-/** `z.looseObject()` keeps what it does not know. */
+/** `z.looseObject()` preserves unknown fields. */
 function isOpen({ properties, additionalProperties }: JsonObject): boolean {
   return (
     properties !== undefined && isJsonObject(additionalProperties) && Object.keys(additionalProperties).length === 0
   );
 }
 
-/** The largest whole number of JavaScript says nothing to a user; how many bits it needs says it to a client. */
+/** Replaces the bounds of JavaScript's safe integers with a format, which has the number of bits for clients. */
 function integerOf({ minimum, maximum }: JsonObject): JsonObject {
   const isSmall = (bound: Json | undefined) => typeof bound === 'number' && bound >= -(2 ** 31) && bound < 2 ** 31;
   return {
@@ -105,29 +114,32 @@ function integerOf({ minimum, maximum }: JsonObject): JsonObject {
   };
 }
 
-/** Formats that apiextensions checks (kube-openapi strfmt) and means as zod does. Its `duration` is Go's, zod's is ISO 8601. */
+/**
+ * Formats that apiextensions checks (kube-openapi strfmt) with the meaning of zod. Its `duration` is Go's, zod's is ISO
+ * 8601.
+ */
 const checkedFormats = ['date', 'date-time', 'email', 'hostname', 'ipv4', 'ipv6', 'mac', 'uri', 'uuid'];
-/** Formats whose check is as strict as zod's pattern, which would only make the API server's message longer. */
-const patternless = ['date', 'hostname'];
-const plainTime = draw(z.iso.datetime()).pattern;
-const zonedTime = draw(z.iso.datetime({ offset: true })).pattern;
+/** Formats whose check is as strict as zod's pattern, which would only lengthen the API server's message. */
+const formatsWithoutPattern = ['date', 'hostname'];
+const plainTime = toJsonSchema(z.iso.datetime()).pattern;
+const zonedTime = toJsonSchema(z.iso.datetime({ offset: true })).pattern;
 
-/** What is said of a string beside its length. */
-function textOf({ format, pattern, allOf }: JsonObject, path: string): JsonObject {
+/** The format and patterns of a string. */
+function stringOf({ format, pattern, allOf }: JsonObject, path: string): JsonObject {
   const checked = typeof format === 'string' && checkedFormats.includes(format) ? format : undefined;
-  // With several patterns zod draws one schema for each; no type may stand there.
+  // For several patterns zod makes one schema each; they may not have a type.
   const several = Array.isArray(allOf) ? allOf.map((one) => asObject(one).pattern) : [];
   const patterns = [pattern, ...several].flatMap((one) => {
-    if (typeof one !== 'string' || (checked !== undefined && patternless.includes(checked))) return [];
+    if (typeof one !== 'string' || (checked !== undefined && formatsWithoutPattern.includes(checked))) return [];
     if (one === zonedTime) return [];
-    return [one === plainTime ? 'Z$' : sayable(one, path)];
+    return [one === plainTime ? 'Z$' : checkedPattern(one, path)];
   });
   if (patterns.length > 1) return { format: checked, allOf: patterns.map((one) => ({ pattern: one })) };
   return { format: checked, pattern: patterns[0] };
 }
 
-/** The API server reads patterns as Go does (RE2), which has less than JavaScript; better refused here than there. */
-function sayable(pattern: string, path: string): string {
+/** Rejects a pattern that is not valid in the API server, which uses Go's regular expressions (RE2). */
+function checkedPattern(pattern: string, path: string): string {
   if (/\(\?<?[=!]|\\[1-9]|\\k<|\\u/.test(pattern)) {
     throw new SchemaError(path, `Go's regular expressions have no lookaround, back references or \\u: ${pattern}`);
   }

@@ -1,18 +1,22 @@
-// What a CRD cannot say is refused before anything is generated, by the field's path: a check that only zod makes would be
-// a rule that the API server does not know of. What is not known to be sayable counts as not sayable.
+// Rejects schemas that a CRD cannot express before anything is generated, with the field's path: the API server would
+// not enforce a check that only zod has. A construct that is not known to be supported is rejected.
 import * as z from 'zod';
 import { preserveKey, rulesOf } from '../../api/rule.ts';
-import { SchemaError } from '../schema-error.ts';
+import { SchemaError } from '../../core/errors.ts';
 
-/** Refuses what no structural schema can hold, at any depth. Throws SchemaError. */
-export function refuseUnsayable(schema: z.core.$ZodType, path: string, above: ReadonlySet<unknown> = new Set()): void {
+/** Rejects constructs that a structural schema cannot express, at any depth. Throws SchemaError. */
+export function rejectUnsupported(
+  schema: z.core.$ZodType,
+  path: string,
+  above: ReadonlySet<unknown> = new Set(),
+): void {
   if (above.has(schema)) throw new SchemaError(path, 'a recursive schema cannot become a structural schema');
-  refuseChecks(schema, path);
+  rejectChecks(schema, path);
   const inside = new Set([...above, schema]);
-  for (const [name, below] of partsOf(schema, path)) refuseUnsayable(below, `${path}${name}`, inside);
+  for (const [name, below] of schemasBelow(schema, path)) rejectUnsupported(below, `${path}${name}`, inside);
 }
 
-const named: ReadonlyMap<string, string> = new Map([
+const constructNames: ReadonlyMap<string, string> = new Map([
   ['transform', 'a transform'],
   ['pipe', 'a transform'],
   ['union', 'a union'],
@@ -29,8 +33,8 @@ const named: ReadonlyMap<string, string> = new Map([
   ['template_literal', 'a template literal (z.string().regex() can)'],
 ]);
 
-/** The schemas that one is made of, each with its part of the path. */
-function partsOf(schema: z.core.$ZodType, path: string): readonly (readonly [string, z.core.$ZodType])[] {
+/** Returns the schemas inside a schema, each with its part of the path. */
+function schemasBelow(schema: z.core.$ZodType, path: string): readonly (readonly [string, z.core.$ZodType])[] {
   const cannot = (what: string) => new SchemaError(path, `${what} cannot become a structural schema`);
   const meta = z.globalRegistry.get(schema) ?? {};
   if ('id' in meta)
@@ -49,9 +53,9 @@ function partsOf(schema: z.core.$ZodType, path: string): readonly (readonly [str
     return [['{}', schema.valueType]];
   }
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
-    // Zod calls a default's function at each look.
+    // Zod calls a default's function at each access.
     const [first, second] = [schema._zod.def.defaultValue, schema._zod.def.defaultValue];
-    if (JSON.stringify(first) !== JSON.stringify(second)) throw cannot('a default that is another each time');
+    if (JSON.stringify(first) !== JSON.stringify(second)) throw cannot('a default that changes');
     return [['', schema.unwrap()]];
   }
   if (
@@ -73,10 +77,10 @@ function partsOf(schema: z.core.$ZodType, path: string): readonly (readonly [str
   if (['string', 'number', 'int', 'boolean', 'enum'].includes(type)) return [];
   if (['any', 'unknown'].includes(type) && preserveKey in meta) return [];
   if (type === 'union' && 'x-kubernetes-int-or-string' in meta) return [];
-  throw cannot(named.get(type) ?? `${type} (zod)`);
+  throw cannot(constructNames.get(type) ?? `${type} (zod)`);
 }
 
-function refuseChecks(schema: z.core.$ZodType, path: string): void {
+function rejectChecks(schema: z.core.$ZodType, path: string): void {
   const checks = (schema._zod.def.checks ?? []).map(({ _zod }) => _zod.def);
   const rules = schema instanceof z.ZodType ? rulesOf(schema).length : 0;
   if (checks.filter(({ check }) => check === 'custom').length > rules) {

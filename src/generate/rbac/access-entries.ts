@@ -1,20 +1,20 @@
-// Who must be let into a cluster, and as what: each function is an AWS role of its own, and to a cluster each is a group that the
-// generated roles, bindings and admission policies know.
-import type { Registered } from '../../core/controller.ts';
+// The access of functions to a cluster: each function has its own AWS role, and its own Kubernetes group, which the
+// generated roles, bindings and admission policies refer to.
+import type { ControllerDefinition } from '../../api/definition.ts';
 import { controllerIdentity, resyncIdentity, resyncQueue } from '../../core/names.ts';
 
-/** One function's way into a cluster. */
+/** The access of one function. */
 export type AccessEntry = {
   /** The function's name without the deployment's prefix. */
   readonly function: string;
-  /** The Kubernetes group that it must come in. */
+  /** The Kubernetes group of the function. */
   readonly group: string;
   /** The generated ClusterRole of that group. */
   readonly clusterRole: string;
 };
 
-/** Names what each function that talks to clusters needs. */
-export function accessEntries(registry: readonly Registered[]): readonly AccessEntry[] {
+/** Lists the access of each function that uses clusters. */
+export function accessEntries(registry: readonly ControllerDefinition[]): readonly AccessEntry[] {
   const controllers = registry.map(({ name }) => ({
     function: name,
     group: controllerIdentity(name),

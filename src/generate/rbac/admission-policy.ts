@@ -1,9 +1,10 @@
-// What RBAC cannot say, an admission policy can: rules for one controller's identity alone. Everybody else is none of its
-// business, and where it cannot be evaluated, nothing passes.
-import { controllerIdentity } from '../../core/names.ts';
-import type { JsonObject } from '../json.ts';
+// A ValidatingAdmissionPolicy for one controller's identity, for limits that RBAC cannot express. It does not apply to
+// other identities. If it cannot be evaluated, the request is rejected.
 
-/** What is looked at, and what must hold (CEL) for it to pass. */
+import type { JsonObject } from '../../core/json.ts';
+import { controllerIdentity } from '../../core/names.ts';
+
+/** The requests that are checked, and the CEL expressions that must hold. */
 export type PolicyRules = {
   readonly target: {
     readonly apiGroups: readonly string[];
@@ -14,7 +15,10 @@ export type PolicyRules = {
   readonly validations: readonly { readonly expression: string; readonly message: string }[];
 };
 
-/** Makes a policy and its binding. A controller comes as a user (a token's, a certificate's) or as a group (an EKS access entry's). */
+/**
+ * Makes a policy and its binding. A controller is a user (of a token or certificate) or a group (of an EKS access
+ * entry).
+ */
 export function admissionPolicy(
   controller: string,
   about: string,
@@ -33,7 +37,9 @@ export function admissionPolicy(
         matchConditions: [
           {
             name: 'is-the-controller',
-            expression: `request.userInfo.username == '${identity}' || '${identity}' in request.userInfo.?groups.orValue([])`,
+            expression:
+              `request.userInfo.username == '${identity}' || ` +
+              `'${identity}' in request.userInfo.?groups.orValue([])`,
           },
         ],
         validations,

@@ -1,34 +1,34 @@
-// Server-side apply: the only way we write objects and statuses. What our field manager once set and does not repeat is
-// dropped by the server, so what we own is always exactly what we last said.
+// Server-side apply, with which controllers write children and statuses. The server removes fields that the field
+// manager set before and does not set again, so the manager owns exactly the fields of its last apply.
 import type { KubeClient } from '../client/client.ts';
 import { type KubeObject, type ObjectKey, parseObject, type ResourceName } from '../client/object.ts';
 import { objectPath } from '../client/path.ts';
 
-/** JSON is YAML; the API server accepts it under this type in every version. */
-const APPLY = 'application/apply-patch+yaml';
+/** JSON is valid YAML. Every version of the API server accepts it with this content type. */
+const applyPatchType = 'application/apply-patch+yaml';
 
-/** Who applies, and how. */
-export interface ApplyOptions {
+/** The options of an apply. */
+export type ApplyOptions = {
   readonly fieldManager: string;
-  /** Takes over fields that others own. Default true: a controller knows what it wants. */
+  /** Takes ownership of fields of other managers. Default true, as recommended for controllers. */
   readonly force?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-}
+};
 
-/** Names the object whose status is applied, as of our last read or write of it. */
-export interface StatusTarget {
+/** The object whose status is applied, as of the last read or write. */
+export type StatusTarget = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly key: ObjectKey;
-  /** Guards against a stale read: the answer is isConflict when the object has changed since. */
+  /** Protects against a stale read: the error is isConflict if the object has changed since. */
   readonly resourceVersion: string;
-  /** Guards against an object of the same name that was created since. */
+  /** Protects against an object of the same name that was created since. */
   readonly uid?: string | undefined;
-}
+};
 
 /**
- * Applies an object and returns it as it is afterwards. On a missing object this creates it; an object given with a uid
- * or a resourceVersion is instead refused (409) when it is missing or another one.
+ * Applies an object and returns the result. Creates the object if it does not exist. With a uid or a resourceVersion in
+ * the object, the server rejects the apply (409) if the object does not exist or is a different one.
  */
 export async function applyObject(
   client: KubeClient,
@@ -40,14 +40,14 @@ export async function applyObject(
     method: 'PATCH',
     path: objectPath(resource, object.metadata),
     query: { fieldManager, force },
-    contentType: APPLY,
+    contentType: applyPatchType,
     body: object,
     signal,
   });
   return parseObject(body);
 }
 
-/** Applies the whole status a manager owns, forced, and returns the object as it is afterwards. isConflict when stale. */
+/** Applies all status fields of a manager, forced, and returns the result. The error is isConflict for a stale read. */
 export async function applyStatus(
   client: KubeClient,
   resource: ResourceName,
@@ -60,7 +60,7 @@ export async function applyStatus(
     method: 'PATCH',
     path: objectPath(resource, key, 'status'),
     query: { fieldManager, force: true },
-    contentType: APPLY,
+    contentType: applyPatchType,
     body: { apiVersion, kind, metadata: { name, namespace, resourceVersion, uid }, status },
     signal,
   });

@@ -1,14 +1,13 @@
-// What makes an object a child of ours: its labels, its annotation and its controller reference; and how it is told from what
-// is somebody else's.
-
-import { controllerUidOf } from '../../core/owner.ts';
+// The labels, the annotation and the controller reference that make an object a child of an owner, and the check that
+// an object is one.
+import { isRecord } from '../../core/json.ts';
 import { formatKey } from '../../core/key.ts';
 import { controllerLabel, ownerAnnotation, ownerUidLabel } from '../../core/names.ts';
-import type { KubeObject, OwnerReference, ResourceName } from '../client/object.ts';
-import { isRecord } from '../record.ts';
+import { controllerUidOf } from '../../core/owner.ts';
+import type { KubeObject, ParsedOwnerReference, ResourceName } from '../client/object.ts';
 
-/** A wanted child: its name, labels and annotations, and whatever of it is ours to say. */
-export interface DesiredChild {
+/** A desired child: its name, labels and annotations, and the fields that the controller sets. */
+export type DesiredChild = {
   readonly metadata: {
     readonly name: string;
     readonly namespace?: string | undefined;
@@ -16,11 +15,11 @@ export interface DesiredChild {
     readonly annotations?: Readonly<Record<string, string>> | undefined;
   };
   readonly [field: string]: unknown;
-}
+};
 
-/** Which kind of children, and whose. */
+/** The kind of the children, their owner and their controller. */
 export interface ChildKind {
-  /** The owner as it was read: apiVersion, kind, name and uid are needed. */
+  /** The owner as it was read, with apiVersion, kind, name and uid. */
   readonly owner: KubeObject;
   readonly controllerName: string;
   readonly resource: ResourceName;
@@ -28,17 +27,18 @@ export interface ChildKind {
   readonly kind: string;
 }
 
-/** Completes a wanted child into what is applied. Throws a TypeError for a child outside its owner's namespace. */
+/** Completes a desired child into the object to apply. Throws a TypeError for a child outside its owner's namespace. */
 export function childObject(request: ChildKind, desired: DesiredChild): KubeObject {
   const { owner, controllerName, resource, apiVersion, kind } = request;
   const { name, labels, annotations } = desired.metadata;
-  const home = owner.metadata.namespace;
-  const namespace = desired.metadata.namespace ?? home;
-  if (
-    resource.namespaced ? namespace === undefined || (home !== undefined && namespace !== home) : home !== undefined
-  ) {
+  const ownerNamespace = owner.metadata.namespace;
+  const namespace = desired.metadata.namespace ?? ownerNamespace;
+  const isAllowed = resource.namespaced
+    ? namespace !== undefined && (ownerNamespace === undefined || namespace === ownerNamespace)
+    : ownerNamespace === undefined;
+  if (!isAllowed) {
     throw new TypeError(
-      `${kind} ${name} cannot be a child of ${keyOf(owner.metadata)}: it would live outside its namespace`,
+      `${kind} ${name} cannot be a child of ${keyOf(owner.metadata)}: it is outside the owner's namespace`,
     );
   }
   return {
@@ -55,36 +55,36 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
   };
 }
 
-/** The API turns a null into whatever it likes (an empty text in a ConfigMap), so "nothing" is said by leaving it out. */
+/** Omits null fields, because the API converts a null to another value (an empty string in a ConfigMap). */
 function withoutNulls(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const kept = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutNullsInside(value)]));
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutNullsIn(value)]));
 }
 
-function withoutNullsInside(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNullsInside);
+function withoutNullsIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNullsIn);
   return isRecord(value) ? withoutNulls(value) : value;
 }
 
-function ownerReference(owner: KubeObject): OwnerReference {
+function ownerReference(owner: KubeObject): ParsedOwnerReference {
   const { apiVersion, kind } = owner;
-  if (apiVersion === undefined || kind === undefined) throw new TypeError('an owner without apiVersion or kind');
+  if (apiVersion === undefined || kind === undefined) throw new TypeError('the owner has no apiVersion or kind');
   return { apiVersion, kind, name: owner.metadata.name, uid: uidOf(owner), controller: true, blockOwnerDeletion: true };
 }
 
-/** Tells whether an object's controller is this owner: this very one, by uid. */
+/** Tells whether this owner controls an object, by uid. */
 export function isOwned(owner: KubeObject, live: KubeObject): boolean {
   return controllerUidOf(live) === uidOf(owner);
 }
 
-/** Returns an object's uid. Throws a TypeError for an object that was never read. */
+/** Returns an object's uid. Throws a TypeError for an object that was not read from the API. */
 export function uidOf({ metadata }: KubeObject): string {
   if (metadata.uid === undefined)
-    throw new TypeError(`${metadata.name} has no uid: an owner is an object that was read`);
+    throw new TypeError(`${metadata.name} has no uid: an owner has to be an object that was read from the API`);
   return metadata.uid;
 }
 
-/** Writes `namespace/name` of an object's metadata. */
+/** Formats an object's metadata as `namespace/name`, or as `name` for a cluster-scoped object. */
 export function keyOf({ name, namespace }: { readonly name: string; readonly namespace?: string | undefined }): string {
   return formatKey(namespace === undefined ? { name } : { name, namespace });
 }

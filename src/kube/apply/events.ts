@@ -1,36 +1,42 @@
-// Events as people read them in `kubectl describe`: the same thing said again about the same object is the same Event,
-// counted. Its name says so, so nothing has to be remembered, and it needs only the verbs create and patch.
+// Events, as `kubectl describe` shows them. A repeated Event about the same object increments the count of the first
+// one. The name of an Event is derived from its content, so no state is needed, and the verbs create and patch are
+// sufficient.
 import { createHash } from 'node:crypto';
 import { toError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json.ts';
 import type { KubeClient } from '../client/client.ts';
 import { isAlreadyExists } from '../client/errors.ts';
 import type { KubeObject, ResourceName } from '../client/object.ts';
 import { collectionPath, objectPath } from '../client/path.ts';
-import { isRecord } from '../record.ts';
 
 const events: ResourceName = { group: '', version: 'v1', plural: 'events', namespaced: true };
 /** The API's own limit for an Event's note (events.k8s.io/v1). */
-const MAX_MESSAGE_CHARACTERS = 1024;
+const maxMessageCharacters = 1024;
 
-/** What to say about which object. */
-export interface EventRequest {
+/** An Event about an object. */
+export type EventRequest = {
   readonly object: KubeObject;
   readonly type: 'Normal' | 'Warning';
-  /** CamelCase, for machines. */
+  /** CamelCase, machine-readable. */
   readonly reason: string;
   readonly message: string;
-  /** Who says it: 'outrigger.dev/water-tank'. */
+  /** The controller that records it, such as 'outrigger.dev/water-tank'. */
   readonly reportingController: string;
   readonly now: () => Date;
   readonly signal?: AbortSignal | undefined;
-}
+};
 
-/** An Event that could not be written is told, never thrown: a reconcile does not fail for it. */
+/**
+ * An Event that could not be written is returned as an error and not thrown: a reconcile does not fail because of it.
+ */
 export type EventOutcome =
   | { readonly recorded: true; readonly count: number }
   | { readonly recorded: false; readonly error: Error };
 
-/** Records an Event, or counts the one that says the same. Cluster-scoped objects' Events live in `default`, as kubectl looks there. */
+/**
+ * Creates an Event or increments the count of an equal one. Events of cluster-scoped objects go to `default`, as in
+ * client-go.
+ */
 export async function recordEvent(client: KubeClient, request: EventRequest): Promise<EventOutcome> {
   try {
     return { recorded: true, count: await createOrCount(client, request) };
@@ -41,10 +47,10 @@ export async function recordEvent(client: KubeClient, request: EventRequest): Pr
 
 async function createOrCount(client: KubeClient, request: EventRequest): Promise<number> {
   const { object, type, reason, reportingController, signal } = request;
-  const message = request.message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed();
+  const message = request.message.slice(0, maxMessageCharacters).toWellFormed();
   const { name, uid, resourceVersion, namespace } = object.metadata;
   const key = { name: eventName(object, type, reason, message), namespace: namespace ?? 'default' };
-  // Whole seconds: the API's Time has no fractions.
+  // The API's Time has whole seconds.
   const time = `${request.now().toISOString().slice(0, 19)}Z`;
   const body = {
     apiVersion: 'v1',
@@ -68,18 +74,18 @@ async function createOrCount(client: KubeClient, request: EventRequest): Promise
   }
   const patch = async (change: object) => {
     const path = objectPath(events, key);
-    const answer = await client.request({
+    const response = await client.request({
       method: 'PATCH',
       path,
       contentType: 'application/merge-patch+json',
       body: change,
       signal,
     });
-    return countOf(answer.body);
+    return countOf(response.body);
   };
-  // An empty patch changes nothing and answers the object: a read that needs no verb but patch.
+  // An empty patch changes nothing and returns the object. It is a read that needs only the verb patch.
   const count = (await patch({})) + 1;
-  // No version: two that count at once lose one count, which nobody will miss.
+  // Without a resourceVersion: two concurrent increments lose one count, which is acceptable.
   return patch({ count, lastTimestamp: time });
 }
 
@@ -88,7 +94,7 @@ function eventName({ kind, metadata }: KubeObject, type: string, reason: string,
     .update(JSON.stringify([metadata.uid, kind, type, reason, message]))
     .digest('hex')
     .slice(0, 16);
-  // RBAC names and the like are no legal names for an Event.
+  // Names of some kinds (RBAC, for example) are invalid as the name of an Event.
   const subject = /^[a-z0-9]([-a-z0-9.]{0,200}[a-z0-9])?$/.test(metadata.name) ? metadata.name : 'object';
   return `${subject}.${hash}`;
 }

@@ -1,22 +1,24 @@
-// Our finalizer, on and off. By JSON merge patch of the whole list with the version that was read: an apply on an object
-// that has gone meanwhile would create it anew, and a list patched without a version could drop a finalizer of others.
+// Adds and removes a controller's finalizer. It is a JSON merge patch of the whole list with the resourceVersion that
+// was read. A server-side apply would recreate an object that was deleted since the read. A patch without a
+// resourceVersion could remove another controller's finalizer.
 import type { KubeClient } from '../client/client.ts';
 import { isNotFound } from '../client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../client/object.ts';
 import { objectPath } from '../client/path.ts';
 
-const MERGE_PATCH = 'application/merge-patch+json';
+const mergePatchType = 'application/merge-patch+json';
 
-/** Who writes. */
-export interface FinalizerOptions {
-  /** Shown in managedFields, so that resync can tell our own writes from those of others. */
+/** The options of a write. */
+export type FinalizerOptions = {
+  /** Appears in managedFields, so the resync can distinguish the controller's own writes from others. */
   readonly fieldManager?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-}
+};
 
 /**
- * Puts a finalizer on an object that was read, and returns the object after the write. Writes nothing when it is there
- * already or the object is being deleted. isConflict when the object has changed since the read, isNotFound when it is gone.
+ * Adds a finalizer to an object that was read, and returns the object after the write. Writes nothing if the object has
+ * the finalizer or is being deleted. The error is isConflict if the object has changed since the read, and isNotFound
+ * if it no longer exists.
  */
 export async function ensureFinalizer(
   client: KubeClient,
@@ -31,8 +33,9 @@ export async function ensureFinalizer(
 }
 
 /**
- * Takes our finalizer, and no other, off an object that was read. Returns the object after the write, undefined when
- * the object is gone. Writes nothing when it is not there. isConflict when the object has changed since the read.
+ * Removes one finalizer from an object that was read. Returns the object after the write, or undefined if the object no
+ * longer exists. Writes nothing if the object does not have the finalizer. The error is isConflict if the object has
+ * changed since the read.
  */
 export async function removeFinalizer(
   client: KubeClient,
@@ -46,7 +49,7 @@ export async function removeFinalizer(
   const rest = finalizers.filter((one) => one !== finalizer);
   try {
     const after = await patchFinalizers(client, resource, object, rest, options);
-    // The write that removes the last finalizer of a deleting object is the one that deletes it.
+    // Removing the last finalizer of an object that is being deleted deletes it.
     return deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0 ? undefined : after;
   } catch (error) {
     if (isNotFound(error)) return undefined;
@@ -65,8 +68,8 @@ async function patchFinalizers(
     method: 'PATCH',
     path: objectPath(resource, metadata),
     query: { fieldManager },
-    contentType: MERGE_PATCH,
-    // The version is guard enough against an object created anew under the same name (409); a uid would make that a 422.
+    contentType: mergePatchType,
+    // The resourceVersion also protects against a recreated object of the same name (409). A uid would make that a 422.
     body: { metadata: { resourceVersion: metadata.resourceVersion, finalizers } },
     signal,
   });

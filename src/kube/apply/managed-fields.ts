@@ -1,17 +1,17 @@
-// What a field manager owns of a live object, read from metadata.managedFields: the other half of "no difference, no
-// request". The format is structured-merge-diff's fieldpath.Set: `f:` a field, `k:` a list item by key, `v:` a member of a
-// set, `i:` an item by index, `.` the item itself; `{}` ends a path.
+// Reads from metadata.managedFields which fields of a live object a manager owns. Their comparison with the desired
+// fields avoids an apply without a difference. The format is structured-merge-diff's fieldpath.Set: `f:` is a field,
+// `k:` a list item by key, `v:` a member of a set, `i:` an item by index, `.` the item itself, and `{}` ends a path.
+import { isRecord } from '../../core/json.ts';
 import type { KubeObject } from '../client/object.ts';
-import { isRecord } from '../record.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Extracts from a live object exactly what a manager owns by server-side apply: in the object itself, or through a
- * subresource. A field that it owns and the API does not show (`readOnly: false` is left out when written) is null.
- * Undefined when the manager owns nothing there.
+ * Extracts the fields of a live object that a manager owns by server-side apply, in the object itself or through a
+ * subresource. A field that is owned but that the API omits (such as `readOnly: false`) is null. Returns undefined if
+ * the manager owns nothing there.
  */
-export function ownedBy(
+export function ownedFields(
   object: KubeObject,
   manager: string,
   subresource?: string,
@@ -36,7 +36,7 @@ function extract(live: unknown, fields: Fields, others: readonly Fields[]): unkn
   return extractList(live, fields, paths, others);
 }
 
-/** The end of a path: a scalar or an atomic value, owned whole; or a map or list that was applied empty. */
+/** Extracts the end of a path: a scalar, an atomic value that is owned completely, or a map or list applied empty. */
 function leaf(live: unknown, fields: Fields, others: readonly Fields[]): unknown {
   if (live === undefined) return null;
   const appliedEmpty = '.' in fields || others.some((other) => Object.keys(other).some((path) => path !== '.'));
@@ -52,7 +52,7 @@ function extractMap(live: unknown, fields: Fields, paths: readonly string[], oth
       const name = path.slice('f:'.length);
       return [
         name,
-        extract(Object.hasOwn(source, name) ? source[name] : undefined, below(fields, path), step(others, path)),
+        extract(Object.hasOwn(source, name) ? source[name] : undefined, fieldsAt(fields, path), othersAt(others, path)),
       ];
     }),
   );
@@ -61,15 +61,15 @@ function extractMap(live: unknown, fields: Fields, paths: readonly string[], oth
 function extractList(live: unknown, fields: Fields, paths: readonly string[], others: readonly Fields[]): unknown {
   const items: readonly unknown[] = Array.isArray(live) ? live : [];
   const owned: unknown[] = [];
-  // In the order of the live list, which is the order in which we applied them.
+  // The live list is in the order in which it was applied.
   for (const [index, item] of items.entries()) {
-    const path = paths.find((one) => pointsTo(one, item, index));
-    if (path !== undefined) owned.push(extract(item, below(fields, path), step(others, path)));
+    const path = paths.find((one) => matchesPath(one, item, index));
+    if (path !== undefined) owned.push(extract(item, fieldsAt(fields, path), othersAt(others, path)));
   }
   return owned;
 }
 
-function pointsTo(path: string, item: unknown, index: number): boolean {
+function matchesPath(path: string, item: unknown, index: number): boolean {
   const rest = path.slice(2);
   if (path.startsWith('i:')) return Number(rest) === index;
   const value: unknown = JSON.parse(rest);
@@ -77,11 +77,11 @@ function pointsTo(path: string, item: unknown, index: number): boolean {
   return isRecord(value) && isRecord(item) && Object.entries(value).every(([name, key]) => item[name] === key);
 }
 
-function below(fields: Fields, path: string): Fields {
-  const next = fields[path];
-  return isRecord(next) ? next : {};
+function fieldsAt(fields: Fields, path: string): Fields {
+  const inner = fields[path];
+  return isRecord(inner) ? inner : {};
 }
 
-function step(others: readonly Fields[], path: string): readonly Fields[] {
+function othersAt(others: readonly Fields[], path: string): readonly Fields[] {
   return others.flatMap((fields) => (isRecord(fields[path]) ? [fields[path]] : []));
 }

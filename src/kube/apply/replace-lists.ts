@@ -1,22 +1,25 @@
-// Lists that the API merges by key although one controller alone should say what is in them, a Service's ports for one. An apply
-// leaves there what others added, and a port that somebody renumbered becomes a second one beside ours, of the same name:
-// refused for ever. What others put there is taken out by a merge patch of the whole list before the apply.
+// Replaces lists that the API merges by key but that one controller should own completely, such as a Service's ports.
+// An apply keeps the items of other managers. If another client renumbers a port, the next apply adds a second port
+// with the same name, which the server always rejects. Before the apply, a merge patch of the whole list removes
+// foreign items.
+import { isRecord } from '../../core/json.ts';
 import type { KubeClient } from '../client/client.ts';
 import type { KubeObject, ResourceName } from '../client/object.ts';
 import { objectPath } from '../client/path.ts';
-import { isRecord } from '../record.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Names the lists, by dotted paths, where an item is live that none of the wanted ones is. What the API filled in does not count. */
-export function straysOf(live: KubeObject, child: KubeObject, paths: readonly string[]): readonly string[] {
+/**
+ * Returns the dotted paths of the lists that have a foreign item. A default that the API filled in makes no difference.
+ */
+export function foreignItems(live: KubeObject, child: KubeObject, paths: readonly string[]): readonly string[] {
   return paths.filter((path) => {
-    const wanted = listAt(child, path);
-    return listAt(live, path).some((item) => !wanted.some((one) => isWithin(one, item)));
+    const desired = listAt(child, path);
+    return listAt(live, path).some((item) => !desired.some((one) => isWithin(one, item)));
   });
 }
 
-/** Names every list that a child has, by dotted paths; those of its metadata are nobody's alone. */
+/** Returns the dotted paths of all lists of a child, except in its metadata, which other managers share. */
 export function listsOf({ metadata: _, ...content }: KubeObject): readonly string[] {
   return listsBelow(content);
 }
@@ -28,7 +31,7 @@ function listsBelow(fields: Fields): readonly string[] {
   });
 }
 
-/** Replaces lists of the live object by the child's. isConflict when the object has changed since it was read. */
+/** Replaces lists of the live object with the child's. The error is isConflict if the object changed since the read. */
 export async function replaceLists(
   client: KubeClient,
   resource: ResourceName,
@@ -36,14 +39,14 @@ export async function replaceLists(
   paths: readonly string[],
   { fieldManager, signal }: { readonly fieldManager: string; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
-  // The version is guard enough against an object created anew under the same name.
-  const guard: Fields = { metadata: { resourceVersion: live.metadata.resourceVersion } };
+  // The resourceVersion also protects against a recreated object of the same name.
+  const precondition: Fields = { metadata: { resourceVersion: live.metadata.resourceVersion } };
   await client.request({
     method: 'PATCH',
     path: objectPath(resource, live.metadata),
     query: { fieldManager },
     contentType: 'application/merge-patch+json',
-    body: paths.reduce((body, path) => withList(body, path.split('.'), listAt(child, path)), guard),
+    body: paths.reduce((body, path) => withList(body, path.split('.'), listAt(child, path)), precondition),
     signal,
   });
 }
@@ -53,15 +56,15 @@ function listAt(object: KubeObject, path: string): readonly unknown[] {
   return Array.isArray(found) ? found : [];
 }
 
-function isWithin(wanted: unknown, live: unknown): boolean {
-  if (Array.isArray(wanted) && Array.isArray(live)) {
-    return wanted.length === live.length && wanted.every((one, index) => isWithin(one, live[index]));
+function isWithin(desired: unknown, live: unknown): boolean {
+  if (Array.isArray(desired) && Array.isArray(live)) {
+    return desired.length === live.length && desired.every((one, index) => isWithin(one, live[index]));
   }
-  if (!isRecord(wanted) || !isRecord(live)) return wanted === live;
-  return Object.entries(wanted).every(([name, value]) => isWithin(value, live[name]));
+  if (!isRecord(desired) || !isRecord(live)) return desired === live;
+  return Object.entries(desired).every(([name, value]) => isWithin(value, live[name]));
 }
 
 function withList(body: Fields, [name = '', ...rest]: readonly string[], list: readonly unknown[]): Fields {
-  const below = body[name];
-  return { ...body, [name]: rest.length === 0 ? list : withList(isRecord(below) ? below : {}, rest, list) };
+  const child = body[name];
+  return { ...body, [name]: rest.length === 0 ? list : withList(isRecord(child) ? child : {}, rest, list) };
 }

@@ -1,21 +1,21 @@
-// The one door to an API server: deadlines, cancellation, TLS, bounded answers and errors as values for every call made by
-// the watcher and the functions. It knows HTTP and the API's Status, and no kind.
+// The client through which the watcher and the functions make every call to an API server: deadlines, cancellation,
+// TLS, bounded responses and typed errors. It handles HTTP and the API's Status, and knows no kinds.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { unlessAborted } from '../../core/async.ts';
 import { toError } from '../../core/errors.ts';
-import { unlessAborted } from '../../core/unless-aborted.ts';
-import { decode, errorBody, readAll, retryAfter, warnings } from './response.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection } from './connection.ts';
 import { ApiError, ConnectError } from './errors.ts';
+import { decodeResponse, errorBody, parseWarnings, readResponse, retryAfter } from './response.ts';
 import { connectError, createTransport, deadline } from './transport.ts';
-import { listen } from './web-socket.ts';
+import { openWebSocket } from './web-socket.ts';
 
-/** Query parameters; those that are undefined are left out, a list is one parameter for each of its values. */
+/** Query parameters. An undefined value is left out. A list becomes one parameter for each of its values. */
 type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** One call. */
-export interface KubeRequest {
+/** One HTTP request. */
+export type KubeRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path from path.ts: already encoded. */
+  /** A path from path.ts, already encoded. */
   readonly path: string;
   readonly query?: Query | undefined;
   /** Sent as JSON. */
@@ -25,80 +25,85 @@ export interface KubeRequest {
   /** Default application/json. */
   readonly accept?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Deadline of this call (of a stream: until its headers), when not the client's. */
+  /** Deadline of this call, for a stream until its headers. Default: the client's. */
   readonly timeoutSeconds?: number | undefined;
-}
+};
 
-/** A WebSocket to listen on. */
-export interface SocketRequest {
-  /** Path from path.ts: already encoded. */
+/** A WebSocket to receive from. */
+export type SocketRequest = {
+  /** A path from path.ts, already encoded. */
   readonly path: string;
   readonly query?: Query | undefined;
-  /** The sub-protocol that the server must speak. */
+  /** The subprotocol that the server must select. */
   readonly protocol: string;
   readonly maxMessageBytes: number;
-  /** Handed every message, in order. Tells whether it has heard enough; what it throws ends the call. */
+  /** Receives every message, in order. Returns true when the call is complete. An error from it fails the call. */
   receive(message: Buffer): boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Deadline until enough is heard, when not the client's. */
+  /** Deadline until the call is complete. Default: the client's. */
   readonly timeoutSeconds?: number | undefined;
-}
+};
 
-/** What is asked, before anybody is there to ask. */
-type Question = Pick<KubeRequest, 'method' | 'path'> & { readonly label: string; readonly signal: AbortSignal };
+/** A call, before its credentials are added. */
+type UnauthenticatedCall = Pick<KubeRequest, 'method' | 'path'> & {
+  readonly label: string;
+  readonly signal: AbortSignal;
+};
 
-/** A 2xx answer. The body is parsed JSON, or text when it is not JSON. */
-export interface KubeResponse {
+/** A 2xx response. The body is parsed JSON, or text if the response is not JSON. */
+export type KubeResponse = {
   readonly status: number;
   readonly body: unknown;
   readonly headers: IncomingHttpHeaders;
-}
+};
 
-/** A 2xx answer whose body arrives bit by bit. A lost connection is a ConnectError from the iteration. */
+/** A 2xx response whose body is read in chunks. The iteration throws a ConnectError if the connection is lost. */
 export interface KubeStream extends AsyncIterable<Buffer> {
   readonly headers: IncomingHttpHeaders;
-  /** Drops the connection; the iteration ends. */
+  /** Closes the connection. The iteration ends. */
   close(): void;
 }
 
-/** Calls one API server. Errors: ApiError, ConnectError, DeadlineError, AnswerError, or the signal's reason. */
-export interface KubeClient {
+/** Calls one API server. Throws ApiError, ConnectError, DeadlineError, ResponseError, or the signal's reason. */
+export type KubeClient = {
   request(request: KubeRequest): Promise<KubeResponse>;
   stream(request: KubeRequest): Promise<KubeStream>;
-  /** Opens a WebSocket and resolves when enough was heard. One that ends before that is an AnswerError. */
+  /**
+   * Opens a WebSocket and resolves when `receive` returns true. If the WebSocket ends earlier, throws a ResponseError.
+   */
   webSocket(request: SocketRequest): Promise<void>;
-  /** Closes the connections. A WebSocket ends by its own deadline. */
+  /** Closes the connections. A WebSocket ends at its own deadline. */
   close(): void;
-}
+};
 
-/** What can be chosen about a client. */
-export interface ClientOptions {
-  /** Time to a connection, TLS included. */
+/** The options of a client. */
+export type ClientOptions = {
+  /** Time for the connection, including TLS. */
   readonly connectSeconds?: number;
   /** Time for a whole call. */
   readonly timeoutSeconds?: number;
   readonly maxResponseBytes?: number;
   readonly userAgent?: string;
-  /** Called after every call with its HTTP status, 0 when nobody answered. The path is without query. */
+  /** Called after every call with its HTTP status, or 0 if there was no response. The path has no query. */
   readonly onRequest?: (method: string, path: string, status: number, seconds: number) => void;
-  /** Called with the text of every Warning header, such as the deprecation of an API. */
+  /** Called with the text of every Warning header, for example for a deprecated API. */
   readonly onWarning?: (text: string) => void;
-}
+};
 
-/** A page of 500 objects stays far below; more than this would endanger a function's memory. */
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+/** A page of 500 objects is far smaller. A larger response could exhaust a function's memory. */
+const defaultMaxResponseBytes = 64 * 1024 * 1024;
 
 /**
- * Creates a client with connections of its own. Redirects are never followed (they would carry the token elsewhere) but
- * are ApiErrors; a 401 makes it ask for fresh credentials and try once more. Throws a TypeError for a server that is
- * neither https nor loopback http.
+ * Creates a client with its own connections. A redirect is an ApiError and is never followed, because it would send the
+ * token to another host. After a 401 the client refreshes the credentials and retries once. Throws a TypeError if the
+ * server is neither https nor loopback http.
  */
 export function createClient(
   connection: Connection,
   {
     connectSeconds = 3,
     timeoutSeconds = 10,
-    maxResponseBytes = MAX_RESPONSE_BYTES,
+    maxResponseBytes = defaultMaxResponseBytes,
     userAgent = 'outrigger',
     onRequest,
     onWarning,
@@ -109,7 +114,7 @@ export function createClient(
   async function authorization(label: string, signal: AbortSignal): Promise<Record<string, string>> {
     if (connection.token === undefined) return {};
     try {
-      // It may have to ask a service of its own, which knows nothing of this call's deadline.
+      // The token may come from another service, which does not know this call's deadline.
       return { authorization: `Bearer ${await unlessAborted(connection.token(), signal)}` };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -126,17 +131,17 @@ export function createClient(
         ? {}
         : { 'content-type': request.contentType ?? 'application/json', 'content-length': Buffer.byteLength(body) }),
     };
-    const outgoing = { label, method: request.method, target: target(request), body, signal, connectSeconds };
-    const response = await ask({ ...request, label, signal }, (credentials) =>
+    const outgoing = { label, method: request.method, target: requestTarget(request), body, signal, connectSeconds };
+    const response = await sendAuthenticated({ ...request, label, signal }, (credentials) =>
       transport.send({ ...outgoing, headers: { ...headers, ...credentials } }),
     );
     if (response.statusCode !== undefined && response.statusCode >= 200 && response.statusCode < 300) return response;
-    throw await refusal(response, label);
+    throw await toApiError(response, label);
   }
 
-  /** Asks, and once more with fresh credentials when the first ones are not accepted. */
-  async function ask(
-    { method, path, label, signal }: Question,
+  /** Sends a request. After a 401 it refreshes the credentials and sends the request once more. */
+  async function sendAuthenticated(
+    { method, path, label, signal }: UnauthenticatedCall,
     send: (credentials: Record<string, string>) => Promise<IncomingMessage>,
   ): Promise<IncomingMessage> {
     const attempt = async () => {
@@ -156,65 +161,68 @@ export function createClient(
       connection.refresh();
       response = await attempt();
     }
-    for (const text of warnings(response.headers)) onWarning?.(text);
+    for (const text of parseWarnings(response.headers)) onWarning?.(text);
     return response;
   }
 
   return {
     async request(request) {
       const label = `${request.method} ${request.path}`;
-      const limit = deadline(label, request.timeoutSeconds ?? timeoutSeconds, request.signal);
+      const timeout = deadline(label, request.timeoutSeconds ?? timeoutSeconds, request.signal);
       try {
-        const response = await send(request, label, limit.signal);
-        const text = await readAll(response, maxResponseBytes, label, limit.signal);
+        const response = await send(request, label, timeout.signal);
+        const text = await readResponse(response, maxResponseBytes, label, timeout.signal);
         return {
           status: response.statusCode ?? 0,
           headers: response.headers,
-          body: decode(text, response.headers, label),
+          body: decodeResponse(text, response.headers, label),
         };
       } finally {
-        limit.clear();
+        timeout.clear();
       }
     },
     async stream(request) {
       const label = `${request.method} ${request.path}`;
-      const limit = deadline(label, request.timeoutSeconds ?? timeoutSeconds, request.signal);
-      const whole = new AbortController();
-      const forward = () => whole.abort(limit.signal.reason);
-      limit.signal.addEventListener('abort', forward);
-      if (limit.signal.aborted) forward();
+      const timeout = deadline(label, request.timeoutSeconds ?? timeoutSeconds, request.signal);
+      const sending = new AbortController();
+      const forward = () => sending.abort(timeout.signal.reason);
+      timeout.signal.addEventListener('abort', forward);
+      if (timeout.signal.aborted) forward();
       try {
-        const response = await send(request, label, whole.signal);
-        return stream(response, label, request.signal);
+        const response = await send(request, label, sending.signal);
+        return toStream(response, label, request.signal);
       } finally {
-        limit.signal.removeEventListener('abort', forward);
-        limit.clear();
+        timeout.signal.removeEventListener('abort', forward);
+        timeout.clear();
       }
     },
     async webSocket(request) {
       const { path, signal, protocol, maxMessageBytes, receive } = request;
       const label = `GET ${path}`;
-      const limit = deadline(label, request.timeoutSeconds ?? timeoutSeconds, signal);
-      const listening = { label, target: target(request), protocol, maxMessageBytes, receive, connectSeconds };
+      const timeout = deadline(label, request.timeoutSeconds ?? timeoutSeconds, signal);
+      const socket = { label, target: requestTarget(request), protocol, maxMessageBytes, receive, connectSeconds };
       try {
-        const response = await ask({ method: 'GET', path, label, signal: limit.signal }, (credentials) => {
-          const headers = { 'user-agent': userAgent, ...credentials };
-          return listen(connection, { ...listening, headers, signal: limit.signal });
-        });
-        if (response.statusCode !== 101) throw await refusal(response, label);
+        const response = await sendAuthenticated(
+          { method: 'GET', path, label, signal: timeout.signal },
+          (credentials) => {
+            const headers = { 'user-agent': userAgent, ...credentials };
+            return openWebSocket(connection, { ...socket, headers, signal: timeout.signal });
+          },
+        );
+        if (response.statusCode !== 101) throw await toApiError(response, label);
       } finally {
-        limit.clear();
+        timeout.clear();
       }
     },
     close: () => transport.close(),
   };
 }
 
-async function refusal(response: IncomingMessage, label: string): Promise<ApiError> {
+async function toApiError(response: IncomingMessage, label: string): Promise<ApiError> {
   return new ApiError(label, response.statusCode ?? 0, await errorBody(response), retryAfter(response.headers));
 }
 
-function target({ path, query = {} }: Pick<KubeRequest, 'path' | 'query'>): string {
+function requestTarget({ path, query = {} }: Pick<KubeRequest, 'path' | 'query'>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
@@ -223,7 +231,7 @@ function target({ path, query = {} }: Pick<KubeRequest, 'path' | 'query'>): stri
   return parameters.size === 0 ? path : `${path}?${parameters}`;
 }
 
-function stream(response: IncomingMessage, label: string, signal: AbortSignal | undefined): KubeStream {
+function toStream(response: IncomingMessage, label: string, signal: AbortSignal | undefined): KubeStream {
   let closed = false;
   const close = () => {
     closed = true;

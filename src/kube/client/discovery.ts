@@ -1,20 +1,24 @@
-// Which kinds a cluster serves, as kubectl finds out: one list for each group, in the version that the server prefers.
+// API discovery, as kubectl does it: one list of resources for each API group, in the version that the server prefers.
 import * as z from 'zod';
-import { atATime } from '../../core/at-a-time.ts';
+import { forEachConcurrently } from '../../core/async.ts';
 import { toError } from '../../core/errors.ts';
 import type { KubeClient } from './client.ts';
 import type { ResourceName } from './object.ts';
 import { pathSegment } from './path.ts';
 
-/** A kind as the cluster serves it. */
+/** A kind that a cluster serves. */
 export interface ServedKind extends ResourceName {
   readonly kind: string;
   readonly shortNames: readonly string[];
   readonly verbs: readonly string[];
 }
 
-/** What a cluster serves, and the groups that did not say (an aggregated API that is away). */
-export type Served = { readonly kinds: readonly ServedKind[]; readonly silent: readonly string[] };
+/**
+ * The kinds of a cluster, and the groups whose discovery failed (for example an aggregated API that is unavailable).
+ */
+export type DiscoveryResult = { readonly kinds: readonly ServedKind[]; readonly failedGroups: readonly string[] };
+
+const concurrentRequests = 4;
 
 const groups = z.object({
   groups: z.array(z.object({ name: z.string(), preferredVersion: z.object({ version: z.string() }) })),
@@ -31,16 +35,19 @@ const resources = z.object({
   ),
 });
 
-/** Lists every kind of a cluster, subresources left out. Throws what the client throws when not even the groups can be listed. */
-export async function discoverKinds(client: KubeClient, { signal }: { readonly signal: AbortSignal }): Promise<Served> {
+/** Lists every kind of a cluster, without subresources. Throws the client's error if the groups cannot be listed. */
+export async function discoverKinds(
+  client: KubeClient,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<DiscoveryResult> {
   const listed = groups.parse((await client.request({ method: 'GET', path: '/apis', signal })).body);
   const all = [
     { group: '', version: 'v1' },
     ...listed.groups.map(({ name, preferredVersion }) => ({ group: name, version: preferredVersion.version })),
   ];
   const kinds: ServedKind[] = [];
-  const silent: string[] = [];
-  await atATime(4, all, async ({ group, version }) => {
+  const failedGroups: string[] = [];
+  await forEachConcurrently(concurrentRequests, all, async ({ group, version }) => {
     const root = group === '' ? '/api' : `/apis/${pathSegment(group)}`;
     try {
       const { body } = await client.request({ method: 'GET', path: `${root}/${pathSegment(version)}`, signal });
@@ -49,8 +56,8 @@ export async function discoverKinds(client: KubeClient, { signal }: { readonly s
       }
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      silent.push(`${group === '' ? 'core' : group}/${version}: ${toError(error).message}`);
+      failedGroups.push(`${group === '' ? 'core' : group}/${version}: ${toError(error).message}`);
     }
   });
-  return { kinds, silent };
+  return { kinds, failedGroups };
 }

@@ -1,5 +1,5 @@
-// A Kubernetes object as it comes off the wire. Only its metadata is checked here, at the edge, because every verb relies on
-// it; spec, status and the rest stay unknown until the schema of a kind has parsed them.
+// A Kubernetes object from the API. Only its metadata is validated here, because every caller relies on it. Spec,
+// status and all other fields stay unknown until the schema of a kind parses them.
 import * as z from 'zod';
 
 const ownerReference = z.looseObject({
@@ -21,7 +21,7 @@ const managedFieldsEntry = z.looseObject({
   subresource: z.string().optional(),
 });
 
-/** The metadata every object has. What a desired object lacks (uid, resourceVersion) is optional. */
+/** The metadata of every object. Fields that a desired object lacks (uid, resourceVersion) are optional. */
 const objectMeta = z.looseObject({
   name: z.string(),
   namespace: z.string().optional(),
@@ -46,27 +46,27 @@ const kubeObject = z.looseObject({
 });
 
 /** One entry of metadata.ownerReferences. */
-export type OwnerReference = z.infer<typeof ownerReference>;
-/** Any Kubernetes object: checked metadata, everything else unknown. */
+export type ParsedOwnerReference = z.infer<typeof ownerReference>;
+/** Any Kubernetes object: validated metadata, everything else unknown. */
 export type KubeObject = z.infer<typeof kubeObject>;
 
-/** Names a collection of the API: "which kind of things". */
+/** Names a resource of the API: a GroupVersionResource and its scope. */
 export interface ResourceName {
-  /** API group; '' for the core group. */
+  /** API group, '' for the core group. */
   readonly group: string;
   readonly version: string;
-  /** Plural, lower case, as in URLs: 'deployments'. */
+  /** Plural in lower case, as in URLs, such as 'deployments'. */
   readonly plural: string;
   readonly namespaced: boolean;
 }
 
-/** Names one object within a collection. */
+/** Names one object of a resource. */
 export interface ObjectKey {
   readonly name: string;
   readonly namespace?: string | undefined;
 }
 
-/** Checks the metadata of a value from the API. Throws a ZodError that names the field. */
+/** Validates the metadata of a value from the API. Throws a ZodError that names the field. */
 export function parseObject(value: unknown): KubeObject {
   return kubeObject.parse(value);
 }

@@ -1,33 +1,41 @@
-// Reading from the API: one object, or a collection page by page. Reads are quorum reads unless a version is asked for.
+// Reads from the API: one object, or a collection page by page. Reads are quorum reads unless a resourceVersion is
+// given.
 import * as z from 'zod';
 import type { KubeClient } from './client.ts';
-import { AnswerError, isNotFound } from './errors.ts';
+import { isNotFound, ResponseError } from './errors.ts';
 import { type KubeObject, type ObjectKey, parseObject, type ResourceName } from './object.ts';
 import { collectionPath, objectPath } from './path.ts';
 
-/** Asks for metadata alone; objects come as PartialObjectMetadata (API concepts, "Metadata-only fetches"). */
-const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+/**
+ * Objects on a page, the default of client-go's pager. A page of full objects is far smaller than a function's memory.
+ */
+export const listPageSize = 500;
 
-/** Which part of a collection to list, and as of when. */
-export interface ListOptions {
+/** Requests metadata only: objects are PartialObjectMetadata (API concepts, "Metadata-only fetches"). */
+const metadataListType = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+
+/** Which objects of a collection to list, and as of which version. */
+export type ListOptions = {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Objects a page. */
+  /** Objects per page. */
   readonly limit?: number | undefined;
   readonly resourceVersion?: string | undefined;
-  /** Exact: that version or isGone. NotOlderThan: that or newer. Only with `resourceVersion`. */
+  /**
+   * Only with `resourceVersion`. Exact: that version, or an error isGone. NotOlderThan: that version or a newer one.
+   */
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
   readonly metadataOnly?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutSeconds?: number | undefined;
-}
+};
 
-/** One page of a list. All pages of one list carry the same resourceVersion. */
+/** One page of a list. All pages of a list have the same resourceVersion. */
 export interface ListPage<Item> {
   readonly items: readonly Item[];
   readonly resourceVersion: string;
-  /** Token of the next page; absent on the last one. */
+  /** Token of the next page. Absent on the last page. */
   readonly continue?: string;
 }
 
@@ -38,7 +46,7 @@ const listBody = z.object({
   items: z.array(z.unknown()).nullish(),
 });
 
-/** Reads one object; undefined when it is not there. */
+/** Reads one object. Returns undefined if it does not exist. */
 export async function getObject(
   client: KubeClient,
   resource: ResourceName,
@@ -55,8 +63,8 @@ export async function getObject(
 }
 
 /**
- * Lists a collection page by page, each one request. A continue token outlives about five minutes; after that, and for an
- * exact version that is compacted, the error isGone: what was listed so far is no whole list, start again.
+ * Lists a collection page by page, with one request per page. A continue token is valid for about five minutes. After
+ * that, and for an exact version that was compacted, the error isGone: the list is incomplete and has to be repeated.
  */
 export function listPages(
   client: KubeClient,
@@ -67,8 +75,8 @@ export function listPages(
 }
 
 /**
- * Lists as listPages does, with a parser of one's own. It gets each item with the kind and apiVersion that lists leave out. While the
- * next page is on its way nothing is kept of the last one but what the parser made.
+ * Lists as listPages does, with the given parser. The parser receives each item with the kind and apiVersion that lists
+ * omit. While the next page is requested, only the parsed items of the last one stay in memory.
  */
 export async function* listPagesAs<Item>(
   client: KubeClient,
@@ -84,27 +92,35 @@ export async function* listPagesAs<Item>(
   } while (token !== undefined);
 }
 
-/** Reads one page. Not within the generator, whose variables keep what was in them until it goes on: a page of full objects. */
+/**
+ * Reads one page. It is not part of the generator, whose variables would keep a page of full objects until it resumes.
+ */
 async function readPage<Item>(
   client: KubeClient,
   resource: ResourceName,
   parse: (item: unknown, defaults: ItemDefaults) => Item,
   token: string | undefined,
-  { namespace, limit = 500, metadataOnly = false, signal, timeoutSeconds, ...options }: ListOptions,
+  { namespace, limit = listPageSize, metadataOnly = false, signal, timeoutSeconds, ...options }: ListOptions,
 ): Promise<ListPage<Item>> {
   const path = collectionPath(resource, namespace);
   const { labelSelector, fieldSelector } = options;
   const { body } = await client.request({
     method: 'GET',
     path,
-    // A continue token carries its version; the API refuses to be told one beside it.
-    query: { labelSelector, fieldSelector, limit, continue: token, ...(token === undefined ? version(options) : {}) },
-    accept: metadataOnly ? METADATA_LIST : undefined,
+    // A continue token contains the version. The API rejects a resourceVersion next to it.
+    query: {
+      labelSelector,
+      fieldSelector,
+      limit,
+      continue: token,
+      ...(token === undefined ? versionQuery(options) : {}),
+    },
+    accept: metadataOnly ? metadataListType : undefined,
     signal,
     timeoutSeconds,
   });
   const list = listBody.safeParse(body);
-  if (!list.success) throw new AnswerError(`GET ${path}: the answer is not a list`, { cause: list.error });
+  if (!list.success) throw new ResponseError(`GET ${path}: the response is not a list`, { cause: list.error });
   const { metadata, items } = list.data;
   const defaults = itemDefaults(list.data);
   return {
@@ -114,13 +130,13 @@ async function readPage<Item>(
   };
 }
 
-/** What the items of a list are, where the items themselves do not say. */
-export interface ItemDefaults {
+/** The kind and apiVersion of a list's items, for items without their own. */
+export type ItemDefaults = {
   readonly apiVersion?: string;
   readonly kind?: string;
-}
+};
 
-function version({ resourceVersion, resourceVersionMatch }: ListOptions) {
+function versionQuery({ resourceVersion, resourceVersionMatch }: ListOptions) {
   return { resourceVersion, resourceVersionMatch };
 }
 

@@ -1,53 +1,55 @@
-// One HTTP exchange with an API server over node:http(s): connect deadline, whole deadline, cancellation, and every way the
-// network fails turned into one error. It does not look at what was answered; client.ts does.
+// One HTTP exchange with an API server over node:http(s): connect deadline, overall deadline, cancellation, and one
+// error type for every network failure. It does not interpret the response; client.ts does.
 import http from 'node:http';
 import https from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
-import type { Connection } from '../connection.ts';
+import type { Connection } from './connection.ts';
+import { isLoopback } from './connection.ts';
 import { ConnectError, DeadlineError } from './errors.ts';
-import { isLoopback } from '../loopback.ts';
 
-/** What goes over the wire. */
-export interface Outgoing {
-  /** 'GET /path', for messages. */
+/** A request, ready to be sent. */
+export type OutgoingRequest = {
+  /** Method and path, for error messages, such as 'GET /path'. */
   readonly label: string;
   readonly method: string;
   /** Path with query. */
   readonly target: string;
   readonly headers: http.OutgoingHttpHeaders;
   readonly body: string | undefined;
-  /** Cancels the exchange, before and after the headers of the answer. */
+  /** Cancels the exchange, before and after the headers of the response. */
   readonly signal: AbortSignal;
   readonly connectSeconds: number;
-}
+};
 
-/** Sends one request and resolves with the answer's headers, its body still to be read. */
-export interface Transport {
-  send(outgoing: Outgoing): Promise<http.IncomingMessage>;
+/** Sends a request and resolves at the headers of the response. Its body is still to be read. */
+export type Transport = {
+  send(outgoing: OutgoingRequest): Promise<http.IncomingMessage>;
   close(): void;
-}
+};
 
-/** Idle connections older than this are not reused: load balancers forget them silently (AWS NLB after 350 s). */
-const IDLE_SOCKET_MILLISECONDS = 60_000;
+/** Connections that are idle for longer are not reused: load balancers drop them silently (AWS NLB after 350 s). */
+const idleSocketMilliseconds = 60_000;
 
-/** Creates a transport with a keep-alive agent of its own. Throws a TypeError for a server that is neither https nor loopback http. */
+/**
+ * Creates a transport with its own keep-alive agent. Throws a TypeError unless the server is https or loopback http.
+ */
 export function createTransport(connection: Connection): Transport {
   const { server } = connection;
   const secure = server.protocol === 'https:';
   if (!secure && !(server.protocol === 'http:' && isLoopback(server.hostname))) {
-    throw new TypeError(`${server.origin}: an API server is reached over https (http only on this machine's loopback)`);
+    throw new TypeError(`${server.origin}: only https is allowed (http only on a loopback address)`);
   }
-  const keepAlive = { keepAlive: true, timeout: IDLE_SOCKET_MILLISECONDS };
+  const keepAlive = { keepAlive: true, timeout: idleSocketMilliseconds };
   const agent = secure ? new https.Agent(keepAlive) : new http.Agent(keepAlive);
-  const tlsNow = numberChanges(() => tlsOptions(connection));
-  // The agent's own name for a connection is everything of TLS in one text, made several times for each request.
+  const currentTls = numberChanges(() => tlsOptions(connection));
+  // The agent's default name of a connection is a text with all TLS options, built several times for each request.
   if (secure) agent.getName = ({ tls }: https.RequestOptions & { tls?: number } = {}) => `${tls}`;
-  // Copied by hand: `{ ...url }` is empty, and a path given to URL would be normalised ("..") behind our back.
+  // Copied field by field: `{ ...url }` is empty, and URL would normalize a path ("..").
   const host = server.hostname.replace(/^\[|\]$/g, '');
   const port = server.port === '' ? (secure ? 443 : 80) : Number(server.port);
   const prefix = server.pathname.replace(/\/+$/, '');
 
-  async function send(outgoing: Outgoing): Promise<http.IncomingMessage> {
+  async function send(outgoing: OutgoingRequest): Promise<http.IncomingMessage> {
     const options = {
       host,
       port,
@@ -55,21 +57,21 @@ export function createTransport(connection: Connection): Transport {
       method: outgoing.method,
       path: prefix + outgoing.target,
       headers: outgoing.headers,
-      // For each exchange, because they may change. The agent reuses a connection only for the same ones.
-      ...(secure ? tlsNow() : {}),
+      // Computed for each exchange, because they may change. The agent reuses a connection only for equal options.
+      ...(secure ? currentTls() : {}),
     };
     const attempt = () => exchange(secure ? https.request(options) : http.request(options), outgoing, connection);
     const first = await attempt();
-    // A kept-alive connection may have been closed by the server while we were idle (or a function was frozen): the
-    // request was then never read. POST is left out, because for it nobody can tell.
-    const answer = first === 'stale connection' ? await attempt() : first;
-    if (answer === 'stale connection') throw new ConnectError(`${outgoing.label}: connection lost before an answer`);
-    return answer;
+    // The server may have closed a kept-alive connection while this process was idle or the function was frozen. The
+    // server then never read the request. A POST is not retried, because it may have been executed.
+    const response = first === 'stale connection' ? await attempt() : first;
+    if (response === 'stale connection') throw new ConnectError(`${outgoing.label}: connection lost before a response`);
+    return response;
   }
   return { send, close: () => agent.destroy() };
 }
 
-/** Adds a number to options, another one whenever they are not what they were. */
+/** Adds a number to the options, and increments it whenever they change. */
 function numberChanges(options: () => TlsOptions): () => TlsOptions & { readonly tls: number } {
   let last: TlsOptions | undefined;
   let tls = 0;
@@ -83,23 +85,23 @@ function numberChanges(options: () => TlsOptions): () => TlsOptions & { readonly
 
 function exchange(
   request: http.ClientRequest,
-  outgoing: Outgoing,
+  outgoing: OutgoingRequest,
   connection: Connection,
 ): Promise<http.IncomingMessage | 'stale connection'> {
   const { label, signal } = outgoing;
   return new Promise((resolve, reject) => {
     const abort = () => request.destroy(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
-    const settle = () => {
-      // After the headers the reader of the body has to hear of the signal as well, so the listener stays until the end.
+    const removeListenerOnClose = () => {
+      // The signal also cancels the reading of the body, so the listener stays until the request is closed.
       request.once('close', () => signal.removeEventListener('abort', abort));
     };
     limitConnect(request, connection.server.protocol === 'https:', outgoing.connectSeconds, label);
     request.once('response', (response) => {
-      settle();
+      removeListenerOnClose();
       resolve(response);
     });
     request.on('error', (error) => {
-      settle();
+      removeListenerOnClose();
       if (signal.aborted) reject(signal.reason);
       else if (request.reusedSocket && outgoing.method !== 'POST' && codeOf(error) === 'ECONNRESET')
         resolve('stale connection');
@@ -111,59 +113,59 @@ function exchange(
   });
 }
 
-/** Gives a request so long for its connection, TLS included; then it fails with a ConnectError. */
+/** Fails a request with a ConnectError if it has no connection, including TLS, within the given time. */
 export function limitConnect(request: http.ClientRequest, secure: boolean, seconds: number, label: string): void {
   request.once('socket', (socket) => {
     if (!socket.connecting) return;
-    const connecting = setTimeout(() => {
+    const timer = setTimeout(() => {
       request.destroy(new ConnectError(`${label}: no connection within ${seconds} s`));
     }, seconds * 1000);
-    const settle = () => clearTimeout(connecting);
-    socket.once(secure ? 'secureConnect' : 'connect', settle);
-    request.once('close', settle);
+    const clear = () => clearTimeout(timer);
+    socket.once(secure ? 'secureConnect' : 'connect', clear);
+    request.once('close', clear);
   });
 }
 
-/** What Node says of a certificate that it does not accept (tls.X509CertificateError), and of one for another name. */
+/** Node's codes for an untrusted certificate (tls.X509CertificateError), and for one with a different name. */
 const certificateCode =
   /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA$|HOSTNAME_MISMATCH$|ERR_TLS_CERT_ALTNAME_)/;
 
 /**
- * Turns an error of a socket into a ConnectError; the error itself is the cause, its code is in the message, and what to do about a
- * certificate that was not accepted.
+ * Turns an error of a socket into a ConnectError with the error as its cause. For an untrusted certificate, the message
+ * contains the code and the connection's advice.
  */
 export function connectError(
   label: string,
   error: unknown,
-  { whenUntrusted }: Pick<Connection, 'whenUntrusted'> = {},
+  { untrustedAdvice }: Pick<Connection, 'untrustedAdvice'> = {},
 ): ConnectError {
   if (error instanceof ConnectError) return error;
-  // Node's own advice is for whoever starts it: an authority of the system's.
+  // Node's own advice is cut off: it is to add the authority to the system's.
   const [text = ''] = (error instanceof Error ? error.message : String(error)).split('; if the root CA');
   const code = codeOf(error) ?? '';
-  const advice = whenUntrusted !== undefined && certificateCode.test(code) ? ` (${code}); ${whenUntrusted}` : '';
+  const advice = untrustedAdvice !== undefined && certificateCode.test(code) ? ` (${code}); ${untrustedAdvice}` : '';
   return new ConnectError(`${label}: ${text === '' ? code || 'no connection' : text}${advice}`, { cause: error });
 }
 
-/** Combines a caller's signal with a deadline. The reason of the latter is a DeadlineError. Always call `clear`. */
+/** Combines a signal with a deadline, whose reason is a DeadlineError. The caller must call `clear`. */
 export function deadline(
   label: string,
   seconds: number,
   signal: AbortSignal | undefined,
 ): { signal: AbortSignal; clear(): void } {
   const controller = new AbortController();
-  const onAbort = () => controller.abort(signal?.reason);
+  const abort = () => controller.abort(signal?.reason);
   const timer = setTimeout(
-    () => controller.abort(new DeadlineError(`${label}: no answer within ${seconds} s`)),
+    () => controller.abort(new DeadlineError(`${label}: no response within ${seconds} s`)),
     seconds * 1000,
   );
-  if (signal?.aborted === true) onAbort();
-  signal?.addEventListener('abort', onAbort);
+  if (signal?.aborted === true) abort();
+  signal?.addEventListener('abort', abort);
   return {
     signal: controller.signal,
     clear: () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
+      signal?.removeEventListener('abort', abort);
     },
   };
 }
@@ -172,7 +174,7 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Whom to trust and who we are, as Node takes it. */
+/** The TLS options of Node: the trusted authorities and the client certificate. */
 export type TlsOptions = {
   readonly rejectUnauthorized: boolean;
   readonly ca?: string;
@@ -181,11 +183,11 @@ export type TlsOptions = {
   readonly key?: string;
 };
 
-/** Makes Node's options of a connection. */
+/** Returns Node's TLS options for a connection. */
 export function tlsOptions(connection: Connection): TlsOptions {
   const { ca, serverName, clientCertificate } = connection;
   return {
-    // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment cannot turn it off.
+    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment cannot turn verification off.
     rejectUnauthorized: connection.insecureSkipTlsVerify !== true,
     ...(ca === undefined ? {} : { ca }),
     ...(serverName === undefined ? {} : { servername: serverName }),

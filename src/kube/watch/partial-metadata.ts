@@ -1,19 +1,20 @@
-// The watcher keeps one of these per object of every kind it watches, so it is cut down while it is parsed: managedFields
-// and annotations (which may hold a whole spec, a Secret's data included) are let go before anything can store them.
-import { AnswerError } from '../client/errors.ts';
-import { isRecord } from '../record.ts';
+// The metadata that the watcher keeps for every object that it watches. It is reduced while it is parsed: managedFields
+// and unneeded annotations are dropped before they are stored. An annotation may contain a whole spec, even a Secret's
+// data.
+import { isRecord } from '../../core/json.ts';
+import { ResponseError } from '../client/errors.ts';
 
-/** An owner reference, as far as finding the owner needs it. */
-export interface HeadOwner {
+/** The fields of an owner reference that identify the owner. */
+export type OwnerReference = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
   readonly controller: boolean;
-}
+};
 
-/** What the watcher knows of an object. */
-export interface ObjectHead {
+/** The metadata that the watcher keeps of an object. */
+export type PartialObjectMetadata = {
   readonly uid: string;
   readonly resourceVersion: string;
   /** Absent for kinds without one (ConfigMap, Secret, Service, Namespace). */
@@ -21,78 +22,78 @@ export interface ObjectHead {
   readonly deleting: boolean;
   readonly namespace?: string;
   readonly name: string;
-  readonly owners: readonly HeadOwner[];
-  /** Those asked for that are there; absent when none is. */
+  readonly owners: readonly OwnerReference[];
+  /** The selected ones that the object has. Absent if it has none of them. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Those asked for that are there; absent when none is. */
+  /** The selected ones that the object has. Absent if it has none of them. */
   readonly annotations?: Readonly<Record<string, string>>;
-}
+};
 
-/** Which labels and annotations to keep. */
-export interface WantedMetadata {
+/** The labels and annotations to keep. */
+export type DesiredMetadata = {
   readonly labels?: readonly string[] | 'all';
   readonly annotations?: readonly string[] | 'all';
-}
+};
 
-/** One array for all objects without an owner. */
-const NO_OWNERS: readonly HeadOwner[] = Object.freeze([]);
+/** Shared by all objects without an owner, to save memory. */
+const noOwners: readonly OwnerReference[] = Object.freeze([]);
 
-/** Parses an object, or its PartialObjectMetadata, into a head. Throws an AnswerError that names the missing field. */
-export function parseHead(value: unknown, wanted: WantedMetadata = {}): ObjectHead {
+/** Parses an object or its PartialObjectMetadata. Throws a ResponseError that names the missing field. */
+export function parsePartialMetadata(value: unknown, desired: DesiredMetadata = {}): PartialObjectMetadata {
   const metadata = record(record(value)?.metadata);
   if (metadata === undefined) throw missing('metadata');
   const { generation, namespace } = metadata;
-  const labels = pick(metadata.labels, wanted.labels);
-  const annotations = pick(metadata.annotations, wanted.annotations);
+  const labels = selectKeys(metadata.labels, desired.labels);
+  const annotations = selectKeys(metadata.annotations, desired.annotations);
   return {
-    uid: text(metadata, 'uid'),
-    resourceVersion: text(metadata, 'resourceVersion'),
+    uid: requireText(metadata, 'uid'),
+    resourceVersion: requireText(metadata, 'resourceVersion'),
     ...(typeof generation === 'number' ? { generation } : {}),
     deleting: typeof metadata.deletionTimestamp === 'string',
     ...(typeof namespace === 'string' ? { namespace } : {}),
-    name: text(metadata, 'name'),
+    name: requireText(metadata, 'name'),
     owners: parseOwners(metadata.ownerReferences),
     ...(labels === undefined ? {} : { labels }),
     ...(annotations === undefined ? {} : { annotations }),
   };
 }
 
-/** Reads metadata.resourceVersion alone, all that a bookmark has. Throws an AnswerError when it is missing. */
-export function parseVersion(value: unknown): string {
+/** Parses metadata.resourceVersion, the only field of a bookmark. Throws a ResponseError if it is missing. */
+export function parseResourceVersion(value: unknown): string {
   const metadata = record(record(value)?.metadata);
   if (metadata === undefined) throw missing('metadata');
-  return text(metadata, 'resourceVersion');
+  return requireText(metadata, 'resourceVersion');
 }
 
-function parseOwners(value: unknown): readonly HeadOwner[] {
-  if (!Array.isArray(value) || value.length === 0) return NO_OWNERS;
+function parseOwners(value: unknown): readonly OwnerReference[] {
+  if (!Array.isArray(value) || value.length === 0) return noOwners;
   return value.map((one) => {
     const owner = record(one) ?? {};
     return {
-      apiVersion: text(owner, 'apiVersion'),
-      kind: text(owner, 'kind'),
-      name: text(owner, 'name'),
-      uid: text(owner, 'uid'),
+      apiVersion: requireText(owner, 'apiVersion'),
+      kind: requireText(owner, 'kind'),
+      name: requireText(owner, 'name'),
+      uid: requireText(owner, 'uid'),
       controller: owner.controller === true,
     };
   });
 }
 
-function pick(value: unknown, wanted: readonly string[] | 'all' = []): Record<string, string> | undefined {
+function selectKeys(value: unknown, desired: readonly string[] | 'all' = []): Record<string, string> | undefined {
   const source = record(value);
   if (source === undefined) return undefined;
-  const picked: Record<string, string> = {};
+  const selected: Record<string, string> = {};
   let found = false;
-  for (const name of wanted === 'all' ? Object.keys(source) : wanted) {
+  for (const name of desired === 'all' ? Object.keys(source) : desired) {
     const one = source[name];
     if (typeof one !== 'string') continue;
-    picked[name] = one;
+    selected[name] = one;
     found = true;
   }
-  return found ? picked : undefined;
+  return found ? selected : undefined;
 }
 
-function text(from: Readonly<Record<string, unknown>>, field: string): string {
+function requireText(from: Readonly<Record<string, unknown>>, field: string): string {
   const value = from[field];
   if (typeof value !== 'string' || value === '') throw missing(field);
   return value;
@@ -102,6 +103,6 @@ function record(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-function missing(field: string): AnswerError {
-  return new AnswerError(`an object without ${field}`);
+function missing(field: string): ResponseError {
+  return new ResponseError(`an object has no ${field}`);
 }

@@ -1,9 +1,10 @@
-// Whose an object is: the controller reference says so, and the selector must agree. What nobody controls and the selector picks is
-// taken, and what the selector no longer picks is let go (controller_ref_manager.go).
+// Ownership of an object: its controller reference decides, and the owner's selector must match. An object without a
+// controller that the selector matches is adopted; an object that the selector no longer matches is released
+// (controller_ref_manager.go).
 import type { WorkloadCluster } from './cluster.ts';
 import type { Selector, WorkloadKind, WorkloadObject } from './objects.ts';
 
-/** Returns the objects of a kind that are the owner's, after taking and letting go. An owner that is being deleted takes none. */
+/** Returns the owner's objects of a kind, after adopting and releasing. An owner that is being deleted adopts none. */
 export async function claim<T extends WorkloadObject, O extends WorkloadObject>(
   cluster: WorkloadCluster,
   kind: WorkloadKind<T>,
@@ -13,48 +14,48 @@ export async function claim<T extends WorkloadObject, O extends WorkloadObject>(
   const claimed: T[] = [];
   for (const one of await cluster.list(kind, namespace)) {
     const { ownerReferences = [], labels = {} } = one.metadata;
-    const controller = ownerReferences.find((reference) => reference.controller === true);
-    const picked = selects(owner.selector, labels);
+    const controller = ownerReferences.find((one) => one.controller === true);
+    const matches = selects(owner.selector, labels);
     const withOwners = (references: readonly object[]) => ({
       ...one,
       metadata: { ...one.metadata, ownerReferences: references },
     });
     if (controller?.uid === uid) {
-      if (picked || deletionTimestamp !== undefined) claimed.push(one);
+      if (matches || deletionTimestamp !== undefined) claimed.push(one);
       else {
-        const others = ownerReferences.filter((reference) => reference.uid !== uid);
+        const others = ownerReferences.filter((one) => one.uid !== uid);
         await cluster.replace(kind, one, withOwners(others));
       }
     } else if (
       controller === undefined &&
-      picked &&
+      matches &&
       deletionTimestamp === undefined &&
       one.metadata.deletionTimestamp === undefined
     ) {
-      const ours = controllerReference(owner.kind, owner.object);
-      claimed.push(await cluster.replace(kind, one, withOwners([...ownerReferences, ours])));
+      const reference = controllerReference(owner.kind, owner.object);
+      claimed.push(await cluster.replace(kind, one, withOwners([...ownerReferences, reference])));
     }
   }
   return claimed;
 }
 
-/** Makes the reference that a child carries. */
+/** Creates the controller reference of a child. */
 export function controllerReference<O extends WorkloadObject>({ apiVersion, kind }: WorkloadKind<O>, owner: O): object {
   const { name, uid } = owner.metadata;
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** Tells whether a label selector picks these labels. */
+/** Returns whether a label selector matches these labels. */
 export function selects(
   { matchLabels = {}, matchExpressions = [] }: Selector,
   labels: Readonly<Record<string, string>>,
 ): boolean {
-  const fits = matchExpressions.every(({ key, operator, values = [] }) => {
+  const expressionsMatch = matchExpressions.every(({ key, operator, values = [] }) => {
     const value = labels[key];
     if (operator === 'Exists') return value !== undefined;
     if (operator === 'DoesNotExist') return value === undefined;
-    const among = value !== undefined && values.includes(value);
-    return operator === 'In' ? among : !among;
+    const isListed = value !== undefined && values.includes(value);
+    return operator === 'In' ? isListed : !isListed;
   });
-  return fits && Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
+  return expressionsMatch && Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
 }

@@ -1,5 +1,6 @@
-// The stand-in's way into the API: fresh reads, and whole objects written with the version they were read at, as
-// kube-controller-manager writes them. It keeps no copy of anything, so it is never wrong about what it has just made.
+// The workload simulator's access to the API: uncached reads, and writes of whole objects with the resourceVersion they
+// were read at, as kube-controller-manager writes them. It has no cache, so it always reads its own writes.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
@@ -8,22 +9,25 @@ import { collectionPath, objectPath } from '../../kube/client/path.ts';
 import { getObject, listPages } from '../../kube/client/read.ts';
 import type { WorkloadKind, WorkloadObject } from './objects.ts';
 
-/** Reads and writes of workloads. Errors are the client's; a conflict means that a newer version is on its way to us. */
+/**
+ * Reads and writes of workloads. Errors are the client's. A conflict means that a watch event with a newer version
+ * follows.
+ */
 export type WorkloadCluster = {
   get<T extends WorkloadObject>(kind: WorkloadKind<T>, key: ObjectKey): Promise<T | undefined>;
   list<T extends WorkloadObject>(kind: WorkloadKind<T>, namespace: string): Promise<readonly T[]>;
   create<T extends WorkloadObject>(kind: WorkloadKind<T>, namespace: string, object: object): Promise<T>;
-  /** Writes the object, unless `changed` is what it was. */
+  /** Writes the object, unless `changed` is equal to `live`. */
   replace<T extends WorkloadObject>(kind: WorkloadKind<T>, live: T, changed: object): Promise<T>;
-  /** Writes the status, and annotations, unless both are what they were. */
+  /** Writes the status and annotations, unless both are equal to those of `live`. */
   replaceStatus<T extends WorkloadObject>(kind: WorkloadKind<T>, live: T, changed: object): Promise<T>;
-  /** Deletes this very object; one that is gone already is fine. */
+  /** Deletes this object, matched by uid; an object that no longer exists is not an error. */
   remove<T extends WorkloadObject>(kind: WorkloadKind<T>, live: T): Promise<void>;
 };
 
 const query = { fieldManager: 'kube-controller-manager' };
 
-/** Creates the way in. Every call ends when the signal aborts. */
+/** Creates the access. Every request ends when the signal aborts. */
 export function createWorkloadCluster(client: KubeClient, signal: AbortSignal): WorkloadCluster {
   const put = async <T extends WorkloadObject>(
     kind: WorkloadKind<T>,

@@ -1,10 +1,11 @@
-// What a Deployment says of itself: sums over its ReplicaSets' statuses, never over pods (deployment/sync.go, progress.go).
+// The status of a Deployment: sums over the statuses of its ReplicaSets, never over pods (deployment/sync.go,
+// progress.go).
 import type { Deployment, ReplicaSet } from './objects.ts';
-import { boundsOf } from '../../local/workloads/rollout.ts';
+import { rollingUpdateLimits } from './rollout.ts';
 
-type Said = { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string };
+type ConditionValue = { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string };
 
-/** Makes the status. `current` is the name of the ReplicaSet of the present template. */
+/** Creates the status. `current` is the name of the ReplicaSet of the present template. */
 export function deploymentStatus(
   deployment: Deployment,
   current: string | undefined,
@@ -22,8 +23,8 @@ export function deploymentStatus(
     availableReplicas: sum('availableReplicas'),
     unavailableReplicas: Math.max(0, wanted - sum('availableReplicas')),
   };
-  const { replicas, maxUnavailable } = boundsOf(deployment);
-  const available: Said =
+  const { replicas, maxUnavailable } = rollingUpdateLimits(deployment);
+  const available: ConditionValue =
     counts.availableReplicas >= replicas - maxUnavailable
       ? { status: 'True', reason: 'MinimumReplicasAvailable', message: 'Deployment has minimum availability.' }
       : {
@@ -33,23 +34,23 @@ export function deploymentStatus(
         };
   const before = deployment.status?.conditions ?? [];
   const time = now().toISOString().replace(/\.\d+/, '');
-  const condition = (type: string, said: Said | undefined): readonly object[] => {
+  const condition = (type: string, value: ConditionValue | undefined): readonly object[] => {
     const was = before.find((one) => one.type === type);
-    if (said === undefined) return was === undefined ? [] : [was];
-    if (was?.status === said.status && was.reason === said.reason && was.message === said.message) return [was];
-    const lastTransitionTime = was?.status === said.status ? was.lastTransitionTime : time;
-    return [{ type, ...said, lastUpdateTime: time, lastTransitionTime }];
+    if (value === undefined) return was === undefined ? [] : [was];
+    if (was?.status === value.status && was.reason === value.reason && was.message === value.message) return [was];
+    const lastTransitionTime = was?.status === value.status ? was.lastTransitionTime : time;
+    return [{ type, ...value, lastUpdateTime: time, lastTransitionTime }];
   };
   return {
     observedGeneration: deployment.metadata.generation ?? 0,
-    // Zero is left out, as Go leaves it out.
+    // Zero values are omitted, as Go's omitempty does.
     ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
     terminatingReplicas: 0,
     conditions: [...condition('Available', available), ...condition('Progressing', progress())],
   };
 
-  /** Undefined: as it was said before. A rollout that is done stays done until there is another template. */
-  function progress(): Said | undefined {
+  /** Returns undefined to keep the condition. A completed rollout stays completed until the template changes. */
+  function progress(): ConditionValue | undefined {
     if (current === undefined) return undefined;
     const { updatedReplicas, availableReplicas } = counts;
     const reason = before.find(({ type }) => type === 'Progressing')?.reason;

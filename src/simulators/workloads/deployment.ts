@@ -1,22 +1,30 @@
-// Deployment → ReplicaSets: one for each template it ever had, the newest with the pods (deployment_controller.go). While it is
-// being deleted only its status is kept.
+// Deployment → ReplicaSets: one for each template it has had; the newest one has the pods (deployment_controller.go).
+// While the Deployment is being deleted, only its status is updated.
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectKey } from '../../kube/client/object.ts';
 import { claim, controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import { deploymentStatus } from './deployment-status.ts';
 import { type Deployment, deployments, type ReplicaSet, replicaSets } from './objects.ts';
-import { boundsOf, growNew, type SetSize, shrinkOld } from '../../local/workloads/rollout.ts';
+import { rollingUpdateLimits, type SetSize, scaleDownOld, scaleUpNew } from './rollout.ts';
 import { templateHash } from './template-hash.ts';
 
-const HASH = 'pod-template-hash';
-const REVISION = 'deployment.kubernetes.io/revision';
-const DESIRED = 'deployment.kubernetes.io/desired-replicas';
-const MAXIMUM = 'deployment.kubernetes.io/max-replicas';
-/** Annotations that stay with the Deployment (deployment_util.go). */
-const NOT_COPIED = ['kubectl.kubernetes.io/last-applied-configuration', REVISION, DESIRED, MAXIMUM];
+const hashLabel = 'pod-template-hash';
+const revisionKey = 'deployment.kubernetes.io/revision';
+const desiredAnnotation = 'deployment.kubernetes.io/desired-replicas';
+const maximumAnnotation = 'deployment.kubernetes.io/max-replicas';
+/** Annotations that are not copied to ReplicaSets (deployment_util.go). */
+const notCopied = [
+  'kubectl.kubernetes.io/last-applied-configuration',
+  revisionKey,
+  desiredAnnotation,
+  maximumAnnotation,
+];
 
-/** Makes a Deployment so. Caveats: a scale in mid-rollout is not spread in proportion, and no rollout runs out of time. */
+/**
+ * Reconciles a Deployment. Caveats: a scale-down during a rollout is not proportional, and a rollout has no progress
+ * deadline.
+ */
 export async function reconcileDeployment(cluster: WorkloadCluster, key: ObjectKey, now: () => Date): Promise<void> {
   const deployment = await cluster.get(deployments, key);
   if (deployment === undefined) return;
@@ -30,52 +38,55 @@ export async function reconcileDeployment(cluster: WorkloadCluster, key: ObjectK
     const others = sets.filter((set) => set !== current);
     const highest = Math.max(0, ...others.map(revisionOf));
     const revision = Math.max(highest + 1, current === undefined ? 0 : revisionOf(current));
-    const noted = { [REVISION]: String(revision) };
+    const revisionAnnotation = { [revisionKey]: String(revision) };
     current =
       current === undefined
-        ? await createSet(cluster, deployment, others, noted)
-        : await cluster.replace(replicaSets, current, annotated(current, deployment, noted));
-    annotations = { ...annotations, ...noted };
+        ? await createSet(cluster, deployment, others, revisionAnnotation)
+        : await cluster.replace(replicaSets, current, annotated(current, deployment, revisionAnnotation));
+    annotations = { ...annotations, ...revisionAnnotation };
   }
   const old = sets.filter(({ metadata }) => metadata.uid !== current?.metadata.uid);
-  const after = mayAct ? await resize(cluster, deployment, current, old) : sets;
-  // By way of the status, where an annotation raises no generation: that is how kube-controller-manager notes the revision.
+  const updatedSets = mayAct ? await resize(cluster, deployment, current, old) : sets;
+  // kube-controller-manager writes the revision together with the status: an annotation does not change the generation
+  // there.
   await cluster.replaceStatus(deployments, deployment, {
     ...deployment,
     metadata: { ...deployment.metadata, ...(annotations === undefined ? {} : { annotations }) },
-    status: deploymentStatus(deployment, current?.metadata.name, after, now),
+    status: deploymentStatus(deployment, current?.metadata.name, updatedSets, now),
   });
-  if (mayAct) await forget(cluster, deployment, old);
+  if (mayAct) await cleanupDeployment(cluster, deployment, old);
 }
 
 async function createSet(
   cluster: WorkloadCluster,
   deployment: Deployment,
   others: readonly ReplicaSet[],
-  noted: Readonly<Record<string, string>>,
+  revisionAnnotation: Readonly<Record<string, string>>,
 ): Promise<ReplicaSet> {
   const { metadata, spec } = deployment;
   const hash = templateHash(spec.template);
-  const labels = { ...spec.template.metadata.labels, [HASH]: hash };
+  const labels = { ...spec.template.metadata.labels, [hashLabel]: hash };
   const replicas =
-    spec.strategy.type === 'RollingUpdate' ? growNew(boundsOf(deployment), sizeOf(undefined), others.map(sizeOf)) : 0;
-  const fresh = {
+    spec.strategy.type === 'RollingUpdate'
+      ? scaleUpNew(rollingUpdateLimits(deployment), sizeOf(undefined), others.map(sizeOf))
+      : 0;
+  const newSet = {
     metadata: {
       name: `${metadata.name}-${hash}`,
       labels,
-      annotations: annotationsFor(deployment, noted),
+      annotations: annotationsFor(deployment, revisionAnnotation),
       ownerReferences: [controllerReference(deployments, deployment)],
     },
     spec: {
       replicas,
-      selector: { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, [HASH]: hash } },
+      selector: { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, [hashLabel]: hash } },
       template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
     },
   };
-  return cluster.create(replicaSets, metadata.namespace, fresh);
+  return cluster.create(replicaSets, metadata.namespace, newSet);
 }
 
-/** Takes one step towards the wanted sizes, and returns the sets as they are then. */
+/** Takes one step towards the desired sizes, and returns the sets after it. */
 async function resize(
   cluster: WorkloadCluster,
   deployment: Deployment,
@@ -93,24 +104,28 @@ async function resize(
   const newest = current ?? old.at(-1);
   if (newest === undefined) return [];
   const rest = old.filter((set) => set !== newest);
-  // Nothing rolls: only the size can be wrong.
+  // No rollout is in progress: only the size can differ.
   if (spec.paused === true || rest.every((set) => set.spec.replicas === 0 && (set.status?.replicas ?? 0) === 0)) {
     return [...rest, await scale(newest, spec.replicas)];
   }
   const olds = rest.map(sizeOf);
   if (spec.strategy.type === 'Recreate') {
-    const emptied = await Promise.all(rest.map((set) => scale(set, 0)));
-    return [...emptied, newest];
+    const scaledDown = await Promise.all(rest.map((set) => scale(set, 0)));
+    return [...scaledDown, newest];
   }
-  const bounds = boundsOf(deployment);
-  const grown = await scale(newest, growNew(bounds, sizeOf(newest), olds));
-  if (grown !== newest) return [...rest, grown];
-  const sizes = shrinkOld(bounds, sizeOf(newest), olds);
+  const limits = rollingUpdateLimits(deployment);
+  const scaledUp = await scale(newest, scaleUpNew(limits, sizeOf(newest), olds));
+  if (scaledUp !== newest) return [...rest, scaledUp];
+  const sizes = scaleDownOld(limits, sizeOf(newest), olds);
   return [...(await Promise.all(rest.map((set, index) => scale(set, sizes[index] ?? 0)))), newest];
 }
 
-/** Removes the oldest sets without pods beyond what the Deployment wants to remember. */
-async function forget(cluster: WorkloadCluster, { spec }: Deployment, old: readonly ReplicaSet[]): Promise<void> {
+/** Removes the oldest sets without pods beyond revisionHistoryLimit (Kubernetes' cleanupDeployment). */
+async function cleanupDeployment(
+  cluster: WorkloadCluster,
+  { spec }: Deployment,
+  old: readonly ReplicaSet[],
+): Promise<void> {
   const idle = old.filter((set) => set.spec.replicas === 0 && (set.status?.replicas ?? 0) === 0);
   for (const set of idle.slice(0, Math.max(0, old.length - spec.revisionHistoryLimit))) {
     await cluster.remove(replicaSets, set);
@@ -123,25 +138,25 @@ function annotated(set: ReplicaSet, deployment: Deployment, more: Readonly<Recor
 }
 
 function annotationsFor(deployment: Deployment, more: Readonly<Record<string, string>>): Record<string, string> {
-  const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => !NOT_COPIED.includes(name));
-  const { replicas, maxSurge } = boundsOf(deployment);
+  const copied = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => !notCopied.includes(name));
+  const { replicas, maxSurge } = rollingUpdateLimits(deployment);
   return {
     ...Object.fromEntries(copied),
-    [DESIRED]: String(replicas),
-    [MAXIMUM]: String(replicas + maxSurge),
+    [desiredAnnotation]: String(replicas),
+    [maximumAnnotation]: String(replicas + maxSurge),
     ...more,
   };
 }
 
 function plainTemplate({ spec: { template } }: ReplicaSet): object {
-  const { [HASH]: _, ...labels } = template.metadata.labels ?? {};
+  const { [hashLabel]: _, ...labels } = template.metadata.labels ?? {};
   return { ...template, metadata: { ...template.metadata, labels } };
 }
 
 function revisionOf({ metadata }: ReplicaSet): number {
-  return Number(metadata.annotations?.[REVISION] ?? 0);
+  return Number(metadata.annotations?.[revisionKey] ?? 0);
 }
 
 function sizeOf(set: ReplicaSet | undefined): SetSize {
-  return { wanted: set?.spec.replicas ?? 0, available: set?.status?.availableReplicas ?? 0 };
+  return { desired: set?.spec.replicas ?? 0, available: set?.status?.availableReplicas ?? 0 };
 }

@@ -1,20 +1,20 @@
-// Service → EndpointSlices: the pods that a selector picks, with the ports that each of them has under the Service's names
-// (endpointslice/reconciler.go). IPv4 only, and one slice for each set of ports, however many pods.
+// Service → EndpointSlices: the pods that a selector matches, with the port numbers that each pod has for the Service's
+// ports (endpointslice/reconciler.go). IPv4 only, and one slice for each set of ports, without a limit of endpoints.
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectKey } from '../../kube/client/object.ts';
 import { controllerReference, selects } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import { type EndpointSlice, endpointSlices, isReady, type Pod, pods, type Service, services } from './objects.ts';
 
-/** Which Service a slice belongs to. */
+/** The label with the name of a slice's Service. */
 export const serviceNameLabel = 'kubernetes.io/service-name';
-const MANAGED_BY = { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
-const HEADLESS = 'service.kubernetes.io/headless';
+const managedBy = { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
+const headlessLabel = 'service.kubernetes.io/headless';
 
-/** Without a pod neither is said; the API shows both as null. */
+/** Without a pod both fields are absent; the API shows them as null. */
 type Content = { readonly endpoints?: readonly object[]; readonly ports?: readonly object[] };
 
-/** Makes a Service's slices so. One without a selector has slices that somebody else writes. */
+/** Reconciles the slices of a Service. The slices of a Service without a selector are written by other clients. */
 export async function reconcileService(cluster: WorkloadCluster, key: ObjectKey): Promise<void> {
   const service = await cluster.get(services, key);
   if (service === undefined || service.metadata.deletionTimestamp !== undefined) return;
@@ -23,60 +23,60 @@ export async function reconcileService(cluster: WorkloadCluster, key: ObjectKey)
   if (selector === undefined || type === 'ExternalName') return;
   const labels = {
     ...ownLabels,
-    ...MANAGED_BY,
+    ...managedBy,
     [serviceNameLabel]: name,
-    ...(clusterIP === 'None' ? { [HEADLESS]: '' } : {}),
+    ...(clusterIP === 'None' ? { [headlessLabel]: '' } : {}),
   };
-  const picked = (await cluster.list(pods, namespace)).filter(
+  const selected = (await cluster.list(pods, namespace)).filter(
     ({ metadata, status }) =>
       selects({ matchLabels: selector }, metadata.labels ?? {}) &&
       status?.podIP !== undefined &&
       status.phase !== 'Succeeded' &&
       status.phase !== 'Failed',
   );
-  const left = (await cluster.list(endpointSlices, namespace)).filter(
+  const remaining = (await cluster.list(endpointSlices, namespace)).filter(
     ({ metadata }) =>
       metadata.labels?.[serviceNameLabel] === name &&
       metadata.ownerReferences?.some(({ uid }) => uid === service.metadata.uid) === true,
   );
-  // A slice keeps its ports as long as it can; what then is left over takes the contents that have none.
-  const homeless: Content[] = [];
-  for (const content of contentsOf(service, picked)) {
-    const at = left.findIndex(({ ports }) => isDeepStrictEqual(ports ?? [], content.ports ?? []));
-    const [slice] = at === -1 ? [] : left.splice(at, 1);
-    if (slice === undefined) homeless.push(content);
-    else await fill(cluster, slice, labels, content);
+  // A slice keeps its set of ports if possible. The remaining slices take the contents that have no slice.
+  const unplaced: Content[] = [];
+  for (const content of contentsOf(service, selected)) {
+    const at = remaining.findIndex(({ ports }) => isDeepStrictEqual(ports ?? [], content.ports ?? []));
+    const [slice] = at === -1 ? [] : remaining.splice(at, 1);
+    if (slice === undefined) unplaced.push(content);
+    else await updateSlice(cluster, slice, labels, content);
   }
-  for (const content of homeless) {
-    const slice = left.shift();
-    if (slice !== undefined) await fill(cluster, slice, labels, content);
+  for (const content of unplaced) {
+    const slice = remaining.shift();
+    if (slice !== undefined) await updateSlice(cluster, slice, labels, content);
     else {
       const ownerReferences = [controllerReference(services, service)];
       const metadata = { generateName: `${name}-`, labels, ownerReferences };
       await cluster.create(endpointSlices, namespace, { metadata, addressType: 'IPv4', ...content });
     }
   }
-  for (const slice of left) await cluster.remove(endpointSlices, slice);
+  for (const slice of remaining) await cluster.remove(endpointSlices, slice);
 }
 
-function fill(
+function updateSlice(
   cluster: WorkloadCluster,
   slice: EndpointSlice,
   labels: Readonly<Record<string, string>>,
   content: Content,
 ): Promise<EndpointSlice> {
   const { endpoints, ports, ...rest } = slice;
-  // The API shows an empty list as none.
-  const same = (live: unknown, wanted: unknown) => isDeepStrictEqual(live ?? [], wanted ?? []);
-  const isFilled = same(endpoints, content.endpoints) && same(ports, content.ports);
-  if (isFilled && isDeepStrictEqual(slice.metadata.labels, labels)) return Promise.resolve(slice);
+  // The API shows an empty list as null.
+  const isEqual = (live: unknown, wanted: unknown) => isDeepStrictEqual(live ?? [], wanted ?? []);
+  const isCurrent = isEqual(endpoints, content.endpoints) && isEqual(ports, content.ports);
+  if (isCurrent && isDeepStrictEqual(slice.metadata.labels, labels)) return Promise.resolve(slice);
   return cluster.replace(endpointSlices, slice, { ...rest, metadata: { ...slice.metadata, labels }, ...content });
 }
 
-/** One content for each set of ports; without any pod, an empty one. */
-function contentsOf(service: Service, picked: readonly Pod[]): readonly Content[] {
+/** Returns one content for each set of ports, or an empty one if there are no pods. */
+function contentsOf(service: Service, selected: readonly Pod[]): readonly Content[] {
   const bySet = new Map<string, { readonly ports: readonly object[]; readonly endpoints: object[] }>();
-  for (const pod of [...picked].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
+  for (const pod of [...selected].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
     const ports = portsOf(service, pod);
     const id = JSON.stringify(ports);
     const content = bySet.get(id) ?? { ports, endpoints: [] };

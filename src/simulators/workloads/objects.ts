@@ -1,9 +1,9 @@
-// The kinds that the stand-in for workloads reads, as much of them as it looks at. What it does not know is kept as it came, because
-// it writes whole objects back, as kube-controller-manager does.
+// The kinds that the workload simulator reads, with the fields that it uses. Unknown fields are kept, because it writes
+// whole objects back, as kube-controller-manager does.
 import * as z from 'zod';
 import type { ResourceName } from '../../kube/client/object.ts';
 
-/** A kind, where it is found, and what it reads as. */
+/** A kind: its resource name and its parser. */
 export type WorkloadKind<T extends WorkloadObject> = {
   readonly resource: ResourceName;
   readonly apiVersion: string;
@@ -173,12 +173,12 @@ export const endpointSlices: WorkloadKind<EndpointSlice> = {
   parse: (value) => endpointSlice.parse(value),
 };
 
-/** Tells whether a pod says of itself that it is Ready. */
+/** Returns whether a pod has the condition Ready. */
 export function isReady({ status }: Pod): boolean {
-  return status?.conditions?.some(({ type, status: said }) => type === 'Ready' && said === 'True') === true;
+  return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') === true;
 }
 
-/** Tells whether a pod counts: it neither ended nor is it on its way out. */
+/** Returns whether a pod is active: it has neither ended nor is it being deleted. */
 export function isActive({ metadata: { deletionTimestamp }, status }: Pod): boolean {
   return deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
 }

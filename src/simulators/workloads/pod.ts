@@ -1,27 +1,27 @@
-// What a kubelet says of a pod, without containers: it runs, it is ready, it has an address of its own. The addresses are
-// loopback's, all of which answer on Linux, so that a process of this machine can be what a pod pretends to run.
+// The kubelet's part of a pod's status, without containers: running, ready, and an address of its own. All addresses of
+// the loopback network respond on Linux, so a process on this machine can stand for the program in a pod.
 import type { ObjectKey } from '../../kube/client/object.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import { isReady, type Pod, pods } from './objects.ts';
 
-/** Gives out addresses; none twice. */
+/** Returns a new address on each call. */
 export type Addresses = () => string;
 
-const LAST_OF_BLOCK = 254;
+const lastOfBlock = 254;
 
-/** Gives out 127.1.0.1, 127.1.0.2 and so on, and leaves out those that are in use. */
+/** Returns 127.1.0.1, 127.1.0.2 and so on, without the addresses in use. */
 export function loopbackAddresses(inUse: ReadonlySet<string>): Addresses {
   let given = -1;
   return () => {
     for (;;) {
       given += 1;
-      const address = `127.1.${Math.floor(given / LAST_OF_BLOCK)}.${(given % LAST_OF_BLOCK) + 1}`;
+      const address = `127.1.${Math.floor(given / lastOfBlock)}.${(given % lastOfBlock) + 1}`;
       if (!inUse.has(address)) return address;
     }
   };
 }
 
-/** Starts a pod that waits. What became of it afterwards is left as it is. */
+/** Starts a pending pod. A pod that already runs is left unchanged. */
 export async function startPod(
   cluster: WorkloadCluster,
   key: ObjectKey,
@@ -33,32 +33,34 @@ export async function startPod(
   await cluster.replaceStatus(pods, pod, runningPod(pod, { ip: addresses(), ready: true, restarts: 0, now: now() }));
 }
 
-/** Makes a running pod ready, or not. Throws when there is no such pod. */
+/** Sets whether a running pod is ready. Throws when the pod does not exist. */
 export async function setPodReady(
   cluster: WorkloadCluster,
   key: ObjectKey,
   { ready, addresses, now }: { readonly ready: boolean; readonly addresses: Addresses; readonly now: () => Date },
 ): Promise<void> {
-  const pod = await existing(cluster, key);
+  const pod = await requirePod(cluster, key);
   if (pod.status?.podIP !== undefined && isReady(pod) === ready) return;
   const ip = pod.status?.podIP ?? addresses();
   await cluster.replaceStatus(pods, pod, runningPod(pod, { ip, ready, restarts: restartsOf(pod), now: now() }));
 }
 
-/** Restarts a pod as after its node's reboot: the same pod, another address. Throws when there is no such pod. */
+/**
+ * Restarts a pod as a reboot of its node does: the same pod with another address. Throws when the pod does not exist.
+ */
 export async function restartPod(
   cluster: WorkloadCluster,
   key: ObjectKey,
   { addresses, now }: { readonly addresses: Addresses; readonly now: () => Date },
 ): Promise<void> {
-  const pod = await existing(cluster, key);
+  const pod = await requirePod(cluster, key);
   const restarts = restartsOf(pod) + 1;
   await cluster.replaceStatus(pods, pod, runningPod(pod, { ip: addresses(), ready: true, restarts, now: now() }));
 }
 
-async function existing(cluster: WorkloadCluster, key: ObjectKey): Promise<Pod> {
+async function requirePod(cluster: WorkloadCluster, key: ObjectKey): Promise<Pod> {
   const pod = await cluster.get(pods, key);
-  if (pod === undefined) throw new Error(`there is no pod ${key.namespace ?? ''}/${key.name}`);
+  if (pod === undefined) throw new Error(`pod not found: ${key.namespace ?? ''}/${key.name}`);
   return pod;
 }
 
@@ -66,7 +68,7 @@ function restartsOf({ status }: Pod): number {
   return status?.containerStatuses?.[0]?.restartCount ?? 0;
 }
 
-/** Returns a pod that runs, as its kubelet says it; conditions that hold as before keep their time. */
+/** Returns the pod with a kubelet's status of a running pod; conditions whose status is unchanged keep their time. */
 export function runningPod(
   pod: Pod,
   { ip, ready, restarts, now }: { ip: string; ready: boolean; restarts: number; now: Date },
@@ -75,10 +77,10 @@ export function runningPod(
   const before = pod.status?.conditions ?? [];
   const condition = (type: string, holds: boolean): object => {
     const status = holds ? 'True' : 'False';
-    const was = before.find((one) => one.type === type && one.status === status);
-    if (was !== undefined) return was;
-    const why = holds ? {} : { reason: 'ContainersNotReady', message: 'made unready' };
-    return { type, status, lastTransitionTime: time, ...why };
+    const previous = before.find((one) => one.type === type && one.status === status);
+    if (previous !== undefined) return previous;
+    const details = holds ? {} : { reason: 'ContainersNotReady', message: 'set to not ready' };
+    return { type, status, lastTransitionTime: time, ...details };
   };
   const status = {
     startTime: time,

@@ -1,10 +1,10 @@
-// ReplicaSet → Pods: as many as it says, counted by the pods that are there (replica_set.go).
+// ReplicaSet → Pods: creates or deletes pods until their number is `spec.replicas` (replica_set.go).
 import type { ObjectKey } from '../../kube/client/object.ts';
 import { claim, controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import { isActive, isReady, type Pod, pods, type ReplicaSet, replicaSets } from './objects.ts';
 
-/** Makes a ReplicaSet so. Caveat: minReadySeconds is not waited for; a ready pod is available. */
+/** Reconciles a ReplicaSet. Caveat: minReadySeconds is ignored; a ready pod is available. */
 export async function reconcileReplicaSet(cluster: WorkloadCluster, key: ObjectKey): Promise<void> {
   const set = await cluster.get(replicaSets, key);
   if (set === undefined) return;
@@ -12,9 +12,9 @@ export async function reconcileReplicaSet(cluster: WorkloadCluster, key: ObjectK
   const claimed = await claim(cluster, pods, { kind: replicaSets, object: set, selector });
   const active = claimed.filter(isActive);
   const { name, namespace, deletionTimestamp } = set.metadata;
-  let left: readonly Pod[] = active;
+  let remaining: readonly Pod[] = active;
   if (deletionTimestamp === undefined) {
-    const surplus = [...active].sort(worstFirst).slice(0, Math.max(0, active.length - replicas));
+    const surplus = [...active].sort(byDeletionOrder).slice(0, Math.max(0, active.length - replicas));
     for (const pod of surplus) await cluster.remove(pods, pod);
     const created: Pod[] = [];
     while (active.length + created.length < replicas) {
@@ -27,14 +27,14 @@ export async function reconcileReplicaSet(cluster: WorkloadCluster, key: ObjectK
       };
       created.push(await cluster.create(pods, namespace, { metadata, spec: template.spec }));
     }
-    left = [...active.filter((pod) => !surplus.includes(pod)), ...created];
+    remaining = [...active.filter((pod) => !surplus.includes(pod)), ...created];
   }
   const terminating = claimed.filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
-  await cluster.replaceStatus(replicaSets, set, { ...set, status: statusOf(set, left, terminating) });
+  await cluster.replaceStatus(replicaSets, set, { ...set, status: statusOf(set, remaining, terminating) });
 }
 
-/** Who goes first: pods that are not ready, then the youngest (controller_utils.go, ActivePods). */
-function worstFirst(a: Pod, b: Pod): number {
+/** The order of deletion: pods that are not ready first, then the youngest (controller_utils.go, ActivePods). */
+function byDeletionOrder(a: Pod, b: Pod): number {
   const ready = Number(isReady(a)) - Number(isReady(b));
   return ready === 0 ? b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp) : ready;
 }
@@ -45,7 +45,7 @@ function statusOf({ metadata, spec }: ReplicaSet, active: readonly Pod[], termin
   const labeled = active.filter((pod) => wanted.every(([label, value]) => pod.metadata.labels?.[label] === value));
   return {
     replicas: active.length,
-    // Zero is left out, as Go leaves it out.
+    // Zero values are omitted, as Go's omitempty does.
     ...(labeled.length === 0 ? {} : { fullyLabeledReplicas: labeled.length }),
     ...(ready === 0 ? {} : { readyReplicas: ready, availableReplicas: ready }),
     terminatingReplicas,

@@ -1,53 +1,54 @@
-// Takes keys one after the other, each at most once in line: what happens to a key while it waits is seen when it is looked at, and
-// what happens while it is looked at brings it back into line.
-import { isConflict, isNamespaceTerminating, isNotFound } from '../../kube/client/errors.ts';
-import type { Wait } from '../../core/time.ts';
+// A queue that processes its keys one after the other. Each key is queued at most once: changes of a queued key are
+// covered by its next reconcile, and a change during a reconcile queues the key again.
 
-/** A line of keys. */
-export type Turns = {
+import type { Wait } from '../../core/time.ts';
+import { isConflict, isNamespaceTerminating, isNotFound } from '../../kube/client/errors.ts';
+
+/** A queue of keys. */
+export type SerialQueue = {
   add(key: string): void;
-  /** Resolves when the look that is under way is over; no other begins. */
+  /** Resolves when the current reconcile has ended; no further one starts. */
   stop(): Promise<void>;
 };
 
 const retrySeconds = 1;
 
 /**
- * Creates a line. A look that meets a newer version, or what is gone, is not repeated: the change it met is itself on its way
- * to us. Every other error is told, and the key tried again.
+ * Creates a queue. A reconcile that ends with a conflict or not-found error is not retried: a watch event for that
+ * change follows. Every other error is passed to `onError` and the key is retried.
  */
-export function createTurns(
-  look: (key: string) => Promise<void>,
+export function createSerialQueue(
+  reconcile: (key: string) => Promise<void>,
   {
     signal,
     wait,
     onError,
   }: { readonly signal: AbortSignal; readonly wait: Wait; readonly onError: (key: string, error: unknown) => void },
-): Turns {
-  const line = new Set<string>();
+): SerialQueue {
+  const queued = new Set<string>();
   let running: Promise<void> | undefined;
   const add = (key: string): void => {
     if (signal.aborted) return;
-    line.add(key);
+    queued.add(key);
     running ??= run();
   };
-  const again = async (key: string): Promise<void> => {
+  const retry = async (key: string): Promise<void> => {
     await wait(retrySeconds, signal).then(
       () => add(key),
       () => undefined,
     );
   };
   async function run(): Promise<void> {
-    for (const key of line) {
+    for (const key of queued) {
       if (signal.aborted) return;
-      line.delete(key);
+      queued.delete(key);
       try {
-        await look(key);
+        await reconcile(key);
       } catch (error) {
         if (signal.aborted) return;
         if (isConflict(error) || isNotFound(error) || isNamespaceTerminating(error)) continue;
         onError(key, error);
-        void again(key);
+        void retry(key);
       }
     }
     running = undefined;

@@ -1,17 +1,17 @@
-// StatefulSet → Pods with names that stay: made one after the other from the lowest ordinal, taken away and renewed from the
-// highest (stateful_set_control.go).
+// StatefulSet → Pods with stable names: created one after the other from the lowest ordinal, deleted and replaced from
+// the highest (stateful_set_control.go).
 //
-// Caveats: there are no ControllerRevisions here, so every new pod gets the present template, below a partition too; no volume
-// claims are made; minReadySeconds is not waited for.
+// Caveats: there are no ControllerRevisions, so every new pod gets the present template, also below a partition; no
+// volume claims are created; minReadySeconds is ignored.
 import type { ObjectKey } from '../../kube/client/object.ts';
 import { claim, controllerReference } from './claim.ts';
 import type { WorkloadCluster } from './cluster.ts';
 import { isActive, isReady, type Pod, pods, type StatefulSet, statefulSets } from './objects.ts';
 import { templateHash } from './template-hash.ts';
 
-const REVISION = 'controller-revision-hash';
+const revisionKey = 'controller-revision-hash';
 
-/** Makes a StatefulSet so, one step at a time; the next one follows when this one shows in a pod. */
+/** Reconciles a StatefulSet, one step at a time; the next step follows when a pod shows this one. */
 export async function reconcileStatefulSet(cluster: WorkloadCluster, key: ObjectKey): Promise<void> {
   const set = await cluster.get(statefulSets, key);
   if (set === undefined) return;
@@ -23,12 +23,12 @@ export async function reconcileStatefulSet(cluster: WorkloadCluster, key: Object
     const ordinal = ordinalOf(set, pod);
     if (ordinal !== undefined) byOrdinal.set(ordinal, pod);
   }
-  if (set.metadata.deletionTimestamp === undefined) await step(cluster, set, byOrdinal, revision);
+  if (set.metadata.deletionTimestamp === undefined) await updateStatefulSet(cluster, set, byOrdinal, revision);
   await cluster.replaceStatus(statefulSets, set, { ...set, status: statusOf(set, [...byOrdinal.values()], revision) });
 }
 
-/** Does what comes next, and notes in `byOrdinal` what it made and took away. */
-async function step(
+/** Takes the next step, and updates `byOrdinal` with the pods that it created and deleted. */
+async function updateStatefulSet(
   cluster: WorkloadCluster,
   set: StatefulSet,
   byOrdinal: Map<number, Pod>,
@@ -37,37 +37,37 @@ async function step(
   const { replicas, podManagementPolicy, updateStrategy, ordinals } = set.spec;
   const first = ordinals?.start ?? 0;
   const inOrder = podManagementPolicy === 'OrderedReady';
-  const wanted = Array.from({ length: replicas }, (_, index) => first + index);
-  const take = async (ordinal: number, pod: Pod): Promise<void> => {
+  const ordinalsWanted = Array.from({ length: replicas }, (_, index) => first + index);
+  const removePod = async (ordinal: number, pod: Pod): Promise<void> => {
     await cluster.remove(pods, pod);
     byOrdinal.delete(ordinal);
   };
-  for (const ordinal of wanted) {
+  for (const ordinal of ordinalsWanted) {
     const pod = byOrdinal.get(ordinal);
     if (pod === undefined) {
       byOrdinal.set(ordinal, await cluster.create(pods, set.metadata.namespace, podOf(set, ordinal, revision)));
     } else if (isEnded(pod)) {
-      await take(ordinal, pod);
+      await removePod(ordinal, pod);
       return;
     }
     const now = byOrdinal.get(ordinal);
     if (inOrder && (now === undefined || !isActive(now) || !isReady(now))) return;
   }
-  const surplus = [...byOrdinal].filter(([ordinal]) => !wanted.includes(ordinal)).sort(([a], [b]) => b - a);
+  const surplus = [...byOrdinal].filter(([ordinal]) => !ordinalsWanted.includes(ordinal)).sort(([a], [b]) => b - a);
   for (const [ordinal, pod] of surplus) {
-    await take(ordinal, pod);
+    await removePod(ordinal, pod);
     if (inOrder) return;
   }
   if (updateStrategy.type !== 'RollingUpdate') return;
   const partition = first + (updateStrategy.rollingUpdate?.partition ?? 0);
-  for (const ordinal of wanted.filter((one) => one >= partition).reverse()) {
+  for (const ordinal of ordinalsWanted.filter((one) => one >= partition).reverse()) {
     const pod = byOrdinal.get(ordinal);
     if (pod === undefined) continue;
-    if (pod.metadata.labels?.[REVISION] !== revision) {
-      await take(ordinal, pod);
+    if (pod.metadata.labels?.[revisionKey] !== revision) {
+      await removePod(ordinal, pod);
       return;
     }
-    // Renewed from the top, and never the next one before this one is ready again.
+    // Pods are replaced from the highest ordinal, each only after the one before is ready again.
     if (!isActive(pod) || !isReady(pod)) return;
   }
 }
@@ -77,7 +77,7 @@ function podOf(set: StatefulSet, ordinal: number, revision: string): object {
   const name = `${set.metadata.name}-${ordinal}`;
   const labels = {
     ...template.metadata.labels,
-    [REVISION]: revision,
+    [revisionKey]: revision,
     'statefulset.kubernetes.io/pod-name': name,
     'apps.kubernetes.io/pod-index': String(ordinal),
   };
@@ -111,16 +111,20 @@ function isEnded({ metadata, status }: Pod): boolean {
 function statusOf(set: StatefulSet, all: readonly Pod[], updateRevision: string): object {
   const active = all.filter(isActive);
   const ready = active.filter(isReady).length;
-  const of = (revision: string): number =>
-    active.filter(({ metadata }) => metadata.labels?.[REVISION] === revision).length;
-  const isDone = of(updateRevision) === all.length && all.length === set.spec.replicas && ready === all.length;
+  const countOf = (revision: string): number =>
+    active.filter(({ metadata }) => metadata.labels?.[revisionKey] === revision).length;
+  const isDone = countOf(updateRevision) === all.length && all.length === set.spec.replicas && ready === all.length;
   const before = set.status?.currentRevision ?? '';
   const currentRevision = before === '' || isDone ? updateRevision : before;
-  const counts = { readyReplicas: ready, currentReplicas: of(currentRevision), updatedReplicas: of(updateRevision) };
+  const counts = {
+    readyReplicas: ready,
+    currentReplicas: countOf(currentRevision),
+    updatedReplicas: countOf(updateRevision),
+  };
   return {
     observedGeneration: set.metadata.generation ?? 0,
     replicas: all.length,
-    // Zero is left out, as Go leaves it out.
+    // Zero values are omitted, as Go's omitempty does.
     ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
     currentRevision,
     updateRevision,

@@ -1,17 +1,17 @@
-// The hash that names a template: other than kube-controller-manager's (which hashes Go's own print-out of the template), but of
-// the same looks, and the same for the same template.
+// The hash in the name of a template's ReplicaSet or revision. It differs from kube-controller-manager's, which hashes
+// Go's own print-out of the template, but has the same format, and equal templates have equal hashes.
 import type { PodTemplate } from './objects.ts';
 
-/** Kubernetes' letters for generated names: no vowels, so that no words arise (apimachinery, util/rand). */
-const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
+/** The characters of Kubernetes' generated names: no vowels, so that no words arise (apimachinery, util/rand). */
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const fnvOffset = 0x811c9dc5;
+const fnvPrime = 0x01000193;
 
-/** Hashes a template: FNV-32a of its JSON with sorted keys, in letters that a name may have. */
+/** Hashes a template: FNV-32a of its JSON with sorted keys, written in characters that are valid in a name. */
 export function templateHash(template: PodTemplate): string {
-  let hash = FNV_OFFSET;
-  for (const byte of Buffer.from(JSON.stringify(sorted(template)))) hash = Math.imul(hash ^ byte, FNV_PRIME) >>> 0;
-  return [...Buffer.from(String(hash))].map((digit) => LETTERS[digit % LETTERS.length]).join('');
+  let hash = fnvOffset;
+  for (const byte of Buffer.from(JSON.stringify(sorted(template)))) hash = Math.imul(hash ^ byte, fnvPrime) >>> 0;
+  return [...Buffer.from(String(hash))].map((digit) => alphabet[digit % alphabet.length]).join('');
 }
 
 function sorted(value: unknown): unknown {

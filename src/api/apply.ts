@@ -1,0 +1,58 @@
+// Children as a reconciler asks for them: what a desired one looks like, how a set is applied, and what comes back.
+import type { Scope } from '../core/kind-names.ts';
+import type { Kind, Meta, ObjectOf } from './kind.ts';
+import type { DeclaredCondition } from './result.ts';
+
+type Partly<T> = T extends readonly (infer E)[]
+  ? readonly E[]
+  : T extends object
+    ? { readonly [P in keyof T]?: Partly<T[P]> }
+    : T;
+
+/**
+ * The metadata of a child. Children of a cluster-scoped object name their namespace, if their kind has one; those of a
+ * namespaced object share its namespace.
+ */
+export type ChildMeta<Primary extends Scope, Child> = Pick<Meta, 'name' | 'labels' | 'annotations'> &
+  (Primary extends 'Cluster' ? (Child extends 'Namespaced' ? { readonly namespace: string } : unknown) : unknown);
+
+/**
+ * A desired object of an owned kind: any part of it. Fields that are not given are not ours. `Primary` is the scope of
+ * the owner.
+ */
+export type Desired<K, Primary extends Scope = 'Namespaced'> =
+  K extends Kind<string, infer O, infer S>
+    ? Partly<Omit<O, 'metadata' | 'status' | 'conditions' | 'observedGeneration'>> & {
+        readonly metadata: ChildMeta<Primary, S>;
+      }
+    : never;
+
+/** All desired objects of a kind, or a function that makes them of the children that exist. */
+export type DesiredSet<K, Primary extends Scope> =
+  | readonly Desired<K, Primary>[]
+  | ((existing: readonly ObjectOf<K>[]) => readonly Desired<K, Primary>[]);
+
+/** A write to a child: the child as it is now and as it was before. A deleted one is given as it was. */
+export type ChildChange<O extends object = object> =
+  | { readonly type: 'created'; readonly child: O }
+  | { readonly type: 'updated'; readonly child: O; readonly before: O }
+  | { readonly type: 'deleted'; readonly child: O };
+
+/** How a set of children is applied. */
+export type ApplyAllOptions<O extends object = object> = {
+  /** Deletes children that are ours and not desired; true when absent. */
+  readonly prune?: boolean;
+  /**
+   * Lists that are ours alone although the API merges them by key (`spec.ports`): items of other field managers are
+   * removed. Only for lists that are always given.
+   */
+  readonly replaceLists?: readonly string[];
+  /** Called after each write that changed something. A set that is as desired causes no call. */
+  readonly onChange?: (change: ChildChange<O>) => void;
+};
+
+/** Why a set of children is not as desired: as a condition to report, and as the error to return. */
+export type ApplyFailure = { readonly condition: DeclaredCondition; readonly error: Error };
+
+/** The children that could be applied, in the order of the desired ones, and the failure of the others. */
+export type Applied<O> = { readonly objects: readonly O[]; readonly failure?: ApplyFailure };

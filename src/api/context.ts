@@ -1,0 +1,235 @@
+// What a reconciler may do besides returning its result. The author sees the typed Context; the runtime provides an
+// UntypedContext, the same for every controller.
+import { NotOwnedError, toError } from '../core/errors.ts';
+import type { Key } from '../core/key.ts';
+import type { Scope } from '../core/kind-names.ts';
+import type { Log } from '../core/log.ts';
+import { redact } from '../core/redact.ts';
+import type { Applied, ApplyAllOptions, ChildChange, Desired, DesiredSet } from './apply.ts';
+import {
+  type AllowedCommand,
+  type Exec,
+  type ExecOptions,
+  type ExecResult,
+  type ExecSpec,
+  type NoExecDeclared,
+  ruleFor,
+} from './exec.ts';
+import type { Kind, ObjectOf } from './kind.ts';
+
+type BaseContext = {
+  /** The cluster's name in the clusters table. */
+  readonly cluster: string;
+  /** Aborts before the function's deadline. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  now(): Date;
+  /** Records an Event on the object. A repetition of the last one is counted. */
+  recordEvent(type: 'Normal' | 'Warning', reason: string, message: string): void;
+};
+
+/** What is known of a controller when its context is typed. */
+export type ContextTypes = {
+  /** Of the primary kind. */
+  readonly scope: Scope;
+  readonly owns: Kind;
+  readonly reads: Kind;
+  readonly clients: unknown;
+  readonly exec: ExecSpec;
+};
+
+/**
+ * The context of a reconcile. An undeclared kind does not compile (or, where the compiler cannot see it, throws a
+ * TypeError), so that the generated RBAC cannot fall short. A kind is written by `apply` or by `applyAll` in one
+ * reconcile; both for one kind is a TypeError, because applyAll would delete what apply wrote. An interface, so that
+ * messages show its name.
+ */
+export interface Context<T extends ContextTypes> extends BaseContext {
+  /** What the controller's `clients` made of its settings. */
+  readonly clients: T['clients'];
+  /** Runs a declared command in a container. */
+  readonly exec: [T['exec']] extends [NoExecDeclared] ? NoExecDeclared : Exec;
+  /** Reads one object; undefined when there is none. The namespace is the object's own unless the key names another. */
+  get<K extends T['owns'] | T['reads']>(kind: K, key: Key): Promise<ObjectOf<K> | undefined>;
+  /** Lists a kind in the object's namespace (in the whole cluster for a cluster-scoped object). */
+  list<K extends T['owns'] | T['reads']>(
+    kind: K,
+    labels?: Readonly<Record<string, string>>,
+  ): Promise<readonly ObjectOf<K>[]>;
+  /**
+   * Applies one child and returns it as it is then. Deletes nothing: a child whose name can change is a set of one, for
+   * applyAll. Throws NotOwnedError when the name is taken by an object that is not ours.
+   */
+  apply<K extends T['owns']>(kind: K, desired: Desired<K, T['scope']>): Promise<ObjectOf<K>>;
+  /**
+   * Makes the object's children of a kind exactly these: applies what differs, deletes what is ours and not desired
+   * (unless `prune` is false), and returns the children. A function is given the existing children and returns the
+   * desired ones. Throws NotOwnedError, after the others are done, for a name that is taken by an object that is not
+   * ours.
+   */
+  applyAll<K extends T['owns']>(
+    kind: K,
+    desired: DesiredSet<K, T['scope']>,
+    options?: ApplyAllOptions<ObjectOf<K>>,
+  ): Promise<readonly ObjectOf<K>[]>;
+  /**
+   * As applyAll, but returns the failure instead of throwing it, so that a status can be written although the set is
+   * not complete. Return `failure.error` as `error` of the result.
+   * @example const { objects, failure } = await tryApplyAll(Service, [desired]);
+   */
+  tryApplyAll<K extends T['owns']>(
+    kind: K,
+    desired: DesiredSet<K, T['scope']>,
+    options?: ApplyAllOptions<ObjectOf<K>>,
+  ): Promise<Applied<ObjectOf<K>>>;
+}
+
+/** A Context without types: objects go in and out as the API server has them. */
+export interface UntypedContext extends BaseContext {
+  get(kind: Kind, key: Key): Promise<object | undefined>;
+  list(kind: Kind, labels?: Readonly<Record<string, string>>): Promise<readonly object[]>;
+  apply(kind: Kind, desired: object): Promise<object>;
+  applyAll(
+    kind: Kind,
+    desired: (existing: readonly object[]) => readonly object[],
+    options?: ApplyAllOptions,
+  ): Promise<readonly object[]>;
+  /** `rule` is the declared entry that allows the command: the only part of it that is fit for a log. */
+  exec(
+    pod: Key,
+    container: string,
+    command: readonly string[],
+    options: ExecOptions & { readonly rule: AllowedCommand },
+  ): Promise<ExecResult>;
+}
+
+/** The controller of a context, and the kinds and commands that its role will allow. */
+export type DeclaredAccess = {
+  readonly name: string;
+  readonly owns?: readonly Kind[] | undefined;
+  readonly reads?: readonly Kind[] | undefined;
+  readonly exec?: ExecSpec | undefined;
+};
+
+/**
+ * Gives an untyped context the types of a controller's declared kinds, and refuses every other kind with a TypeError.
+ */
+export function typeContext<T extends ContextTypes>(
+  untyped: UntypedContext,
+  clients: T['clients'],
+  { name, owns = [], reads = [], exec }: DeclaredAccess,
+): Context<T> {
+  const hold = (kinds: readonly Kind[], verb: string, kind: Kind) => {
+    if (kinds.some((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)) return;
+    throw new TypeError(`${name} does not ${verb} ${kind.kind}, so it would be forbidden in a cluster`);
+  };
+  const declared = [...owns, ...reads];
+  async function applyAll<K extends T['owns']>(
+    kind: K,
+    desired: DesiredSet<K, T['scope']>,
+    { onChange, ...options }: ApplyAllOptions<ObjectOf<K>> = {},
+  ): Promise<readonly ObjectOf<K>[]> {
+    const given = typeof desired === 'function' ? desired : () => desired;
+    const untypedGiven = (existing: readonly object[]) => given(existing.map((raw) => readAs(kind, raw)));
+    const typed = onChange === undefined ? options : { ...options, onChange: typedOnChange(kind, onChange) };
+    return (await untyped.applyAll(kind, untypedGiven, typed)).map((raw) => readAs(kind, raw));
+  }
+  const run: Exec | undefined =
+    exec === undefined
+      ? undefined
+      : async (pod, container, command, options = {}) => {
+          const rule = ruleFor(exec, { controller: name, container, command });
+          return await untyped.exec(pod, container, command, { ...options, rule });
+        };
+  const context: Omit<Context<T>, 'exec'> = {
+    cluster: untyped.cluster,
+    signal: untyped.signal,
+    log: untyped.log,
+    now: () => untyped.now(),
+    recordEvent: (type, reason, message) => untyped.recordEvent(type, reason, message),
+    clients,
+    get: async (kind, key) => {
+      hold(declared, 'declare', kind);
+      const raw = await untyped.get(kind, key);
+      return raw === undefined ? undefined : readAs(kind, raw);
+    },
+    list: async (kind, labels) => {
+      hold(declared, 'declare', kind);
+      return (await untyped.list(kind, labels)).map((raw) => readAs(kind, raw));
+    },
+    apply: async (kind, desired) => {
+      hold(owns, 'own', kind);
+      return readAs(kind, await untyped.apply(kind, desired));
+    },
+    applyAll: async (kind, desired, options) => {
+      hold(owns, 'own', kind);
+      return await applyAll(kind, desired, options);
+    },
+    tryApplyAll: async (kind, desired, options) => {
+      hold(owns, 'own', kind);
+      try {
+        return { objects: await applyAll(kind, desired, options) };
+      } catch (thrown) {
+        return failed(kind, toError(thrown));
+      }
+    },
+  };
+  // The compiler cannot see that `exec` is there exactly when it is declared.
+  return (run === undefined ? context : { ...context, exec: run }) as Context<T>;
+}
+
+/**
+ * Restricts a context to one reconcile, in which a kind is written by `apply` or by `applyAll`. Throws a TypeError for
+ * the second of the two. Made for each call, because a test may use one context for several.
+ */
+export function contextOfOneCall<T extends ContextTypes>(controller: string, context: Context<T>): Context<T> {
+  const writers = new Map<string, 'apply' | 'applyAll'>();
+  const hold = ({ apiVersion, kind }: Kind, writer: 'apply' | 'applyAll') => {
+    const id = `${apiVersion} ${kind}`;
+    if ((writers.get(id) ?? writer) !== writer) {
+      throw new TypeError(
+        `${controller} writes ${kind} by apply and by applyAll in one reconcile; applyAll deletes what apply wrote`,
+      );
+    }
+    writers.set(id, writer);
+  };
+  return {
+    ...context,
+    apply: async (kind, desired) => {
+      hold(kind, 'apply');
+      return await context.apply(kind, desired);
+    },
+    applyAll: async (kind, desired, options) => {
+      hold(kind, 'applyAll');
+      return await context.applyAll(kind, desired, options);
+    },
+    tryApplyAll: async (kind, desired, options) => {
+      hold(kind, 'applyAll');
+      return await context.tryApplyAll(kind, desired, options);
+    },
+  };
+}
+
+/** A name that is taken leaves the other children applied; any other error ends the set, and nothing is known of it. */
+function failed<K extends Kind>(kind: K, error: Error): Applied<ObjectOf<K>> {
+  const message = redact(error.message);
+  if (!(error instanceof NotOwnedError)) {
+    return { objects: [], failure: { condition: { status: 'False', reason: 'ChildRefused', message }, error } };
+  }
+  const objects = (error.objects ?? []).map((raw) => readAs(kind, raw));
+  return { objects, failure: { condition: { status: 'False', reason: 'NotOwned', message }, error } };
+}
+
+/** `kind.read` with the type that the compiler cannot see through a generic kind. */
+function readAs<K extends Kind>(kind: K, raw: object): ObjectOf<K> {
+  return kind.read(raw) as ObjectOf<K>;
+}
+
+function typedOnChange<K extends Kind>(kind: K, onChange: (change: ChildChange<ObjectOf<K>>) => void) {
+  return (change: ChildChange): void => {
+    const child = readAs(kind, change.child);
+    onChange(
+      change.type === 'updated' ? { ...change, child, before: readAs(kind, change.before) } : { ...change, child },
+    );
+  };
+}

@@ -1,0 +1,210 @@
+// A controller: one kind, what it may read and own, and one function that makes it so. Authors write a ControllerSpec
+// and hand it to the `controller` method of their kind; the rest of the system sees the ControllerDefinition
+// (definition.ts) that comes of it.
+import type * as z from 'zod';
+import { SettingsError } from '../core/errors.ts';
+import { formatZodIssues } from '../core/json.ts';
+import type { Key } from '../core/key.ts';
+import type { Scope } from '../core/kind-names.ts';
+import { type Context, type ContextTypes, contextOfOneCall, typeContext } from './context.ts';
+import type { AnyCustomKind } from './custom-kind.ts';
+import type { ControllerDeclaration, ControllerDefinition, ControllerInstance, Environment } from './definition.ts';
+import type { ExecSpec, NoExecDeclared } from './exec.ts';
+import type { Kind } from './kind.ts';
+import { createResultParser, parseFinalized } from './parse-result.ts';
+import type { Exactly, Finalized, Result } from './result.ts';
+import { connectSecrets, type SecretReader } from './secret.ts';
+import type { StatusSlice, StatusView } from './status-slice.ts';
+
+/** What is known of a kind, or of a slice of it, when its controller is written. */
+export type PrimaryTypes = {
+  readonly primary: object;
+  readonly scope: Scope;
+  readonly status: unknown;
+  readonly conditions: string;
+};
+
+/**
+ * Stands for clients where none are declared, or where they are used above the line that declares them; error messages
+ * show its name.
+ */
+export interface NoClientsDeclaredAbove {
+  readonly 'declare `clients` first, above `watches` and `reconcile`': never;
+}
+
+/** Stands for `owns` and `reads` where there are none; error messages show its name. */
+export type NothingIn<List extends string> = Kind<`add the kind to ${List}`, never>;
+
+/**
+ * A kind that is neither owned nor the primary but whose changes matter: mapped by a label's value, or by a function.
+ */
+export type Watch<T extends ContextTypes> = { readonly kind: Kind } & (
+  | {
+      /** The label whose value is the primary's name. */
+      readonly label: string;
+      /**
+       * The label names an object of this kind instead, another entry of `watches`: its function maps that object's
+       * key.
+       */
+      readonly via?: Kind;
+    }
+  | { mapToKeys(changed: Key, context: Context<T>): Promise<readonly Key[]> }
+);
+
+/**
+ * What an author writes. `Owns`, `Reads`, `Settings`, `Clients` and `Exec` are parameters of their own: TypeScript
+ * infers nothing inside a record of them. An interface, so that messages show its name.
+ */
+export interface ControllerSpec<
+  P extends PrimaryTypes,
+  Owns extends Kind,
+  Reads extends Kind,
+  Settings extends z.ZodObject,
+  Clients,
+  Exec extends ExecSpec,
+  Returned,
+> {
+  readonly owns?: readonly Owns[];
+  readonly reads?: readonly Reads[];
+  /** Parsed from the environment once, at cold start; an error names the variable. */
+  readonly settings?: Settings;
+  clients?(settings: z.output<Settings>): Clients;
+  /** The commands that it may run in containers; without this there is no `exec` in its context. */
+  readonly exec?: Exec;
+  readonly watches?: readonly Watch<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec }>[];
+  /** How long until every object has been reconciled once more although nothing happened; 10 h when absent. */
+  readonly resyncPeriodSeconds?: number;
+  reconcile(
+    object: P['primary'],
+    context: Context<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec }>,
+  ): Promise<Exactly<Returned, P['conditions']>>;
+  finalize?(
+    object: P['primary'],
+    context: Context<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec }>,
+  ): Promise<Finalized>;
+}
+
+/** A controller: what its author wrote, for tests that call it, and its definition, for the registry. */
+export type Controller<
+  P extends PrimaryTypes,
+  Owns extends Kind,
+  Reads extends Kind,
+  Settings extends z.ZodObject,
+  Clients,
+  Exec extends ExecSpec,
+> = ControllerSpec<P, Owns, Reads, Settings, Clients, Exec, Result<P['status'], P['conditions']>> &
+  ControllerDefinition;
+
+/**
+ * The `controller` method of a kind or of a slice. The defaults of its type parameters read as the error that they
+ * cause.
+ */
+export type DefineController<P extends PrimaryTypes> = <
+  Owns extends Kind = NothingIn<'owns'>,
+  Reads extends Kind = NothingIn<'reads'>,
+  Settings extends z.ZodObject = z.ZodObject,
+  Clients = NoClientsDeclaredAbove,
+  Exec extends ExecSpec = NoExecDeclared,
+  Returned extends Result<P['status'], P['conditions']> = Result<P['status'], P['conditions']>,
+>(
+  name: string,
+  spec: ControllerSpec<P, Owns, Reads, Settings, Clients, Exec, Returned>,
+) => Controller<P, Owns, Reads, Settings, Clients, Exec>;
+
+const defaultResyncPeriodSeconds = 36_000;
+
+/** A spec as the runtime calls it: types that differ from controller to controller are gone. */
+type AnySpec = ControllerSpec<PrimaryTypes, Kind, Kind, z.ZodObject, unknown, ExecSpec, Result<unknown, string>>;
+
+/** Makes the `controller` method of a kind, or of a slice of it. */
+export function controllersOf<P extends PrimaryTypes>(
+  resource: AnyCustomKind,
+  view: StatusView<P['primary']>,
+  slice?: StatusSlice,
+): DefineController<P> {
+  return (name, spec) => {
+    // The only place where a spec loses its types: what it was written with is what `start` calls it with.
+    const written = spec as unknown as AnySpec;
+    const { finalize } = written;
+    const any: AnySpec = {
+      ...written,
+      reconcile: (object, context) => written.reconcile(object, contextOfOneCall(name, context)),
+      ...(finalize === undefined
+        ? {}
+        : { finalize: (object, context) => finalize.call(written, object, contextOfOneCall(name, context)) }),
+    };
+    const definition: ControllerDefinition = {
+      name,
+      declaration: { ...declarationOf(resource, any), ...(slice === undefined ? {} : { statusSlice: slice }) },
+      start: (environment, secrets) => startController(name, view, any, environment, secrets),
+    };
+    return { ...any, ...definition } as unknown as ReturnType<DefineController<P>> as never;
+  };
+}
+
+function declarationOf(resource: AnyCustomKind, spec: AnySpec): ControllerDeclaration {
+  const {
+    owns = [],
+    reads = [],
+    watches = [],
+    settings,
+    exec,
+    resyncPeriodSeconds = defaultResyncPeriodSeconds,
+  } = spec;
+  return {
+    resource,
+    owns,
+    reads,
+    watches: watches.map((watch) =>
+      'label' in watch
+        ? { kind: watch.kind, label: watch.label, ...(watch.via === undefined ? {} : { via: watch.via }) }
+        : { kind: watch.kind },
+    ),
+    finalizes: spec.finalize !== undefined,
+    resyncPeriodSeconds,
+    ...(settings === undefined ? {} : { settings }),
+    ...(exec === undefined ? {} : { exec }),
+  };
+}
+
+function startController(
+  name: string,
+  view: StatusView,
+  spec: AnySpec,
+  environment: Environment,
+  secrets: SecretReader | undefined,
+): ControllerInstance {
+  const clients = makeClients(name, spec, environment, secrets);
+  const parseResult = createResultParser(view);
+  const access = { name, owns: spec.owns, reads: spec.reads, exec: spec.exec };
+  return {
+    reconcile: async (raw, context) =>
+      parseResult(await spec.reconcile(view.read(raw), typeContext(context, clients, access))),
+    finalize: async (raw, context) =>
+      spec.finalize === undefined
+        ? 'done'
+        : parseFinalized(await spec.finalize(view.read(raw), typeContext(context, clients, access))),
+    mapToKeys: async (index, changed, context) => {
+      const watch = spec.watches?.[index];
+      return watch !== undefined && 'mapToKeys' in watch
+        ? await watch.mapToKeys(changed, typeContext(context, clients, access))
+        : [];
+    },
+  };
+}
+
+function makeClients(
+  name: string,
+  { settings, clients }: AnySpec,
+  environment: Environment,
+  secrets: SecretReader | undefined,
+): unknown {
+  // CloudFormation cannot leave a variable out: one that is empty is one that is not set.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = settings?.safeParse(given);
+  if (parsed !== undefined && !parsed.success) {
+    throw new SettingsError(`controller ${name} needs in its environment ${formatZodIssues(parsed.error)}`);
+  }
+  if (parsed !== undefined && secrets !== undefined) connectSecrets(parsed.data, secrets, name);
+  return clients?.(parsed?.data ?? {}) ?? {};
+}

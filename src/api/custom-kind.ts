@@ -1,0 +1,238 @@
+// A kind of our own: one zod schema for spec and status, from which the CRD, the RBAC and the reconciler's types come.
+import * as z from 'zod';
+import { InvalidSpecError } from '../core/errors.ts';
+import { formatZodIssues } from '../core/json.ts';
+import { describeKind, type Scope } from '../core/kind-names.ts';
+import { controllersOf, type DefineController } from './controller.ts';
+import type { Kind, Meta } from './kind.ts';
+import { parseStrictly } from './parse-result.ts';
+import type { Condition } from './result.ts';
+import { type SliceCondition, type SliceField, type StatusSlice, sliceView } from './status-slice.ts';
+
+/** An object of a kind of ours, as a reconciler sees it. */
+export type CustomResource<Spec, Status> = {
+  readonly metadata: Meta;
+  readonly spec: Spec;
+  /** The last status; undefined when it is absent, unreadable or without a required field. */
+  readonly status?: Status;
+  /** The current conditions; compare a child's with its generation. */
+  readonly conditions?: readonly Condition[];
+  readonly observedGeneration?: number;
+};
+
+/** What `generate` needs to know of a kind besides its names. */
+export type KindDefinition = {
+  readonly spec: z.ZodObject;
+  readonly status: z.ZodObject;
+  readonly conditions: readonly string[];
+  /** Extra columns of `kubectl get`: name → JSONPath. */
+  readonly columns: Readonly<Record<string, string>>;
+  readonly scale?: { readonly spec: string; readonly status: string };
+  readonly shortNames: readonly string[];
+  /** A rule on metadata.name, in CEL (`self.metadata.name`), with the message that a user gets. */
+  readonly nameRule?: { readonly rule: string; readonly message: string };
+};
+
+/** A kind of ours without its types. An interface, because CustomKind extends it. */
+export interface AnyCustomKind extends Kind {
+  readonly definition: KindDefinition;
+  /** Parses a status strictly. Throws InvalidResultError naming the field that is unknown or wrong. */
+  parseStatus(status: unknown): object;
+}
+
+/** What is known of a kind of ours. `input` is a spec as a user may write it, before defaults. */
+type KindTypes = {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly spec: object;
+  readonly input: object;
+  readonly status: object;
+  readonly conditions: string;
+};
+
+/** A kind of ours. An interface, so that messages show its name. */
+export interface CustomKind<T extends KindTypes>
+  extends AnyCustomKind,
+    Kind<T['name'], CustomResource<T['spec'], T['status']>, T['scope']> {
+  readonly kind: T['name'];
+  readonly scope: T['scope'];
+  /**
+   * Declares the kind's first controller.
+   * @example Cafe.controller('cafe', { owns: [Deployment], async reconcile(cafe, context): Promise<ResultOf<typeof
+   *   Cafe>> { ... } })
+   */
+  readonly controller: DefineController<{
+    primary: CustomResource<T['spec'], T['status']>;
+    scope: T['scope'];
+    status: T['status'];
+    conditions: T['conditions'];
+  }>;
+  /**
+   * Declares a slice of the status for a second controller, which reads and returns that slice only. The fields are
+   * optional ones of the kind's status; the conditions are new, and report also the errors of that controller.
+   * @example Network.statusSlice({ status: ['nodes'], conditions: ['PeersConnected'] }).controller('network-peers', {
+   *   ... })
+   */
+  statusSlice<const F extends SliceField<T['status']>, const C extends string>(slice: {
+    readonly status: readonly F[];
+    readonly conditions: readonly [SliceCondition<C, T['conditions']>, ...SliceCondition<C, T['conditions']>[]];
+  }): {
+    readonly controller: DefineController<{
+      primary: CustomResource<T['spec'], Pick<T['status'], F>>;
+      scope: T['scope'];
+      status: Pick<T['status'], F>;
+      conditions: C;
+    }>;
+  };
+  /** Makes an object for a test, with defaults applied. Throws InvalidSpecError as a read would. */
+  object(name: string, spec: T['input']): CustomResource<T['spec'], T['status']>;
+  /** Reads an object as the API server sent it. Throws InvalidSpecError, naming the field. */
+  read(raw: object): CustomResource<T['spec'], T['status']>;
+}
+
+const currentCondition = z.object({
+  type: z.string(),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string().catch(''),
+  message: z.string().optional(),
+  observedGeneration: z.number().optional(),
+  lastTransitionTime: z.string().optional(),
+});
+
+const envelope = z.looseObject({
+  metadata: z.looseObject({
+    name: z.string(),
+    namespace: z.string().optional(),
+    uid: z.string(),
+    generation: z.number().default(0),
+    resourceVersion: z.string().default(''),
+    deletionTimestamp: z.string().optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+    annotations: z.record(z.string(), z.string()).optional(),
+    ownerReferences: z
+      .array(
+        z.looseObject({
+          apiVersion: z.string(),
+          kind: z.string(),
+          name: z.string(),
+          uid: z.string(),
+          controller: z.boolean().exactOptional(),
+        }),
+      )
+      .optional(),
+  }),
+  spec: z.unknown().optional(),
+  status: z.unknown().optional(),
+});
+
+const runtimeStatus = z.object({
+  conditions: z.array(currentCondition).optional().catch(undefined),
+  observedGeneration: z.number().optional().catch(undefined),
+});
+
+/**
+ * Declares a kind of ours.
+ * @example defineKind({ group: 'plant.example.com', version: 'v1', kind: 'WaterTank', spec: z.object({ targetLevel:
+ *   z.number() }), status: z.object({ action: z.string() }), conditions: ['AtLevel'] })
+ */
+export function defineKind<
+  const Name extends string,
+  Spec extends z.ZodObject,
+  Status extends z.ZodObject,
+  const C extends string,
+  S extends Scope = 'Namespaced',
+>(definition: {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: Name;
+  readonly plural?: string;
+  /** `Namespaced` when absent. */
+  readonly scope?: S;
+  readonly spec: Spec;
+  readonly status: Status;
+  /** The runtime adds Ready, which is True when all of these are. */
+  readonly conditions: readonly C[];
+  readonly columns?: Readonly<Record<string, `.${string}`>>;
+  readonly scale?: { readonly spec: `.spec.${string}`; readonly status: `.status.${string}` };
+  readonly shortNames?: readonly string[];
+  readonly nameRule?: { readonly rule: string; readonly message: string };
+}): CustomKind<{
+  name: Name;
+  scope: S;
+  spec: z.output<Spec>;
+  input: z.input<Spec>;
+  status: z.output<Status>;
+  conditions: C;
+}> {
+  type Primary = CustomResource<z.output<Spec>, z.output<Status>>;
+  const { spec, status, conditions, columns = {}, scale, shortNames = [], nameRule } = definition;
+  const read = (raw: object): Primary => {
+    const parsed = envelope.parse(raw);
+    const readSpec = spec.safeParse(parsed.spec);
+    if (!readSpec.success) throw new InvalidSpecError(formatZodIssues(readSpec.error, 'spec'));
+    const lastStatus = status.safeParse(parsed.status);
+    const ours = runtimeStatus.safeParse(parsed.status).data;
+    return {
+      metadata: metaOf(parsed.metadata),
+      spec: readSpec.data,
+      ...(lastStatus.success ? { status: lastStatus.data } : {}),
+      ...(ours?.conditions === undefined ? {} : { conditions: ours.conditions.map(conditionOf) }),
+      ...(ours?.observedGeneration === undefined ? {} : { observedGeneration: ours.observedGeneration }),
+    };
+  };
+  const kind = {
+    ...describeKind<Name, S>(definition),
+    definition: {
+      spec,
+      status,
+      conditions,
+      columns,
+      shortNames,
+      ...(scale === undefined ? {} : { scale }),
+      ...(nameRule === undefined ? {} : { nameRule }),
+    },
+    read,
+    parseStatus: (value: unknown) => parseStrictly(status, value, 'status'),
+  };
+  return {
+    ...kind,
+    controller: controllersOf(kind, { ...kind, conditions }),
+    // The compiler cannot match the conditions' type, which names no reserved one, with the type that it is inferred
+    // from.
+    statusSlice: ((slice: StatusSlice<SliceField<z.output<Status>>>) => ({
+      controller: controllersOf(kind, sliceView(kind, slice), slice),
+    })) as never,
+    object: (name, input) => {
+      const place = kind.namespaced ? { namespace: 'default' } : {};
+      return read({ metadata: { name, ...place, uid: `uid-of-${name}`, generation: 1 }, spec: input });
+    },
+  };
+}
+
+function metaOf(metadata: z.output<typeof envelope>['metadata']): Meta {
+  const { name, uid, generation, resourceVersion, namespace, deletionTimestamp, labels, annotations } = metadata;
+  const { ownerReferences } = metadata;
+  return {
+    name,
+    uid,
+    generation,
+    resourceVersion,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+  };
+}
+
+function conditionOf(condition: z.output<typeof currentCondition>): Condition {
+  const { type, status, reason, message, observedGeneration, lastTransitionTime } = condition;
+  return {
+    type,
+    status,
+    reason,
+    ...(message === undefined ? {} : { message }),
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }),
+  };
+}

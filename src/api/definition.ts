@@ -1,0 +1,50 @@
+// A controller without its types, as the runtime, `generate` and the registry see it: what it declares, and how it is
+// started.
+import type * as z from 'zod';
+import type { Key } from '../core/key.ts';
+import type { UntypedContext } from './context.ts';
+import type { AnyCustomKind } from './custom-kind.ts';
+import type { ExecSpec } from './exec.ts';
+import type { Kind } from './kind.ts';
+import type { AnyResult } from './parse-result.ts';
+import type { Finalized } from './result.ts';
+import type { SecretReader } from './secret.ts';
+import type { StatusSlice } from './status-slice.ts';
+
+/** The variables that settings are read from. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What a controller declares, without its code. */
+export type ControllerDeclaration = {
+  readonly resource: AnyCustomKind;
+  /** The slice of a second controller on the kind. Absent: this is the kind's first controller. */
+  readonly statusSlice?: StatusSlice;
+  readonly owns: readonly Kind[];
+  readonly reads: readonly Kind[];
+  readonly watches: readonly { readonly kind: Kind; readonly label?: string; readonly via?: Kind }[];
+  readonly settings?: z.ZodObject;
+  readonly exec?: ExecSpec;
+  readonly finalizes: boolean;
+  readonly resyncPeriodSeconds: number;
+};
+
+/** A controller whose settings are read and whose clients are made. */
+export type ControllerInstance = {
+  /** Throws InvalidSpecError, InvalidResultError, TerminalError, or the error of the author's code. */
+  reconcile(raw: object, context: UntypedContext): Promise<AnyResult>;
+  finalize(raw: object, context: UntypedContext): Promise<Finalized>;
+  /** Maps a change of `watches[index]` to the keys of primaries; none for a watch that the watcher maps by label. */
+  mapToKeys(index: number, changed: Key, context: UntypedContext): Promise<readonly Key[]>;
+};
+
+/** A controller as the registry holds it. */
+export type ControllerDefinition = {
+  /** Names queue, function, finalizer and field manager: lower case, digits, `-`; at most 40 characters. */
+  readonly name: string;
+  readonly declaration: ControllerDeclaration;
+  /**
+   * Reads the settings and makes the clients. Throws SettingsError, naming each variable that is missing or wrong.
+   * Without `secrets` the settings that are secrets cannot be read.
+   */
+  start(environment: Environment, secrets?: SecretReader): ControllerInstance;
+};

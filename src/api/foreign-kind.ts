@@ -1,0 +1,24 @@
+// A kind with a foreign schema: no CRD is generated for it, and its objects are read as the API server sent
+// them. Those of Kubernetes itself are in kubernetes.ts.
+import { describeKind, type KindNames, type Scope } from '../core/kind-names.ts';
+import type { Kind, Live } from './kind.ts';
+
+/** A kind that is not ours. */
+export interface ForeignKind<Name extends string, O extends object, S extends Scope = 'Namespaced'>
+  extends Kind<Name, O, S> {
+  readonly kind: Name;
+}
+
+/**
+ * Declares a kind that is not ours. The name is given twice where the type of its objects is, because TypeScript infers
+ * all type arguments or none. Times are RFC 3339 texts in the objects, also where a client's model says `Date`.
+ * @example const Certificate = foreignKind<V1Certificate, 'Certificate'>({ group: 'cert-manager.io', version: 'v1',
+ *   kind: 'Certificate' });
+ */
+export function foreignKind<O extends object, const Name extends string, S extends Scope = 'Namespaced'>(
+  // The scope of a cluster-scoped kind is in its type and in its names; otherwise it does not compile.
+  names: KindNames<Name, S> & (S extends 'Cluster' ? { readonly scope: S } : unknown),
+): ForeignKind<Name, Live<O>, S> {
+  // The one place where an object with a foreign schema gets its type: the API server has validated it.
+  return { ...describeKind<Name, S>(names), read: (raw) => raw as Live<O> };
+}

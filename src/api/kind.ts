@@ -1,0 +1,45 @@
+// A kind to an author: where its objects live in the API, and the type that one reads as. Kinds of one's own are made
+// by defineKind (custom-kind.ts), kinds with a foreign schema by foreignKind (foreign-kind.ts).
+import type { KindDescription, Scope } from '../core/kind-names.ts';
+
+/** The metadata that a reconciler sees of every object. */
+export type Meta = {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly resourceVersion: string;
+  /** RFC 3339; present while the object is being deleted. */
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+};
+
+/** One owner of an object (metav1.OwnerReference). */
+export type OwnerReference = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+};
+
+/** An object as the API server returns it: fields that it always fills in are not optional. */
+export type Live<O> = Omit<O, 'metadata'> & { readonly metadata: Meta };
+
+/**
+ * A kind of the Kubernetes API whose objects read as `O`. Kinds differ by name: two kinds whose objects look alike are
+ * two types, and an error message says which. An interface, so that messages show its name and not its fields.
+ */
+export interface Kind<Name extends string = string, O extends object = object, S extends Scope = Scope>
+  extends KindDescription<Name, S> {
+  // First: the compiler compares members in this order, so a message about two kinds ends with their names.
+  readonly kind: Name;
+  readonly scope: S;
+  /** Reads an object as the API server sent it. Throws when it cannot be read. */
+  read(raw: object): O;
+}
+
+/** What an object of a kind reads as. */
+export type ObjectOf<K> = K extends Kind<string, infer O> ? O : never;

@@ -1,0 +1,121 @@
+// How the state of children becomes a condition of their owner: what a workload or a child of ours reports, and the sum
+// of several (the rules that Knative's Service has for its Configuration and Route). Pure.
+import type { Applied } from './apply.ts';
+import { hasCondition, notOk, ok, unknown } from './conditions.ts';
+import type { Meta } from './kind.ts';
+import type { Condition, DeclaredCondition } from './result.ts';
+
+/** A workload, as far as its availability is read from it. A V1Deployment fits. */
+export type Workload = {
+  readonly metadata?: { readonly name?: string; readonly generation?: number; readonly deletionTimestamp?: unknown };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
+  };
+};
+
+/**
+ * Reports whether a workload's status is of its present spec. Until it is, no field of it says anything about the spec.
+ */
+export function isCurrent(workload: Workload | undefined): boolean {
+  const { metadata, status } = workload ?? {};
+  return status?.observedGeneration !== undefined && status.observedGeneration >= (metadata?.generation ?? 0);
+}
+
+/** A StatefulSet, as far as its readiness is read from it. A V1StatefulSet fits. */
+export type ReplicatedWorkload = Workload & {
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: { readonly readyReplicas?: number };
+};
+
+/**
+ * Makes a condition of a StatefulSet: True when it has all desired replicas ready. It has no Available condition, only
+ * counts.
+ */
+export function statefulSetReady(set: ReplicatedWorkload | undefined): DeclaredCondition {
+  const { metadata, spec, status } = set ?? {};
+  const [desired, ready] = [spec?.replicas ?? 0, status?.readyReplicas ?? 0];
+  const readiness =
+    ready >= desired ? { status: 'True', reason: 'AllReady' } : { status: 'False', reason: 'NotAllReady' };
+  return deploymentAvailable({
+    ...(metadata === undefined ? {} : { metadata }),
+    status: {
+      observedGeneration: status?.observedGeneration ?? metadata?.generation ?? 0,
+      conditions: [{ type: 'Available', ...readiness, message: `${ready} of ${desired} replicas are ready` }],
+    },
+  });
+}
+
+/**
+ * Makes a condition of a Deployment: as its Available, and Unknown while there is none, while its status is of an older
+ * generation, or while it is being deleted.
+ */
+export function deploymentAvailable(workload: Workload | undefined): DeclaredCondition {
+  const { metadata, status } = workload ?? {};
+  const notKnown = (reason: string, message: string) => unknown(reason, `${metadata?.name ?? 'none yet'}: ${message}`);
+  if (status?.observedGeneration === undefined) return notKnown('NotReported', 'nothing reported yet');
+  if (!isCurrent(workload)) return notKnown('OutOfDate', 'its status is of an older generation');
+  if (metadata?.deletionTimestamp !== undefined) return notKnown('Deleting', 'it is being deleted');
+  const available = status.conditions?.find(({ type }) => type === 'Available');
+  const { reason = 'NoReason', message = '' } = available ?? {};
+  switch (available?.status) {
+    case 'True':
+      return ok(reason, `${metadata?.name}: ${message}`);
+    case 'False':
+      return notOk(reason, `${metadata?.name}: ${message}`);
+    default:
+      return notKnown(available?.reason ?? 'NotReported', available?.message ?? 'its availability is not reported yet');
+  }
+}
+
+/** A child of a kind with Ready, as far as its readiness is read from it. Any object of a kind of ours fits. */
+export type Dependent = {
+  readonly metadata: Pick<Meta, 'name' | 'generation'>;
+  readonly conditions?: readonly Condition[];
+  readonly observedGeneration?: number;
+};
+
+/** Makes a condition of a child's Ready; Unknown when that is of an older generation. */
+export function readyCondition({ metadata, conditions, observedGeneration }: Dependent): DeclaredCondition {
+  const named = (message: string) => `${metadata.name}: ${message}`;
+  const ready = conditions?.find(({ type }) => type === 'Ready');
+  if (ready === undefined) return unknown('NotReported', named('nothing reported yet'));
+  if ((observedGeneration ?? ready.observedGeneration) !== metadata.generation) {
+    return unknown('OutOfDate', named('its status is of an older generation'));
+  }
+  return { status: ready.status, reason: ready.reason, message: named(ready.message ?? '') };
+}
+
+/**
+ * Sums up conditions: a False beats an Unknown, none at all is Unknown, and only all True is True. Returns the first of
+ * the worst.
+ */
+export function summarize(conditions: readonly DeclaredCondition[]): DeclaredCondition {
+  if (conditions.length === 0) return unknown('NoChildren');
+  const worst =
+    conditions.find(({ status }) => status === 'False') ?? conditions.find(({ status }) => status !== 'True');
+  return worst ?? ok('AllReady');
+}
+
+/**
+ * Records one Warning Event for each set of children that could not be applied, unless the object has that condition
+ * already.
+ * @param applied by the condition that reports the failure
+ * @example recordApplyFailures(recordEvent, conditions, { ServiceReady: services });
+ */
+export function recordApplyFailures(
+  recordEvent: (type: 'Warning', reason: string, message: string) => void,
+  current: readonly Condition[] | undefined,
+  applied: Readonly<Record<string, Pick<Applied<object>, 'failure'>>>,
+): void {
+  for (const [type, { failure }] of Object.entries(applied)) {
+    if (failure === undefined || hasCondition(current, type, failure.condition)) continue;
+    const { reason, message = '' } = failure.condition;
+    recordEvent('Warning', reason === 'NotOwned' ? 'ErrResourceExists' : 'ErrChildRefused', message);
+  }
+}

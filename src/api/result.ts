@@ -1,0 +1,67 @@
+// What a reconciler returns: a value that says what is. The runtime writes it. Errors may be thrown instead: any error
+// means that the reconcile is retried, TerminalError that it is not, until the object changes.
+import type { DefineController } from './controller.ts';
+
+/** A condition in a result; its type is the key, and times and generations are the runtime's. */
+export type DeclaredCondition = {
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** One CamelCase word (metav1.Condition: 1 to 1024 characters of letters, digits, `_`, `,` and `:`). */
+  readonly reason: string;
+  readonly message?: string;
+};
+
+/** A condition in an object's status (metav1.Condition). */
+export type Condition = DeclaredCondition & {
+  readonly type: string;
+  readonly observedGeneration?: number;
+  /** RFC 3339. */
+  readonly lastTransitionTime?: string;
+};
+
+/** When the object is reconciled again: after a time, or for an error. Never both. `undefined` is as good as absent. */
+export type Later =
+  | {
+      /** Approximate: 0.5 to 1.5 times this at first, then this. */ readonly requeueAfterSeconds?: number | undefined;
+      readonly error?: undefined;
+    }
+  | {
+      readonly requeueAfterSeconds?: undefined /** Write this status, then go on as if the error had been thrown. */;
+      readonly error?: Error | undefined;
+    };
+
+/** The complete status and every declared condition, and when to come back. */
+export type Result<Status, C extends string> = {
+  readonly status: Status;
+  readonly conditions: Readonly<Record<C, DeclaredCondition>>;
+} & Later;
+
+/**
+ * The result of a kind's controller. Annotate reconcile with it: an error is then reported at the field that is wrong.
+ * @example async reconcile(cafe, context): Promise<ResultOf<typeof Cafe>> { ... }
+ */
+export type ResultOf<K> = K extends { readonly controller: DefineController<infer P> }
+  ? Result<P['status'], P['conditions']>
+  : never;
+
+/** What finalize returns: `'done'` removes the finalizer; anything else keeps it and says why. */
+export type Finalized =
+  | 'done'
+  | { readonly requeueAfterSeconds: number; readonly reason: string; readonly message?: string };
+
+/**
+ * A result as it was returned, and `never` for each field that no result has. An inferred return type would let them
+ * pass, because TypeScript checks surplus fields of fresh literals only.
+ */
+export type Exactly<R, C extends string> = [Surplus<R, C>] extends [never]
+  ? R
+  : R & { readonly [F in Surplus<R, C>]: never };
+
+type Surplus<R, C extends string> = R extends object
+  ?
+      | Exclude<keyof R, 'status' | 'conditions' | 'requeueAfterSeconds' | 'error'>
+      | (R extends { readonly conditions: infer D }
+          ? Exclude<keyof D, C> extends never
+            ? never
+            : 'conditions'
+          : never)
+  : never;

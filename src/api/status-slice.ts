@@ -1,0 +1,77 @@
+// A second controller's slice of a kind's status: the fields and the conditions that it alone writes. To that
+// controller the kind looks as if it had no other status; the rest, and Ready, belong to the kind's first controller.
+import * as z from 'zod';
+import { isRecord } from '../core/json.ts';
+import type { RuntimeCondition } from './conditions.ts';
+import type { CustomResource, KindDefinition } from './custom-kind.ts';
+import { parseStrictly } from './parse-result.ts';
+
+/** How a controller reads an object of its kind, and what it may write to its status. */
+export type StatusView<Primary = object> = {
+  readonly conditions: readonly string[];
+  /** Throws InvalidSpecError, naming the field. */
+  read(raw: object): Primary;
+  /** Parses a status strictly. Throws InvalidResultError naming the field that is unknown or wrong. */
+  parseStatus(status: unknown): object;
+};
+
+/** A slice, by the names of its fields and conditions. */
+export type StatusSlice<F extends string = string, C extends string = string> = {
+  readonly status: readonly F[];
+  /** At least one: a slice has no other place to report an error. */
+  readonly conditions: readonly C[];
+};
+
+/**
+ * The fields of a status that a slice can have: optional ones, because the kind's own status must be readable without
+ * them.
+ */
+export type SliceField<Status> = { [F in keyof Status]-?: object extends Pick<Status, F> ? F : never }[keyof Status] &
+  string;
+
+/** Leaves out of `C` the conditions of the first controller and of the runtime. */
+export type SliceCondition<C extends string, Taken extends string> = C extends Taken | RuntimeCondition ? never : C;
+
+/** Makes the view of a slice's controller. */
+export function sliceView<Spec, Status, F extends keyof Status & string>(
+  kind: { readonly definition: KindDefinition; read(raw: object): CustomResource<Spec, Status> },
+  { status, conditions }: StatusSlice<F>,
+): StatusView<CustomResource<Spec, Pick<Status, F>>> {
+  const { shape } = kind.definition.status;
+  const schema = z.object(
+    Object.fromEntries(status.flatMap((field) => (field in shape ? [[field, shape[field]] as const] : []))),
+  );
+  return {
+    conditions,
+    parseStatus: (value) => parseStrictly(schema, value, 'status'),
+    read: (raw) => {
+      const { status: _, ...object } = kind.read(raw);
+      const last = schema.safeParse('status' in raw ? raw.status : undefined);
+      // The status may be all of others: as long as none of its fields is there, the slice has no last status.
+      if (!last.success || Object.keys(last.data).length === 0) return object;
+      // The schema's fields are picked by name, which the compiler cannot follow through a kind without its shape.
+      return { ...object, status: last.data as Pick<Status, F> };
+    },
+  };
+}
+
+/**
+ * Reads the generation that a status, or a controller's slice of it, was made from; undefined when it does not say. A
+ * slice is as old as the oldest of its conditions: without one of them it has observed nothing.
+ */
+export function observedGenerationOf(status: unknown, slice?: StatusSlice): number | undefined {
+  if (!isRecord(status)) return undefined;
+  if (slice === undefined) return numberOf(status.observedGeneration);
+  const { conditions } = status;
+  const current = Array.isArray(conditions) ? conditions.filter(isRecord) : [];
+  const observed = slice.conditions.map((type) =>
+    numberOf(current.find((condition) => condition.type === type)?.observedGeneration),
+  );
+  return observed.reduce((oldest, one) =>
+    oldest === undefined || one === undefined ? undefined : Math.min(oldest, one),
+  );
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,111 @@
+// Validation of ObjectMeta for all kinds: names, labels, annotations, finalizers and owners (k8s.io/apimachinery,
+// api/validation/objectmeta.go).
+import type { ApiObject } from '../object.ts';
+import { labelValueError, qualifiedNameError, subdomainError } from '../registry/names.ts';
+import type { ApiResource } from '../registry/resource.ts';
+import { type StatusCause, statusCause } from '../status-error.ts';
+
+const maxAnnotationBytes = 256 * 1024;
+
+/** Returns the causes for the metadata of a new object. */
+export function checkNewMetadata(object: ApiObject, resource: ApiResource): StatusCause[] {
+  const { name = '', generateName = '', namespace = '' } = object.metadata;
+  const causes: StatusCause[] = [];
+  const nameErrorOf = resource.nameError ?? subdomainError;
+  if (generateName !== '') {
+    const error = nameErrorOf(generateName.endsWith('-') ? `${generateName.slice(0, -1)}a` : generateName);
+    if (error !== undefined)
+      causes.push(statusCause.invalid('metadata.generateName', JSON.stringify(generateName), error));
+  }
+  if (name === '') causes.push(statusCause.required('metadata.name', 'name or generateName is required'));
+  else {
+    const error = nameErrorOf(name);
+    if (error !== undefined) causes.push(statusCause.invalid('metadata.name', JSON.stringify(name), error));
+  }
+  if (resource.namespaced && namespace === '') causes.push(statusCause.required('metadata.namespace'));
+  return [...causes, ...checkLabels(object)];
+}
+
+/** Returns the causes for the metadata of an updated object. */
+export function checkChangedMetadata(object: ApiObject, old: ApiObject): StatusCause[] {
+  const causes: StatusCause[] = [];
+  for (const field of ['uid', 'namespace', 'name'] as const) {
+    const [now, before] = [object.metadata[field], old.metadata[field]];
+    if (now !== before) {
+      causes.push(statusCause.invalid(`metadata.${field}`, JSON.stringify(now ?? ''), 'field is immutable'));
+    }
+  }
+  if (old.metadata.deletionTimestamp !== undefined) {
+    const added = (object.metadata.finalizers ?? []).filter((name) => !old.metadata.finalizers?.includes(name));
+    if (added.length > 0) {
+      const message =
+        'no new finalizers can be added if the object is being deleted, found new finalizers ' +
+        `[]string{${added.map((name) => JSON.stringify(name)).join(', ')}}`;
+      causes.push(statusCause.forbidden('metadata.finalizers', message));
+    }
+  }
+  return [...causes, ...checkLabels(object)];
+}
+
+// Kubernetes' own finalizers without a domain.
+const standardFinalizers: readonly string[] = ['orphan', 'foregroundDeletion', 'kubernetes'];
+
+/** Returns the warnings about new finalizers of a custom resource. */
+export function finalizerWarnings({ metadata }: ApiObject, old: ApiObject | undefined): string[] {
+  const known = [...standardFinalizers, ...(old?.metadata.finalizers ?? [])];
+  return (metadata.finalizers ?? [])
+    .filter((name) => !known.includes(name) && !name.includes('/'))
+    .map((name) => {
+      const better = name.includes('.') ? 'name including a path (/)' : 'name';
+      return (
+        `metadata.finalizers: ${JSON.stringify(name)}: prefer a domain-qualified finalizer ${better} to avoid ` +
+        'accidental conflicts with other finalizer writers'
+      );
+    });
+}
+
+function checkLabels({ metadata }: ApiObject): StatusCause[] {
+  const { labels = {}, annotations = {}, finalizers = [] } = metadata;
+  const causes: StatusCause[] = [];
+  for (const [key, value] of Object.entries(labels)) {
+    const error = qualifiedNameError(key);
+    if (error !== undefined) causes.push(statusCause.invalid('metadata.labels', JSON.stringify(key), error));
+    const valueError = labelValueError(value);
+    if (valueError !== undefined)
+      causes.push(statusCause.invalid('metadata.labels', JSON.stringify(value), valueError));
+  }
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    const error = qualifiedNameError(key.toLowerCase());
+    if (error !== undefined) causes.push(statusCause.invalid('metadata.annotations', JSON.stringify(key), error));
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (bytes > maxAnnotationBytes) {
+    causes.push(statusCause.tooLong('metadata.annotations', `may not be more than ${maxAnnotationBytes} bytes`));
+  }
+  for (const finalizer of finalizers) {
+    const error = qualifiedNameError(finalizer);
+    if (error !== undefined) causes.push(statusCause.invalid('metadata.finalizers', JSON.stringify(finalizer), error));
+  }
+  return [...causes, ...checkOwners(metadata.ownerReferences ?? [])];
+}
+
+function checkOwners(owners: NonNullable<ApiObject['metadata']['ownerReferences']>): StatusCause[] {
+  const causes: StatusCause[] = [];
+  const field = 'metadata.ownerReferences';
+  for (const owner of owners) {
+    if (!owner.apiVersion) causes.push(statusCause.invalid(`${field}.apiVersion`, '""', 'version must not be empty'));
+    if (!owner.kind) causes.push(statusCause.invalid(`${field}.kind`, '""', 'must not be empty'));
+    if (!owner.name) causes.push(statusCause.invalid(`${field}.name`, '""', 'must not be empty'));
+    if (!owner.uid) causes.push(statusCause.invalid(`${field}.uid`, '""', 'must not be empty'));
+  }
+  const controllers = owners.filter(({ controller }) => controller === true);
+  const [first, second] = controllers;
+  if (first !== undefined && second !== undefined) {
+    const message =
+      'Only one reference can have Controller set to true. Found "true" in references for ' +
+      `${first.kind}/${first.name} and ${second.kind}/${second.name}`;
+    causes.push(statusCause.invalid(field, JSON.stringify(owners), message));
+  }
+  return causes;
+}

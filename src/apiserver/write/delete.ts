@@ -1,0 +1,106 @@
+// Deletes an object. An object without finalizers is removed immediately. An object with finalizers gets a
+// deletionTimestamp and is removed with its last finalizer.
+import type { Json } from '../json.ts';
+import { getIn, getString } from '../json.ts';
+import { type ApiObject, withMetadata } from '../object.ts';
+import { type ApiResource, collectionOf, collectionSubject } from '../registry/resource.ts';
+import { findObject, type ObjectTarget, type ServerState, timestamp } from '../server-state.ts';
+import { conflict, invalid, notFound, statusCause } from '../status-error.ts';
+
+/** The options of a delete that the server supports. */
+export type DeleteRequest = {
+  readonly propagation: 'Background' | 'Foreground' | 'Orphan';
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly dryRun: boolean;
+};
+
+/** The result of a delete. `gone` is false if finalizers keep the object. */
+export type DeleteOutcome = {
+  readonly object: ApiObject;
+  readonly gone: boolean;
+};
+
+/** Keeps an object until its dependents are deleted. The collector removes it. */
+export const foregroundFinalizer = 'foregroundDeletion';
+/** Keeps an object until its owner references are removed from its dependents. The collector removes it. */
+export const orphanFinalizer = 'orphan';
+
+const propagationPolicies: readonly string[] = ['', 'Background', 'Foreground', 'Orphan'];
+
+/**
+ * Reads the options from a DeleteOptions body or the query. Throws a 422 StatusError for an unknown propagation policy.
+ */
+export function deleteRequest(body: Json | undefined, query: URLSearchParams): DeleteRequest {
+  const requested = getString(body, 'propagationPolicy') || query.get('propagationPolicy') || '';
+  const orphans = getIn(body, 'orphanDependents') === true || query.get('orphanDependents') === 'true';
+  const dryRun = JSON.stringify(getIn(body, 'dryRun') ?? query.getAll('dryRun')).includes('All');
+  if (!propagationPolicies.includes(requested)) {
+    const supported = propagationPolicies.filter(Boolean).map((policy) => JSON.stringify(policy));
+    const cause = statusCause.notSupported('propagationPolicy', JSON.stringify(requested), supported);
+    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [cause]);
+  }
+  return {
+    propagation: requested === 'Foreground' || requested === 'Orphan' ? requested : orphans ? 'Orphan' : 'Background',
+    uid: getString(body, 'preconditions', 'uid'),
+    resourceVersion: getString(body, 'preconditions', 'resourceVersion'),
+    dryRun,
+  };
+}
+
+/** Deletes an object. Throws StatusErrors: 404, 409 for preconditions. */
+export function deleteObject(state: ServerState, target: ObjectTarget, request: DeleteRequest): DeleteOutcome {
+  const { resource, name } = target;
+  const live = findObject(state, target);
+  if (live === undefined) throw notFound(collectionSubject(resource), name);
+  requirePreconditions(live, resource, request);
+  const marked = markForDeletion(live, resource, request, timestamp(state.now()));
+  const hasFinalizers = (marked.metadata.finalizers ?? []).length > 0 || resource.kind === 'Namespace';
+  const collection = collectionOf(resource);
+  if (!hasFinalizers) return { object: request.dryRun ? live : state.store.remove(collection, live), gone: true };
+  if (request.dryRun || marked === live) return { object: marked, gone: false };
+  return { object: state.store.put(collection, marked), gone: false };
+}
+
+function requirePreconditions(
+  { metadata }: ApiObject,
+  resource: ApiResource,
+  { uid, resourceVersion }: DeleteRequest,
+): void {
+  const subject = collectionSubject(resource);
+  const preconditionFailed = (name: string, requested: string, found: string | undefined, cause: string): Error =>
+    conflict(
+      subject,
+      metadata.name ?? '',
+      `the ${name} in the precondition (${requested}) does not match the ${name} in record (${found}). The ` +
+        `object might have been ${cause}`,
+    );
+  if (uid !== '' && uid !== metadata.uid)
+    throw preconditionFailed('UID', uid, metadata.uid, 'deleted and then recreated');
+  if (resourceVersion !== '' && resourceVersion !== metadata.resourceVersion) {
+    throw preconditionFailed('ResourceVersion', resourceVersion, metadata.resourceVersion, 'modified');
+  }
+}
+
+function markForDeletion(
+  live: ApiObject,
+  resource: ApiResource,
+  { propagation }: DeleteRequest,
+  now: string,
+): ApiObject {
+  const { finalizers = [], deletionTimestamp, generation } = live.metadata;
+  const others = finalizers.filter((finalizer) => finalizer !== foregroundFinalizer && finalizer !== orphanFinalizer);
+  const own = propagation === 'Foreground' ? [foregroundFinalizer] : propagation === 'Orphan' ? [orphanFinalizer] : [];
+  // A second delete keeps the finalizers, because the deletion of the dependents can have started.
+  const next = deletionTimestamp === undefined ? [...others, ...own] : [...new Set([...finalizers, ...own])];
+  if (deletionTimestamp !== undefined && next.length === finalizers.length) return live;
+  const marked = withMetadata(live, {
+    finalizers: next.length === 0 ? undefined : next,
+    deletionTimestamp: deletionTimestamp ?? now,
+    deletionGracePeriodSeconds: 0,
+    generation: generation === undefined || deletionTimestamp !== undefined ? generation : generation + 1,
+  });
+  return resource.kind === 'Namespace'
+    ? { ...withMetadata(marked, { deletionGracePeriodSeconds: undefined }), status: { phase: 'Terminating' } }
+    : marked;
+}

@@ -1,0 +1,200 @@
+// The watch checkpoint: for each collection, the version up to which SQS has accepted every change. The watcher reads
+// it once at the start, resumes each watch at that version, and writes it at intervals.
+//
+// Guarantees: when a version is written, SQS has accepted every change up to it. A checkpoint that cannot be trusted,
+// or not be read for lack of permission, costs a full list and never causes a gap. A failed write is logged and
+// retried; an older version on the server only costs extra messages. Assumption: a watch loop that detects a restored
+// cluster drops its version.
+import { toError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { redact } from '../core/redact.ts';
+import type { Wait } from '../core/time.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { isComparable } from '../kube/watch/resource-version.ts';
+import type { ListWatchItem } from '../kube/watch/watch.ts';
+import { watchBackoffSeconds } from '../kube/watch/watch-state.ts';
+import { createCheckpointStore } from './store.ts';
+
+/** The watch checkpoint of one cluster. Collections are identified by the names of their entries (entryNameOf). */
+export type WatchCheckpoint = {
+  /** Reads the version to resume at; undefined when there is none. Rejects when the API server does not respond. */
+  start(name: string, options: { readonly signal: AbortSignal }): Promise<string | undefined>;
+  /**
+   * Records a version up to which SQS accepted everything. Cheap: it is called for every event and written at
+   * intervals.
+   */
+  accepted(name: string, version: string): void;
+  /** Records that SQS accepted a message, so the checkpoint is written sooner. */
+  sent(): void;
+  /** Drops a collection's version: the cluster was restored from a backup, and its versions start again. */
+  drop(name: string): void;
+  /**
+   * Writes the checkpoint at intervals until the signal aborts. `lastSeenAt` is the time up to which every served kind
+   * had an event. Never rejects.
+   */
+  run(options: { readonly lastSeenAt: () => number | undefined; readonly signal: AbortSignal }): Promise<void>;
+  /** Writes the checkpoint now. Never rejects. */
+  flush(): Promise<void>;
+};
+
+/** A checkpoint that stores nothing: every start forwards everything. */
+export const noCheckpoint: WatchCheckpoint = {
+  start: async () => undefined,
+  accepted: () => undefined,
+  sent: () => undefined,
+  drop: () => undefined,
+  run: async () => undefined,
+  flush: async () => undefined,
+};
+
+/** The dependencies of a checkpoint. */
+export type CheckpointDeps = {
+  readonly client: KubeClient;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly wait: Wait;
+};
+
+/** The dependencies of reading the version to resume at. */
+export type ReadStartDeps = {
+  readonly checkpoint: Pick<WatchCheckpoint, 'start'>;
+  readonly wait: Wait;
+  /** In [0, 1), for jitter. */
+  readonly random: () => number;
+  readonly onError: (item: ListWatchItem & { type: 'error' }) => void;
+};
+
+/**
+ * The wait before the first write, which happens as soon as every kind had an event, so that the watcher is not
+ * reported as down.
+ */
+const firstSeconds = 1;
+/** The deadline of the last write, within the time that a pod has to terminate. */
+const flushSeconds = 5;
+
+/**
+ * Creates the checkpoint of a cluster. It is written every `writeSeconds` while SQS accepts messages, otherwise half as
+ * often.
+ */
+export function createWatchCheckpoint(
+  { client, log, now, wait }: CheckpointDeps,
+  { writeSeconds = 30 }: { readonly writeSeconds?: number } = {},
+): WatchCheckpoint {
+  const store = createCheckpointStore({ client, log });
+  const versions = new Map<string, string>();
+  let dropped = new Set<string>();
+  let stored: ReturnType<typeof store.read> | undefined;
+  /** Whether a message was accepted since the last write. */
+  let sent = false;
+  /** Whether a version changed since the last write. */
+  let moved = false;
+  let lastSeenAt: () => number | undefined = () => undefined;
+  let writing = Promise.resolve();
+  let loggedError = '';
+
+  async function write(signal: AbortSignal): Promise<void> {
+    const nowMs = now();
+    const entries = new Map([...versions].map(([name, version]) => [name, { version, confirmedAtMs: nowMs }] as const));
+    const change = { entries, dropped, lastSeenAtMs: lastSeenAt(), nowMs };
+    const before = { sent, moved };
+    dropped = new Set();
+    sent = false;
+    moved = false;
+    try {
+      if ((await store.write(change, signal)) === 'restored') {
+        // The cluster was restored, and these versions are newer than its state. The loops detect it on reconnect and
+        // record new ones.
+        log.warn('cluster restored from a backup: watch checkpoint reset');
+        for (const name of entries.keys()) if (versions.get(name) === entries.get(name)?.version) versions.delete(name);
+        dropped = new Set([...dropped, ...change.dropped, ...entries.keys()]);
+        moved = true;
+      }
+      loggedError = '';
+    } catch (thrown) {
+      dropped = new Set([...dropped, ...change.dropped]);
+      sent ||= before.sent;
+      moved ||= before.moved;
+      const error = redact(toError(thrown).message);
+      if (error !== loggedError && !signal.aborted) log.warn('watch checkpoint not written, retrying', { error });
+      loggedError = error;
+    }
+  }
+
+  /** Writes after the write in progress, if any. */
+  async function writeNext(signal: AbortSignal): Promise<void> {
+    writing = writing.then(async () => await write(signal));
+    await writing;
+  }
+
+  return {
+    start: async (name, { signal }) => {
+      stored ??= store.read(signal);
+      try {
+        return (await stored).get(name)?.version;
+      } catch (error) {
+        stored = undefined;
+        throw error;
+      }
+    },
+    accepted: (name, version) => {
+      if (!isComparable(version) || versions.get(name) === version) return;
+      versions.set(name, version);
+      moved = true;
+    },
+    sent: () => {
+      sent = true;
+    },
+    drop: (name) => {
+      versions.delete(name);
+      dropped.add(name);
+      moved = true;
+      store.recheckCluster();
+    },
+    run: async (options) => {
+      const { signal } = options;
+      lastSeenAt = options.lastSeenAt;
+      let elapsed = 0;
+      let isFirst = true;
+      const isDue = () => {
+        if (elapsed >= 2 * writeSeconds) return true;
+        return isFirst ? lastSeenAt() !== undefined : sent && moved;
+      };
+      while (!signal.aborted) {
+        // Driven by time, not by new versions: each write creates a version, which comes back as a bookmark of every
+        // kind.
+        const seconds = isFirst ? Math.min(firstSeconds, writeSeconds) : writeSeconds;
+        await wait(seconds, signal).catch(() => undefined);
+        if (signal.aborted) return;
+        elapsed += seconds;
+        if (!isDue()) continue;
+        elapsed = 0;
+        isFirst = false;
+        await writeNext(signal);
+      }
+    },
+    flush: async () => await writeNext(AbortSignal.timeout(flushSeconds * 1000)),
+  };
+}
+
+/**
+ * Reads the version that a collection's loop resumes at, and retries until the API server responds: without a version
+ * the loop would forward everything. Returns undefined if the checkpoint has no version. Rejects when the signal
+ * aborts.
+ */
+export async function readStart(
+  { checkpoint, wait, random, onError }: ReadStartDeps,
+  name: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await checkpoint.start(name, { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      const retryInSeconds = watchBackoffSeconds(failures, error, random());
+      onError({ type: 'error', error, retryInSeconds });
+      await wait(retryInSeconds, signal);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// The ConfigMap that stores the watch checkpoint. It is installed empty, with the manifests, so the watcher only needs
+// the verbs get and patch on this one name.
+import { isRecord } from '../core/json.ts';
+import { describeKind } from '../core/kind-names.ts';
+import { checkpointName, systemNamespace } from '../core/names.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { type KubeObject, parseObject } from '../kube/client/object.ts';
+import { objectPath } from '../kube/client/path.ts';
+import { getObject } from '../kube/client/read.ts';
+
+const configMap = describeKind({ group: '', version: 'v1', kind: 'ConfigMap' });
+const namespaces = describeKind({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
+const checkpointKey = { namespace: systemNamespace, name: checkpointName };
+const dataKey = 'checkpoint';
+
+/** The ConfigMap of the checkpoint. */
+export type CheckpointConfigMap = {
+  /** The checkpoint as text; undefined while no watcher has written it. */
+  readonly text: string | undefined;
+  readonly resourceVersion: string;
+  /** When the manifests were applied, in milliseconds since 1970; NaN if unknown. */
+  readonly createdAtMs: number;
+};
+
+/** Reads the ConfigMap; undefined if it does not exist. */
+export async function readCheckpoint(
+  client: KubeClient,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<CheckpointConfigMap | undefined> {
+  const object = await getObject(client, configMap, checkpointKey, { signal });
+  return object === undefined ? undefined : parseConfigMap(object);
+}
+
+/**
+ * Replaces the checkpoint in the ConfigMap that was read, and returns the new one. Throws isConflict if it changed
+ * since.
+ */
+export async function writeCheckpoint(
+  client: KubeClient,
+  { text, resourceVersion }: Pick<CheckpointConfigMap, 'text' | 'resourceVersion'>,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<CheckpointConfigMap> {
+  const { body } = await client.request({
+    method: 'PATCH',
+    path: objectPath(configMap, checkpointKey),
+    query: { fieldManager: 'outrigger-watcher' },
+    contentType: 'application/merge-patch+json',
+    body: { metadata: { resourceVersion }, data: { [dataKey]: text } },
+    signal,
+  });
+  return parseConfigMap(parseObject(body));
+}
+
+/** Reads the identity of the cluster: the uid of its namespace kube-system; undefined if there is no such namespace. */
+export async function readClusterUid(
+  client: KubeClient,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<string | undefined> {
+  return (await getObject(client, namespaces, { name: 'kube-system' }, { signal }))?.metadata.uid;
+}
+
+/** Tells whether an object is the ConfigMap of the checkpoint. The watch loops ignore its changes. */
+export function isCheckpointConfigMap(
+  { group, plural }: { readonly group: string; readonly plural: string },
+  { namespace, name }: { readonly namespace?: string; readonly name: string },
+): boolean {
+  const isConfigMap = group === '' && plural === configMap.plural;
+  return isConfigMap && namespace === checkpointKey.namespace && name === checkpointKey.name;
+}
+
+function parseConfigMap({ metadata, data }: KubeObject): CheckpointConfigMap {
+  const text = isRecord(data) ? data[dataKey] : undefined;
+  return {
+    text: typeof text === 'string' ? text : undefined,
+    resourceVersion: metadata.resourceVersion ?? '',
+    createdAtMs: Date.parse(metadata.creationTimestamp ?? ''),
+  };
+}

@@ -1,0 +1,88 @@
+// Whether the watchers of a cluster work, determined from outside. A watcher may only send keys, and one that is down
+// sends none. The resync and the CLI therefore read the watch checkpoint, where the watchers store when they last
+// received events.
+import { toError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { type Metrics, metricNames } from '../core/metrics.ts';
+import { redact } from '../core/redact.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { isForbidden } from '../kube/client/errors.ts';
+import { readCheckpoint } from './config-map.ts';
+import { parseCheckpoint } from './document.ts';
+
+/**
+ * Bookmarks arrive every 60 s, and the checkpoint is written every 60 s, so a working watcher can look two minutes old.
+ * The rest is time for a watcher that restarts.
+ */
+const downAfterSeconds = 300;
+/**
+ * A new cluster gets its roles and its checkpoint first, then its entry in the clusters table, and its watchers last.
+ * For this long no alarm is raised.
+ */
+const startupGraceSeconds = 1_800;
+
+/** The dependencies of recording the watcher status. */
+export type WatcherStatusDeps = {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+};
+
+/**
+ * Counts WatcherDown for one cluster: 1 if its watchers received no events recently or their status is missing, 0 if
+ * they did or are still being installed. Counts nothing if the API server does not respond; other requests to that
+ * cluster then report it. Never rejects.
+ */
+export async function recordWatcherDown(
+  cluster: string,
+  client: KubeClient,
+  { log, metrics, now }: WatcherStatusDeps,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<void> {
+  try {
+    const { down } = await readWatcherStatus(client, now(), { signal });
+    if (down !== undefined) log[down.level]('watcher down', { reason: redact(down.reason) });
+    metrics.count(metricNames.watcherDown, down?.level === 'warn' ? 1 : 0, { cluster });
+  } catch (thrown) {
+    log.warn('watcher status unknown', { error: redact(toError(thrown).message) });
+  }
+}
+
+/** The status of a cluster's watchers, as far as the checkpoint shows it. */
+export type WatcherStatus = {
+  /** How long ago every kind had an event; undefined if no watcher has stored that yet. */
+  readonly lastSeenSeconds?: number;
+  /** Why the watchers seem to be down: a warning, or info while they are being installed. Undefined if they work. */
+  readonly down?: { readonly reason: string; readonly level: 'info' | 'warn' };
+};
+
+/** Reads the status from the checkpoint. Throws the client's errors, except for a missing permission. */
+export async function readWatcherStatus(
+  client: KubeClient,
+  nowMs: number,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<WatcherStatus> {
+  const warn = (reason: string): WatcherStatus => ({ down: { reason, level: 'warn' } });
+  try {
+    const configMap = await readCheckpoint(client, { signal });
+    if (configMap === undefined) return warn('no watch checkpoint; apply infra/kubernetes/generated');
+    const parsed = parseCheckpoint(configMap.text);
+    if (parsed.type === 'corrupt') return warn(`the watch checkpoint is corrupt: ${parsed.reason}`);
+    if (parsed.type === 'empty') {
+      // As installed: the watchers are installed next, or were forgotten.
+      const reason = 'no watcher has started yet';
+      const isNew = nowMs - configMap.createdAtMs <= startupGraceSeconds * 1000;
+      return isNew ? { down: { reason, level: 'info' } } : warn(reason);
+    }
+    const { lastSeenAtMs } = parsed.document;
+    if (lastSeenAtMs === undefined) return warn('no watcher has received an event yet');
+    const lastSeenSeconds = Math.max(0, Math.round((nowMs - lastSeenAtMs) / 1000));
+    return lastSeenSeconds > downAfterSeconds
+      ? { lastSeenSeconds, ...warn(`no event received for ${lastSeenSeconds} s`) }
+      : { lastSeenSeconds };
+  } catch (error) {
+    if (isForbidden(error)) return warn(`no permission to read the watch checkpoint: ${error.message}`);
+    throw error;
+  }
+}

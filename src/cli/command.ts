@@ -1,0 +1,58 @@
+// How an operator's command runs, prints and ends. It exits with 0, or with 1 and a line that names the problem. A
+// stack is printed only for an error that is a bug of Outrigger.
+import { Option } from 'commander';
+import { SchemaError, SettingsError, toError, UserError } from '../core/errors.ts';
+import { redact } from '../core/redact.ts';
+import { ApiError, ConnectError, DeadlineError, ResponseError } from '../kube/client/errors.ts';
+import { QueueCallError } from '../sqs/browse.ts';
+import { isFromAws, nextStep } from './next-step.ts';
+
+/** Runs a command's action, and sets the exit status from its result or its error. Ctrl-C aborts the signal. */
+export async function runCommand(command: string, action: (signal: AbortSignal) => Promise<number>): Promise<void> {
+  const stop = new AbortController();
+  const interrupt = () => stop.abort(new UserError('stopped; unfinished work is unchanged'));
+  process.once('SIGINT', interrupt);
+  try {
+    process.exitCode = await action(stop.signal);
+  } catch (thrown) {
+    const error = toError(thrown);
+    process.exitCode = 1;
+    process.stderr.write(`${isUserFacing(error) ? `outrigger ${command}: ${formatError(error)}` : error.stack}\n`);
+  } finally {
+    process.removeListener('SIGINT', interrupt);
+  }
+}
+
+/** Formats an error, with the next step if one is known. One line, without credentials. */
+export function formatError(thrown: unknown): string {
+  const error = toError(thrown);
+  const step = nextStep(error);
+  return redact(step === undefined ? error.message : `${error.message}; ${step}`);
+}
+
+const userFacing = [
+  ...[UserError, SettingsError, SchemaError, QueueCallError],
+  ...[ApiError, ConnectError, DeadlineError, ResponseError],
+];
+
+function isUserFacing(error: Error): boolean {
+  return userFacing.some((kind) => error instanceof kind) || isFromAws(error);
+}
+
+/** The format in which a command prints. */
+export type Output = 'text' | 'json';
+
+/** Makes the option that chooses the format. */
+export function outputOption(): Option {
+  return new Option('--output <format>', 'text or json').choices(['text', 'json']).default('text');
+}
+
+/** Prints one JSON document. Undefined fields are left out. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Prints lines, each with a line end; prints nothing for an empty list. */
+export function printLines(lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+}

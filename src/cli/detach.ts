@@ -1,0 +1,267 @@
+// `outrigger detach`: removes the finalizers, field ownership, labels and annotations of controllers from a kind's
+// objects and from their children. It is run before an uninstall, and after a controller was renamed or removed: a
+// finalizer that no controller removes blocks the deletion of its object for ever.
+
+import { Command } from 'commander';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { readWatcherStatus } from '../checkpoint/watcher-status.ts';
+import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
+import { UserError } from '../core/errors.ts';
+import { redact } from '../core/redact.ts';
+import { alignColumns } from '../dev/columns.ts';
+import { createClient, type KubeClient } from '../kube/client/client.ts';
+import { discoverKinds, type ServedKind } from '../kube/client/discovery.ts';
+import { isForbidden } from '../kube/client/errors.ts';
+import { retryingClient } from '../kube/client/retrying-client.ts';
+import { type DetachCount, type DetachTarget, detach, findControllers } from '../operations/detach.ts';
+import { type Output, outputOption, printJson, printLines, runCommand } from './command.ts';
+import {
+  clusterClient,
+  type InstallationFlags,
+  openInstallation,
+  requireClusterName,
+  withInstallationOptions,
+} from './installation.ts';
+import { loadProject } from './project.ts';
+
+type Flags = InstallationFlags & {
+  readonly cluster?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly controller?: string;
+  readonly orphan?: true;
+  readonly yes?: true;
+  readonly output: Output;
+};
+
+/** Makes the command. */
+export function detachCommand(): Command {
+  return withInstallationOptions(new Command('detach'))
+    .description(
+      'remove finalizers, field ownership, labels and annotations from all objects of a kind, before it is uninstalled',
+    )
+    .argument('<kind>', 'WaterTank, watertanks, or watertanks.plant.example.com if several kinds have the short name')
+    .option(
+      '--kubeconfig <file>',
+      'the cluster, as an administrator; by default one of the clusters table, with --cluster',
+    )
+    .option('--context <name>', 'which context of the kubeconfig')
+    .option('--cluster <name>', 'which cluster of the clusters table; on one machine there is only one')
+    .option(
+      '--controller <name>',
+      'only the metadata of this controller, which was renamed or removed; the kind has others that still run',
+    )
+    .option(
+      '--orphan',
+      'also remove the owner references of the children, so that they stay when their owner is deleted',
+    )
+    .option('--yes', 'do it; without it, the command only shows what it would do')
+    .addOption(outputOption())
+    .addHelpText('after', helpText)
+    .action(
+      async (kind: string, flags: Flags) =>
+        await runCommand('detach', async (signal) => await run(kind, flags, signal)),
+    );
+}
+
+const helpText = `
+Examples:
+  outrigger detach WaterTank                                    shows what would be removed
+  outrigger detach WaterTank --kubeconfig admin.yaml --yes      removes it
+  outrigger detach bitcoinnetworks.bitcoin.example.com --cluster berlin --stage prod --yes
+
+If a controller was renamed, or was removed while other controllers of its kind stay, deploy without it, then run
+  outrigger detach WaterTank --controller former-name --yes
+
+To uninstall completely:
+  1. Stop the watchers and remove the functions (osls remove). A running controller adds its finalizer again.
+  2. Run outrigger detach KIND --yes for each kind.
+  3. Delete the objects, or keep them. Then run kubectl delete -k infra/kubernetes.
+It removes finalizers outrigger.dev/*, entries of metadata.managedFields, and the labels and annotations
+outrigger.dev/*, from the objects and from children of any kind. Spec and status stay as they are. It does not run a
+controller's clean-up outside the cluster, and lists the objects that are being deleted without it. It can be killed at
+any point and rerun.
+Exit status: 0 when no metadata of a controller is left; 1 when some is left, or when --yes was missing.`;
+
+async function run(text: string, flags: Flags, signal: AbortSignal): Promise<number> {
+  const { registry } = await loadProject(process.cwd());
+  const { client, close } = await connect(flags, signal);
+  try {
+    const { kinds, failedGroups } = await discoverKinds(client, { signal });
+    for (const group of failedGroups) process.stderr.write(`skipped: ${redact(group)}\n`);
+    const kind = findKind(registry, text, kinds);
+    const { controller } = flags;
+    const all = new Set([
+      ...registry.filter(({ declaration }) => isSame(declaration.resource, kind)).map(({ name }) => name),
+      ...(await findControllers(client, kind, { signal })),
+    ]);
+    const controllers = controller === undefined ? all : new Set([controller]);
+    const targets: readonly Target[] = [
+      { resource: kind, scope: { controllers, as: 'primary', shared: controller !== undefined } },
+      ...(controllers.size === 0 ? [] : childTargets(kinds, controllers, flags.orphan === true)),
+      // The copied kinds come after the children that they were copied from.
+      ...kinds
+        .filter((one) => copiedKinds.includes(collectionName(one)))
+        .map((resource) => copyTarget(resource, controllers)),
+    ];
+    const planned = await detachAll(client, registry, targets, { dryRun: true, signal });
+    const isNeeded = planned.some(({ count }) => count.affected > 0);
+    if (flags.yes !== true || !isNeeded) return printResults(planned, flags, isNeeded ? 'planned' : 'nothing');
+    await warnOfRunningWatchers(client, signal);
+    // Copies are found only after the object that they were copied from has been detached.
+    const affected = planned
+      .filter(({ target, count }) => target.scope.as === 'copy' || count.affected > 0)
+      .map(({ target }) => target);
+    const done = await detachAll(client, registry, affected, { dryRun: false, signal });
+    const left = await detachAll(client, registry, affected, { dryRun: true, signal });
+    for (const { target, count } of done) {
+      for (const { object, reason } of count.failed)
+        process.stderr.write(`${collectionName(target.resource)} ${object}: ${redact(reason)}\n`);
+    }
+    const remaining = left.reduce((sum, { count }) => sum + count.affected, 0);
+    printResults(done, flags, 'detached');
+    if (remaining === 0) return 0;
+    throw new UserError(
+      `${remaining} objects are not detached, or were changed again; stop the watchers and functions, and run it again`,
+    );
+  } finally {
+    close();
+  }
+}
+
+async function connect(flags: Flags, signal: AbortSignal): Promise<{ client: KubeClient; close(): void }> {
+  const { kubeconfig, context, cluster } = flags;
+  if (kubeconfig !== undefined) {
+    if (cluster !== undefined) throw new UserError('--kubeconfig and --cluster exclude each other');
+    const connection = await loadKubeconfig({ file: kubeconfig, ...(context === undefined ? {} : { context }) });
+    const client = createClient(connection, { userAgent: 'outrigger-cli' });
+    return { client: retryingClient(client), close: () => client.close() };
+  }
+  const installation = await openInstallation(flags, signal);
+  try {
+    const client = await clusterClient(installation, requireClusterName(cluster, installation));
+    return { client: retryingClient(client), close: () => installation.close() };
+  } catch (error) {
+    installation.close();
+    throw error;
+  }
+}
+
+type CollectionId = { readonly group: string; readonly plural: string };
+type Target = DetachTarget & { readonly resource: ServedKind };
+type DetachResult = { readonly target: Target; readonly count: DetachCount };
+
+function findKind(registry: readonly ControllerDefinition[], text: string, kinds: readonly ServedKind[]): ServedKind {
+  const wanted = text.toLowerCase();
+  const found = kinds.filter((one) =>
+    [one.kind.toLowerCase(), one.plural, collectionName(one), ...one.shortNames].includes(wanted),
+  );
+  // A kind of the registry comes before other kinds of that name.
+  const ours = found.filter((one) => registry.some(({ declaration }) => isSame(declaration.resource, one)));
+  const [kind, ...more] = ours.length === 1 ? ours : found;
+  if (kind === undefined) {
+    const known = [...new Set(registry.map(({ declaration }) => declaration.resource.kind))].join(', ');
+    throw new UserError(`the cluster has no kind ${JSON.stringify(text)}; those with a controller are ${known}`);
+  }
+  if (more.length === 0) return kind;
+  throw new UserError(`${JSON.stringify(text)} is ${found.map(collectionName).join(' or ')}; write one of these`);
+}
+
+/**
+ * Every kind that can be listed and patched: an earlier version of a controller may have had children of another kind.
+ */
+function childTargets(
+  kinds: readonly ServedKind[],
+  controllers: ReadonlySet<string>,
+  orphan: boolean,
+): readonly Target[] {
+  const fit = kinds.filter(({ verbs }) => verbs.includes('list') && verbs.includes('patch'));
+  return fit.map((resource) => ({ resource, scope: { controllers, as: 'child', orphan } }));
+}
+
+/** Kinds to whose objects Kubernetes copies the annotations of the owner. */
+const copiedKinds = ['replicasets.apps', 'controllerrevisions.apps'];
+
+function copyTarget(resource: ServedKind, controllers: ReadonlySet<string>): Target {
+  return { resource, scope: { controllers, as: 'copy' } };
+}
+
+async function detachAll(
+  client: KubeClient,
+  registry: readonly ControllerDefinition[],
+  targets: readonly Target[],
+  { dryRun, signal }: { readonly dryRun: boolean; readonly signal: AbortSignal },
+): Promise<readonly DetachResult[]> {
+  const results: DetachResult[] = [];
+  for (const target of targets) {
+    const onProgress = (released: number) => {
+      if (!dryRun) process.stderr.write(`${collectionName(target.resource)}: ${released} detached\n`);
+    };
+    try {
+      results.push({ target, count: await detach(client, target, { dryRun, onProgress, signal }) });
+    } catch (error) {
+      // A controller that does not own a kind may not read it, so it has created no objects of that kind.
+      if (target.scope.as === 'primary' || isOwned(registry, target) || !isForbidden(error)) throw error;
+      process.stderr.write(`skipped: ${collectionName(target.resource)}: ${redact(error.message)}\n`);
+    }
+  }
+  return results;
+}
+
+function isOwned(registry: readonly ControllerDefinition[], { resource, scope }: Target): boolean {
+  const controllers = registry.filter(({ name }) => scope.controllers.has(name));
+  return controllers.some(({ declaration }) => declaration.owns.some((kind) => isSame(kind, resource)));
+}
+
+async function warnOfRunningWatchers(client: KubeClient, signal: AbortSignal): Promise<void> {
+  const { down, lastSeenSeconds } = await readWatcherStatus(client, Date.now(), { signal });
+  if (down !== undefined || lastSeenSeconds === undefined) return;
+  process.stderr.write(
+    `this cluster's watchers received an event ${lastSeenSeconds} s ago; a running controller reverts this\n`,
+  );
+}
+
+function printResults(
+  results: readonly DetachResult[],
+  { output }: Flags,
+  state: 'planned' | 'detached' | 'nothing',
+): number {
+  const shown = results.filter(({ target, count }) => target.scope.as === 'primary' || count.affected > 0);
+  if (output === 'json') {
+    printJson({
+      state,
+      kinds: shown.map(({ target, count }) => ({
+        kind: collectionName(target.resource),
+        as: target.scope.as,
+        ...count,
+      })),
+    });
+  } else {
+    const cells = shown.map(({ target: { resource, scope }, count }) => [
+      collectionName(resource),
+      { primary: 'the kind', child: 'children', copy: 'copies' }[scope.as],
+      ...[count.objects, count.affected, count.finalizers, count.managers, count.metadata].map(String),
+    ]);
+    const affectedTitle = state === 'detached' ? 'DETACHED' : 'AFFECTED';
+    const titles = ['COLLECTION', 'AS', 'OBJECTS', affectedTitle, 'FINALIZERS', 'FIELD OWNERS', 'METADATA'];
+    printLines([alignColumns([titles, ...cells])]);
+  }
+  const verb = state === 'detached' ? 'did' : 'will';
+  for (const object of shown.flatMap(({ count }) => count.deleting)) {
+    process.stderr.write(`${object} is being deleted: its controller's clean-up outside the cluster ${verb} not run\n`);
+  }
+  if (state === 'planned') {
+    process.stderr.write(
+      'nothing was changed; stop the watchers, remove the functions, and run this again with --yes\n',
+    );
+  }
+  return state === 'planned' ? 1 : 0;
+}
+
+function isSame(a: CollectionId, b: CollectionId): boolean {
+  return a.group === b.group && a.plural === b.plural;
+}
+
+function collectionName({ group, plural }: CollectionId): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}

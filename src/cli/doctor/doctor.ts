@@ -1,0 +1,144 @@
+// `outrigger doctor`: checks everything that a deployment needs, and prints a fix for every problem.
+import { access } from 'node:fs/promises';
+import { Command } from 'commander';
+import type { ControllerDefinition } from '../../api/definition.ts';
+import { formatError, type Output, outputOption, printJson, printLines, runCommand } from '../command.ts';
+import { generate } from '../generate.ts';
+import {
+  type Installation,
+  type InstallationFlags,
+  openInstallation,
+  withInstallationOptions,
+} from '../installation.ts';
+import { loadProject, type Project } from '../project.ts';
+import { checkAccount } from './check-account.ts';
+import { checkCluster } from './check-cluster.ts';
+import { checkQueues } from './check-queues.ts';
+import { expectedQueues } from './expected-queues.ts';
+import { type Finding, failFinding, findingLines, passFinding, warnFinding } from './finding.ts';
+
+type Flags = InstallationFlags & { readonly cluster?: string; readonly output: Output };
+
+/** Makes the command. */
+export function doctorCommand(): Command {
+  return withInstallationOptions(new Command('doctor'))
+    .description(
+      'check credentials, queues, functions, clusters, permissions and versions, and print a fix for every finding',
+    )
+    .option('--cluster <name>', 'only this cluster')
+    .addOption(outputOption())
+    .addHelpText('after', helpText)
+    .action(async (flags: Flags) => await runCommand('doctor', async (signal) => await run(flags, signal)));
+}
+
+const helpText = `
+Examples:
+  outrigger doctor                      the system that runs here (outrigger dev)
+  outrigger doctor --stage prod
+  outrigger doctor --stage prod --output json | jq '.[] | select(.state != "ok")'
+
+It checks, with your credentials, and changes nothing:
+  queues       each exists with its deployed attributes, and has no dead letters
+  functions    each queue has one that is not paused; the account has enough concurrency for all of them (on AWS only)
+  clusters     each is reachable, new enough, serves the kinds and gives the functions their permissions, and its
+               watchers are not down
+  this folder  the Node version of the functions, and generated files that are up to date
+Exit status: 0 when nothing is wrong, 1 when something is. Warnings do not count.`;
+
+async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
+  const root = process.cwd();
+  const project = await loadProject(root);
+  const { registry } = project;
+  const installation = await openInstallation(flags, signal);
+  try {
+    const deploy =
+      installation.on === 'AWS'
+        ? `if it was never deployed: npx osls deploy --stage ${flags.stage ?? 'STAGE'}`
+        : 'restart outrigger dev';
+    const parts = await Promise.all([
+      checkFolder(root, project),
+      checkQueues(installation, await expectedQueues(registry, root), { deploy, signal }),
+      installation.on === 'AWS' ? checkAccount(installation, registry, { deploy, signal }) : [],
+      checkClusters(installation, registry, cluster, signal),
+    ]);
+    const findings = [...credentialsFinding(installation), ...parts.flat()];
+    if (output === 'json') printJson(findings);
+    else printLines(findingLines(findings));
+    return findings.some(({ state }) => state === 'wrong') ? 1 : 0;
+  } finally {
+    installation.close();
+  }
+}
+
+/** The queues were found, so the credentials are valid; their URL contains the account. */
+function credentialsFinding({ on, urlPrefix }: Installation): readonly Finding[] {
+  const [account = ''] = /\d{12}/.exec(urlPrefix) ?? [];
+  return on === 'AWS' ? [passFinding('credentials', `accepted; the deployment is in account ${account}`)] : [];
+}
+
+async function checkFolder(root: string, { registry, crdsOnly }: Project): Promise<readonly Finding[]> {
+  const [major = 0] = process.versions.node.split('.').map(Number);
+  const node =
+    major >= 24
+      ? passFinding('node', process.version)
+      : warnFinding('node', `${process.version}; functions run on 24`, 'run npm ci, then npx outrigger');
+  const isProject = await access('infra').then(
+    () => true,
+    () => false,
+  );
+  if (!isProject) return [node];
+  try {
+    const stale = await generate(registry, root, { check: true, kinds: crdsOnly });
+    if (stale.length === 0) return [node, passFinding('generated files', 'up to date')];
+    return [node, warnFinding('generated files', `${stale.length} are out of date`, 'npm run generate, and deploy')];
+  } catch (error) {
+    return [node, failFinding('generated files', formatError(error), 'fix the registry')];
+  }
+}
+
+async function checkClusters(
+  installation: Installation,
+  registry: readonly ControllerDefinition[],
+  only: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const { registry: table, clusters } = installation;
+  if (table === undefined || clusters === undefined) {
+    return [warnFinding('clusters', 'the location of the clusters table is not set', 'set CLUSTERS, or give --stage')];
+  }
+  try {
+    const names = only === undefined ? await table.list() : [only];
+    if (names.length === 0) return [warnFinding('clusters', 'the table is empty', 'add one: see Deploy in the README')];
+    const found = await Promise.all(names.map((name) => checkEntry(installation, registry, name, signal)));
+    return found.flat();
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return [failFinding('clusters', 'the table cannot be read', formatError(error))];
+  }
+}
+
+async function checkEntry(
+  { clusters }: Installation,
+  registry: readonly ControllerDefinition[],
+  name: string,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const about = `cluster ${name}`;
+  try {
+    const found = await clusters?.find(name);
+    if (found?.type === 'client') return await checkCluster(name, found.client, registry, { signal });
+    if (found?.type === 'decommissioning') {
+      return [
+        warnFinding(
+          about,
+          'is being decommissioned: its messages are deleted',
+          'when its queues are empty, remove its entry from the table',
+        ),
+      ];
+    }
+    return [failFinding(about, 'is not in the clusters table', 'name one of the clusters that outrigger status shows')];
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return [failFinding(about, 'its entry is not valid', formatError(error))];
+  }
+}

@@ -1,0 +1,163 @@
+// The installation that an operator's command works on: its queues and clusters. It is a deployment on AWS, chosen by
+// options or by the environment, or the system that `outrigger dev` runs in this folder. Its queues are printed,
+// because some commands change it.
+
+import path from 'node:path';
+import { GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { SSMClient } from '@aws-sdk/client-ssm';
+import type { Command } from 'commander';
+import type { Environment } from '../api/definition.ts';
+import { type Clusters, createClusters } from '../clusters/connect.ts';
+import { isClusterName } from '../clusters/registry/entry.ts';
+import { type ClusterRegistry, createClusterRegistry } from '../clusters/registry/registry.ts';
+import { openClusterSource } from '../clusters/registry/source.ts';
+import { UserError } from '../core/errors.ts';
+import { timersQueue } from '../core/names.ts';
+import { localCluster } from '../dev/cluster-access.ts';
+import { createLocalSqsClient } from '../dev/sqs-server.ts';
+import { type DevState, readStateFile } from '../dev/state-file.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { environment, readOperatorSettings } from '../settings.ts';
+import { callWithin, isMissingQueue, sqsErrorReason } from '../sqs/call.ts';
+import { createSqsClient } from '../sqs/sqs-client.ts';
+
+/** The options that choose an installation. */
+export type InstallationFlags = { readonly stage?: string; readonly region?: string; readonly folder: string };
+
+/** The queues and clusters that a command works on. */
+export type Installation = {
+  /** The system that runs here, or a deployment on AWS. */
+  readonly on: 'this machine' | 'AWS';
+  readonly sqs: SQSClient;
+  readonly urlPrefix: string;
+  /** From --region; undefined without it. */
+  readonly region: string | undefined;
+  /** The entries of the clusters table; undefined if `clusters` is. */
+  readonly registry: ClusterRegistry | undefined;
+  /** Connects to the clusters of the table; undefined if the location of the table is not known. */
+  readonly clusters: Clusters | undefined;
+  /** The cluster of a key without one. */
+  readonly defaultCluster: string | undefined;
+  /** The variables from which a controller's settings are read. */
+  readonly environment: Environment;
+  close(): void;
+};
+
+const callSeconds = 10;
+
+/** Adds the options that choose an installation, and their help. */
+export function withInstallationOptions(command: Command): Command {
+  return command
+    .option('--stage <name>', 'the deployment of that stage on AWS, as osls deploy --stage named it')
+    .option('--region <name>', 'its AWS region; by default from AWS_REGION or your profile')
+    .option('--folder <path>', 'the folder with the state.json of outrigger dev', '.outrigger')
+    .addHelpText('after', installationText);
+}
+
+const installationText = `
+The installation: a deployment on AWS with --stage, or with QUEUE_URL_PREFIX (and CLUSTERS) in the environment as the
+functions have them. Otherwise the system that runs here (outrigger dev), which .outrigger/state.json describes.`;
+
+/** Opens the installation. Throws UserError if there is none, with the options that name one. */
+export async function openInstallation(
+  { stage, region, folder }: InstallationFlags,
+  signal: AbortSignal,
+): Promise<Installation> {
+  const settings = readOperatorSettings();
+  const at = region === undefined ? {} : { region };
+  if (stage !== undefined || settings.QUEUE_URL_PREFIX !== undefined) {
+    const sqs = createSqsClient(at);
+    const urlPrefix =
+      stage === undefined ? (settings.QUEUE_URL_PREFIX ?? '') : await queueUrlPrefix(sqs, stage, signal);
+    const table = stage === undefined ? settings.CLUSTERS : `ssm:/outrigger/${stage}/clusters/`;
+    const more = { defaultCluster: undefined, environment: environment() };
+    return connect({ on: 'AWS', sqs, urlPrefix, clusters: table, ...more }, at);
+  }
+  const file = path.join(folder, 'state.json');
+  const state = await readStateFile(file);
+  const timers = state?.queues[timersQueue];
+  if (state === undefined || timers === undefined) {
+    throw new UserError(`nothing runs here (no ${file}): start outrigger dev, or name a deployment with --stage`);
+  }
+  return connect(
+    {
+      on: 'this machine',
+      sqs: createLocalSqsClient(state.queueEndpoint),
+      urlPrefix: timers.slice(0, -timersQueue.length),
+      clusters: path.join(folder, 'clusters.json'),
+      defaultCluster: localCluster,
+      environment: { ...environment(), ...settingsOf(state) },
+    },
+    at,
+  );
+}
+
+function connect(
+  parts: Omit<Installation, 'close' | 'clusters' | 'registry' | 'region'> & { readonly clusters: string | undefined },
+  at: { readonly region?: string },
+): Installation {
+  process.stderr.write(`queues: ${parts.urlPrefix}\n`);
+  const now = () => new Date();
+  const source = parts.clusters === undefined ? undefined : openClusterSource(parts.clusters, () => new SSMClient(at));
+  const registry = source === undefined ? undefined : createClusterRegistry(source, { now });
+  const clusters =
+    registry === undefined ? undefined : createClusters(registry, { now, client: { userAgent: 'outrigger-cli' } });
+  const close = () => {
+    parts.sqs.destroy();
+    clusters?.close();
+  };
+  return { ...parts, region: at.region, registry, clusters, close };
+}
+
+/** Finds the prefix of the queues' URLs, which contains the account id: every deployment has a timers queue. */
+async function queueUrlPrefix(sqs: SQSClient, stage: string, signal: AbortSignal): Promise<string> {
+  const QueueName = `outrigger-${stage}-${timersQueue}`;
+  try {
+    const { QueueUrl = '' } = await callWithin(callSeconds, signal, (abortSignal) =>
+      sqs.send(new GetQueueUrlCommand({ QueueName }), { abortSignal }),
+    );
+    return QueueUrl.slice(0, -timersQueue.length);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (!isMissingQueue(error)) throw new UserError(`--stage ${stage}: ${sqsErrorReason(error)}`, { cause: error });
+    throw new UserError(
+      `--stage ${stage}: there is no queue ${QueueName} in this account and region; ` +
+        'name another --stage or --region, or deploy this one',
+    );
+  }
+}
+
+/** The simulators of one machine, under the names of the settings with their URLs (`PLANT_URL`). */
+function settingsOf({ simulators }: DevState): Environment {
+  return Object.fromEntries(Object.entries(simulators).map(([name, url]) => [`${name.toUpperCase()}_URL`, url]));
+}
+
+/** Returns the named cluster, or the only cluster of `outrigger dev`. Throws UserError. */
+export function requireClusterName(
+  given: string | undefined,
+  { defaultCluster }: Pick<Installation, 'defaultCluster'>,
+): string {
+  const name = given ?? defaultCluster;
+  if (name === undefined) throw new UserError('no cluster is named; name one with --cluster');
+  if (!isClusterName(name)) throw new UserError(`--cluster ${JSON.stringify(name)}: not the name of a cluster`);
+  return name;
+}
+
+/** Connects to a cluster of the table. Throws UserError, also for an entry that is not valid. */
+export async function clusterClient(
+  installation: Pick<Installation, 'clusters'>,
+  cluster: string,
+): Promise<KubeClient> {
+  const found = await requireRegistry(installation.clusters).find(cluster);
+  if (found.type === 'client') return found.client;
+  const reason = found.type === 'decommissioning' ? 'is being decommissioned' : 'is not in the clusters table';
+  throw new UserError(`cluster ${JSON.stringify(cluster)} ${reason}; name one with --cluster`);
+}
+
+/** Returns the clusters table. Throws UserError if its location is not known. */
+export function requireRegistry<T>(table: T | undefined): T {
+  if (table !== undefined) return table;
+  throw new UserError(
+    'the location of the clusters table is not set; set CLUSTERS (ssm:/outrigger/dev/clusters/), or give --stage',
+  );
+}

@@ -1,0 +1,66 @@
+// Formats the three tables of `outrigger status`. A problem is easy to see: a system without problems shows zeros and
+// dashes.
+import { redact } from '../../core/redact.ts';
+import { alignColumns } from '../../dev/columns.ts';
+import type { ClusterStatus } from './cluster-status.ts';
+
+/** A cluster of the table: its status, that it is being decommissioned, or the reason why it cannot be read. */
+export type NamedCluster = {
+  readonly name: string;
+  readonly decommissioning?: true;
+  readonly problem?: string;
+} & Partial<ClusterStatus>;
+
+/** The queue of a controller, timers or resync, with its dead letters. Without counts it could not be read. */
+export type NamedQueue = {
+  readonly name: string;
+  readonly queued?: number;
+  readonly inFlight?: number;
+  readonly delayed?: number;
+  readonly deadLetters?: number;
+  readonly problem?: string;
+};
+
+/** Formats the tables. */
+export function statusLines(clusters: readonly NamedCluster[], queues: readonly NamedQueue[]): readonly string[] {
+  const objects = clusters.flatMap(({ name, controllers = [] }) => controllers.map((one) => ({ name, one })));
+  return [
+    alignColumns([['CLUSTER', 'SERVER', 'WATCHERS'], ...clusters.map(clusterCells)]),
+    '',
+    alignColumns([
+      ['QUEUE', 'QUEUED', 'IN FLIGHT', 'DELAYED', 'DEAD LETTERS'],
+      ...queues.map(({ name, queued, inFlight, delayed, deadLetters }) => [
+        name,
+        ...[queued, inFlight, delayed, deadLetters].map((count) => String(count ?? '?')),
+      ]),
+    ]),
+    '',
+    alignColumns([
+      ['CLUSTER', 'CONTROLLER', 'OBJECTS', 'READY', 'STALLED', 'PAUSED', 'UNOBSERVED', 'OLDEST'],
+      ...objects.map(
+        ({ name, one: { controller, objects, more, ready, stalled, paused, unobserved, oldestSeconds } }) => [
+          name,
+          controller,
+          `${objects}${more ? '+' : ''}`,
+          ...[ready, stalled, paused, unobserved].map(String),
+          oldestSeconds === undefined ? '-' : `${oldestSeconds} s`,
+        ],
+      ),
+    ]),
+  ];
+}
+
+function clusterCells({
+  name,
+  decommissioning,
+  problem,
+  version = '-',
+  lastSeenSeconds,
+  watcherDown,
+}: NamedCluster): readonly string[] {
+  if (decommissioning === true) return [name, '-', 'decommissioning'];
+  if (problem !== undefined) return [name, '-', 'unreachable'];
+  // The version is the server's own text, and the reason may quote the watch checkpoint.
+  if (watcherDown !== undefined) return [name, redact(version), `DOWN: ${redact(watcherDown)}`];
+  return [name, redact(version), `last seen ${lastSeenSeconds ?? '?'} s ago`];
+}

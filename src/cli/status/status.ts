@@ -1,0 +1,135 @@
+// `outrigger status`: shows the clusters, the queues, and each controller in each cluster, on one screen.
+import { Command } from 'commander';
+import type { ControllerDefinition } from '../../api/definition.ts';
+import {
+  controllerDeadLetterQueue,
+  controllerQueue,
+  resyncDeadLetterQueue,
+  resyncQueue,
+  timersDeadLetterQueue,
+  timersQueue,
+} from '../../core/names.ts';
+import { createDepth, type QueueDepth } from '../../sqs/depth.ts';
+import { formatError, type Output, outputOption, printJson, printLines, runCommand } from '../command.ts';
+import {
+  clusterClient,
+  type Installation,
+  type InstallationFlags,
+  openInstallation,
+  requireRegistry,
+  withInstallationOptions,
+} from '../installation.ts';
+import { requireController } from '../parse-key.ts';
+import { loadProject } from '../project.ts';
+import { type ClusterStatus, readClusterStatus } from './cluster-status.ts';
+import { type NamedCluster, type NamedQueue, statusLines } from './status-lines.ts';
+
+type Flags = InstallationFlags & { readonly cluster?: string; readonly controller?: string; readonly output: Output };
+
+/** Makes the command. */
+export function statusCommand(): Command {
+  return withInstallationOptions(new Command('status'))
+    .description('show clusters, watchers, queues, and the objects of each controller')
+    .option('--cluster <name>', 'only this cluster')
+    .option('--controller <name>', 'only this controller')
+    .addOption(outputOption())
+    .addHelpText('after', helpText)
+    .action(async (flags: Flags) => await runCommand('status', async (signal) => await run(flags, signal)));
+}
+
+const helpText = `
+Examples:
+  outrigger status                                  the system that runs here (outrigger dev)
+  outrigger status --stage prod --cluster berlin
+  outrigger status --stage prod --output json | jq '.clusters[] | select(.watcherDown)'
+
+What it shows:
+  WATCHERS      when the cluster's watchers last received an event of every kind; after 300 s they count as down
+  QUEUED        messages that wait for a function; IN FLIGHT: received by a function; DELAYED: not due yet
+  DEAD LETTERS  outrigger dlq list shows them
+  UNOBSERVED    objects whose current spec (or deletion) the controller has not observed yet
+  OLDEST        the age of the oldest of these changes. Percentiles, and the age of the oldest message (SQS has no API
+                for it), are on the dashboard
+Exit status: 0, or 1 when a cluster or a queue could not be read; the last lines name it.`;
+
+async function run({ cluster, controller, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
+  const { registry } = await loadProject(process.cwd());
+  const controllers = controller === undefined ? registry : [requireController(controller, registry)];
+  const installation = await openInstallation(flags, signal);
+  try {
+    const names = cluster === undefined ? await requireRegistry(installation.registry).list() : [cluster];
+    const [queues, clusters] = await Promise.all([
+      Promise.all(queuesOf(controllers, controller === undefined).map((one) => readQueue(installation, one, signal))),
+      Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
+    ]);
+    if (output === 'json') printJson({ clusters, queues });
+    else printLines(statusLines(clusters, queues));
+    const problems = [...clusters, ...queues].flatMap(problemsOf);
+    for (const problem of problems) process.stderr.write(`${problem}\n`);
+    return problems.length === 0 ? 0 : 1;
+  } finally {
+    installation.close();
+  }
+}
+
+function problemsOf(one: NamedCluster | NamedQueue): readonly string[] {
+  const inside = 'controllers' in one ? (one.controllers ?? []) : [];
+  return [
+    ...(one.problem === undefined ? [] : [`${one.name}: ${one.problem}`]),
+    ...inside.flatMap(({ controller, problem }) =>
+      problem === undefined ? [] : [`${one.name}: ${controller}: ${problem}`],
+    ),
+  ];
+}
+
+async function readNamed(
+  installation: Installation,
+  name: string,
+  controllers: readonly ControllerDefinition[],
+  signal: AbortSignal,
+): Promise<NamedCluster> {
+  try {
+    const found = await requireRegistry(installation.clusters).find(name);
+    if (found.type === 'decommissioning') return { name, decommissioning: true };
+    const client = await clusterClient(installation, name);
+    const status: ClusterStatus = await readClusterStatus(client, controllers, { nowMs: Date.now(), signal });
+    return { name, ...status };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return { name, problem: formatError(error) };
+  }
+}
+
+type QueuePair = { readonly name: string; readonly queue: string; readonly deadLetterQueue: string };
+
+function queuesOf(controllers: readonly ControllerDefinition[], withShared: boolean): readonly QueuePair[] {
+  return [
+    ...controllers.map(({ name }) => ({
+      name,
+      queue: controllerQueue(name),
+      deadLetterQueue: controllerDeadLetterQueue(name),
+    })),
+    ...(withShared
+      ? [
+          { name: timersQueue, queue: timersQueue, deadLetterQueue: timersDeadLetterQueue },
+          { name: resyncQueue, queue: resyncQueue, deadLetterQueue: resyncDeadLetterQueue },
+        ]
+      : []),
+  ];
+}
+
+async function readQueue(
+  installation: Installation,
+  { name, queue, deadLetterQueue }: QueuePair,
+  signal: AbortSignal,
+): Promise<NamedQueue> {
+  const depth = createDepth(installation.sqs, installation.urlPrefix);
+  const total = ({ visible, inFlight, delayed }: QueueDepth) => visible + inFlight + delayed;
+  try {
+    const [now, dead] = await Promise.all([depth(queue, { signal }), depth(deadLetterQueue, { signal })]);
+    return { name, queued: now.visible, inFlight: now.inFlight, delayed: now.delayed, deadLetters: total(dead) };
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return { name, problem: `its queues cannot be read: ${formatError(error)}` };
+  }
+}

@@ -1,0 +1,32 @@
+// Promises under control: a bounded number of calls at the same time, and a wait that an AbortSignal ends.
+
+/**
+ * Calls `work` for each item, with at most `limit` calls in flight. Rejects with the first failure; calls that were
+ * already started are not cancelled.
+ */
+export async function forEachConcurrently<T>(
+  limit: number,
+  items: Iterable<T>,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const remaining = [...items];
+  const worker = async () => {
+    for (let item = remaining.shift(); item !== undefined; item = remaining.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: limit }, worker));
+}
+
+/** Waits for a promise until the signal aborts, then rejects with the signal's reason. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([aborted, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,60 @@
+// A kind's names in the Kubernetes API (group, version, kind, plural, scope) and the values that follow from them.
+
+/** The scope of a kind: its objects are namespaced or cluster-scoped. */
+export type Scope = 'Namespaced' | 'Cluster';
+
+/** Names a kind. */
+export type KindNames<Name extends string = string, S extends Scope = Scope> = {
+  /** `''` for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: Name;
+  /** Default: the kind in lower case plus `s` (`es` after s, x, ch and sh; `ies` for y), as Kubernetes' own guess. */
+  readonly plural?: string;
+  /** Default `Namespaced`. */
+  readonly scope?: S;
+  /** True for a kind of an aggregated API (an APIService with a service). Its resource versions may have any form. */
+  readonly aggregated?: boolean;
+};
+
+/** A kind's names and the values that follow from them. */
+export type KindDescription<Name extends string = string, S extends Scope = Scope> = {
+  readonly kind: Name;
+  readonly scope: S;
+  /** `''` for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  readonly apiVersion: string;
+  /** Served by an extension API server, through Kubernetes' aggregation layer. */
+  readonly aggregated: boolean;
+};
+
+/** Completes a kind's names with the defaults and the values that follow from them. */
+export function describeKind<const Name extends string, S extends Scope = 'Namespaced'>({
+  group,
+  version,
+  kind,
+  plural,
+  scope,
+  aggregated = false,
+}: KindNames<Name, S>): KindDescription<Name, S> {
+  return {
+    kind,
+    // The compiler cannot infer that the default of `S` is the default of the field.
+    scope: scope ?? ('Namespaced' as S),
+    group,
+    version,
+    plural: plural ?? pluralOf(kind.toLowerCase()),
+    namespaced: scope !== 'Cluster',
+    apiVersion: group === '' ? version : `${group}/${version}`,
+    aggregated,
+  };
+}
+
+function pluralOf(singular: string): string {
+  if (/(s|x|ch|sh)$/.test(singular)) return `${singular}es`;
+  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
+  return `${singular}s`;
+}

@@ -1,0 +1,4 @@
+// The logger that the functions, the watcher and the authors' reconcilers receive.
+
+/** Writes one line. The message is constant; what varies goes into the fields. */
+export type Log = Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: object) => void>;

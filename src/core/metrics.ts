@@ -1,0 +1,50 @@
+// The metrics of the functions: their names, and the interface that counts and times. The labels say which controller
+// and cluster a value belongs to. The writer decides which labels become dimensions, because CloudWatch charges for
+// each dimension value.
+
+/** The default CloudWatch namespace. METRICS_NAMESPACE overrides it. */
+export const metricsNamespace = 'Outrigger';
+
+/** The dimension of every metric, with Powertools' name. Its value is a controller, `timers` or `resync`. */
+export const serviceDimension = 'service';
+/** The second dimension, with METRICS_PER_CLUSTER. */
+export const clusterDimension = 'cluster';
+
+/** Every metric of the functions. docs/operating.md explains each one. */
+export const metricNames = {
+  reconcileLatency: 'ReconcileLatency',
+  reconcilesDone: 'ReconcilesDone',
+  reconcilesNothing: 'ReconcilesNothing',
+  reconcilesPostponed: 'ReconcilesPostponed',
+  reconcilesFailed: 'ReconcilesFailed',
+  reconcilesTerminal: 'ReconcilesTerminal',
+  reconcilesRefused: 'ReconcilesRefused',
+  reconcileTimeouts: 'ReconcileTimeouts',
+  deadLetters: 'DeadLetters',
+  driftCorrected: 'DriftCorrected',
+  applyNoops: 'ApplyNoops',
+  decommissioningClusterMessages: 'DecommissioningClusterMessages',
+  missedChanges: 'MissedChanges',
+  watcherDown: 'WatcherDown',
+  resyncRuns: 'ResyncRuns',
+  resyncPages: 'ResyncPages',
+  resyncObjects: 'ResyncObjects',
+  resyncFailures: 'ResyncFailures',
+  resyncRetriesExhausted: 'ResyncRetriesExhausted',
+} as const;
+export type MetricName = (typeof metricNames)[keyof typeof metricNames];
+
+/** The controller and the cluster that a value belongs to. */
+export type MetricLabels = {
+  /** Set by a function that works for all controllers. Default: the function's own controller. */
+  readonly controller?: string;
+  readonly cluster?: string;
+};
+
+/** Records counts and durations. */
+export type Metrics = {
+  /** Adds to a counter. */
+  count(name: MetricName, value?: number, labels?: MetricLabels): void;
+  /** Records a duration in milliseconds. */
+  milliseconds(name: MetricName, value: number, labels?: MetricLabels): void;
+};

@@ -1,0 +1,79 @@
+// Builds the deployment artifacts (bundles and packaged template) when they are stale. A lock is held, because a demo
+// and tests share the folders. Current bundles are not written: another process may be loading them.
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { lock } from 'proper-lockfile';
+import * as z from 'zod';
+import { sleep } from '../core/time.ts';
+import { hashFiles } from './hash-files.ts';
+import { packagedTemplate } from './packaged-template.ts';
+
+/** Builds all bundles into `dist/` below the root. Throws for code that cannot be bundled. */
+export type Build = (root: string) => Promise<void>;
+
+const inputs = ['src', 'functions', 'infra/kubernetes/generated', 'package-lock.json'];
+
+/** Builds and packages below the root where needed. Returns the text of the packaged template. */
+export async function buildArtifacts(build: Build, root: string, signal: AbortSignal): Promise<string> {
+  const cache = path.join(root, '.outrigger', 'cache');
+  await mkdir(cache, { recursive: true });
+  return await withLock(
+    path.join(cache, 'artifacts'),
+    async () => {
+      await makeBundles(build, root, path.join(cache, 'bundles'));
+      return await packagedTemplate(root, signal);
+    },
+    signal,
+  );
+}
+
+async function makeBundles(build: Build, root: string, stamp: string): Promise<void> {
+  const hash = await hashFiles(root, inputs);
+  // The watcher's bundle stands for all bundles: a deleted `dist/` is built again.
+  const current = await Promise.all([
+    readFile(stamp, 'utf8').catch(() => ''),
+    readFile(path.join(root, 'dist/watcher/index.mjs')).then(
+      () => true,
+      () => false,
+    ),
+  ]);
+  if (current[0] === hash && current[1]) return;
+  await build(root);
+  await writeFile(stamp, hash);
+}
+
+const lockRetrySeconds = 0.1;
+const lockedError = z.object({ code: z.literal('ELOCKED') });
+
+/**
+ * Runs `work` while no other process does under the same name. The lock is a folder, `${name}.lock`, which its process
+ * touches every five seconds. After ten seconds without a touch it is stale: its process was killed. Rejects if the
+ * folder cannot be created, and with the signal's reason.
+ */
+export async function withLock<T>(name: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  await mkdir(path.dirname(name), { recursive: true });
+  const release = await acquire(name, signal);
+  try {
+    return await work();
+  } finally {
+    await release();
+  }
+}
+
+async function acquire(name: string, signal: AbortSignal): Promise<() => Promise<void>> {
+  // A process whose machine slept has lost the lock. Its work is nearly done, so it continues.
+  let isLost = false;
+  const onCompromised = () => {
+    isLost = true;
+  };
+  for (;;) {
+    try {
+      const release = await lock(name, { realpath: false, onCompromised });
+      return async () => (isLost ? undefined : await release());
+    } catch (error) {
+      if (!lockedError.safeParse(error).success) throw error;
+    }
+    await sleep(lockRetrySeconds, signal);
+  }
+}

@@ -1,0 +1,258 @@
+// Formats what happens in the local system as lines for a terminal: a changed object, a run of a function with its
+// cause and result, and the status that it wrote. `debounceStatuses` orders the lines: a status comes after the run
+// that wrote it.
+import path from 'node:path';
+import * as z from 'zod';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { isRecord, parseJson } from '../core/json.ts';
+import type { KubeObject } from '../kube/client/object.ts';
+import { FunctionError } from './lambda/function-process.ts';
+import type { LambdaEvent } from './lambda/local-lambda.ts';
+import type { CachedChange } from './object-cache.ts';
+import { objectReadiness, statusSlicesOf } from './readiness.ts';
+import type { WatcherEvent } from './watchers.ts';
+
+/** One line of output. */
+export type OutputLine = {
+  /** `changed`, `status`, the name of a function, `watcher`, or `system`. */
+  readonly source: string;
+  /** The object, as kubectl prints it: `watertank/north`. */
+  readonly object?: string;
+  readonly text: string;
+  /** More fields, for the JSON form. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * Formats a change of the spec or the status, a creation or a deletion. Another change makes no line. The conditions of
+ * status slices, which Ready does not sum up, follow Ready.
+ */
+export function formatObjectChange(
+  { resource, before, after }: CachedChange,
+  controllers: readonly ControllerDefinition[] = [],
+): readonly OutputLine[] {
+  const object = after ?? before;
+  if (object === undefined) return [];
+  const name = nameOf(object);
+  if (after === undefined) return [{ source: 'changed', object: name, text: 'was deleted' }];
+  const lines: OutputLine[] = [];
+  if (before === undefined || before.metadata.uid !== after.metadata.uid) {
+    lines.push({ source: 'changed', object: name, text: `is new: ${summary(after.spec)}` });
+  } else if (
+    before.metadata.generation !== after.metadata.generation &&
+    after.metadata.deletionTimestamp === undefined
+  ) {
+    lines.push({ source: 'changed', object: name, text: differences(before.spec, after.spec) });
+  }
+  if (before?.metadata.deletionTimestamp === undefined && after.metadata.deletionTimestamp !== undefined) {
+    lines.push({ source: 'changed', object: name, text: 'is being deleted' });
+  }
+  // Only a written status makes a line, not a new generation that is not observed yet.
+  const sliceConditions = statusSlicesOf(controllers, resource);
+  const status = statusText(after, sliceConditions);
+  if (status !== undefined && JSON.stringify(before?.status) !== JSON.stringify(after.status)) {
+    if (before === undefined || status !== statusText(before, sliceConditions))
+      lines.push({ source: 'status', object: name, text: status });
+  }
+  return lines;
+}
+
+/** Formats an event of the Lambda service. `prefix` is the deployment's, `kindOf` returns a controller's kind. */
+export function formatLambdaEvent(
+  event: LambdaEvent,
+  {
+    prefix,
+    kindOf,
+    root,
+  }: { readonly prefix: string; readonly kindOf: ReadonlyMap<string, string>; readonly root: string },
+): readonly OutputLine[] {
+  const source = event.function.startsWith(prefix) ? event.function.slice(prefix.length) : event.function;
+  if (event.type === 'failed') return [{ source, text: failureText(event.error, root) }];
+  return formatLog(event.text, { source, kind: kindOf.get(source), nowSeconds: Date.now() / 1000 });
+}
+
+/** Formats the start and end of a watcher's process, and its warnings. */
+export function formatWatcherEvent(event: WatcherEvent): readonly OutputLine[] {
+  const fields = { pid: event.pid };
+  if (event.type === 'line')
+    return formatLog(event.text, { source: 'watcher', kind: undefined, nowSeconds: Date.now() / 1000 });
+  if (event.type === 'watching') return [{ source: 'watcher', text: `watches every kind (pid ${event.pid})`, fields }];
+  if (event.type === 'started') return [{ source: 'watcher', text: `started (pid ${event.pid})`, fields }];
+  const then = event.again ? '; it is restarted' : '';
+  return [{ source: 'watcher', text: `ended: ${event.how} (pid ${event.pid})${then}`, fields }];
+}
+
+/** Formats a line of a log; `kind` is the controller's. A line that is no log entry of Outrigger stays as it is. */
+export function formatLog(
+  text: string,
+  {
+    source,
+    kind,
+    nowSeconds,
+  }: { readonly source: string; readonly kind: string | undefined; readonly nowSeconds: number },
+): readonly OutputLine[] {
+  const value = parseJson(text);
+  // Metrics in the embedded metric format are not shown.
+  if (isRecord(value) && '_aws' in value) return [];
+  const entry = logEntry.safeParse(value);
+  if (!entry.success) return text.trim() === '' ? [] : [{ source, text }];
+  const { message, name, namespace, level } = entry.data;
+  const object = name === undefined ? undefined : `${kind ?? 'object'}/${qualifiedName(name, namespace)}`;
+  const about = object === undefined ? {} : { object };
+  const run = message === 'reconciled' ? reconciled.safeParse(entry.data) : undefined;
+  if (run?.success === true) return [{ source, ...about, text: ranText(run.data, nowSeconds), fields: entry.data }];
+  if (level === 'DEBUG' || level === 'INFO') return [];
+  const error = typeof entry.data.error === 'string' ? `: ${entry.data.error}` : '';
+  return [{ source, ...about, text: `${message}${error}`, fields: entry.data }];
+}
+
+/** A watch event may arrive before the log line of the run that caused it. */
+const statusDelayMilliseconds = 150;
+
+/** Passes lines on at once, and statuses after a delay, in order. `flush` passes on the delayed lines. */
+export function debounceStatuses(onLine: (line: OutputLine) => void): { line(line: OutputLine): void; flush(): void } {
+  const delayed = new Map<NodeJS.Timeout, OutputLine>();
+  return {
+    line: (line) => {
+      if (line.source !== 'status') {
+        onLine(line);
+        return;
+      }
+      const timer = setTimeout(() => {
+        delayed.delete(timer);
+        onLine(line);
+      }, statusDelayMilliseconds);
+      delayed.set(timer, line);
+    },
+    flush: () => {
+      for (const [timer, line] of delayed) {
+        clearTimeout(timer);
+        onLine(line);
+      }
+      delayed.clear();
+    },
+  };
+}
+
+const causeTexts: Readonly<Record<string, string>> = {
+  change: 'it changed',
+  requeue: 'its requeue was due',
+  retry: 'its last reconcile failed',
+  resync: 'of the resync',
+  wake: 'of an external event',
+  command: 'of a command',
+};
+
+const logEntry = z.looseObject({
+  level: z.string().optional(),
+  message: z.string(),
+  namespace: z.string().optional(),
+  name: z.string().optional(),
+});
+
+const reconciled = z.looseObject({
+  cause: z.string(),
+  outcome: z.string(),
+  reason: z.string().optional(),
+  error: z.string().optional(),
+  nextCause: z.string().optional(),
+  dueAt: z.number().optional(),
+  writes: z.number().optional(),
+});
+
+function ranText(
+  { cause, outcome, reason, error, nextCause, dueAt, writes = 0 }: z.infer<typeof reconciled>,
+  nowSeconds: number,
+): string {
+  const did = writes === 0 ? 'nothing to write' : writes === 1 ? '1 write' : `${writes} writes`;
+  const result: Readonly<Record<string, string>> = {
+    done: did,
+    nothing: `nothing to do (${reason ?? ''})`,
+    failed: `failed: ${error ?? ''}`,
+    terminal: `not retried until it changes: ${error ?? ''}`,
+    postponed: `postponed (${reason ?? ''})`,
+  };
+  const wait = dueAt === undefined ? undefined : Math.max(0, Math.round(dueAt - nowSeconds));
+  const next = nextCause === undefined || wait === undefined ? '' : `, next in ${wait} s`;
+  return `ran because ${causeTexts[cause] ?? cause}: ${result[outcome] ?? outcome}${next}`;
+}
+
+function failureText(error: Error, root: string): string {
+  if (!(error instanceof FunctionError)) return `failed: ${error.message}`;
+  const source = error.trace.map((line) => sourceLocation(line, root)).find((found) => found !== undefined);
+  const where = source === undefined ? '' : ` (${source})`;
+  const kept = 'the queue keeps its messages';
+  if (error.errorType === 'Runtime.ImportModuleError') return `cannot be loaded: ${error.message}${where}; ${kept}`;
+  return `failed: ${error.message}${where}; ${kept}`;
+}
+
+/** Reads a location below the root from a line of a stack: `src/controllers/water-tank.ts:12:3`, by the source map. */
+function sourceLocation(line: string, root: string): string | undefined {
+  const [, found] = /(?:\(|at |file:\/\/)((?:\/|[A-Za-z]:\\)[^()\s]+:\d+(?::\d+)?)\)?/.exec(line) ?? [];
+  if (found === undefined || !found.startsWith(root) || found.includes('node_modules')) return undefined;
+  return path.relative(root, found);
+}
+
+/** Names an object as kubectl does, with its namespace if that is not `default`. */
+function nameOf({ kind = 'object', metadata }: KubeObject): string {
+  return `${kind.toLowerCase()}/${qualifiedName(metadata.name, metadata.namespace)}`;
+}
+
+function qualifiedName(name: string, namespace: string | undefined): string {
+  return namespace === undefined || namespace === 'default' ? name : `${namespace}/${name}`;
+}
+
+function statusText(object: KubeObject, sliceConditions: readonly string[]): string | undefined {
+  if (!isRecord(object.status)) return undefined;
+  const { conditions, observedGeneration: _, ...own } = object.status;
+  if (conditions === undefined) return undefined;
+  const all = Array.isArray(conditions) ? conditions.filter(isRecord) : [];
+  const sliceTexts = sliceConditions.map((type) =>
+    conditionText(
+      type,
+      all.find((one) => one.type === type),
+    ),
+  );
+  return [summary(own), readyText(object), ...sliceTexts].filter((text) => text !== '').join(', ');
+}
+
+function readyText(object: KubeObject): string {
+  const { ready, reason, message } = objectReadiness(object);
+  // A message of one word is the name of the condition, which adds nothing to the reason.
+  const detail = message.includes(' ') ? `${reason}: ${message}` : reason;
+  return ready ? 'Ready' : `not Ready (${detail})`;
+}
+
+function conditionText(type: string, condition: Readonly<Record<string, unknown>> | undefined): string {
+  if (condition === undefined) return '';
+  const { status, reason, message = '' } = condition;
+  if (status === 'True') return type;
+  return `not ${type} (${message === '' ? reason : `${reason}: ${message}`})`;
+}
+
+function differences(before: unknown, after: unknown): string {
+  if (!isRecord(before) || !isRecord(after)) return summary(after);
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return changed.map((name) => `${name} ${short(before[name])} -> ${short(after[name])}`).join(', ');
+}
+
+function summary(value: unknown): string {
+  if (!isRecord(value)) return '';
+  return Object.entries(value)
+    .filter(([, field]) => !isTime(field))
+    .map(([name, field]) => `${name} ${short(field)}`)
+    .join(', ');
+}
+
+/** Times in a status are left out: the line has its own time. */
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value);
+}
+
+function short(value: unknown): string {
+  const itemText = (item: unknown) => (isRecord(item) && typeof item.name === 'string' ? item.name : short(item));
+  if (Array.isArray(value)) return `[${value.map(itemText).join(' ')}]`;
+  if (isRecord(value)) return Object.values(value).map(short).join(' ');
+  return value === undefined ? 'nothing' : String(value);
+}

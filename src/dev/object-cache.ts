@@ -1,0 +1,162 @@
+// A cache of all objects of the watched kinds, with a way to wait for a state. It is filled by a list and a watch, so
+// that no change between two reads is missed.
+import { isRecord } from '../core/json.ts';
+import { sleep } from '../core/time.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import type { ObjectKey } from '../kube/client/object.ts';
+import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
+import { collectionPath } from '../kube/client/path.ts';
+import { listPages } from '../kube/client/read.ts';
+import { readWatchLines } from '../kube/watch/ndjson.ts';
+
+/** A change of an object. `before` is absent for a new object, `after` for a deleted one. */
+export type CachedChange = {
+  readonly resource: ResourceName;
+  readonly before?: KubeObject;
+  readonly after?: KubeObject;
+};
+
+/** The current objects. */
+export type ObjectCache = {
+  get(resource: ResourceName, key: ObjectKey): KubeObject | undefined;
+  list(resource: ResourceName): readonly KubeObject[];
+  /**
+   * Resolves with the check's result when it is not undefined. Checks after every change. Rejects when the signal
+   * aborts.
+   */
+  until<T>(check: (view: Pick<ObjectCache, 'get' | 'list'>) => T | undefined, signal: AbortSignal): Promise<T>;
+};
+
+/** Starts watching kinds until the signal aborts. */
+export function createObjectCache(
+  client: KubeClient,
+  resources: readonly ResourceName[],
+  {
+    signal,
+    onChange = () => undefined,
+  }: { readonly signal: AbortSignal; readonly onChange?: (change: CachedChange) => void },
+): ObjectCache {
+  const collections = new Map<string, Map<string, KubeObject>>();
+  const listeners = new Set<() => void>();
+  const notify = () => {
+    for (const listener of [...listeners]) listener();
+  };
+  // A kind with several controllers is watched once.
+  for (const resource of new Map(resources.map((one) => [nameOf(one), one])).values()) void follow(resource);
+
+  async function follow(resource: ResourceName): Promise<void> {
+    const known = new Map<string, KubeObject>();
+    collections.set(nameOf(resource), known);
+    const put = (after: KubeObject) => {
+      const key = keyOf(after.metadata);
+      const before = known.get(key);
+      known.set(key, after);
+      if (before?.metadata.resourceVersion === after.metadata.resourceVersion) return;
+      onChange({ resource, after, ...(before === undefined ? {} : { before }) });
+    };
+    const drop = (key: string) => {
+      const before = known.get(key);
+      known.delete(key);
+      if (before !== undefined) onChange({ resource, before });
+    };
+    for await (const change of followObjects(client, resource, signal)) {
+      if (change.type === 'changed') put(change.object);
+      else if (change.type === 'deleted') drop(keyOf(change.object.metadata));
+      else {
+        const listed = new Set(change.objects.map(({ metadata }) => keyOf(metadata)));
+        for (const key of [...known.keys()]) if (!listed.has(key)) drop(key);
+        change.objects.forEach(put);
+      }
+      notify();
+    }
+  }
+
+  const get: ObjectCache['get'] = (resource, key) => collections.get(nameOf(resource))?.get(keyOf(key));
+  const list: ObjectCache['list'] = (resource) => [...(collections.get(nameOf(resource))?.values() ?? [])];
+  return {
+    get,
+    list,
+    until: (check, untilSignal) =>
+      new Promise((resolve, reject) => {
+        const checkNow = () => {
+          const found = check({ get, list });
+          if (found === undefined) return;
+          removeListeners();
+          resolve(found);
+        };
+        const abort = () => {
+          removeListeners();
+          reject(untilSignal.reason);
+        };
+        const removeListeners = () => {
+          listeners.delete(checkNow);
+          untilSignal.removeEventListener('abort', abort);
+        };
+        listeners.add(checkNow);
+        untilSignal.addEventListener('abort', abort);
+        if (untilSignal.aborted) abort();
+        else checkNow();
+      }),
+  };
+}
+
+function nameOf({ group, plural }: ResourceName): string {
+  return `${plural}.${group}`;
+}
+
+function keyOf({ namespace, name }: ObjectKey): string {
+  return `${namespace ?? ''}/${name}`;
+}
+
+/** A change of a collection. `listed` has the complete collection, and replaces all known objects. */
+type FollowedChange =
+  | { readonly type: 'listed'; readonly objects: readonly KubeObject[] }
+  | { readonly type: 'changed'; readonly object: KubeObject }
+  | { readonly type: 'deleted'; readonly object: KubeObject };
+
+const pauseAfterErrorSeconds = 1;
+
+/** Lists and watches a collection until the signal aborts. After any error it lists and watches again. */
+async function* followObjects(
+  client: KubeClient,
+  resource: ResourceName,
+  signal: AbortSignal,
+): AsyncGenerator<FollowedChange> {
+  while (!signal.aborted) {
+    try {
+      const objects: KubeObject[] = [];
+      let resourceVersion = '';
+      for await (const page of listPages(client, resource, { signal })) {
+        objects.push(...page.items);
+        resourceVersion = page.resourceVersion;
+      }
+      yield { type: 'listed', objects };
+      const stream = await client.stream({
+        method: 'GET',
+        path: collectionPath(resource),
+        query: { watch: true, allowWatchBookmarks: true, resourceVersion },
+        signal,
+      });
+      try {
+        for await (const event of readWatchLines(stream)) {
+          const change = changeOf(event);
+          if (change === 'expired') break;
+          if (change !== undefined) yield change;
+        }
+      } finally {
+        stream.close();
+      }
+    } catch {
+      if (!signal.aborted) await sleep(pauseAfterErrorSeconds, signal).catch(() => undefined);
+    }
+  }
+}
+
+function changeOf(event: unknown): FollowedChange | 'expired' | undefined {
+  if (!isRecord(event)) return undefined;
+  if (event.type === 'ERROR') return 'expired';
+  if (event.type === 'DELETED') return { type: 'deleted', object: parseObject(event.object) };
+  if (event.type === 'ADDED' || event.type === 'MODIFIED')
+    return { type: 'changed', object: parseObject(event.object) };
+  return undefined;
+}

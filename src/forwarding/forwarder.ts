@@ -1,0 +1,123 @@
+// Puts each key from the watch loops on the right queue. A change goes directly to its controller's FIFO queue. A
+// low-priority key, one of a whole collection, goes through the timers queue, spread over time. Each queue has its own
+// work queue and its own sender (queue-sender.ts), so a queue that is missing or throttled delays only its own keys,
+// and low-priority keys never delay a change.
+import { controllerQueue, timersQueue } from '../core/names.ts';
+import { groupIdOf, watchId } from '../sqs/deduplication.ts';
+import { type CauseOf, formatMessage } from '../sqs/message.ts';
+import type { QueueEntry } from '../sqs/sender.ts';
+import { timerEntry } from '../timers/timer-message.ts';
+import { createQueueSender, type QueueSender, type QueueSenderDeps } from './queue-sender.ts';
+import type { RateLimit } from './rate-limiter.ts';
+import type { QueuedKey, WorkItem } from './work-queue.ts';
+
+/** The dependencies of a forwarder. */
+export type ForwarderDeps = QueueSenderDeps & {
+  /** Low-priority keys a second for each controller. */
+  readonly lowPriorityPerSecond: number;
+  /**
+   * The rate limit for the changes of each controller; absent: no limit. The excess waits in the work queue, where a
+   * burst is one entry for each object. The controller's queue is shared with other clusters.
+   */
+  readonly rateLimit?: RateLimit | undefined;
+};
+
+/** Takes keys and sends them to their queues. */
+export type Forwarder = {
+  /** Adds a key for a change. It is sent as soon as the work queue and the rate limit allow. */
+  add(item: WorkItem): void;
+  /** Adds a low-priority key. It goes through the timers queue, rate limited; `run` names the collection's run. */
+  addLowPriority(item: WorkItem & { readonly run: string }): void;
+  /** The number of keys that are queued or in flight. */
+  queueDepth(): number;
+  /**
+   * Sends all keys. Only the rate limit still delays them. Resolves with the number of keys that are left, which is 0
+   * unless the signal aborted. Keys that are left hold back the watch checkpoint, so the next start finds their changes
+   * again.
+   */
+  drain(options: { readonly signal: AbortSignal }): Promise<number>;
+};
+
+/** An object that changes constantly costs one message a second. */
+const dedupeWindowMs = 1000;
+
+/** Creates a forwarder. */
+export function createForwarder(deps: ForwarderDeps): Forwarder {
+  const { metrics } = deps;
+  const senders = new Map<string, QueueSender>();
+  const lowPriorityEntry = createLowPriorityEntry(deps);
+  let flushing = false;
+  let resolveDrained: (() => void) | undefined;
+
+  const queueDepth = () => [...senders.values()].reduce((sum, sender) => sum + sender.size(), 0);
+  const onSent = () => {
+    if (queueDepth() === 0) resolveDrained?.();
+  };
+  const senderOf = (queue: string, toEntry: (queued: QueuedKey) => QueueEntry): QueueSender => {
+    const existing = senders.get(queue);
+    if (existing !== undefined) return existing;
+    // Entries of the timers queue are spread over time by their due times.
+    const options = queue === timersQueue ? {} : { dedupeWindowMs, rateLimit: deps.rateLimit };
+    const sender = createQueueSender(deps, { queue, toEntry, onSent }, options);
+    if (flushing) sender.flush();
+    senders.set(queue, sender);
+    return sender;
+  };
+
+  return {
+    add: (item) => {
+      const { controller } = item.target;
+      if (!senderOf(controllerQueue(controller), changeEntry).add(item)) metrics.coalesced(controller);
+    },
+    addLowPriority: (item) => {
+      const { controller } = item.target;
+      if (!senderOf(timersQueue, lowPriorityEntry).add(item)) metrics.coalesced(controller);
+    },
+    queueDepth,
+    drain: async ({ signal }) => {
+      flushing = true;
+      for (const sender of senders.values()) sender.flush();
+      if (queueDepth() > 0 && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          resolveDrained = resolve;
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+      }
+      return queueDepth();
+    },
+  };
+}
+
+/** Makes the queue entry of a change: the newest source is its cause, the older ones are merged into it. */
+function changeEntry({ target, sources, observedAt }: QueuedKey): QueueEntry {
+  const [cause = { type: 'change', observedAt } as const, ...older] = [...sources].reverse().map(
+    ({ uid, resourceVersion, gone }): CauseOf<'change'> => ({
+      ...{ type: 'change', observedAt, uid, resourceVersion },
+      ...(gone === true ? { deleted: true } : {}),
+    }),
+  );
+  const merged = older.length === 0 ? {} : { merged: { count: older.length, causes: older } };
+  return {
+    body: formatMessage({ ...target, cause, ...merged }),
+    groupId: groupIdOf(target),
+    deduplicationId: watchId(target, sources),
+  };
+}
+
+/** Makes the timer entries of low-priority keys. Their due times are spread, so many a second for each controller. */
+function createLowPriorityEntry({
+  now,
+  lowPriorityPerSecond,
+}: {
+  readonly now: () => number;
+  readonly lowPriorityPerSecond: number;
+}): (queued: QueuedKey) => QueueEntry {
+  const freeAt = new Map<string, number>();
+  return ({ target, run = '' }) => {
+    const nowMs = now();
+    const due = Math.max(freeAt.get(target.controller) ?? 0, nowMs / 1000);
+    freeAt.set(target.controller, due + 1 / lowPriorityPerSecond);
+    const dueAt = Math.floor(due);
+    return timerEntry({ ...target, cause: { type: 'resync', run, dueAt } }, { nowMs });
+  };
+}

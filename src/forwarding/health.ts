@@ -1,0 +1,178 @@
+// The health of the watcher, for its two probes. Readiness: does every kind still receive events? Liveness: would a
+// restart help? A watcher that runs but receives no events is the most common way in which controllers fail, so
+// readiness checks the age of the last event and nothing else.
+import { toError } from '../core/errors.ts';
+import { redact } from '../core/redact.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { isForbidden, isNotFound } from '../kube/client/errors.ts';
+
+/**
+ * Bookmarks arrive every 60 s. A kind without any event for this long is not being watched. A stream that was opened
+ * after the previous one had ended cleanly counts as an event until it fails: its first bookmark is a minute away too.
+ */
+const maxEventAgeSeconds = 90;
+/**
+ * A loop with neither an event nor an attempt for this long is dead. An outage of the API server must not look like
+ * this: a restart would lose the work queue.
+ */
+const maxAttemptAgeSeconds = 120;
+
+/** What a loop reports about itself. */
+export type LoopHealth = {
+  /** A request is sent to the server. */
+  attempted(): void;
+  /** The server has opened a stream, on which nothing has arrived yet. */
+  opened(): void;
+  /** A list begins. */
+  listing(): void;
+  /** Something arrived from the server. */
+  received(): void;
+  /** An attempt failed. */
+  recordError(error: unknown): void;
+  /** The loop itself failed and is restarted. */
+  restarted(): void;
+  /** Tells whether an error differs from the last one, so that it is logged once. */
+  isNewError(message: string): boolean;
+};
+
+/** The health of one kind. */
+export type KindReport = {
+  readonly kind: string;
+  readonly lastEventAgeSeconds: number | undefined;
+  readonly attemptAgeSeconds: number;
+  /** Whether the server serves the kind to the watcher; undefined before its first response. */
+  readonly served: boolean | undefined;
+  /** The last error, until the next event arrives. */
+  readonly error?: string;
+  /** Lists that were started, watches and lists that failed, loops that were restarted. */
+  readonly lists: number;
+  readonly watchErrors: number;
+  readonly restarts: number;
+};
+
+/** The health of the watcher. */
+export type Health = {
+  loop(kind: string): LoopHealth;
+  report(): readonly KindReport[];
+  /** Whether every served kind had a recent event, and at least one kind is served. */
+  ready(): boolean;
+  /**
+   * The time up to which every served kind had an event, in milliseconds; undefined if one had none, or none is served.
+   */
+  lastSeenAt(): number | undefined;
+  /** Whether no loop is dead. */
+  alive(): boolean;
+};
+
+type LoopState = {
+  eventAt: number | undefined;
+  openedAt: number | undefined;
+  attemptAt: number;
+  error: string;
+  loggedError: string;
+  served: boolean | undefined;
+  lists: number;
+  watchErrors: number;
+  restarts: number;
+};
+
+/** Creates the health of a watcher. `now` is in milliseconds. */
+export function createHealth(now: () => number): Health {
+  const kinds = new Map<string, LoopState>();
+  const since = (at: number) => (now() - at) / 1000;
+
+  const report = (): readonly KindReport[] =>
+    [...kinds].map(([kind, { eventAt, attemptAt, error, served, lists, watchErrors, restarts }]) => ({
+      kind,
+      lastEventAgeSeconds: eventAt === undefined ? undefined : since(eventAt),
+      attemptAgeSeconds: since(attemptAt),
+      served,
+      ...(error === '' ? {} : { error }),
+      lists,
+      watchErrors,
+      restarts,
+    }));
+
+  /** The oldest of the last events of all kinds, except those that are not served; minus infinity if there is none. */
+  const oldestEventAt = (): number => {
+    const never = Number.NEGATIVE_INFINITY;
+    const expected = [...kinds.values()].filter(({ served }) => served !== false);
+    if (expected.length === 0) return never;
+    return Math.min(...expected.map(({ eventAt = never, openedAt = never }) => Math.max(eventAt, openedAt)));
+  };
+
+  return {
+    loop: (kind) => {
+      const state: LoopState = {
+        eventAt: undefined,
+        openedAt: undefined,
+        attemptAt: now(),
+        error: '',
+        loggedError: '',
+        served: undefined,
+        lists: 0,
+        watchErrors: 0,
+        restarts: 0,
+      };
+      kinds.set(kind, state);
+      return {
+        attempted: () => {
+          state.attemptAt = now();
+        },
+        opened: () => {
+          state.served = true;
+          // After a failure, only an event shows that events arrive again.
+          if (state.error === '') state.openedAt = now();
+        },
+        listing: () => {
+          state.lists += 1;
+        },
+        received: () => {
+          Object.assign(state, { eventAt: now(), attemptAt: now(), error: '', served: true, loggedError: '' });
+        },
+        recordError: (thrown) => {
+          Object.assign(state, { attemptAt: now(), openedAt: undefined });
+          state.watchErrors += 1;
+          state.error = redact(toError(thrown).message);
+          if (isForbidden(thrown) || isNotFound(thrown)) state.served = false;
+        },
+        restarted: () => {
+          state.attemptAt = now();
+          state.restarts += 1;
+        },
+        isNewError: (message) => {
+          const isNew = state.loggedError !== message;
+          state.loggedError = message;
+          return isNew;
+        },
+      };
+    },
+    report,
+    ready: () => since(oldestEventAt()) <= maxEventAgeSeconds,
+    lastSeenAt: () => (Number.isFinite(oldestEventAt()) ? oldestEventAt() : undefined),
+    alive: () => report().every(({ attemptAgeSeconds }) => attemptAgeSeconds <= maxAttemptAgeSeconds),
+  };
+}
+
+/**
+ * Creates a client that reports every request as an attempt, and every stream that was opened. A loop's events do not
+ * show this. kube-apiserver sends a last bookmark before it ends a watch because of its age [seen on 1.36]. An API
+ * server that is restarted, or a proxy, ends a watch at any time, and the first bookmark of the next one is a minute
+ * away again. Closing the client closes the given one.
+ */
+export function observedClient(client: KubeClient, health: Pick<LoopHealth, 'attempted' | 'opened'>): KubeClient {
+  return {
+    request: (request) => {
+      health.attempted();
+      return client.request(request);
+    },
+    stream: async (request) => {
+      health.attempted();
+      const stream = await client.stream(request);
+      health.opened();
+      return stream;
+    },
+    webSocket: client.webSocket,
+    close: client.close,
+  };
+}

@@ -1,0 +1,96 @@
+// Decides which keys a change of an object affects. The watch loop calls it with the TrackedObject before and after the
+// change, and adds the keys to the forwarder. The decision is pure, so every row of the design's table of predicates is
+// a row in a table test.
+import { formatReconcileKey, type Key, type ReconcileKey } from '../core/key.ts';
+import type { Subscriber, WatchedResource } from '../core/watch-list.ts';
+import type { ChangeSource } from '../sqs/deduplication.ts';
+import { forwardsOwnKey, type TrackedObject } from './tracked-objects.ts';
+
+/** A change of one object. `version` is the version of the deletion, or of the list in which the object was missing. */
+export type ObjectChange =
+  | { readonly type: 'changed'; readonly after: TrackedObject }
+  | { readonly type: 'gone'; readonly version: string; readonly last?: TrackedObject };
+
+/** A key to be forwarded, and the change that affects it. */
+export type AffectedKey = { readonly target: ReconcileKey; readonly source: ChangeSource };
+
+/** A watched resource in its cluster. */
+export type WatchedCollection = { readonly resource: WatchedResource; readonly cluster: string };
+
+/**
+ * Decides which keys a change affects. Each key is returned once. If the owner changed, the old and the new owner are
+ * both affected. A change of the references always counts, even if the predicate ignores the rest of the change.
+ */
+export function affectedKeys(
+  collection: WatchedCollection,
+  key: Key,
+  before: TrackedObject | undefined,
+  change: ObjectChange,
+): readonly AffectedKey[] {
+  const { resource } = collection;
+  const after = change.type === 'changed' ? change.after : change.last;
+  const latest = after ?? before;
+  if (latest === undefined) return [];
+  const source: ChangeSource =
+    change.type === 'changed'
+      ? { uid: latest.uid, resourceVersion: latest.resourceVersion }
+      : { uid: latest.uid, resourceVersion: change.version, gone: true };
+  const targets = new Map<string, ReconcileKey>();
+  for (const [index, subscriber] of resource.subscribers.entries()) {
+    const keysBefore = before === undefined ? [] : keysFor(resource, index, key, before);
+    const keysAfter = after === undefined ? [] : keysFor(resource, index, key, after);
+    if (change.type === 'changed' && before !== undefined) {
+      if (!matchesPredicate(subscriber, before, change.after) && sameKeys(keysBefore, keysAfter)) continue;
+    }
+    for (const each of [...keysBefore, ...keysAfter]) {
+      const target = toReconcileKey(collection, subscriber, each);
+      targets.set(formatReconcileKey(target), target);
+    }
+  }
+  return [...targets.values()].map((target) => ({ target, source }));
+}
+
+/** Lists every key that an object affects, whatever changed. Used when a whole collection is sent at low priority. */
+export function allOwners(collection: WatchedCollection, key: Key, object: TrackedObject): readonly ReconcileKey[] {
+  return affectedKeys(collection, key, undefined, { type: 'changed', after: object }).map(({ target }) => target);
+}
+
+/**
+ * Tells whether a change counts for a subscriber. The uid is compared because a re-created object has generation 1
+ * again.
+ */
+function matchesPredicate({ predicate }: Subscriber, before: TrackedObject, after: TrackedObject): boolean {
+  if (before.uid !== after.uid) return true;
+  if (predicate !== 'generation' || after.generation === undefined) {
+    return before.resourceVersion !== after.resourceVersion;
+  }
+  return (
+    before.generation !== after.generation ||
+    before.deleting !== after.deleting ||
+    before.requestedAt !== after.requestedAt ||
+    before.paused !== after.paused
+  );
+}
+
+/** The keys that an object affects for one subscriber. */
+function keysFor(
+  { subscribers }: WatchedResource,
+  index: number,
+  key: Key,
+  { references }: TrackedObject,
+): readonly Key[] {
+  const subscriber = subscribers[index];
+  if (subscriber === undefined) return [];
+  if (forwardsOwnKey(subscriber)) return [key];
+  const scope = subscriber.primary.namespaced && key.namespace !== undefined ? { namespace: key.namespace } : {};
+  return references.filter((one) => one.subscriber === index).map(({ name }) => ({ ...scope, name }));
+}
+
+function toReconcileKey({ resource, cluster }: WatchedCollection, subscriber: Subscriber, key: Key): ReconcileKey {
+  const { group, plural } = forwardsOwnKey(subscriber) ? resource : subscriber.primary;
+  return { controller: subscriber.controller, cluster, group, resource: plural, ...key };
+}
+
+function sameKeys(a: readonly Key[], b: readonly Key[]): boolean {
+  return a.length === b.length && a.every(({ name }, index) => name === b[index]?.name);
+}

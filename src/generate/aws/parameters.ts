@@ -1,0 +1,69 @@
+// The settings of controllers as parameters of the stack: `PLANT_URL` is the parameter `PlantUrl`, and the function's
+// variable PLANT_URL. Defaults stay in the schema: an empty variable counts as not set.
+import type { ControllerDefinition } from '../../api/definition.ts';
+import { SchemaError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { logicalId, ref } from './names.ts';
+
+/** Variables of the runtime and of Lambda. */
+const reservedNames = [
+  ...['QUEUE_URL_PREFIX', 'CLUSTERS', 'LOG_LEVEL', 'METRICS_NAMESPACE', 'METRICS_PER_CLUSTER', 'NODE_OPTIONS'],
+  '(?:AWS|LAMBDA|POWERTOOLS|RESYNC)_.*',
+];
+const reserved = new RegExp(`^(?:${reservedNames.join('|')})$`);
+
+/** Makes the `Parameters` of the template. Throws SchemaError for a setting that cannot be a variable. */
+export function parametersOf(registry: readonly ControllerDefinition[]): JsonObject {
+  const parameters: Record<string, JsonObject> = {};
+  for (const { name: controller, declaration } of registry) {
+    for (const [setting, { _zod }] of Object.entries(declaration.settings?.shape ?? {})) {
+      const path = `${controller}.settings.${setting}`;
+      if (!/^[A-Z][A-Z0-9_]*$/.test(setting))
+        throw new SchemaError(path, 'the name of a setting is a variable, like PLANT_URL');
+      if (reserved.test(setting)) throw new SchemaError(path, 'the runtime has a variable of that name');
+      const before = parameters[logicalId(setting)];
+      // Two controllers may share a parameter; it is optional if it is optional for both.
+      const isOptional = _zod.optin !== undefined && (before === undefined || 'Default' in before);
+      parameters[logicalId(setting)] = isOptional ? optionalParameter(setting) : requiredParameter(setting);
+    }
+  }
+  return parameters;
+}
+
+/** Lists every setting of a registry once. */
+export function environmentNames(registry: readonly ControllerDefinition[]): readonly string[] {
+  return [...new Set(registry.flatMap(settingsOf))];
+}
+
+/**
+ * The parameters that serverless.yml passes to the stack: from `--param`, or from the environment of the deployment.
+ */
+export function stackParametersOf(registry: readonly ControllerDefinition[]): readonly JsonObject[] {
+  return environmentNames(registry).map((setting) => ({
+    ParameterKey: logicalId(setting),
+    ParameterValue: `\${param:${setting}, env:${setting}, ''}`,
+  }));
+}
+
+/** The settings of a controller in its function's environment. */
+export function settingsEnvironment(controller: ControllerDefinition): JsonObject {
+  return Object.fromEntries(settingsOf(controller).map((setting) => [setting, ref(logicalId(setting))]));
+}
+
+function settingsOf({ declaration }: ControllerDefinition): readonly string[] {
+  return Object.keys(declaration.settings?.shape ?? {});
+}
+
+function requiredParameter(setting: string): JsonObject {
+  return {
+    Type: 'String',
+    Description: `${setting} of the controllers that use it.`,
+    // An empty value fails the deployment, and not the start of the function.
+    AllowedPattern: '.+',
+    ConstraintDescription: `${setting} is needed: --param ${setting}=...`,
+  };
+}
+
+function optionalParameter(setting: string): JsonObject {
+  return { Type: 'String', Default: '', Description: `${setting} of the controllers that use it; may be empty.` };
+}

@@ -1,0 +1,203 @@
+// Applies the children of one owner and kind as a set: missing ones are created, different ones are applied, others are deleted. An
+// object without the owner's uid in its controller reference is never written.
+//
+// Guarantees: a converged set costs one list and no write. Running twice, or dying half-way and running again, ends in
+// the same place. Assumptions: children live in the owner's namespace, or the owner is cluster-scoped.
+import type { ChildChange } from '../../api/apply.ts';
+import { NotOwnedError } from '../../core/errors.ts';
+import { controllerLabel, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
+import type { KubeClient } from '../client/client.ts';
+import { type ApiError, isConflict, isInvalidAt, isInvalidInList, isNotFound } from '../client/errors.ts';
+import type { KubeObject, ResourceName } from '../client/object.ts';
+import { objectPath } from '../client/path.ts';
+import { getObject, listPages } from '../client/read.ts';
+import { applyObject } from './apply.ts';
+import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
+import { ownedFields } from './managed-fields.ts';
+import { ownedEqual } from './owned-equal.ts';
+import { foreignItems, listsOf, replaceLists } from './replace-lists.ts';
+
+/** The owner, the kind of the children, and the desired children. */
+export interface ApplyAllRequest extends ChildKind {
+  /** The desired children, or a function that returns them for the existing children. */
+  readonly desired: readonly DesiredChild[] | ((existing: readonly KubeObject[]) => readonly DesiredChild[]);
+  /** Deletes children that are not desired. */
+  readonly prune: boolean;
+  /** Dotted paths of lists that the controller owns completely: items of other managers are removed. */
+  readonly replaceLists?: readonly string[];
+  /** Called after every write that changed something. */
+  readonly onChange?: ((change: ChildChange<KubeObject>) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The result of applyAll. */
+export type ApplyAllResult = {
+  /** The children as the API server returned them, in the order of `desired`. */
+  readonly objects: readonly KubeObject[];
+  /** Number of creations, updates and deletions. */
+  readonly writes: number;
+  /** Number of applies that changed nothing, because the comparison reported a difference where there was none. */
+  readonly noops: number;
+};
+
+/** Tries for a child that was replaced by another object since it was read, or whose lists are contested. */
+const maxTries = 3;
+
+/**
+ * Applies the desired children of an owner and a kind, and prunes the others. After all other children are applied, it
+ * throws a NotOwnedError for names of existing objects that the owner does not control, including orphans. Throws a
+ * TypeError for an invalid set.
+ */
+export async function applyAll(client: KubeClient, request: ApplyAllRequest): Promise<ApplyAllResult> {
+  const { owner, desired, onChange, signal } = request;
+  const existing = await listOwned(client, request);
+  // The labels can be copied to other objects, so the controller reference is checked too.
+  const owned = [...existing.values()].filter((object) => isOwned(owner, object));
+  const children = (typeof desired === 'function' ? desired(owned) : desired).map((child) =>
+    childObject(request, child),
+  );
+  const names = new Set(children.map(({ metadata }) => keyOf(metadata)));
+  if (names.size < children.length)
+    throw new TypeError(`two desired children of kind ${request.kind} have the same name`);
+  const objects: KubeObject[] = [];
+  const notOwned: string[] = [];
+  let writes = 0;
+  let noops = 0;
+  for (const child of children) {
+    const outcome = await applyChild(client, request, child, existing.get(keyOf(child.metadata)));
+    if (outcome === 'not owned') {
+      notOwned.push(`${request.kind} ${keyOf(child.metadata)}`);
+      continue;
+    }
+    objects.push(outcome.object);
+    if (outcome.write === 'noop') noops += 1;
+    if (outcome.write !== 'changed') continue;
+    writes += 1;
+    const { object: after, before } = outcome;
+    onChange?.(before === undefined ? { type: 'created', child: after } : { type: 'updated', child: after, before });
+  }
+  if (request.prune) {
+    for (const [name, live] of existing) {
+      if (names.has(name) || !isOwned(owner, live) || live.metadata.deletionTimestamp !== undefined) continue;
+      if (!(await deleteObject(client, request.resource, live, signal))) continue;
+      writes += 1;
+      onChange?.({ type: 'deleted', child: live });
+    }
+  }
+  if (notOwned.length > 0) throw new NotOwnedError(notOwned, objects);
+  return { objects, writes, noops };
+}
+
+/**
+ * Applies one child of an owner and deletes nothing: one read, and a write if it differs. Throws a NotOwnedError for
+ * the name of an existing object that the owner does not control, and a TypeError for an invalid child.
+ */
+export async function applyOne(
+  client: KubeClient,
+  request: ChildKind,
+  desired: DesiredChild,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<{ readonly object: KubeObject; readonly writes: number; readonly noops: number }> {
+  const child = childObject(request, desired);
+  const outcome = await applyChild(client, { ...request, signal }, child, undefined);
+  if (outcome === 'not owned') throw new NotOwnedError([`${request.kind} ${keyOf(child.metadata)}`], []);
+  const { object, write } = outcome;
+  return { object, writes: write === 'changed' ? 1 : 0, noops: write === 'noop' ? 1 : 0 };
+}
+
+type ChildOutcome = {
+  readonly object: KubeObject;
+  readonly write: 'none' | 'noop' | 'changed';
+  /** The child as it was read before the write. Undefined for a created child. */
+  readonly before?: KubeObject | undefined;
+};
+
+async function applyChild(
+  client: KubeClient,
+  request: ChildKind & Pick<ApplyAllRequest, 'replaceLists' | 'signal'>,
+  child: KubeObject,
+  listed: KubeObject | undefined,
+): Promise<ChildOutcome | 'not owned'> {
+  const { owner, controllerName, resource, signal } = request;
+  const fieldManager = fieldManagerOf(controllerName);
+  let replaced: readonly string[] = request.replaceLists ?? [];
+  let live = listed;
+  for (let attempt = 1; ; attempt += 1) {
+    // It was not listed by its labels: it may be missing, a child that lost its labels, or not a child.
+    live ??= await getObject(client, resource, child.metadata, { signal });
+    if (live !== undefined && !isOwned(owner, live)) return 'not owned';
+    // A write cannot stop a deletion. The end of the deletion triggers a reconcile of the owner.
+    if (live?.metadata.deletionTimestamp !== undefined) return { object: live, write: 'none' };
+    const contested = live === undefined ? [] : foreignItems(live, child, replaced);
+    if (live !== undefined && contested.length === 0 && ownedEqual(child, ownedFields(live, fieldManager))) {
+      return { object: live, write: 'none' };
+    }
+    try {
+      if (live !== undefined && contested.length > 0) {
+        await replaceLists(client, resource, { live, child }, contested, { fieldManager, signal });
+      }
+      // The uid prevents that the apply recreates an object that was deleted since the read. A creation is not forced:
+      // an object that another client creates at the same time keeps its fields.
+      const object = live === undefined ? child : { ...child, metadata: { ...child.metadata, uid: live.metadata.uid } };
+      const after = await applyObject(client, resource, object, { fieldManager, force: live !== undefined, signal });
+      const unchanged = after.metadata.resourceVersion === live?.metadata.resourceVersion;
+      return { object: after, write: unchanged ? 'noop' : 'changed', before: live };
+    } catch (error) {
+      // An item of another manager may be the reason for the rejection, such as a port with the same name and another
+      // number.
+      const invalidLists = listsOf(child).filter((list) => !replaced.includes(list) && isInvalidInList(error, list));
+      const isContested = live !== undefined && foreignItems(live, child, invalidLists).length > 0;
+      if (attempt === maxTries || !(isContested || isOtherObject(error))) throw error;
+      if (isContested) replaced = [...replaced, ...invalidLists];
+      live = undefined;
+    }
+  }
+}
+
+/** Tells whether the error means that the object was replaced since the read: a different uid or controller. */
+function isOtherObject(error: unknown): error is ApiError {
+  if (isConflict(error) || isNotFound(error)) return true;
+  return isInvalidAt(error, 'metadata.uid') || isInvalidAt(error, 'metadata.ownerReferences');
+}
+
+async function listOwned(
+  client: KubeClient,
+  { owner, controllerName, resource, signal }: ApplyAllRequest,
+): Promise<Map<string, KubeObject>> {
+  const owned = new Map<string, KubeObject>();
+  const labelSelector = `${controllerLabel}=${controllerName},${ownerUidLabel}=${uidOf(owner)}`;
+  for await (const page of listPages(client, resource, {
+    namespace: owner.metadata.namespace,
+    labelSelector,
+    signal,
+  })) {
+    for (const item of page.items) owned.set(keyOf(item.metadata), item);
+  }
+  return owned;
+}
+
+async function deleteObject(
+  client: KubeClient,
+  resource: ResourceName,
+  live: KubeObject,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  try {
+    await client.request({
+      method: 'DELETE',
+      path: objectPath(resource, live.metadata),
+      body: {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        propagationPolicy: 'Background',
+        preconditions: { uid: live.metadata.uid },
+      },
+      signal,
+    });
+    return true;
+  } catch (error) {
+    // The object no longer exists, or was replaced by another one of the same name.
+    if (isNotFound(error) || isConflict(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,120 @@
+// The state machine of a watch: its states, and the transition for each outcome. It is pure; watch.ts executes the
+// steps.
+//
+// - Start without a resourceVersion: list `initial`, then watch.
+// - Start with a resourceVersion: probe, list `exact`, then watch.
+// - `exact` fails with 410 Gone: probe, list `expired`, then watch.
+// - A watch ends or fails: probe, then watch from the last resourceVersion.
+// - A watch fails with 410 Gone: probe, list `relist`, then watch.
+// - A probe detects a restore, or another watch reports one: list `restored`, then watch.
+// - A probe fails, or a list fails otherwise: repeat it. A list with a resourceVersion is preceded by another probe.
+//
+// Guarantees: a resourceVersion only comes from a completed list or a watch event. Every start with a resourceVersion
+// and every reconnect passes through `probe`. After etcd was restored from a backup, the server accepts a watch from a
+// resourceVersion that it has not reached yet, and never sends an event; such a watch must not be opened. The failure
+// count is reset only by a watch event, so a kind that can be listed but not watched does not cause a loop of lists.
+import { backoffSeconds, watchBackoff } from '../../core/backoff.ts';
+import { ApiError, isGone } from '../client/errors.ts';
+import { compareVersions } from './resource-version.ts';
+
+/**
+ * The reason for a list.
+ * - initial: the watch started without a resourceVersion.
+ * - exact: the watch started with a resourceVersion, and the list is as of that version.
+ * - expired: the resourceVersion at the start is too old.
+ * - relist: the watch's resourceVersion is too old.
+ * - restored: the server's resourceVersion is older than the watch's, because etcd was restored.
+ */
+export type ListMode = 'initial' | 'exact' | 'expired' | 'relist' | 'restored';
+
+/** The state of a watch. `failures` counts consecutive failures. In a probe, `next` is the step after it. */
+export type WatchState =
+  | {
+      readonly step: 'probe';
+      readonly version: string;
+      readonly next: 'watch' | 'exact' | 'expired' | 'relist';
+      readonly failures: number;
+    }
+  | { readonly step: 'list'; readonly mode: 'initial' | 'restored'; readonly failures: number }
+  | {
+      readonly step: 'list';
+      readonly mode: 'exact' | 'expired' | 'relist';
+      readonly version: string;
+      readonly failures: number;
+    }
+  | { readonly step: 'watch'; readonly version: string; readonly received: boolean; readonly failures: number };
+
+/**
+ * The outcome of a step. `probed` and `listed` have the server's resourceVersion, `received` has that of a watch event.
+ * `restored` means that another watch of the same server detected a restore.
+ */
+export type WatchOutcome =
+  | { readonly type: 'probed'; readonly version: string }
+  | { readonly type: 'listed'; readonly version: string }
+  | { readonly type: 'received'; readonly version: string }
+  | { readonly type: 'ended' }
+  | { readonly type: 'restored' }
+  | { readonly type: 'failed'; readonly error: unknown };
+
+/** Returns the initial state of a watch, with or without a resourceVersion to start from. */
+export function firstState(start?: string): WatchState {
+  return start === undefined
+    ? { step: 'list', mode: 'initial', failures: 0 }
+    : { step: 'probe', version: start, next: 'exact', failures: 0 };
+}
+
+/** Returns the state after an outcome. An outcome that does not belong to the step changes nothing. */
+export function nextState(state: WatchState, outcome: WatchOutcome): WatchState {
+  if (outcome.type === 'failed') return afterFailure(state, outcome.error);
+  if (outcome.type === 'restored') return { step: 'list', mode: 'restored', failures: state.failures };
+  switch (state.step) {
+    case 'probe':
+      return outcome.type === 'probed' ? afterProbe(state, outcome.version) : state;
+    case 'list':
+      if (outcome.type !== 'listed') return state;
+      return { step: 'watch', version: outcome.version, received: false, failures: state.failures };
+    case 'watch':
+      if (outcome.type === 'received') return { ...state, version: outcome.version, received: true, failures: 0 };
+      if (outcome.type === 'ended') return reconnect(state, state.received ? 0 : state.failures + 1);
+      return state;
+  }
+}
+
+function afterProbe(state: WatchState & { step: 'probe' }, serverVersion: string): WatchState {
+  const { version, next, failures } = state;
+  const order = compareVersions(serverVersion, version);
+  if (order !== undefined && order < 0) return { step: 'list', mode: 'restored', failures };
+  if (next === 'watch') return { step: 'watch', version, received: false, failures };
+  return { step: 'list', mode: next, version, failures };
+}
+
+function afterFailure(state: WatchState, error: unknown): WatchState {
+  const failures = state.failures + 1;
+  if (state.step === 'probe') return { ...state, failures };
+  if (state.step === 'watch') {
+    return isGone(error)
+      ? { step: 'probe', version: state.version, next: 'relist', failures }
+      : reconnect(state, failures);
+  }
+  if (!('version' in state)) return { ...state, failures };
+  const next = state.mode === 'exact' && isGone(error) ? 'expired' : state.mode;
+  return { step: 'probe', version: state.version, next, failures };
+}
+
+function reconnect(state: WatchState & { step: 'watch' }, failures: number): WatchState {
+  return { step: 'probe', version: state.version, next: 'watch', failures };
+}
+
+/** A longer Retry-After is probably a mistake, and would look like a hung watch. */
+const maxRetryAfterSeconds = 60;
+
+/**
+ * Returns the delay before the next step, in seconds. It is 0 without a failure, and for the first 410 Gone, because a
+ * list can follow at once. Otherwise it follows watchBackoff, and is at least the server's Retry-After.
+ * @param random in [0, 1), selects the jitter
+ */
+export function watchBackoffSeconds(failures: number, error: unknown, random: number): number {
+  if (failures === 0 || (failures === 1 && isGone(error))) return 0;
+  const retryAfter = error instanceof ApiError ? Math.min(error.retryAfterSeconds ?? 0, maxRetryAfterSeconds) : 0;
+  return Math.max(backoffSeconds(watchBackoff, failures, random), retryAfter);
+}

@@ -1,0 +1,202 @@
+// Lists and watches the metadata of one collection without end. It recovers from every failure of the connection, the
+// server or etcd. It executes the state machine of watch-state.ts; the caller decides what to forward and what to
+// store.
+//
+// Guarantees: the pages between `listing` and `listed` are the complete collection as of `listed.resourceVersion`. A
+// `listing` that is followed by an `error` instead of `listed` is void. After `listed`, every later change follows in
+// order, or another `listing` does.
+//
+// Assumptions: a bookmark arrives at least every 60 s, as Kubernetes' watch cache sends them.
+import type { Wait } from '../../core/time.ts';
+import type { KubeClient, KubeStream } from '../client/client.ts';
+import { ConnectError, ResponseError } from '../client/errors.ts';
+import type { ResourceName } from '../client/object.ts';
+import { collectionPath } from '../client/path.ts';
+import { listPageSize, listPagesAs } from '../client/read.ts';
+import { readWatchLines } from './ndjson.ts';
+import { type DesiredMetadata, type PartialObjectMetadata, parsePartialMetadata } from './partial-metadata.ts';
+import { createRestoreDetection, type RestoreDetection } from './restore-detection.ts';
+import { parseWatchEvent, resourceVersionOf, type WatchEvent } from './watch-event.ts';
+import { firstState, type ListMode, nextState, type WatchState, watchBackoffSeconds } from './watch-state.ts';
+
+/** The collection to watch, and the labels and annotations to keep. */
+export type WatchTarget = {
+  readonly resource: ResourceName;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly metadata?: DesiredMetadata;
+};
+
+/** One item of listAndWatch: the progress of a list, a watch event, or an error that is retried. */
+export type ListWatchItem =
+  | { readonly type: 'listing'; readonly mode: ListMode }
+  | { readonly type: 'page'; readonly mode: ListMode; readonly items: readonly PartialObjectMetadata[] }
+  | { readonly type: 'listed'; readonly mode: ListMode; readonly resourceVersion: string }
+  | WatchEvent
+  | { readonly type: 'error'; readonly error: unknown; readonly retryInSeconds: number };
+
+/** The options of listAndWatch. */
+export type WatchOptions = {
+  /** The resourceVersion of the watch checkpoint. Changes up to it are already known. */
+  readonly start?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly wait: Wait;
+  /** A number in [0, 1), for jitter. */
+  readonly random: () => number;
+  /** Whether resourceVersions can be compared (resource-version.ts). Those of aggregated APIs cannot. Default true. */
+  readonly comparable?: boolean;
+  /** Shared by the watches of one server. Default: not shared. */
+  readonly restoreDetection?: RestoreDetection;
+  /** Idle timeout: a watch that receives nothing for this long is closed. Bookmarks arrive every 60 s. */
+  readonly idleTimeoutSeconds?: number;
+  readonly pageSize?: number;
+  /** Deadline of one page of a list. */
+  readonly listSeconds?: number;
+};
+
+const metadataType = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+
+/**
+ * Lists and watches a collection until the signal aborts. Never throws: a failure is an `error` item and is retried.
+ */
+export async function* listAndWatch(
+  client: KubeClient,
+  target: WatchTarget,
+  {
+    start,
+    signal,
+    wait,
+    random,
+    comparable = true,
+    restoreDetection = createRestoreDetection(),
+    idleTimeoutSeconds = 70,
+    pageSize = listPageSize,
+    listSeconds = 30,
+  }: WatchOptions,
+): AsyncGenerator<ListWatchItem> {
+  let state = firstState(start);
+  let known = restoreDetection.count();
+  while (!signal.aborted) {
+    let error: unknown;
+    // A restore that another watch reports interrupts the current step.
+    const interrupted = AbortSignal.any([signal, restoreDetection.next()]);
+    if (restoreDetection.count() !== known) state = nextState(state, { type: 'restored' });
+    known = restoreDetection.count();
+    try {
+      if (state.step === 'probe') {
+        const version = await probe(client, target, interrupted);
+        state = nextState(state, { type: 'probed', version: comparable ? version : state.version });
+        if (state.step === 'list' && state.mode === 'restored') {
+          if (restoreDetection.count() === known) restoreDetection.report();
+          known = restoreDetection.count();
+        }
+      } else if (state.step === 'list') {
+        const version = yield* list(client, target, state, { signal: interrupted, pageSize, listSeconds });
+        state = nextState(state, { type: 'listed', version });
+      } else {
+        const stream = await open(client, target, state.version, interrupted);
+        try {
+          for await (const json of readWatchLines(withIdleTimeout(stream, idleTimeoutSeconds, wait))) {
+            const event = parseWatchEvent(json, { label: label(target), desired: target.metadata });
+            state = nextState(state, { type: 'received', version: resourceVersionOf(event) });
+            yield event;
+          }
+        } finally {
+          stream.close();
+        }
+        state = nextState(state, { type: 'ended' });
+        if (state.failures > 0) error = new ConnectError(`${label(target)}: the watch ended before its first event`);
+      }
+    } catch (thrown) {
+      error = thrown;
+      state = nextState(state, { type: 'failed', error });
+    }
+    if (error === undefined || interrupted.aborted) continue;
+    const retryInSeconds = watchBackoffSeconds(state.failures, error, random());
+    yield { type: 'error', error, retryInSeconds };
+    if (retryInSeconds > 0) await wait(retryInSeconds, interrupted).catch(() => undefined);
+  }
+}
+
+/** Reads the server's current resourceVersion with a quorum read of at most one object. */
+async function probe(client: KubeClient, { resource, namespace }: WatchTarget, signal: AbortSignal): Promise<string> {
+  for await (const page of listPagesAs(client, resource, () => null, {
+    namespace,
+    limit: 1,
+    metadataOnly: true,
+    signal,
+  })) {
+    return page.resourceVersion;
+  }
+  throw new ResponseError('the list has no page');
+}
+
+async function* list(
+  client: KubeClient,
+  { resource, namespace, labelSelector, metadata }: WatchTarget,
+  state: WatchState & { step: 'list' },
+  { signal, pageSize, listSeconds }: { signal: AbortSignal; pageSize: number; listSeconds: number },
+): AsyncGenerator<ListWatchItem, string> {
+  const { mode } = state;
+  yield { type: 'listing', mode };
+  const exact =
+    state.mode === 'exact' ? { resourceVersion: state.version, resourceVersionMatch: 'Exact' as const } : {};
+  const options = {
+    namespace,
+    labelSelector,
+    limit: pageSize,
+    metadataOnly: true,
+    signal,
+    timeoutSeconds: listSeconds,
+    ...exact,
+  };
+  let version = '';
+  for await (const page of listPagesAs(client, resource, (item) => parsePartialMetadata(item, metadata), options)) {
+    version = page.resourceVersion;
+    yield { type: 'page', mode, items: page.items };
+  }
+  yield { type: 'listed', mode, resourceVersion: version };
+  return version;
+}
+
+function open(
+  client: KubeClient,
+  { resource, namespace, labelSelector }: WatchTarget,
+  version: string,
+  signal: AbortSignal,
+): Promise<KubeStream> {
+  return client.stream({
+    method: 'GET',
+    path: collectionPath(resource, namespace),
+    query: { watch: true, allowWatchBookmarks: true, resourceVersion: version, labelSelector },
+    accept: metadataType,
+    signal,
+  });
+}
+
+function label({ resource, namespace }: WatchTarget): string {
+  return `WATCH ${collectionPath(resource, namespace)}`;
+}
+
+/** Yields the chunks of a stream. After `seconds` without a chunk, it closes the stream and throws a ConnectError. */
+export async function* withIdleTimeout(stream: KubeStream, seconds: number, wait: Wait): AsyncGenerator<Buffer> {
+  const chunks = stream[Symbol.asyncIterator]();
+  for (;;) {
+    const timer = new AbortController();
+    const idle = wait(seconds, timer.signal).then(
+      () => 'idle' as const,
+      () => 'cancelled' as const,
+    );
+    const next = chunks.next();
+    // The timer is also aborted if the stream fails, because a pending timer would keep the process alive. The reason
+    // avoids an error with a stack for each abort.
+    const first = await Promise.race([next, idle]).finally(() => timer.abort('received'));
+    if (first === 'idle' || first === 'cancelled') {
+      stream.close();
+      await next.catch(() => undefined);
+      throw new ConnectError(`the watch received nothing for ${seconds} s`);
+    }
+    if (first.done === true) return;
+    yield first.value;
+  }
+}

@@ -1,0 +1,98 @@
+// Computes the patch that removes a controller's metadata from an object: finalizers, field ownership, labels,
+// annotations and controller references. Pure; detach.ts lists the objects and patches them. The values of the fields
+// stay as they are.
+import {
+  controllerLabel,
+  controllerOfFinalizer,
+  controllerOfManager,
+  fieldManagerOf,
+  ownerAnnotation,
+  ownerUidLabel,
+  pausedAnnotation,
+  reconcileRequestedAnnotation,
+} from '../core/names.ts';
+import type { KubeObject } from '../kube/client/object.ts';
+
+/** The controllers to detach, and the role of the objects. */
+export type DetachScope = {
+  readonly controllers: ReadonlySet<string>;
+  /**
+   * The controllers' own kind, children that they created, or copies that Kubernetes made of a child's annotations (a
+   * ReplicaSet).
+   */
+  readonly as: 'primary' | 'child' | 'copy';
+  /** For children: the controller reference is removed as well, so that the child outlives its owner. */
+  readonly orphan?: boolean;
+  /** For primaries: other controllers still reconcile them, so annotations for all controllers (paused) stay. */
+  readonly shared?: boolean;
+};
+
+/** A merge patch of metadata, with the number of entries that it removes. */
+export type DetachPatch = {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly removes: { readonly finalizers: number; readonly managers: number; readonly metadata: number };
+};
+
+/**
+ * Returns the controllers that left a finalizer or wrote the status of an object of their kind. This also finds
+ * controllers that no registry contains any more.
+ */
+export function controllersOn({ metadata: { finalizers = [], managedFields = [] } }: KubeObject): readonly string[] {
+  const statusManagers = managedFields.filter(({ subresource }) => subresource === 'status');
+  return [
+    ...finalizers.map(controllerOfFinalizer),
+    ...statusManagers.map(({ manager = '' }) => controllerOfManager(manager)),
+  ].filter((name) => name !== undefined);
+}
+
+/** Makes the patch that detaches an object that was read; undefined if there is nothing to remove. */
+export function detachPatch(
+  { metadata }: KubeObject,
+  { controllers, as, orphan = false, shared = false }: DetachScope,
+): DetachPatch | undefined {
+  const { resourceVersion, finalizers = [], managedFields = [], labels = {}, annotations = {} } = metadata;
+  const managers = new Set([...controllers].map(fieldManagerOf));
+  const keptFinalizers =
+    as === 'primary' ? finalizers.filter((one) => !controllers.has(controllerOfFinalizer(one) ?? '')) : finalizers;
+  const keptManagers =
+    as === 'copy' ? managedFields : managedFields.filter(({ manager = '' }) => !managers.has(manager));
+  const isTheirs = as === 'child' && controllers.has(labels[controllerLabel] ?? '');
+  const isCopy = as === 'copy' && labels[controllerLabel] === undefined;
+  const removedLabels = isTheirs ? present(labels, [controllerLabel, ownerUidLabel]) : [];
+  const removedAnnotations = present(
+    annotations,
+    as === 'primary' ? (shared ? [] : userAnnotations) : isTheirs || isCopy ? [ownerAnnotation] : [],
+  );
+  const owners = metadata.ownerReferences ?? [];
+  const keptOwners = isTheirs && orphan ? owners.filter(({ uid }) => uid !== labels[ownerUidLabel]) : owners;
+  const removes = {
+    finalizers: finalizers.length - keptFinalizers.length,
+    managers: managedFields.length - keptManagers.length,
+    metadata: removedLabels.length + removedAnnotations.length + owners.length - keptOwners.length,
+  };
+  if (removes.finalizers + removes.managers + removes.metadata === 0) return undefined;
+  return {
+    removes,
+    metadata: {
+      // With the version that was read, so that entries that another writer has added since are not lost.
+      resourceVersion,
+      ...(removes.finalizers === 0 ? {} : { finalizers: keptFinalizers.length === 0 ? null : keptFinalizers }),
+      // A list with one empty entry resets the ownership of all fields. An empty list would change nothing.
+      ...(removes.managers === 0 ? {} : { managedFields: keptManagers.length === 0 ? [{}] : keptManagers }),
+      ...(removedLabels.length === 0 ? {} : { labels: nulls(removedLabels) }),
+      ...(removedAnnotations.length === 0 ? {} : { annotations: nulls(removedAnnotations) }),
+      ...(keptOwners.length === owners.length ? {} : { ownerReferences: keptOwners.length === 0 ? null : keptOwners }),
+    },
+  };
+}
+
+/** The annotations that users write, for all controllers of an object. */
+const userAnnotations = [pausedAnnotation, reconcileRequestedAnnotation];
+
+function present(from: Readonly<Record<string, string>>, names: readonly string[]): readonly string[] {
+  return names.filter((name) => name in from);
+}
+
+function nulls(names: readonly string[]): Readonly<Record<string, null>> {
+  return Object.fromEntries(names.map((name) => [name, null]));
+}

@@ -1,0 +1,26 @@
+// Makes the message of a command: it is sent directly to the controller's queue, with the attempts reset to zero.
+import type { ReconcileKey } from '../core/key.ts';
+import { controllerQueue } from '../core/names.ts';
+import { groupIdOf, replayId } from '../sqs/deduplication.ts';
+import { formatMessage, keyOfMessage } from '../sqs/message.ts';
+import type { QueueEntry } from '../sqs/sender.ts';
+
+/** The longest id of a cause. */
+const maxIdLength = 128;
+
+/**
+ * Makes the entry that reconciles a key once more, and names its queue. Throws MessageError if the key is invalid.
+ * @param source the id of the message that is sent again, so that a second send is dropped; otherwise a nonce
+ */
+export function replayEntry(
+  key: ReconcileKey,
+  { source, nowMs }: { readonly source: string; readonly nowMs: number },
+): { readonly queue: string; readonly entry: QueueEntry } {
+  // Only the key is kept: the former cause is dropped, with its attempts and its slot.
+  const cause = { type: 'command', observedAt: nowMs, id: source.slice(0, maxIdLength) } as const;
+  const body = formatMessage({ ...keyOfMessage(key), cause });
+  return {
+    queue: controllerQueue(key.controller),
+    entry: { body, groupId: groupIdOf(key), deduplicationId: replayId(key, { source }) },
+  };
+}

@@ -1,0 +1,115 @@
+// A batch of messages of one controller: groups the records by key, reconciles each key once, and deletes the messages
+// that are done. A message is deleted last, after its follow-up (timer or dead letter) has been accepted.
+
+import { redact } from '../core/redact.ts';
+import type { QueueRecord } from '../sqs/record.ts';
+import { type DispatchDeps, deadLetter, dispatchKey } from './dispatch-key.ts';
+import { groupRecords, orderRedelivered } from './group-records.ts';
+
+/** The dependencies of a batch. */
+export type BatchDeps = DispatchDeps & {
+  /** Deletes messages by their receipt handles. A failure is harmless: the message is received again. */
+  readonly deleteMessages: (
+    receiptHandles: readonly string[],
+    options: { readonly signal: AbortSignal },
+  ) => Promise<void>;
+  /** Resolves after this many milliseconds, or when the signal aborts. */
+  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** Ends the process: the only way to stop a reconcile that ignores its signal. */
+  readonly exitProcess: (reason: string) => never;
+};
+
+/**
+ * The time limits of a batch, in milliseconds: of its reconciles, and until the process exits if a reconcile ignores
+ * its signal.
+ */
+export type BatchLimits = { readonly reconcileMs: number; readonly graceMs: number };
+
+/**
+ * From this time on, finished messages are deleted immediately: a function that times out cannot report partial
+ * failures.
+ */
+const earlyDeleteMs = 1_000;
+
+/** The time limit of the last deletions: the function's own deadline is near. */
+const lastDeleteMs = 1_000;
+
+/**
+ * Creates a function that processes a controller's batches. It returns the ids of the messages that must stay on the
+ * queue.
+ */
+export function createBatch(
+  deps: BatchDeps,
+): (records: readonly QueueRecord[], limits: BatchLimits) => Promise<readonly string[]> {
+  return async (records, { reconcileMs, graceMs }) => {
+    const startedAt = deps.monotonicMs();
+    const remaining = new Set(records.map(({ messageId }) => messageId));
+    let undeleted: QueueRecord[] = [];
+
+    async function release(done: readonly QueueRecord[]): Promise<void> {
+      for (const { messageId } of done) remaining.delete(messageId);
+      undeleted.push(...done);
+      if (deps.monotonicMs() - startedAt >= earlyDeleteMs) await deleteDone();
+    }
+
+    /** Not after the deadline: the function's response, which follows soon, deletes the messages as well. */
+    async function deleteDone(signal = work.signal): Promise<void> {
+      if (signal.aborted) return;
+      if (undeleted.length === 0) return;
+      const batch = undeleted;
+      undeleted = [];
+      await deps.deleteMessages(
+        batch.map(({ receiptHandle }) => receiptHandle),
+        { signal },
+      );
+    }
+
+    const { groups, refused } = groupRecords(deps.controller, records);
+    const work = new AbortController();
+    const sending = new AbortController();
+    const finished = new AbortController();
+    const deadline = deps.wait(reconcileMs, finished.signal).then(() => {
+      if (!finished.signal.aborted) work.abort(new Error('out of time'));
+    });
+    const deadlines = { work: work.signal, sending: sending.signal };
+
+    const firstDeliveries = groups.filter(({ redelivered }) => !redelivered);
+    const redeliveries = orderRedelivered(groups.filter(({ redelivered }) => redelivered));
+    const allDone = (async () => {
+      await Promise.all([
+        ...refused.map(async ({ record, reason }) => {
+          const log = deps.log({ messageId: record.messageId });
+          log.error('message refused', { reason: redact(reason) });
+          if (await deadLetter(deps, [record], { reason }, log, sending.signal)) await release([record]);
+        }),
+        ...firstDeliveries.map((keyGroup) => dispatchKey(deps, keyGroup, deadlines, release)),
+      ]);
+      for (const keyGroup of redeliveries) {
+        if (work.signal.aborted) break;
+        // A redelivered message may have crashed its function. It runs alone, after the finished messages have been
+        // deleted.
+        await deleteDone();
+        await dispatchKey(deps, keyGroup, deadlines, release);
+      }
+    })();
+    // Messages that finished before this moment are deleted now. Without this they would wait for the next one to
+    // finish, if there is one.
+    void deps.wait(earlyDeleteMs, finished.signal).then(async () => {
+      if (!finished.signal.aborted) await deleteDone();
+    });
+
+    const ended = await Promise.race([
+      allDone.then(() => true),
+      deadline.then(() => deps.wait(graceMs, finished.signal)).then(() => false),
+    ]).finally(() => finished.abort('finished'));
+    if (!ended) {
+      sending.abort(new Error('out of time'));
+      const last = new AbortController();
+      await Promise.race([deleteDone(last.signal), deps.wait(lastDeleteMs, last.signal)]);
+      // Lambda would freeze the process and thaw it later. The reconcile would then go on in parallel to the next one
+      // of the same key.
+      deps.exitProcess(`a reconcile of ${deps.controller} ignored its signal for ${graceMs} ms`);
+    }
+    return [...remaining];
+  };
+}

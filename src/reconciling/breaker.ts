@@ -1,0 +1,151 @@
+// The circuit breaker of the clusters: an unreachable or slow cluster must not occupy the functions of the others.
+// After some failures in a row a cluster is not called for a while. Then all keys of one batch try it in parallel,
+// which takes no longer than one key would. If only one key probed a recovered cluster, the others would be postponed
+// again, for twice as long. A cluster that is much slower than the others is throttled to a part of an instance's time.
+// If it is not yet known to be slow, its first response has a time limit. Each instance has its own state, until it
+// ends.
+import type { KubeClient } from '../kube/client/client.ts';
+import { DeadlineError } from '../kube/client/errors.ts';
+
+/**
+ * Whether a function may call a cluster now. `open`: the cluster was unreachable. `throttled`: it is slow, and has used
+ * its share.
+ */
+export type BreakerState = 'closed' | 'open' | 'throttled';
+
+/** The circuit breaker of one instance, with one state for each cluster. */
+export type Breaker = {
+  /** Returns whether a key of the cluster may run. After an open interval all keys may, until the next failure. */
+  state(cluster: string): BreakerState;
+  /**
+   * The time limit of a key's first response, in milliseconds, after which the key is postponed; undefined: no limit.
+   */
+  firstResponseTimeoutMs(cluster: string): number | undefined;
+  /** Records that the first response of a key timed out, and how long the key took. */
+  recordTimeout(cluster: string, took: { readonly durationMs: number }): void;
+  /**
+   * Records that the cluster responded: the time of the first response, if there was one, and how long the key took.
+   */
+  recordSuccess(cluster: string, took: { readonly responseMs?: number; readonly durationMs: number }): void;
+  /** Records that the cluster was unreachable, and how long the key took. */
+  recordFailure(cluster: string, took: { readonly durationMs: number }): void;
+};
+
+/** Creates a breaker. `now` is in milliseconds, of any origin; `random` is in [0, 1). */
+export function createBreaker(now: () => number, { random = Math.random } = {}): Breaker {
+  const clusters = new Map<string, ClusterState>();
+  const stateOf = (cluster: string) => clusters.get(cluster) ?? initialState;
+
+  function isSlow(cluster: string, responseMs: number): boolean {
+    const others = [...clusters].filter(([name, state]) => name !== cluster && !isFailing(state));
+    const isFaster = (other = Number.POSITIVE_INFINITY) => other * slow.factor < responseMs;
+    return responseMs > slow.responseMs && others.some(([, other]) => isFaster(other.responseMs));
+  }
+  /**
+   * With a jitter of half: all instances find a slow cluster at the same time, and would otherwise all call it at the
+   * same time.
+   */
+  const throttleMs = (durationMs: number) => durationMs * restFactor * (0.5 + random());
+
+  return {
+    state: (cluster) => {
+      const state = stateOf(cluster);
+      if (now() >= state.openUntil) return 'closed';
+      return isFailing(state) ? 'open' : 'throttled';
+    },
+    // A cluster that failed or was slow before has no limit when it is called again: its keys must make progress, too.
+    firstResponseTimeoutMs: (cluster) =>
+      !isSuspect(stateOf(cluster)) && isSlow(cluster, slowThresholdMs) ? slowThresholdMs : undefined,
+    recordTimeout: (cluster, { durationMs }) =>
+      void clusters.set(cluster, {
+        ...stateOf(cluster),
+        responseMs: durationMs,
+        openUntil: now() + throttleMs(durationMs),
+      }),
+    recordSuccess: (cluster, { responseMs: latest, durationMs }) => {
+      const { responseMs: previous } = stateOf(cluster);
+      // Two in a row: a single slow response is not enough.
+      const isThrottled = isSlow(cluster, Math.min(latest ?? 0, previous ?? 0));
+      const responseMs = latest ?? previous;
+      const openUntil = isThrottled ? now() + throttleMs(durationMs) : 0;
+      clusters.set(cluster, { failures: 0, openUntil, ...(responseMs === undefined ? {} : { responseMs }) });
+    },
+    recordFailure: (cluster, { durationMs }) => {
+      const state = { ...stateOf(cluster), failures: stateOf(cluster).failures + 1 };
+      const openMs = Math.max(minOpenSeconds * 1000, durationMs * restFactor);
+      clusters.set(cluster, isFailing(state) ? { ...state, openUntil: now() + openMs } : state);
+    },
+  };
+}
+
+/** A client that measures its first request. */
+export type TimedClient = {
+  readonly client: KubeClient;
+  /** The duration of the first request, once it has ended. */
+  first(): { readonly responseMs?: number };
+  /**
+   * Whether the first request exceeded its time limit. The outcome of the reconcile is then not about the object.
+   */
+  timedOut(): boolean;
+};
+
+/**
+ * Measures a client's first request. The time limit applies only to a read of one object, as a list may take longer.
+ */
+export function timeFirstResponse(
+  client: KubeClient,
+  monotonicMs: () => number,
+  { firstResponseTimeoutMs }: { readonly firstResponseTimeoutMs?: number | undefined } = {},
+): TimedClient {
+  let requested = false;
+  let timedOut = false;
+  let first: { readonly responseMs?: number } = {};
+  const timed: KubeClient = {
+    ...client,
+    request: async (request) => {
+      if (requested) return await client.request(request);
+      requested = true;
+      const readsOne = request.method === 'GET' && request.query === undefined;
+      const isLimited = readsOne && firstResponseTimeoutMs !== undefined;
+      const requestedAt = monotonicMs();
+      try {
+        return await client.request(
+          isLimited ? { ...request, timeoutSeconds: firstResponseTimeoutMs / 1000 } : request,
+        );
+      } catch (thrown) {
+        timedOut = isLimited && thrown instanceof DeadlineError;
+        throw thrown;
+      } finally {
+        first = { responseMs: monotonicMs() - requestedAt };
+      }
+    },
+  };
+  return { client: timed, first: () => first, timedOut: () => timedOut };
+}
+
+type ClusterState = { readonly failures: number; readonly responseMs?: number; readonly openUntil: number };
+
+const initialState: ClusterState = { failures: 0, openUntil: 0 };
+/** Consecutive failures after which the breaker of a cluster opens. */
+const maxFailures = 5;
+/** The shortest time that the breaker stays open. */
+const minOpenSeconds = 10;
+/** After an unreachable or slow cluster used some of an instance's time, the other clusters get this multiple of it. */
+const restFactor = 4;
+/**
+ * A cluster is slow if it takes longer than this, and this many times longer than another one. If all are slow, the
+ * instance is.
+ */
+const slow = { responseMs: 500, factor: 4 };
+/**
+ * Kubernetes' own objective for reads of one object (SLO "API call latency"): 99 of 100 within this many milliseconds.
+ */
+const slowThresholdMs = 1_000;
+
+function isFailing({ failures }: ClusterState): boolean {
+  return failures >= maxFailures;
+}
+
+function isSuspect({ failures, responseMs = 0 }: ClusterState): boolean {
+  return failures > 0 || responseMs > slow.responseMs;
+}

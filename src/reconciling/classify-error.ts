@@ -1,0 +1,64 @@
+// Decides what an error of a reconcile means for its message: postpone it because the cluster is unreachable, count it
+// as a failed attempt, or neither. The decision uses the type and the status of the error, never its text.
+import { InvalidSpecError, TerminalError, toError } from '../core/errors.ts';
+import {
+  DeadlineError,
+  isConflict,
+  isConnectFailure,
+  isNamespaceTerminating,
+  isServerError,
+  isThrottled,
+  isUnauthorized,
+} from '../kube/client/errors.ts';
+import { isLastAttempt, type Outcome } from './outcome.ts';
+import type { PrimaryObject } from './primary-object.ts';
+import type { SessionDeps } from './report.ts';
+import type { RetryState } from './status/status.ts';
+
+/**
+ * The stage of the reconcile in which the error occurred. A 5xx or a time-out of the first read is an error of the
+ * cluster. Later it may be an error of the object (an admission webhook that fails or hangs), which must appear in the
+ * status and must not open the breaker.
+ */
+export type Stage = 'first-read' | 'later';
+
+/** The classes of errors. */
+export type ErrorClass = 'unreachable' | 'conflict' | 'namespace-terminating' | 'invalid-spec' | 'terminal' | 'error';
+
+/** Returns the class of an error. */
+export function errorClassOf(error: unknown, stage: Stage): ErrorClass {
+  if (isConnectFailure(error) || isUnauthorized(error) || isThrottled(error)) return 'unreachable';
+  if (stage === 'first-read' && (isServerError(error) || error instanceof DeadlineError)) return 'unreachable';
+  if (isNamespaceTerminating(error)) return 'namespace-terminating';
+  if (isConflict(error)) return 'conflict';
+  if (error instanceof InvalidSpecError) return 'invalid-spec';
+  if (error instanceof TerminalError) return 'terminal';
+  return 'error';
+}
+
+/** The meaning of a failed step for the status and for the message. */
+export type ResolvedFailure = { readonly error: Error; readonly retryState: RetryState; readonly outcome: Outcome };
+
+/**
+ * Decides the outcome of a failed step. Throws the error again if no status can be written for it: the signal is
+ * aborted, the server is unreachable, the resource version is stale, or the namespace is terminating.
+ */
+export function resolveFailure(thrown: unknown, primary: PrimaryObject, deps: SessionDeps): ResolvedFailure {
+  if (deps.signal.aborted) throw deps.signal.reason;
+  const error = toError(thrown);
+  const errorClass = errorClassOf(thrown, 'later');
+  switch (errorClass) {
+    case 'unreachable':
+    case 'conflict':
+    case 'namespace-terminating':
+      throw error;
+    case 'terminal':
+    case 'invalid-spec':
+      return { error, retryState: errorClass, outcome: { type: 'terminal', error } };
+    case 'error': {
+      const stalledBefore = deps.statusWriter.isStalled(primary.ownedStatus(), primary.generation());
+      const retryState = stalledBefore || isLastAttempt(deps.message) ? 'retries-exhausted' : 'retrying';
+      return { error, retryState, outcome: { type: 'failed', error, stalledBefore } };
+    }
+  }
+}

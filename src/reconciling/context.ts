@@ -1,0 +1,121 @@
+// Creates the context of the author's code for one object: reads, applies, commands and Events, made from a Kubernetes
+// client. It counts the writes, so that the report of a resync shows whether drift was corrected.
+import * as z from 'zod';
+import type { UntypedContext } from '../api/context.ts';
+import type { Kind } from '../api/kind.ts';
+import type { Log } from '../core/log.ts';
+import { applyAll, applyOne } from '../kube/apply/apply-all.ts';
+import type { ChildKind, DesiredChild } from '../kube/apply/child-object.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { exec } from '../kube/client/exec.ts';
+import type { KubeObject } from '../kube/client/object.ts';
+import { getObject, listPages } from '../kube/client/read.ts';
+
+/** A recorded Event. It is sent after the status was written. */
+export type PendingEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
+
+/** A context, with the Events and the writes that were made through it. */
+export type ContextHandle = {
+  readonly context: UntypedContext;
+  recorded(): readonly PendingEvent[];
+  /** Writes to children and commands that changed something, so far. */
+  writes(): number;
+  /** Applies to children that changed nothing. */
+  noops(): number;
+};
+
+/** The dependencies of a context. */
+export type ContextDeps = {
+  readonly client: KubeClient;
+  readonly cluster: string;
+  readonly controller: string;
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Creates the context of one object.
+ * @param owner the object, or for a mapping function only the namespace of the watched object
+ */
+export function createContext(
+  { client, cluster, controller, log, now, signal }: ContextDeps,
+  owner: { readonly object?: KubeObject; readonly kind?: Kind; readonly namespace: string | undefined },
+): ContextHandle {
+  const recorded = new Map<string, PendingEvent>();
+  let writes = 0;
+  let noops = 0;
+  const namespaceOf = (kind: Kind, namespace: string | undefined) =>
+    kind.namespaced && namespace !== undefined ? { namespace } : {};
+
+  const childKind = (kind: Kind): ChildKind => {
+    if (owner.object === undefined || owner.kind === undefined) {
+      throw new TypeError(`${controller}: a mapping function has no object, so it cannot have children`);
+    }
+    const { apiVersion } = kind;
+    return { owner: owner.object, controllerName: controller, resource: kind, apiVersion, kind: kind.kind };
+  };
+  function count<R extends { readonly writes: number; readonly noops: number }>(kind: Kind, result: R): R {
+    writes += result.writes;
+    noops += result.noops;
+    if (result.writes > 0) log.info('children written', { kind: kind.kind, writes: result.writes });
+    if (result.noops > 0) log.warn('apply changed nothing', { noopApplies: result.noops });
+    return result;
+  }
+
+  const context: UntypedContext = {
+    cluster,
+    log,
+    signal,
+    now,
+    recordEvent: (type, reason, message) =>
+      void recorded.set(JSON.stringify([type, reason, message]), { type, reason, message }),
+    get: async (kind, { name, namespace = owner.namespace }) =>
+      await getObject(client, kind, { name, ...namespaceOf(kind, namespace) }, { signal }),
+    list: async (kind, labels) => {
+      const labelSelector = Object.entries(labels ?? {})
+        .map(([label, value]) => `${label}=${value}`)
+        .join(',');
+      const found: KubeObject[] = [];
+      const selection = { ...namespaceOf(kind, owner.namespace), ...(labelSelector === '' ? {} : { labelSelector }) };
+      for await (const { items } of listPages(client, kind, { ...selection, signal })) found.push(...items);
+      return found;
+    },
+    apply: async (kind, desired) =>
+      count(kind, await applyOne(client, childKind(kind), toDesired(desired), { signal })).object,
+    applyAll: async (kind, desired, { prune = true, replaceLists = [], onChange } = {}) => {
+      const result = await applyAll(client, {
+        ...childKind(kind),
+        desired: (existing) => desired(existing).map(toDesired),
+        prune,
+        replaceLists,
+        onChange,
+        signal,
+      });
+      return count(kind, result).objects;
+    },
+    exec: async ({ name, namespace = owner.namespace }, container, command, { rule, ...options }) => {
+      const pod = { name, ...(namespace === undefined ? {} : { namespace }) };
+      const result = await exec(client, pod, { container, command }, { ...options, signal });
+      const changed = rule.mutates && result.exitCode === 0;
+      if (changed) writes += 1;
+      // Only the declared arguments are logged: further arguments and the output may be confidential.
+      const fields = { pod: name, container, command: rule.argv, exitCode: result.exitCode };
+      log[changed ? 'info' : 'debug']('command ended', fields);
+      return result;
+    },
+  };
+  return { context, recorded: () => [...recorded.values()], writes: () => writes, noops: () => noops };
+}
+
+/** Parses a desired child. The author's code is typed, so only the metadata is checked. */
+const toDesired = (child: object): DesiredChild => desiredChild.parse(child);
+
+const desiredChild = z.looseObject({
+  metadata: z.object({
+    name: z.string().min(1),
+    namespace: z.string().optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+    annotations: z.record(z.string(), z.string()).optional(),
+  }),
+});

@@ -1,0 +1,178 @@
+// One key of a batch: check the cluster's circuit breaker, reconcile the key, send the follow-up (timer or dead
+// letter), and release the messages of the key.
+
+import type { ClusterLookup, FindCluster } from '../clusters/connect.ts';
+import { unlessAborted } from '../core/async.ts';
+import { toError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { type Metrics, metricNames } from '../core/metrics.ts';
+import { controllerDeadLetterQueue, timersQueue } from '../core/names.ts';
+import { redact } from '../core/redact.ts';
+import { type DeadLetterCause, sendToDeadLetterQueue } from '../sqs/dead-letter.ts';
+import { attemptOf } from '../sqs/message.ts';
+import type { QueueRecord } from '../sqs/record.ts';
+import type { Send, SendResult } from '../sqs/sender.ts';
+import { timerEntry } from '../timers/timer-message.ts';
+import { type Breaker, timeFirstResponse } from './breaker.ts';
+import type { KeyGroup } from './group-records.ts';
+import { type Action, decide, type Outcome } from './outcome.ts';
+import { keyFields, type ReconcileInput, type ReconcileReport, reportReconcile } from './report.ts';
+
+/** The dependencies of dispatching a key. */
+export type DispatchDeps = {
+  readonly controller: string;
+  readonly reconcile: (input: ReconcileInput) => Promise<ReconcileReport>;
+  readonly findCluster: FindCluster;
+  readonly breaker: Breaker;
+  readonly send: Send;
+  readonly log: (fields: object) => Log;
+  readonly metrics: Metrics;
+  /** The time by the clock of SQS, calculated from a record, in milliseconds. */
+  readonly sqsNow: (record: QueueRecord) => number;
+  readonly monotonicMs: () => number;
+};
+
+/**
+ * The deadline of the reconcile, and the later deadline of its follow-up: the follow-up of a finished reconcile is
+ * still sent.
+ */
+export type Deadlines = { readonly work: AbortSignal; readonly sending: AbortSignal };
+
+/**
+ * Dispatches one key. `release` is called when its messages may be deleted. Without that call they are received again.
+ */
+export async function dispatchKey(
+  deps: DispatchDeps,
+  keyGroup: KeyGroup,
+  { work, sending }: Deadlines,
+  release: (records: readonly QueueRecord[]) => Promise<void>,
+): Promise<void> {
+  const { message, records } = keyGroup;
+  const log = deps.log(keyFields(keyGroup));
+  const startedAt = deps.monotonicMs();
+  try {
+    const report = await runOnCluster(deps, keyGroup, log, work);
+    const nowMs = deps.sqsNow(records[records.length - 1] ?? noRecord(keyGroup));
+    if (report === 'decommissioning') {
+      deps.metrics.count(metricNames.decommissioningClusterMessages, 1, { cluster: message.cluster });
+      return await release(records);
+    }
+    if (report === 'unknown') {
+      const reason = `unknown cluster ${message.cluster}`;
+      log.error('message refused', { reason });
+      const cause = { reason, attempts: attemptOf(message) };
+      if (await deadLetter(deps, records.slice(-1), cause, log, sending)) await release(records);
+      return;
+    }
+    const action = decide(report.outcome, message, nowMs, keyGroup);
+    const durationMs = deps.monotonicMs() - startedAt;
+    reportReconcile(deps.metrics, keyGroup, { report, action, log, durationMs, nowMs });
+    if (await sendFollowUp(deps, keyGroup, action, report.outcome, log, nowMs, sending)) await release(records);
+  } catch (thrown) {
+    // No follow-up was sent: the message stays on the queue, and is received again after its visibility timeout.
+    log.error('reconcile timed out or was aborted', { error: redact(toError(thrown).message) });
+    deps.metrics.count(metricNames.reconcileTimeouts, 1, { cluster: message.cluster });
+  }
+}
+
+/** Sends a copy of each record to the controller's dead-letter queue. Returns whether SQS accepted all of them. */
+export async function deadLetter(
+  deps: DispatchDeps,
+  records: readonly QueueRecord[],
+  cause: DeadLetterCause,
+  log: Log,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const queue = controllerDeadLetterQueue(deps.controller);
+  const sent = await sendToDeadLetterQueue(deps.send, { queue, records, cause, signal });
+  deps.metrics.count(metricNames.deadLetters, sent.filter(({ accepted }) => accepted).length);
+  return allAccepted(sent, log);
+}
+
+async function runOnCluster(
+  deps: DispatchDeps,
+  { message, records }: KeyGroup,
+  log: Log,
+  signal: AbortSignal,
+): Promise<ReconcileReport | 'decommissioning' | 'unknown'> {
+  const { breaker, monotonicMs } = deps;
+  const { cluster, cause } = message;
+  const startedAt = monotonicMs();
+  const durationMs = () => monotonicMs() - startedAt;
+  const postpone = (reason: 'unreachable' | 'slow', error: Error): ReconcileReport => ({
+    outcome: { type: 'postponed', reason, error },
+    writes: 0,
+  });
+  const state = breaker.state(cluster);
+  if (state !== 'closed') {
+    const error = new Error(`cluster not called: its circuit breaker is ${state}`);
+    return postpone(state === 'open' ? 'unreachable' : 'slow', error);
+  }
+  const messageId = records[0]?.messageId ?? '';
+  let found: ClusterLookup;
+  try {
+    found = await unlessAborted(deps.findCluster(cluster, { signal }), signal);
+  } catch (thrown) {
+    if (signal.aborted) throw signal.reason;
+    // The clusters table is unavailable, or its entry is unusable. Both can recover without a change of the object.
+    breaker.recordFailure(cluster, { durationMs: durationMs() });
+    return postpone('unreachable', toError(thrown));
+  }
+  if (found.type !== 'client') return found.type;
+  // A key is postponed once for a slow response: its retry has no time limit.
+  const firstResponseTimeoutMs = cause.type === 'retry' ? undefined : breaker.firstResponseTimeoutMs(cluster);
+  const timed = timeFirstResponse(found.client, monotonicMs, { firstResponseTimeoutMs });
+  const report = await deps.reconcile({ client: timed.client, message, messageId, log, signal });
+  if (timed.timedOut()) {
+    breaker.recordTimeout(cluster, { durationMs: durationMs() });
+    return postpone('slow', new Error(`no response within ${firstResponseTimeoutMs} ms; other clusters are faster`));
+  }
+  const { outcome } = report;
+  const isUnreachable = outcome.type === 'postponed' && outcome.reason === 'unreachable';
+  if (isUnreachable) breaker.recordFailure(cluster, { durationMs: durationMs() });
+  else breaker.recordSuccess(cluster, { ...timed.first(), durationMs: durationMs() });
+  return report;
+}
+
+/** Sends the follow-up of a reconcile. Returns whether SQS accepted it, so that the messages may be deleted. */
+async function sendFollowUp(
+  deps: DispatchDeps,
+  keyGroup: KeyGroup,
+  action: Action,
+  outcome: Outcome,
+  log: Log,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  switch (action.type) {
+    case 'delete':
+      return true;
+    case 'timer': {
+      const sent = await deps.send(timersQueue, [timerEntry(action.message, { nowMs })], { signal });
+      return allAccepted(sent, log);
+    }
+    case 'dead-letter': {
+      // A refused message was never reconciled, so it adds no attempt.
+      const failed =
+        outcome.type === 'failed'
+          ? { attempts: attemptOf(keyGroup.message) + 1, lastError: outcome.error }
+          : { attempts: attemptOf(keyGroup.message) };
+      return await deadLetter(deps, keyGroup.records.slice(-1), { reason: action.reason, ...failed }, log, signal);
+    }
+  }
+}
+
+/**
+ * Returns whether all were accepted. A message whose follow-up was rejected is not deleted, and the reason is logged.
+ */
+function allAccepted(sent: readonly SendResult[], log: Log): boolean {
+  for (const one of sent) {
+    if (!one.accepted)
+      log.warn('message not deleted: its follow-up was rejected by SQS', { reason: redact(one.reason) });
+  }
+  return sent.length > 0 && sent.every(({ accepted }) => accepted);
+}
+
+function noRecord({ key }: KeyGroup): never {
+  throw new Error(`a group without records: ${key}`);
+}

@@ -1,0 +1,108 @@
+// The finalizer protocol: finalize an object that is being deleted, and finalize an object that was deleted in spite of
+// its finalizer. No other code of the reconcile removes the controller's finalizer.
+import { reasons } from '../api/conditions.ts';
+import type { Finalized } from '../api/result.ts';
+import { backoffSeconds, retryBackoff } from '../core/backoff.ts';
+import { TerminalError, toError } from '../core/errors.ts';
+import { redact } from '../core/redact.ts';
+import type { Wait } from '../core/time.ts';
+import { removeFinalizer } from '../kube/apply/finalizers.ts';
+import { getObject } from '../kube/client/read.ts';
+import { resolveFailure } from './classify-error.ts';
+import type { Outcome } from './outcome.ts';
+import { objectKeyOf, type PrimaryObject } from './primary-object.ts';
+import type { SessionDeps } from './report.ts';
+import { writeStatus } from './status/write-status.ts';
+
+/**
+ * Runs the author's finalize once on an object that is being deleted. The finalizer is removed when it returns `done`.
+ */
+export async function finalizeObject(
+  primary: PrimaryObject,
+  finalize: () => Promise<Finalized>,
+  deps: SessionDeps,
+): Promise<Outcome> {
+  const { client, resource, finalizer, fieldManager, statusWriter, statusInput, signal } = deps;
+  if (!primary.hasFinalizer()) return { type: 'nothing', reason: 'no-finalizer' };
+  try {
+    const finalized = await finalize();
+    if (finalized === 'done') {
+      await removeFinalizer(client, resource, primary.current(), finalizer, { fieldManager, signal });
+      primary.countWrite();
+      return { type: 'done' };
+    }
+    const { reason, message, requeueAfterSeconds } = finalized;
+    const condition = { status: 'False', reason, ...(message === undefined ? {} : { message }) } as const;
+    await writeStatus(primary, statusWriter.whileFinalizing(condition, statusInput()), deps);
+    return { type: 'done', requeueAfterSeconds };
+  } catch (thrown) {
+    const { error, retryState, outcome } = resolveFailure(thrown, primary, deps);
+    const reason = retryState === 'invalid-spec' ? reasons.invalidSpec : reasons.finalizeFailed;
+    const condition = { status: 'False', reason, message: error.message } as const;
+    await writeStatus(primary, statusWriter.whileFinalizing(condition, statusInput(), retryState), deps);
+    return outcome;
+  }
+}
+
+/**
+ * Finalizes an object that was deleted during its reconcile although it has the controller's finalizer. kube-apiserver
+ * completes a DELETE that it decided before the finalizer was added. No event and no later reconcile would remove the
+ * external resources of this reconcile. If the object is still being deleted, it is not known whether another reconcile
+ * finalized it before this one's writes. A second finalize is harmless, and the reconcile of the deletion removes the
+ * finalizer. Never throws; a failure is logged.
+ */
+export async function finalizeIfGone(
+  primary: PrimaryObject,
+  finalize: () => Promise<Finalized>,
+  { client, resource, log, wait, signal }: SessionDeps,
+): Promise<void> {
+  if (!primary.hasFinalizer()) return;
+  const { uid } = primary.current().metadata;
+  const readSame = async () => {
+    const fresh = await getObject(client, resource, objectKeyOf(primary.current()), { signal });
+    return fresh?.metadata.uid === uid ? fresh : undefined;
+  };
+  try {
+    const existing = await readSame();
+    if (existing !== undefined) {
+      if (existing.metadata.deletionTimestamp === undefined || (await finalize()) === 'done') return;
+      if ((await readSame()) !== undefined) return;
+    }
+    log.warn('object deleted in spite of its finalizer; finalizing it now', { uid });
+    await finalizeUntilDone(finalize, { wait, signal });
+  } catch (error) {
+    log.error('finalize failed after deletion; external resources may be orphaned', {
+      error: redact(toError(error).message),
+    });
+  }
+}
+
+/** The number of failures after which finalize is not called again. */
+const maxFailures = 3;
+
+/**
+ * Calls finalize until it returns `done`, and waits for `requeueAfterSeconds` between calls. Used for an object that is
+ * gone. A requeue would not find the object, so all calls happen within the time of this key. Rejects with the last
+ * error of finalize, or when the signal aborts.
+ */
+export async function finalizeUntilDone(
+  finalize: () => Promise<Finalized>,
+  { wait, signal }: { readonly wait: Wait; readonly signal: AbortSignal },
+): Promise<void> {
+  let failures = 0;
+  const once = async (): Promise<Finalized> => {
+    try {
+      return await finalize();
+    } catch (error) {
+      failures += 1;
+      if (error instanceof TerminalError || failures === maxFailures || signal.aborted) throw error;
+      return { requeueAfterSeconds: backoffSeconds(retryBackoff, failures, 0), reason: String(error) };
+    }
+  };
+  for (let finalized = await once(); finalized !== 'done'; finalized = await once()) {
+    const { requeueAfterSeconds, reason } = finalized;
+    await wait(Math.max(1, requeueAfterSeconds), signal).catch(() => {
+      throw new Error(`out of time before finalize was done: ${reason}`);
+    });
+  }
+}

@@ -1,0 +1,91 @@
+// The entry of a batch: rejects the records that are not messages of this controller, and groups the others by key.
+// Pure.
+
+import { formatReconcileKey } from '../core/key.ts';
+import { MessageError } from '../sqs/body.ts';
+import {
+  attemptOf,
+  dueAtOf,
+  hashOf,
+  keyOfMessage,
+  type Message,
+  observedAtOf,
+  parseMessage,
+  withMerged,
+} from '../sqs/message.ts';
+import type { QueueRecord } from '../sqs/record.ts';
+
+/** The records of one key, with their merged message. */
+export type KeyGroup = {
+  /** The key as text (formatReconcileKey). */
+  readonly key: string;
+  readonly message: Message;
+  readonly records: readonly QueueRecord[];
+  /** When the oldest of their causes was observed, in milliseconds since 1970. */
+  readonly observedAt: number;
+  /** The latest of their due times, in seconds since 1970. The next due time is later. */
+  readonly afterDueAt: number | undefined;
+  /** Received before: its last reconcile may have crashed the function, so it runs alone, after the others. */
+  readonly redelivered: boolean;
+};
+
+/** A record that cannot be reconciled. */
+export type RefusedRecord = { readonly record: QueueRecord; readonly reason: string };
+
+/** Groups the records of a batch by key. The records of a key are reconciled once, and share the outcome. */
+export function groupRecords(
+  controller: string,
+  records: readonly QueueRecord[],
+): { readonly groups: readonly KeyGroup[]; readonly refused: readonly RefusedRecord[] } {
+  const groups = new Map<string, KeyGroup>();
+  const refused: RefusedRecord[] = [];
+  for (const record of records) {
+    try {
+      const message = parseMessage(record.body);
+      if (message.controller !== controller)
+        throw new MessageError(`the message is for controller ${message.controller}`);
+      const key = formatReconcileKey(keyOfMessage(message));
+      const before = groups.get(key);
+      groups.set(key, {
+        key,
+        message: before === undefined ? message : mergeMessages(before.message, message),
+        records: [...(before?.records ?? []), record],
+        observedAt: Math.min(before?.observedAt ?? Number.POSITIVE_INFINITY, observedAtOf(message)),
+        afterDueAt: later(before?.afterDueAt, dueAtOf(message)),
+        redelivered: (before?.redelivered ?? false) || record.receiveCount > 1,
+      });
+    } catch (error) {
+      if (!(error instanceof MessageError)) throw error;
+      refused.push({ record, reason: error.message });
+    }
+  }
+  return { groups: [...groups.values()], refused };
+}
+
+/**
+ * Orders redelivered groups, which run one after the other. The order of an odd receive count is the reverse of the one
+ * before it, so that keys that were blocked by a crashing key run before it the next time. Every other pair of receive
+ * counts has another order, for the case of two crashing keys.
+ */
+export function orderRedelivered(groups: readonly KeyGroup[]): readonly KeyGroup[] {
+  const receipts = Math.max(0, ...groups.flatMap(({ records }) => records.map(({ receiveCount }) => receiveCount)));
+  const pair = Math.floor(receipts / 2);
+  const ordered = groups
+    .map((keyGroup) => ({ keyGroup, position: hashOf(keyGroup.key, pair) }))
+    .sort((one, other) => (one.position < other.position ? -1 : 1))
+    .map(({ keyGroup }) => keyGroup);
+  return receipts % 2 === 0 ? ordered : ordered.reverse();
+}
+
+/**
+ * Merges two messages of a key. The one with fewer attempts is kept, with the other one in `merged`. A resync is kept
+ * only if both are resyncs: otherwise the resync would be counted as one that found a missed change.
+ */
+function mergeMessages(a: Message, b: Message): Message {
+  const isFirst = attemptOf(a) < attemptOf(b) || (attemptOf(a) === attemptOf(b) && a.cause.type !== 'resync');
+  return isFirst ? withMerged(a, b) : withMerged(b, a);
+}
+
+function later(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}

@@ -1,0 +1,96 @@
+// Handles a message about a watched object that refers to primaries, but is not owned by them. The controller's mapping
+// function returns the keys of the primaries, which are sent to the controller's own queue. The mapping function
+// receives only the key of the watched object, and also runs if that object is gone.
+import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
+import { toError } from '../core/errors.ts';
+import type { Key } from '../core/key.ts';
+import { controllerQueue } from '../core/names.ts';
+import { groupIdOf, mappedId } from '../sqs/deduplication.ts';
+import { type Cause, formatMessage, keyOfMessage, type Message, observedAtOf } from '../sqs/message.ts';
+import type { Send } from '../sqs/sender.ts';
+import { errorClassOf } from './classify-error.ts';
+import { createContext } from './context.ts';
+import { scopeMismatch } from './reconcile.ts';
+import type { ReconcileDeps, ReconcileInput, ReconcileReport } from './report.ts';
+
+/** Returns whether a message is about a watched object of another kind than the one that the controller reconciles. */
+export function isMapped({ resource }: ControllerDeclaration, message: Message): boolean {
+  return message.group !== resource.group || message.resource !== resource.plural;
+}
+
+/** Creates the mapping of one controller. Like a reconcile it never throws, except for its signal's reason. */
+export function createMapKeys(
+  { name, declaration, instance, now }: ReconcileDeps,
+  send: Send,
+): (input: ReconcileInput) => Promise<ReconcileReport> {
+  return async ({ client, message, messageId, log, signal }) => {
+    const index = declaration.watches.findIndex(
+      ({ kind, label }) => label === undefined && kind.group === message.group && kind.plural === message.resource,
+    );
+    const watched = declaration.watches[index];
+    const mismatch =
+      watched === undefined
+        ? new Error(`${name} watches no ${message.resource}.${message.group}`)
+        : scopeMismatch(watched.kind, message);
+    if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
+    const deps = { client, cluster: message.cluster, controller: name, log, now, signal };
+    try {
+      const { context } = createContext(deps, { namespace: message.namespace });
+      const keys = await keysOf(instance, index, message, context);
+      const entries = keys.map((key) => {
+        const primary: Message = {
+          controller: name,
+          cluster: message.cluster,
+          group: declaration.resource.group,
+          resource: declaration.resource.plural,
+          ...primaryKey(declaration, key, message.namespace),
+          cause: mappedCause(message),
+        };
+        const reconcileKey = keyOfMessage(primary);
+        const deduplicationId = mappedId(reconcileKey, { messageId });
+        return { body: formatMessage(primary), groupId: groupIdOf(reconcileKey), deduplicationId };
+      });
+      const rejected = (await send(controllerQueue(name), entries, { signal })).find(({ accepted }) => !accepted);
+      if (rejected !== undefined && !rejected.accepted) throw new Error(rejected.reason);
+      log.info('keys mapped', { keys: keys.length });
+      return { outcome: { type: 'done' }, writes: 0 };
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason;
+      const error = toError(thrown);
+      const isUnreachable = errorClassOf(thrown, 'first-read') === 'unreachable';
+      return {
+        outcome: isUnreachable
+          ? { type: 'postponed', reason: 'unreachable', error }
+          : { type: 'failed', error, stalledBefore: false },
+        writes: 0,
+      };
+    }
+  };
+}
+
+/** The cause of a mapped key is a change, or a resync. Attempts and due times are not copied. */
+function mappedCause(message: Message): Cause {
+  const { cause } = message;
+  return cause.type === 'resync'
+    ? { type: 'resync', run: cause.run, observedAt: observedAtOf(message) }
+    : { type: 'change', observedAt: observedAtOf(message) };
+}
+
+/** Keeps only the key, as an author may return whole metadata. The default namespace is that of the watched object. */
+function primaryKey(
+  { resource }: ControllerDeclaration,
+  { name, namespace }: Key,
+  watchedNamespace: string | undefined,
+): Key {
+  const ownNamespace = namespace ?? watchedNamespace;
+  return resource.namespaced && ownNamespace !== undefined ? { name, namespace: ownNamespace } : { name };
+}
+
+async function keysOf(
+  instance: ControllerInstance,
+  index: number,
+  { namespace, name }: Message,
+  context: Parameters<ControllerInstance['mapToKeys']>[2],
+): Promise<readonly Key[]> {
+  return await instance.mapToKeys(index, namespace === undefined ? { name } : { namespace, name }, context);
+}

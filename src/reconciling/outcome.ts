@@ -1,0 +1,101 @@
+// Decides what happens to a message after its reconcile: delete it, send a timer, or send a dead letter. One pure
+// function.
+import { backoffSeconds, maxAttempts, retryBackoff, unreachableBackoff } from '../core/backoff.ts';
+import { formatReconcileKey } from '../core/key.ts';
+import {
+  attemptOf,
+  dueAtOf,
+  hashOf,
+  keyOfMessage,
+  type Message,
+  observedAtOf,
+  postponementsOf,
+} from '../sqs/message.ts';
+import { nextSlot } from '../timers/slots.ts';
+
+/** The outcome of a reconcile. */
+export type Outcome =
+  | { readonly type: 'done'; readonly requeueAfterSeconds?: number }
+  /**
+   * There was nothing to reconcile. `no-finalizer`: the object is being deleted, and has no finalizer of the
+   * controller.
+   */
+  | { readonly type: 'nothing'; readonly reason: 'gone' | 'namespace-terminating' | 'paused' | 'no-finalizer' }
+  | { readonly type: 'failed'; readonly error: Error; readonly stalledBefore: boolean }
+  /** Not retried until the object changes. */
+  | { readonly type: 'terminal'; readonly error: Error }
+  /** The message does not fit the controller's kinds. */
+  | { readonly type: 'refused'; readonly error: Error }
+  /** `slow`: the cluster responds, but is throttled for now. */
+  | { readonly type: 'postponed'; readonly reason: 'unreachable' | 'slow' | 'conflict'; readonly error: Error };
+
+/** The follow-up of a message. The message is deleted after its follow-up was sent. */
+export type Action =
+  | { readonly type: 'delete' }
+  /** Send this message to the timers queue. */
+  | { readonly type: 'timer'; readonly message: Message }
+  | { readonly type: 'dead-letter'; readonly reason: string };
+
+/** Returns whether this is the message's last attempt. */
+export function isLastAttempt(message: Message): boolean {
+  return attemptOf(message) + 1 >= maxAttempts;
+}
+
+/** When the first cause was observed, in milliseconds since 1970, and the latest due time so far, in seconds. */
+type Times = { readonly observedAt?: number; readonly afterDueAt?: number | undefined };
+
+/** Decides the follow-up of a message. `nowMs` is by the clock of SQS; the times are those of all merged messages. */
+export function decide(
+  outcome: Outcome,
+  message: Message,
+  nowMs: number,
+  { observedAt = observedAtOf(message), afterDueAt = dueAtOf(message) }: Times = {},
+): Action {
+  const slotIn = (delaySeconds: number) =>
+    nextSlot({
+      key: formatReconcileKey(keyOfMessage(message)),
+      delaySeconds,
+      nowMs,
+      ...(afterDueAt === undefined ? {} : { afterDueAt }),
+    });
+  // Only the key is kept. The details of the change are dropped.
+  const retry = (attempt: number, postponements: number, delaySeconds: number): Action => {
+    const cause = { type: 'retry', observedAt, attempt, postponements, ...slotIn(delaySeconds) } as const;
+    return { type: 'timer', message: { ...keyOfMessage(message), cause } };
+  };
+  switch (outcome.type) {
+    case 'done': {
+      if (outcome.requeueAfterSeconds === undefined) return { type: 'delete' };
+      const delaySeconds = Math.max(1, Math.round(outcome.requeueAfterSeconds));
+      const cause = { type: 'requeue', ...slotIn(delaySeconds) } as const;
+      return { type: 'timer', message: { ...keyOfMessage(message), cause } };
+    }
+    case 'nothing':
+    case 'terminal':
+      return { type: 'delete' };
+    case 'refused':
+      return { type: 'dead-letter', reason: outcome.error.message };
+    case 'failed': {
+      // The last attempt itself sets Stalled. Its function may have crashed before it sent the dead letter, so it is
+      // sent (again).
+      if (outcome.stalledBefore && !isLastAttempt(message)) return { type: 'delete' };
+      if (isLastAttempt(message))
+        return { type: 'dead-letter', reason: `retries exhausted after ${maxAttempts} attempts` };
+      const attempt = attemptOf(message) + 1;
+      return retry(attempt, 0, backoffSeconds(retryBackoff, attempt, fractionOf(message, attempt)));
+    }
+    case 'postponed': {
+      // A slow cluster responds: its keys are retried soon, and the wait does not grow.
+      const isSlow = outcome.reason === 'slow';
+      const postponements = postponementsOf(message) + (isSlow ? 0 : 1);
+      const fraction = fractionOf(message, postponements);
+      const delaySeconds = backoffSeconds(unreachableBackoff, isSlow ? 1 : postponements, fraction);
+      return retry(attemptOf(message), postponements, delaySeconds);
+    }
+  }
+}
+
+/** The jitter of a key, in [0, 1). */
+function fractionOf(message: Message, count: number): number {
+  return Number.parseInt(hashOf(formatReconcileKey(keyOfMessage(message)), count).slice(0, 8), 16) / 2 ** 32;
+}

@@ -1,0 +1,75 @@
+// The primary object of one reconcile: its latest version, the status fields that the controller owns, and the number
+// of writes so far. Every write to the object itself carries the resource version that is kept here.
+
+import { isRecord } from '../core/json.ts';
+import type { Key } from '../core/key.ts';
+import { ownedFields } from '../kube/apply/managed-fields.ts';
+import type { KubeObject } from '../kube/client/object.ts';
+
+/** The primary object of a reconcile. */
+export type PrimaryObject = {
+  /** Returns the object as it was last read or written. */
+  current(): KubeObject;
+  /** Replaces the object with a fresh read of it. */
+  replace(fresh: KubeObject): void;
+  /**
+   * Stores the object that the API server returned for a write, and counts the write. With an unchanged version it was
+   * a no-op.
+   */
+  written(returned: KubeObject): 'changed' | 'no-op';
+  /** Counts a write whose result is not stored. */
+  countWrite(): void;
+  hasFinalizer(): boolean;
+  /** Returns the status fields that the controller's field manager owns. */
+  ownedStatus(): Readonly<Record<string, unknown>>;
+  generation(): number;
+  writes(): number;
+  noops(): number;
+};
+
+/** Creates the primary object from an object that was read. */
+export function createPrimaryObject(
+  read: KubeObject,
+  { fieldManager, finalizer }: { readonly fieldManager: string; readonly finalizer: string },
+): PrimaryObject {
+  let object = read;
+  let writes = 0;
+  let noops = 0;
+  return {
+    current: () => object,
+    replace: (fresh) => {
+      object = fresh;
+    },
+    written: (returned) => {
+      const isChanged = returned.metadata.resourceVersion !== object.metadata.resourceVersion;
+      object = returned;
+      if (isChanged) writes += 1;
+      else noops += 1;
+      return isChanged ? 'changed' : 'no-op';
+    },
+    countWrite: () => {
+      writes += 1;
+    },
+    hasFinalizer: () => object.metadata.finalizers?.includes(finalizer) === true,
+    ownedStatus: () => ownedStatusOf(object, fieldManager),
+    generation: () => generationOf(object),
+    writes: () => writes,
+    noops: () => noops,
+  };
+}
+
+/** Reads the fields of an object's status that a field manager owns. */
+export function ownedStatusOf(object: KubeObject, fieldManager: string): Readonly<Record<string, unknown>> {
+  const status = ownedFields(object, fieldManager, 'status')?.status;
+  return isRecord(status) ? status : {};
+}
+
+/** Reads an object's generation; 0 for a kind without generations. */
+export function generationOf(object: KubeObject): number {
+  return object.metadata.generation ?? 0;
+}
+
+/** Returns the key of an object. */
+export function objectKeyOf({ metadata: { name, namespace } }: KubeObject): Key {
+  return namespace === undefined ? { name } : { namespace, name };
+}

@@ -1,0 +1,200 @@
+// Reconciles one key: reads the object, adds the finalizer, runs the author's function, writes the status, and sends
+// Events. After a conflict all of it is repeated with a fresh read. It returns an outcome. outcome.ts decides what the
+// outcome means for the message.
+import type { Kind } from '../api/kind.ts';
+import { toError } from '../core/errors.ts';
+import { fieldManagerOf, finalizerOf, pausedAnnotation } from '../core/names.ts';
+import { redact } from '../core/redact.ts';
+import { sleep } from '../core/time.ts';
+import { recordEvent } from '../kube/apply/events.ts';
+import { ensureFinalizer } from '../kube/apply/finalizers.ts';
+import { isConflict, isNotFound } from '../kube/client/errors.ts';
+import type { KubeObject } from '../kube/client/object.ts';
+import { getObject } from '../kube/client/read.ts';
+import type { Message } from '../sqs/message.ts';
+import { errorClassOf, resolveFailure, type Stage } from './classify-error.ts';
+import { type ContextHandle, createContext } from './context.ts';
+import { finalizeIfGone, finalizeObject } from './finalize.ts';
+import type { Outcome } from './outcome.ts';
+import { createPrimaryObject } from './primary-object.ts';
+import type { ReconcileDeps, ReconcileInput, ReconcileReport, SessionDeps } from './report.ts';
+import { createStatusWriter } from './status/status-writer.ts';
+import { writeStatus } from './status/write-status.ts';
+
+/** Passes with a fresh read, before the message is postponed because of a stale resource version. */
+const maxPasses = 3;
+
+/** Creates the reconcile of one controller. It never throws, except for its signal's reason if that is aborted. */
+export function createReconcile(deps: ReconcileDeps): (input: ReconcileInput) => Promise<ReconcileReport> {
+  return async function reconcile(input) {
+    for (let passes = 1; ; passes += 1) {
+      const report = await runPass(deps, input);
+      const isStale = report.outcome.type === 'postponed' && report.outcome.reason === 'conflict';
+      if (!isStale || passes === maxPasses || input.signal.aborted) return report;
+      input.log.debug('resource version conflict, reading again', { tries: passes });
+    }
+  };
+}
+
+/** Returns an error if the message names a namespace for a cluster-scoped kind, or none for a namespaced kind. */
+export function scopeMismatch({ plural, namespaced }: Kind, { namespace }: Message): Error | undefined {
+  if (namespaced === (namespace !== undefined)) return undefined;
+  const expected = namespaced ? 'namespaced, and the message names no namespace' : 'cluster-scoped';
+  return new Error(`namespace: ${plural} are ${expected}`);
+}
+
+async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<ReconcileReport> {
+  const { message, client, signal } = input;
+  const { resource } = deps.declaration;
+  const mismatch = scopeMismatch(resource, message);
+  if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
+  let stage: Stage = 'first-read';
+  let writes = 0;
+  try {
+    const object = await getObject(client, resource, message, { signal });
+    stage = 'later';
+    if (object === undefined) return { outcome: { type: 'nothing', reason: 'gone' }, writes };
+    if (object.metadata.annotations?.[pausedAnnotation] === 'true') {
+      return { outcome: { type: 'nothing', reason: 'paused' }, writes };
+    }
+    const session = openSession(deps, input, object);
+    try {
+      return {
+        outcome: await session.run(),
+        writes: session.writes(),
+        noops: session.noops(),
+        observedBefore: session.observedBefore,
+        ...(object.metadata.generation === undefined ? {} : { generation: object.metadata.generation }),
+      };
+    } finally {
+      writes = session.writes();
+      await session.sendEvents();
+    }
+  } catch (thrown) {
+    if (signal.aborted) throw signal.reason;
+    return { outcome: outcomeOf(thrown, stage), writes };
+  }
+}
+
+/** Returns the outcome of an error for which no status was written. */
+function outcomeOf(thrown: unknown, stage: Stage): Outcome {
+  const error = toError(thrown);
+  switch (errorClassOf(thrown, stage)) {
+    case 'unreachable':
+      return { type: 'postponed', reason: 'unreachable', error };
+    case 'conflict':
+      return { type: 'postponed', reason: 'conflict', error };
+    case 'namespace-terminating':
+      return { type: 'nothing', reason: 'namespace-terminating' };
+    default:
+      return isNotFound(thrown) ? { type: 'nothing', reason: 'gone' } : { type: 'failed', error, stalledBefore: false };
+  }
+}
+
+/** One pass over one object. */
+type Session = {
+  /** Whether the status showed the generation that was read as observed. */
+  readonly observedBefore: boolean;
+  /** Reconciles, or finalizes an object that is being deleted. Throws errors for which no status can be written. */
+  run(): Promise<Outcome>;
+  /** Writes so far: to children, finalizers and status. */
+  writes(): number;
+  /** Applies that changed nothing. */
+  noops(): number;
+  /** Sends the recorded Events. If an Event cannot be sent, a warning is logged, and the reconcile does not fail. */
+  sendEvents(): Promise<void>;
+};
+
+/** Opens a session for an object that was just read. */
+function openSession(
+  { name, declaration, instance, now, wait = sleep }: ReconcileDeps,
+  { client, message, log, signal }: ReconcileInput,
+  read: KubeObject,
+): Session {
+  const { resource } = declaration;
+  const finalizer = finalizerOf(name);
+  const fieldManager = fieldManagerOf(name);
+  const statusWriter = createStatusWriter(declaration);
+  const primary = createPrimaryObject(read, { fieldManager, finalizer });
+  const observedBefore = statusWriter.observed(primary.ownedStatus()) === primary.generation();
+  const statusInput = () => ({
+    owned: primary.ownedStatus(),
+    generation: primary.generation(),
+    now: now(),
+    declared: statusWriter.declared,
+  });
+  const shared = { client, message, log, signal, resource };
+  const deps: SessionDeps = { ...shared, finalizer, fieldManager, statusWriter, statusInput, wait };
+
+  /** One for the reconciler, and one for each finalize. */
+  const contexts: ContextHandle[] = [];
+  const openContext = () => {
+    const object = primary.current();
+    const handle = createContext(
+      { client, cluster: message.cluster, controller: name, log, now, signal },
+      { object, kind: resource, namespace: object.metadata.namespace },
+    );
+    contexts.push(handle);
+    return handle.context;
+  };
+
+  const runFinalize = async () => await instance.finalize(primary.current(), openContext());
+
+  async function runReconciler(): Promise<Outcome> {
+    try {
+      if (declaration.finalizes && !primary.hasFinalizer()) {
+        // The finalizer is stored before the first external effect, so that finalize also runs after a reconcile that
+        // crashed half-way.
+        primary.replace(
+          await ensureFinalizer(client, resource, primary.current(), finalizer, { fieldManager, signal }),
+        );
+        primary.countWrite();
+      }
+      const result = await instance.reconcile(primary.current(), openContext());
+      if (result.error !== undefined) {
+        const { retryState, outcome } = resolveFailure(result.error, primary, deps);
+        await writeStatus(primary, statusWriter.afterResult(result, statusInput(), retryState), deps);
+        return outcome;
+      }
+      await writeStatus(primary, statusWriter.afterResult(result, statusInput()), deps);
+      const { requeueAfterSeconds } = result;
+      return { type: 'done', ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }) };
+    } catch (thrown) {
+      const { error, retryState, outcome } = resolveFailure(thrown, primary, deps);
+      await writeStatus(primary, statusWriter.afterFailure(error, retryState, statusInput()), deps);
+      return outcome;
+    }
+  }
+
+  async function run(): Promise<Outcome> {
+    if (primary.current().metadata.deletionTimestamp !== undefined) {
+      return await finalizeObject(primary, runFinalize, deps);
+    }
+    try {
+      return await runReconciler();
+    } catch (thrown) {
+      if (declaration.finalizes && (isConflict(thrown) || isNotFound(thrown))) {
+        await finalizeIfGone(primary, runFinalize, deps);
+      }
+      throw thrown;
+    }
+  }
+
+  async function sendEvents(): Promise<void> {
+    for (const { type, reason, message: text } of contexts.flatMap((handle) => handle.recorded())) {
+      if (signal.aborted) return;
+      const object = primary.current();
+      const event = { object, type, reason, message: redact(text), reportingController: finalizer, now, signal };
+      const sent = await recordEvent(client, event);
+      if (!sent.recorded) log.warn('event not recorded', { reason, error: redact(sent.error.message) });
+    }
+  }
+
+  return {
+    observedBefore,
+    run,
+    writes: () => contexts.reduce((sum, handle) => sum + handle.writes(), primary.writes()),
+    noops: () => contexts.reduce((sum, handle) => sum + handle.noops(), primary.noops()),
+    sendEvents,
+  };
+}

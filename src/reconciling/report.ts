@@ -1,0 +1,137 @@
+// The input and the report of the reconcile of one key. A report becomes metrics and one log line.
+
+import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
+import type { Log } from '../core/log.ts';
+import { type Metrics, metricNames } from '../core/metrics.ts';
+import { redact } from '../core/redact.ts';
+import type { Wait } from '../core/time.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { attemptOf, dueAtOf, type Message, postponementsOf } from '../sqs/message.ts';
+import type { KeyGroup } from './group-records.ts';
+import type { Action, Outcome } from './outcome.ts';
+import type { StatusInput } from './status/status.ts';
+import type { StatusWriter } from './status/status-writer.ts';
+
+/** The report of a reconcile, for logs and metrics. */
+export type ReconcileReport = {
+  readonly outcome: Outcome;
+  /** Writes to children and to the object's own status or finalizers, and commands that changed something. */
+  readonly writes: number;
+  /** Applies that changed nothing: a difference was found where there was none. */
+  readonly noops?: number;
+  readonly generation?: number;
+  /** Whether the status showed the generation that was read as observed. A write then corrects drift. */
+  readonly observedBefore?: boolean;
+};
+
+/** The dependencies of a reconcile: the controller, its instance, and the clock. */
+export type ReconcileDeps = {
+  readonly name: string;
+  readonly declaration: ControllerDeclaration;
+  readonly instance: ControllerInstance;
+  readonly now: () => Date;
+  /** Absent: real time. */
+  readonly wait?: Wait;
+};
+
+/** The input of a reconcile: one key, its cluster, and its deadline. */
+export type ReconcileInput = {
+  readonly client: KubeClient;
+  readonly message: Message;
+  /** The queue's own id of the message. */
+  readonly messageId: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+};
+
+/** The dependencies that all steps of one object session share. */
+export type SessionDeps = Pick<ReconcileInput, 'client' | 'message' | 'log' | 'signal'> & {
+  readonly resource: ControllerDeclaration['resource'];
+  readonly finalizer: string;
+  readonly fieldManager: string;
+  readonly statusWriter: StatusWriter;
+  /** Returns the current input of a status. */
+  readonly statusInput: () => StatusInput;
+  readonly wait: Wait;
+};
+
+/** Writes the metrics and the log line of a reconcile. Times are in milliseconds; `nowMs` is by the clock of SQS. */
+export function reportReconcile(
+  metrics: Metrics,
+  { message, observedAt }: KeyGroup,
+  {
+    report: { outcome, writes, noops = 0, generation, observedBefore = false },
+    action,
+    log,
+    durationMs,
+    nowMs,
+  }: {
+    readonly report: ReconcileReport;
+    readonly action: Action;
+    readonly log: Log;
+    readonly durationMs: number;
+    readonly nowMs: number;
+  },
+): void {
+  const { type: cause } = message.cause;
+  const latencyMs = Math.max(0, Math.round(nowMs - observedAt));
+  const driftCorrected = cause === 'resync' && observedBefore && writes > 0 && outcome.type === 'done';
+  const labels = { cluster: message.cluster };
+  metrics.count(outcomeMetrics[outcome.type], 1, labels);
+  if (driftCorrected) metrics.count(metricNames.driftCorrected, 1, labels);
+  if (noops > 0) metrics.count(metricNames.applyNoops, noops, labels);
+  // Latency is measured from a change to its status, including retries. Requeues, resyncs and commands follow no
+  // change.
+  const followsChange = cause === 'change' || cause === 'retry';
+  if (outcome.type === 'done' && followsChange) metrics.milliseconds(metricNames.reconcileLatency, latencyMs, labels);
+  const failed = 'error' in outcome ? { error: redact(outcome.error.message) } : {};
+  const reason = 'reason' in outcome ? { reason: outcome.reason } : {};
+  const next = action.type === 'timer' ? { nextCause: action.message.cause.type, dueAt: dueAtOf(action.message) } : {};
+  const end = action.type === 'dead-letter' ? { deadLetterReason: redact(action.reason) } : {};
+  const fields = {
+    outcome: outcome.type,
+    ...reason,
+    ...failed,
+    ...next,
+    ...end,
+    writes,
+    generation,
+    ...(followsChange ? { latencyMs } : {}),
+    durationMs: Math.round(durationMs),
+    ...(driftCorrected ? { driftCorrected } : {}),
+  };
+  if (outcome.type === 'refused') log.error('message refused', fields);
+  else if (outcome.type === 'failed' || outcome.type === 'terminal') log.warn('reconciled', fields);
+  else log.info('reconciled', fields);
+}
+
+const outcomeMetrics = {
+  done: metricNames.reconcilesDone,
+  nothing: metricNames.reconcilesNothing,
+  failed: metricNames.reconcilesFailed,
+  terminal: metricNames.reconcilesTerminal,
+  refused: metricNames.reconcilesRefused,
+  postponed: metricNames.reconcilesPostponed,
+} as const;
+
+/**
+ * Returns the log fields of every line about a key. Logs are the largest part of the cost of a reconcile, so zeros are
+ * left out.
+ */
+export function keyFields({ message, key, records }: KeyGroup): object {
+  const { namespace, name, cause, cluster, merged } = message;
+  const attempt = attemptOf(message);
+  const postponements = postponementsOf(message);
+  const retries = { ...(attempt > 0 ? { attempt } : {}), ...(postponements > 0 ? { postponements } : {}) };
+  const mergedCount = merged === undefined ? {} : { merged: merged.count };
+  return {
+    key,
+    namespace,
+    name,
+    cause: cause.type,
+    ...retries,
+    ...mergedCount,
+    cluster,
+    messageId: records[0]?.messageId,
+  };
+}

@@ -1,0 +1,89 @@
+// Computes the status slice of a second controller. A slice has no Ready, Reconciling or Stalled condition, so an error
+// appears in its declared conditions: Unknown while the error is retried, False when it is no longer retried. Pure,
+// like status.ts.
+import { reasons } from '../../api/conditions.ts';
+import type { AnyResult } from '../../api/parse-result.ts';
+import type { DeclaredCondition } from '../../api/result.ts';
+import { NotOwnedError } from '../../core/errors.ts';
+import { redact } from '../../core/redact.ts';
+import {
+  conditionsAfter,
+  currentConditions,
+  type OwnedStatus,
+  type RetryState,
+  reportedConditions,
+  type StatusInput,
+  stateReasons,
+} from './status.ts';
+
+/**
+ * The reasons of a stalled slice. Only the runtime writes them: an author's reason with one of these names is renamed.
+ */
+const stalledReasons: readonly string[] = [reasons.retriesExhausted, reasons.terminal, reasons.invalidSpec];
+
+/**
+ * Computes the slice after a result. With an error that is retried, the author's conditions stay, unless all of them
+ * are True. With an error that is no longer retried, the conditions that are not True report it.
+ */
+export function sliceAfterResult(
+  { status, conditions, error }: AnyResult,
+  input: StatusInput,
+  retryState: RetryState = 'retrying',
+): OwnedStatus {
+  const reported: Record<string, DeclaredCondition> = Object.fromEntries(
+    Object.entries(reportedConditions(conditions, input.declared)).map(([type, one]) => [
+      type,
+      { ...one, reason: authorReason(one.reason) },
+    ]),
+  );
+  if (error !== undefined) {
+    const notTrue = input.declared.filter((type) => reported[type]?.status !== 'True');
+    const affected = notTrue.length === 0 ? input.declared : retryState === 'retrying' ? [] : notTrue;
+    for (const type of affected) reported[type] = failureCondition(error, retryState);
+  }
+  return { ...status, conditions: conditionsAfter(reported, input) };
+}
+
+/**
+ * Computes the slice after an error was thrown. All owned fields are kept, and every declared condition reports the
+ * error.
+ */
+export function sliceAfterFailure(error: Error, retryState: RetryState, input: StatusInput): OwnedStatus {
+  return { ...input.owned, conditions: conditionsAfter(forAll(failureCondition(error, retryState), input), input) };
+}
+
+/** Computes the slice while the controller's finalizer stays. `retryState` is given if finalize failed. */
+export function sliceWhileFinalizing(
+  finalized: DeclaredCondition,
+  input: StatusInput,
+  retryState?: RetryState,
+): OwnedStatus {
+  const isStalled = retryState !== undefined && retryState !== 'retrying';
+  const reason = isStalled ? stateReasons[retryState] : authorReason(finalized.reason);
+  const condition: DeclaredCondition = { status: 'False', reason, message: redact(finalized.message ?? '') };
+  return { ...input.owned, conditions: conditionsAfter(forAll(condition, input), input) };
+}
+
+/** Returns whether the slice is already stalled at this generation. */
+export function isSliceStalled(owned: Readonly<Record<string, unknown>>, generation: number): boolean {
+  return currentConditions(owned).some(
+    ({ status, reason, observedGeneration }) =>
+      status === 'False' && stalledReasons.includes(reason) && observedGeneration === generation,
+  );
+}
+
+function failureCondition(error: Error, retryState: RetryState): DeclaredCondition {
+  const message = redact(error.message);
+  if (retryState !== 'retrying') return { status: 'False', reason: stateReasons[retryState], message };
+  if (error instanceof NotOwnedError) return { status: 'False', reason: reasons.notOwned, message };
+  return { status: 'Unknown', reason: reasons.retrying, message };
+}
+
+function forAll(condition: DeclaredCondition, { declared }: StatusInput): Record<string, DeclaredCondition> {
+  return Object.fromEntries(declared.map((type) => [type, condition]));
+}
+
+/** An author may copy the reason of a child, and the child may be stalled when the slice is not. */
+function authorReason(reason: string): string {
+  return stalledReasons.includes(reason) ? `Reported${reason}` : reason;
+}

@@ -1,0 +1,54 @@
+// The two ways of writing a controller's status: with Ready and observedGeneration for the kind's first controller, and
+// as a status slice for every other one. The rest of the reconcile uses a StatusWriter and need not know which of the
+// two it is.
+import type { ControllerDeclaration } from '../../api/definition.ts';
+import type { AnyResult } from '../../api/parse-result.ts';
+import type { DeclaredCondition } from '../../api/result.ts';
+import { observedGenerationOf } from '../../api/status-slice.ts';
+import { isSliceStalled, sliceAfterFailure, sliceAfterResult, sliceWhileFinalizing } from './slice-status.ts';
+import {
+  isStalled,
+  type OwnedStatus,
+  type RetryState,
+  type StatusInput,
+  statusAfterFailure,
+  statusAfterResult,
+  statusWhileFinalizing,
+} from './status.ts';
+
+/** Computes the status of one controller. Each result contains all status fields that the controller owns. */
+export type StatusWriter = {
+  /** The types of the conditions that the author reports. */
+  readonly declared: readonly string[];
+  afterResult(result: AnyResult, input: StatusInput, retryState?: RetryState): OwnedStatus;
+  afterFailure(error: Error, retryState: RetryState, input: StatusInput): OwnedStatus;
+  whileFinalizing(finalized: DeclaredCondition, input: StatusInput, retryState?: RetryState): OwnedStatus;
+  isStalled(owned: Readonly<Record<string, unknown>>, generation: number): boolean;
+  /** Returns the generation from which the owned status was computed. */
+  observed(owned: Readonly<Record<string, unknown>>): number | undefined;
+};
+
+/** Creates the status writer of a controller. */
+export function createStatusWriter({
+  resource,
+  statusSlice,
+}: Pick<ControllerDeclaration, 'resource' | 'statusSlice'>): StatusWriter {
+  const observed = (owned: Readonly<Record<string, unknown>>) => observedGenerationOf(owned, statusSlice);
+  return statusSlice === undefined
+    ? {
+        declared: resource.definition.conditions,
+        afterResult: statusAfterResult,
+        afterFailure: statusAfterFailure,
+        whileFinalizing: statusWhileFinalizing,
+        isStalled,
+        observed,
+      }
+    : {
+        declared: statusSlice.conditions,
+        afterResult: sliceAfterResult,
+        afterFailure: sliceAfterFailure,
+        whileFinalizing: sliceWhileFinalizing,
+        isStalled: isSliceStalled,
+        observed,
+      };
+}

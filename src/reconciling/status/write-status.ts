@@ -1,0 +1,63 @@
+// Writes the status of a reconcile: a server-side apply on /status, with the resource version that was read, and only
+// if the status differs from the fields that the controller owns. After a conflict it is retried with a fresh version,
+// if the input of the status is unchanged.
+import { isRecord } from '../../core/json.ts';
+import { pausedAnnotation } from '../../core/names.ts';
+import { applyStatus } from '../../kube/apply/apply.ts';
+import { dropForeignFields, ownedEqual } from '../../kube/apply/owned-equal.ts';
+import { isConflict } from '../../kube/client/errors.ts';
+import type { KubeObject } from '../../kube/client/object.ts';
+import { getObject } from '../../kube/client/read.ts';
+import { generationOf, objectKeyOf, ownedStatusOf, type PrimaryObject } from '../primary-object.ts';
+import type { SessionDeps } from '../report.ts';
+import type { OwnedStatus } from './status.ts';
+
+/** Attempts to write one status while other writers make the version stale. */
+const maxWrites = 3;
+
+/**
+ * Writes the status if it differs. After a conflict with a write of other fields (the status slice of another
+ * controller, a label), the object is read again and the same status is written: its input is the same, so the
+ * reconciler need not run again. If the input has changed, the conflict is thrown.
+ */
+export async function writeStatus(primary: PrimaryObject, status: OwnedStatus, deps: SessionDeps): Promise<void> {
+  const { client, resource, fieldManager, signal } = deps;
+  // As JSON, so that undefined fields are absent. Fields that the author copied from another writer are found by
+  // comparison with the object that the reconciler read. Compared with a fresh object, an old copy would look like a
+  // change, and would overwrite the writer's new value.
+  const json: unknown = JSON.parse(JSON.stringify(status));
+  const wanted = dropForeignFields(isRecord(json) ? json : {}, primary.current(), fieldManager);
+  for (let writes = 1; ; writes += 1) {
+    try {
+      return await applyIfChanged(primary, wanted, deps);
+    } catch (error) {
+      if (!isConflict(error) || writes === maxWrites) throw error;
+      const fresh = await getObject(client, resource, objectKeyOf(primary.current()), { signal });
+      if (fresh === undefined || !hasSameInputs(primary.current(), fresh, fieldManager)) throw error;
+      primary.replace(fresh);
+    }
+  }
+}
+
+async function applyIfChanged(
+  primary: PrimaryObject,
+  wanted: Readonly<Record<string, unknown>>,
+  { client, resource, fieldManager, log, signal }: SessionDeps,
+): Promise<void> {
+  if (ownedEqual(wanted, primary.ownedStatus())) return;
+  const { resourceVersion = '', uid } = primary.current().metadata;
+  const key = objectKeyOf(primary.current());
+  const target = { apiVersion: resource.apiVersion, kind: resource.kind, key, resourceVersion, uid };
+  const returned = await applyStatus(client, resource, target, wanted, { fieldManager, signal });
+  if (primary.written(returned) === 'no-op') log.warn('apply changed nothing', { noopApplies: 1 });
+}
+
+/** Returns whether a reconcile of the fresh object would have the same input as that of the last one. */
+function hasSameInputs(last: KubeObject, fresh: KubeObject, fieldManager: string): boolean {
+  const [a, b] = [last.metadata, fresh.metadata];
+  const isSame =
+    a.uid === b.uid && generationOf(last) === generationOf(fresh) && a.deletionTimestamp === b.deletionTimestamp;
+  const isPaused = b.annotations?.[pausedAnnotation] === 'true';
+  const [owned, freshOwned] = [ownedStatusOf(last, fieldManager), ownedStatusOf(fresh, fieldManager)];
+  return isSame && !isPaused && ownedEqual({ ...owned }, freshOwned);
+}

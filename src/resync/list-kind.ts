@@ -1,0 +1,220 @@
+// Lists a controller's kind in one cluster for the resync, page by page so that memory stays bounded, and sends the
+// keys of the objects with unobserved changes and of those that are due. Nothing is concluded from an object's absence:
+// a list that fails has sent the keys of its pages so far.
+
+import type { ControllerDefinition } from '../api/definition.ts';
+import { recordWatcherDown } from '../checkpoint/watcher-status.ts';
+import { toError } from '../core/errors.ts';
+import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
+import type { Log } from '../core/log.ts';
+import { type Metrics, metricNames } from '../core/metrics.ts';
+import { controllerQueue, resyncQueue, timersQueue } from '../core/names.ts';
+import { redact } from '../core/redact.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { continueTokenOf, isGone } from '../kube/client/errors.ts';
+import { parseObject } from '../kube/client/object.ts';
+import { type ListPage, listPagesAs } from '../kube/client/read.ts';
+import type { Depth } from '../sqs/depth.ts';
+import type { QueueEntry, Send } from '../sqs/sender.ts';
+import { timerEntry } from '../timers/timer-message.ts';
+import { formatResyncMessage, type ResyncMessage } from './message.ts';
+import {
+  createResyncRateLimiter,
+  planObject,
+  type ResyncDecision,
+  type ResyncRate,
+  type ResyncRateLimiter,
+  resyncDueAt,
+} from './plan.ts';
+
+/** The dependencies of listing a kind. */
+export type ListKindDeps = {
+  readonly send: Send;
+  readonly depth: Depth;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly log: (fields: object) => Log;
+  readonly metrics: Metrics;
+  readonly rate: ResyncRate;
+  /** Overrides every controller's own period. */
+  readonly periodSeconds?: number;
+};
+
+/** The time limits of a list. */
+export type ListKindTime = {
+  readonly signal: AbortSignal;
+  /** Returns the time until the function's deadline. */
+  readonly remainingMs: () => number;
+};
+
+/** The input of one list. */
+export type ListKindInput = {
+  readonly message: ResyncMessage;
+  readonly controller: ControllerDefinition;
+  readonly client: KubeClient;
+  /** Whether the status of the cluster's watchers is checked as well. */
+  readonly checksWatchers?: boolean;
+  /** Whether the list is resumed after its continue token expired. */
+  readonly resumed?: boolean;
+};
+
+/**
+ * Lists the kind of one message. Rejects, after sending the keys of the pages so far, if the list failed or the queue
+ * rejected a key: the message is then retried. Resolves without a list if the next run has started meanwhile, because
+ * that run starts its own list.
+ */
+export async function listKind(deps: ListKindDeps, input: ListKindInput, time: ListKindTime): Promise<void> {
+  const { message, controller, client, checksWatchers = false, resumed = false } = input;
+  const log = deps.log({ controller: controller.name, cluster: message.cluster, run: message.run });
+  const { runIntervalSeconds } = deps.rate;
+  const runSeconds = Date.parse(message.run) / 1000;
+  const nowSeconds = deps.now() / 1000;
+  if (message.continue === undefined && nowSeconds >= runSeconds + runIntervalSeconds) {
+    log.warn('list abandoned: the next resync run has started');
+    deps.metrics.count(metricNames.resyncRetriesExhausted, 1, { cluster: message.cluster });
+    return;
+  }
+  if (checksWatchers && message.continue === undefined)
+    await recordWatcherDown(message.cluster, client, { ...deps, log }, time);
+  const queueIdle = message.queueIdle ?? (await isQueueIdle(deps, controller.name, time.signal));
+  const { scheduledUntil = 0, scheduledPerSecond = 0 } = message;
+  const rateLimiter = createResyncRateLimiter(
+    Math.max(1, deps.rate.perSecond - scheduledPerSecond),
+    Math.max(Math.floor(nowSeconds), scheduledUntil),
+  );
+  const schedule = () => {
+    const scheduled = rateLimiter.scheduled(deps.now() / 1000);
+    return { ...scheduled, scheduledPerSecond: scheduledPerSecond + scheduled.scheduledPerSecond };
+  };
+  const totals = { objects: 0, pages: 0, unobserved: 0, sent: 0 };
+  try {
+    for await (const page of listObjects(deps, { message, controller, client }, time.signal)) {
+      totals.pages += 1;
+      totals.objects += page.items.length;
+      const { entries, unobserved } = selectDue(deps, { message, controller, client }, page.items, rateLimiter);
+      totals.unobserved += unobserved;
+      await sendAll(deps, timersQueue, entries, time.signal);
+      totals.sent += entries.length;
+      if (page.continue === undefined || time.remainingMs() > reserveMs) continue;
+      const next = { ...message, continue: page.continue, ...schedule(), queueIdle };
+      await sendAll(deps, resyncQueue, [{ body: formatResyncMessage(next) }], time.signal);
+      break;
+    }
+  } catch (error) {
+    if (!isGone(error) || (resumed && totals.pages === 0)) throw error;
+    // The continue token has expired. The error contains another token, which continues the list with the current
+    // state. That is enough for a resync. Without another token the list is restarted.
+    const newToken = continueTokenOf(error);
+    if (newToken === undefined && (message.continue === undefined || totals.pages > 0)) throw error;
+    const { continue: _, ...restarted } = message;
+    log.warn('continue token expired', { resumedFrom: newToken === undefined ? 'start' : 'new token' });
+    const next = newToken === undefined ? restarted : { ...restarted, continue: newToken, ...schedule(), queueIdle };
+    return await listKind(deps, { message: next, controller, client, resumed: true }, time);
+  } finally {
+    log.info('kind listed', { ...totals, queueIdle });
+    deps.metrics.count(metricNames.resyncPages, totals.pages);
+    deps.metrics.count(metricNames.resyncObjects, totals.objects);
+    // With the labels of the controller, because its watchers missed the changes, and its alarm must fire.
+    if (queueIdle)
+      deps.metrics.count(metricNames.missedChanges, totals.unobserved, {
+        controller: controller.name,
+        cluster: message.cluster,
+      });
+  }
+}
+
+/** The time limit of one page. */
+const pageSeconds = 30;
+/** With less time than this, the rest of the list is left to the next message. */
+const reserveMs = 10_000;
+/** A controller's queue with at most this many messages is idle. Changes that are unobserved then count as missed. */
+const maxIdleMessages = 10;
+
+/** The part of an object that is kept while its page is processed. The object's fields are many times as large. */
+type ListedObject = Pick<ReconcileKey, 'namespace' | 'name'> & { readonly decision: ResyncDecision };
+
+/** Lists page by page, from the message's continue token on. */
+function listObjects(
+  { now, rate: { missedAfterSeconds } }: ListKindDeps,
+  { message, controller: { name: controller, declaration }, client }: ListKindInput,
+  signal: AbortSignal,
+): AsyncGenerator<ListPage<ListedObject>> {
+  const { resource, statusSlice } = declaration;
+  const toListedObject = (item: unknown): ListedObject => {
+    const object = parseObject(item);
+    const { name, namespace } = object.metadata;
+    const decision = planObject(object, { controller, statusSlice, missedAfterSeconds, nowMs: now() });
+    return { name, ...(namespace === undefined ? {} : { namespace }), decision };
+  };
+  return listPagesAs(startingAt(message.continue, client), resource, toListedObject, {
+    ...{ signal, timeoutSeconds: pageSeconds },
+  });
+}
+
+/** Selects the objects of a page whose keys are sent, and assigns their due times. */
+function selectDue(
+  { rate, periodSeconds, now }: ListKindDeps,
+  { message, controller }: ListKindInput,
+  objects: readonly ListedObject[],
+  rateLimiter: ResyncRateLimiter,
+): { readonly entries: readonly QueueEntry[]; readonly unobserved: number } {
+  const nowMs = now();
+  const { resource, resyncPeriodSeconds } = controller.declaration;
+  const run = {
+    runSeconds: Date.parse(message.run) / 1000,
+    runIntervalSeconds: rate.runIntervalSeconds,
+    periodSeconds: periodSeconds ?? resyncPeriodSeconds,
+    nowSeconds: nowMs / 1000,
+  };
+  const entries: QueueEntry[] = [];
+  let unobserved = 0;
+  for (const { name, namespace, decision } of objects) {
+    if (decision === 'skip') continue;
+    const key: ReconcileKey = {
+      controller: controller.name,
+      cluster: message.cluster,
+      group: resource.group,
+      resource: resource.plural,
+      ...(namespace === undefined ? {} : { namespace }),
+      name,
+    };
+    if (decision === 'unobserved') unobserved += 1;
+    // More unobserved objects than the rate allows in one run interval: the next run finds the rest, and does not find
+    // them queued twice.
+    const unobservedDueAt =
+      decision === 'unobserved' ? rateLimiter.take(nowMs / 1000, nowMs / 1000 + rate.runIntervalSeconds) : undefined;
+    const periodicDueAt = unobservedDueAt === undefined ? resyncDueAt(formatReconcileKey(key), run) : undefined;
+    const dueAt = unobservedDueAt ?? (periodicDueAt === undefined ? undefined : rateLimiter.take(periodicDueAt));
+    if (dueAt === undefined) continue;
+    const observed = unobservedDueAt === undefined ? {} : { observedAt: Math.floor(nowMs) };
+    const cause = { type: 'resync', run: message.run, dueAt, ...observed } as const;
+    entries.push(timerEntry({ ...key, cause }, { nowMs }));
+  }
+  return { entries, unobserved };
+}
+
+async function sendAll(deps: ListKindDeps, queue: string, entries: readonly QueueEntry[], signal: AbortSignal) {
+  const sent = await deps.send(queue, entries, { signal });
+  for (const result of sent) if (!result.accepted) throw new Error(`not sent: ${result.reason}`);
+}
+
+async function isQueueIdle({ depth, log }: ListKindDeps, controller: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { visible, inFlight, delayed } = await depth(controllerQueue(controller), { signal });
+    return visible + inFlight + delayed <= maxIdleMessages;
+  } catch (error) {
+    // With an unknown depth no change counts as missed. The list continues.
+    log({ controller }).warn('queue depth unknown', { error: redact(toError(error).message) });
+    return false;
+  }
+}
+
+/** Creates a client whose first list request starts at a continue token. Every further request has its own token. */
+function startingAt(token: string | undefined, client: KubeClient): KubeClient {
+  if (token === undefined) return client;
+  return {
+    ...client,
+    request: (request) =>
+      client.request({ ...request, query: { ...request.query, continue: request.query?.continue ?? token } }),
+  };
+}

@@ -1,0 +1,123 @@
+// The scheduled resync: finds the changes that the watchers missed, and reconciles every object once per period. A
+// resync run sends one message for each cluster and controller, so that an unreachable cluster or a very long list
+// delays only its own messages.
+import type { ControllerDefinition } from '../api/definition.ts';
+import type { FindCluster } from '../clusters/connect.ts';
+import { unlessAborted } from '../core/async.ts';
+import { toError } from '../core/errors.ts';
+import { metricNames } from '../core/metrics.ts';
+import { resyncDeadLetterQueue, resyncQueue } from '../core/names.ts';
+import { redact } from '../core/redact.ts';
+import { MessageError } from '../sqs/body.ts';
+import { deadLetterAttributes } from '../sqs/dead-letter.ts';
+import type { QueueRecord } from '../sqs/record.ts';
+import { type ListKindDeps, type ListKindTime, listKind } from './list-kind.ts';
+import { formatResyncMessage, parseResyncMessage, type ResyncMessage } from './message.ts';
+
+/** The dependencies of the resync. */
+export type ResyncDeps = ListKindDeps & {
+  readonly registry: readonly ControllerDefinition[];
+  readonly findCluster: FindCluster;
+  /** Returns the names of all clusters. */
+  readonly listClusters: () => Promise<readonly string[]>;
+};
+
+/** The resync: the start of a run, and the processing of its messages. */
+export type Resync = {
+  /**
+   * Sends a message for every controller's kind in every cluster, and returns their number. `time` is the scheduled
+   * time (ISO 8601), so that a trigger that is delivered twice makes no duplicates. Rejects if a message was not sent.
+   * It is idempotent.
+   */
+  startRun(time: string, options: { readonly signal: AbortSignal }): Promise<number>;
+  /** Lists the kinds of the messages. Returns the ids of the messages that must stay on the queue for a retry. */
+  run(records: readonly QueueRecord[], time: ListKindTime): Promise<readonly string[]>;
+};
+
+/** Creates a resync. */
+export function createResync(deps: ResyncDeps): Resync {
+  return {
+    startRun: async (time, { signal }) => {
+      const clusters = await unlessAborted(deps.listClusters(), signal);
+      const entries = clusters.flatMap((cluster) =>
+        deps.registry.map(({ name }) => {
+          const message: ResyncMessage = { v: 1, type: 'resync', run: time, cluster, controller: name };
+          return { body: formatResyncMessage(message) };
+        }),
+      );
+      for (const result of await deps.send(resyncQueue, entries, { signal })) {
+        if (!result.accepted) throw new Error(`resync run not started completely: ${result.reason}`);
+      }
+      deps.metrics.count(metricNames.resyncRuns);
+      // Without clusters no list reports the watchers, so the metric is reset here.
+      if (clusters.length === 0) deps.metrics.count(metricNames.watcherDown, 0);
+      return entries.length;
+    },
+    run: async (records, time) => {
+      const done = await Promise.all(records.map((record) => runRecord(deps, record, time)));
+      return records.filter((_, index) => done[index] !== true).map(({ messageId }) => messageId);
+    },
+  };
+}
+
+/** How soon a failed list is retried. */
+const retrySeconds = 30;
+
+/** Lists the kind of one record. Returns whether the record may be deleted. An error affects only this record. */
+async function runRecord(deps: ResyncDeps, record: QueueRecord, time: ListKindTime): Promise<boolean> {
+  const parsed = readRecord(deps.registry, record);
+  if ('refused' in parsed) return await deadLetter(deps, record, parsed.refused, time.signal);
+  const { message, controller } = parsed;
+  const { run, cluster } = message;
+  const log = deps.log({ run, cluster, controller: controller.name });
+  try {
+    const found = await unlessAborted(deps.findCluster(cluster, time), time.signal);
+    if (found.type === 'client') {
+      // The watchers of a cluster are checked once per run, with the list of the first controller.
+      const checksWatchers = controller === deps.registry[0];
+      await listKind(deps, { message, controller, client: found.client, checksWatchers }, time);
+    }
+    // The cluster was removed from the table, or is being decommissioned. There is nothing to list.
+    else log.info('list skipped', { reason: found.type });
+    return true;
+  } catch (thrown) {
+    log.warn('list failed', { error: redact(toError(thrown).message) });
+    deps.metrics.count(metricNames.resyncFailures, 1, { cluster });
+    return await retrySoon(deps, record, message, time.signal);
+  }
+}
+
+/** Sends the message again with a short delay. Its visibility timeout would end only after the next run has started. */
+async function retrySoon(deps: ResyncDeps, { body }: QueueRecord, { run }: ResyncMessage, signal: AbortSignal) {
+  const secondsToNextRun = Date.parse(run) / 1000 + deps.rate.runIntervalSeconds - deps.now() / 1000;
+  if (secondsToNextRun <= retrySeconds) return false;
+  const [sent] = await deps.send(resyncQueue, [{ body, delaySeconds: retrySeconds }], { signal });
+  return sent?.accepted === true;
+}
+
+function readRecord(
+  registry: readonly ControllerDefinition[],
+  { body }: QueueRecord,
+): { readonly message: ResyncMessage; readonly controller: ControllerDefinition } | { readonly refused: string } {
+  try {
+    const message = parseResyncMessage(body);
+    const controller = registry.find(({ name }) => name === message.controller);
+    return controller === undefined ? { refused: `unknown controller ${message.controller}` } : { message, controller };
+  } catch (error) {
+    if (error instanceof MessageError) return { refused: error.message };
+    throw error;
+  }
+}
+
+async function deadLetter(
+  deps: ResyncDeps,
+  record: QueueRecord,
+  reason: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  deps.log({ messageId: record.messageId }).error('message refused', { reason: redact(reason) });
+  deps.metrics.count(metricNames.deadLetters);
+  const entry = { body: record.body, attributes: deadLetterAttributes(record, { reason }) };
+  const [sent] = await deps.send(resyncDeadLetterQueue, [entry], { signal });
+  return sent?.accepted === true;
+}

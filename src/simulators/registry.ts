@@ -1,0 +1,88 @@
+// The simulators of the external systems that the sample controllers use, and the deployment parameters that hold their
+// addresses. On one machine the simulators run in this process; on AWS the operator of the external system provides the
+// address.
+
+import { UserError } from '../core/errors.ts';
+import type { KubeObject } from '../kube/client/object.ts';
+import { type BitcoinFault, type BitcoinNodes, bitcoinFaults, createBitcoinNodes } from './bitcoin.ts';
+import { type PantryFaults, type PantrySimulator, startPantry } from './pantry.ts';
+import { type PlantFaults, type PlantSimulator, startPlant } from './plant.ts';
+
+/** The running simulators. */
+export type Simulators = {
+  readonly plant: PlantSimulator;
+  readonly pantry: PantrySimulator;
+  /** The nodes in pods on the embedded API server. In any other cluster the pods run real nodes. */
+  readonly bitcoin: BitcoinNodes;
+};
+
+/** The template's parameter for the address of each simulator. */
+export const simulatorParameters = { plant: 'PlantUrl', pantry: 'PantryUrl' } as const;
+
+/** Annotation of a sample tank: the level that the plant starts with. No controller reads it. */
+const pourAnnotation = 'plant.example.com/pour';
+
+/** Starts the simulators on free ports. `cleanup` closes them. */
+export async function startSimulators(cleanup: AsyncDisposableStack): Promise<Simulators> {
+  const plant = await startPlant();
+  cleanup.defer(() => plant.close());
+  const pantry = await startPantry();
+  cleanup.defer(() => pantry.close());
+  return { plant, pantry, bitcoin: createBitcoinNodes() };
+}
+
+/** Sets the level of the tanks whose objects have the annotation. */
+export function pour({ plant }: Pick<Simulators, 'plant'>, objects: readonly KubeObject[]): void {
+  for (const { metadata } of objects) {
+    const level = Number(metadata.annotations?.[pourAnnotation]);
+    if (metadata.uid !== undefined && Number.isFinite(level)) plant.disturb(metadata.uid, level);
+  }
+}
+
+const plantFaults = [
+  'down',
+  'sensor-error',
+  'sensor-text',
+  'sensor-out-of-range',
+  'sensor-hang',
+  'valve-error',
+] as const;
+const itemFaults = ['error', 'hang', 'out-of-stock'] as const;
+
+/**
+ * Sets the faults of `--simulator-fault`: `plant=down`, `plant=sensor-error`, `pantry=down`, `pantry=saffron:error`,
+ * `bitcoin=hang`, `bitcoin=NAMESPACE/POD:warming-up` (the namespace defaults to `default`).
+ * Throws UserError with the list of known faults for anything else.
+ */
+export function injectFaults({ plant, pantry, bitcoin }: Simulators, faults: readonly string[]): void {
+  const nodeFaults: (readonly [string, BitcoinFault])[] = [];
+  const activeFaults: { plant: PlantFaults; pantry: PantryFaults } = { plant: {}, pantry: {} };
+  for (const fault of faults) {
+    const [simulator = '', what = ''] = fault.split('=');
+    const [item = '', how = ''] = what.split(':');
+    const plantFault = plantFaults.find((one) => one === what);
+    const itemFault = itemFaults.find((one) => one === how);
+    const nodeFault = bitcoinFaults.find((one) => one === (how === '' ? what : how));
+    if (simulator === 'plant' && plantFault !== undefined) activeFaults.plant = { '*': plantFault };
+    else if (simulator === 'pantry' && what === 'down') activeFaults.pantry = { ...activeFaults.pantry, down: true };
+    else if (simulator === 'pantry' && item !== '' && itemFault !== undefined) {
+      activeFaults.pantry = { ...activeFaults.pantry, items: { ...activeFaults.pantry.items, [item]: itemFault } };
+    } else if (simulator === 'bitcoin' && nodeFault !== undefined) {
+      nodeFaults.push([how === '' ? '*' : item, nodeFault]);
+    } else {
+      const known = [
+        ...plantFaults.map((one) => `plant=${one}`),
+        'pantry=down',
+        `pantry=ITEM:${itemFaults.join('|')}`,
+        `bitcoin=[NAMESPACE/POD:]${bitcoinFaults.join('|')}`,
+      ].join(', ');
+      throw new UserError(`--simulator-fault ${fault}: unknown fault; known faults are ${known}`);
+    }
+  }
+  plant.setFaults(activeFaults.plant);
+  pantry.setFaults(activeFaults.pantry);
+  for (const [pod, fault] of nodeFaults) {
+    const [name = '', namespace = 'default'] = pod.split('/').toReversed();
+    bitcoin.fail(pod === '*' ? pod : { namespace, name }, fault);
+  }
+}

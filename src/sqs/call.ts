@@ -1,0 +1,45 @@
+// The deadline of every call to SQS, and the reading of a failed call. The SDK checks the signal only during the HTTP
+// request, not while it loads credentials. A call that hangs while it loads credentials is therefore ended here.
+import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
+
+/** The deadline of a call to SQS, unless the caller has its own. */
+export const callTimeoutSeconds = 5;
+
+/**
+ * Makes a call and stops waiting for it after `seconds`, or when the signal aborts. Rejects with the call's error, the
+ * signal's reason, or an Error that names the deadline.
+ */
+export async function callWithin<T>(
+  seconds: number,
+  signal: AbortSignal | undefined,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  if (signal?.aborted === true) abort();
+  controller.signal.throwIfAborted();
+  const timer = setTimeout(() => controller.abort(new Error(`no response within ${seconds} s`)), seconds * 1000);
+  signal?.addEventListener('abort', abort, { once: true });
+  const aborted = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
+  });
+  try {
+    return await Promise.race([call(controller.signal), aborted]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** Returns whether the call failed because its queue does not exist. */
+export function isMissingQueue(error: unknown): boolean {
+  return error instanceof QueueDoesNotExist || (error instanceof Error && error.name === queryProtocolName);
+}
+
+/** Formats an error as `name: message`, for logs and dead letters. */
+export function sqsErrorReason(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+/** The name of QueueDoesNotExist in the older query protocol. Some emulators still send it. */
+const queryProtocolName = 'AWS.SimpleQueueService.NonExistentQueue';

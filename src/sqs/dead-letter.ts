@@ -1,0 +1,118 @@
+// Writes and reads dead letters. Every message on a dead-letter queue is read as a DeadLetter, including bodies that
+// are not messages and messages that SQS moved itself. Reading one never throws.
+import { redact } from '../core/redact.ts';
+import { MessageError } from './body.ts';
+import type { ReceivedMessage } from './browse.ts';
+import { attemptOf, hashOf, type Message, observedAtOf, parseMessage } from './message.ts';
+import type { QueueRecord } from './record.ts';
+import type { QueueEntry, Send, SendResult } from './sender.ts';
+
+/** A message that is no longer retried, with the reason. */
+export type DeadLetter = {
+  /** The id of the original message: in the logs, and in the deduplication id when it is sent again. */
+  readonly messageId: string;
+  /** The body, unchanged. */
+  readonly body: string;
+  /** The parsed body, if it is a message. */
+  readonly message?: Message;
+  /** `unknown` if SQS moved the message itself, because it was received too often. */
+  readonly reason: string;
+  /** The number of failed reconciles; undefined if unknown. */
+  readonly attempts?: number;
+  /** The last error, without credentials. */
+  readonly error?: string;
+  /**
+   * When it was first received, or else when its change was observed, or else when it was sent; undefined if all are
+   * unknown.
+   */
+  readonly firstSeenAt?: Date;
+};
+
+/** Why a message becomes a dead letter. `attempts` is the number of failed reconciles, if known. */
+export type DeadLetterCause = { readonly reason: string; readonly attempts?: number; readonly lastError?: Error };
+
+/** The message attributes of a dead letter. The body is that of the original message. */
+type AttributeName = 'reason' | 'messageId' | 'firstSeenAt' | 'attempts' | 'error';
+type Attributes = Readonly<Partial<Record<AttributeName, string>>>;
+
+/** The reason of a dead letter that has none. */
+const unknownReason = 'unknown';
+
+/** Writes the attributes of a record's dead letter, without credentials. */
+export function deadLetterAttributes(
+  { messageId, firstReceivedAt }: { readonly messageId: string; readonly firstReceivedAt: number },
+  { reason, attempts, lastError }: DeadLetterCause,
+): Readonly<Record<string, string>> {
+  return {
+    reason: redact(reason),
+    messageId,
+    firstSeenAt: new Date(firstReceivedAt).toISOString(),
+    ...(attempts === undefined ? {} : { attempts: String(attempts) }),
+    // SQS rejects an attribute without a value.
+    ...(lastError === undefined ? {} : { error: redact(lastError.message) || lastError.name || 'Error' }),
+  } satisfies Attributes;
+}
+
+/**
+ * Sends a copy of each record to a dead-letter queue, with the body unchanged. A record that is sent twice is one dead
+ * letter: the deduplication id is made from the id of the original message. Returns one result for each record.
+ */
+export async function sendToDeadLetterQueue(
+  send: Send,
+  {
+    queue,
+    records,
+    cause,
+    signal,
+  }: {
+    readonly queue: string;
+    readonly records: readonly QueueRecord[];
+    readonly cause: DeadLetterCause;
+    readonly signal: AbortSignal;
+  },
+): Promise<readonly SendResult[]> {
+  const entries = records.map(
+    (record): QueueEntry => ({
+      body: record.body,
+      groupId: record.groupId ?? 'none',
+      deduplicationId: hashOf('dead', record.messageId),
+      attributes: deadLetterAttributes(record, cause),
+    }),
+  );
+  return await send(queue, entries, { signal });
+}
+
+/**
+ * Reads a dead letter. Any sender may have written its attributes, so credentials are removed from them like from all
+ * output.
+ */
+export function readDeadLetter({ messageId, body, attributes, sentAt }: ReceivedMessage): DeadLetter {
+  const message = messageIn(body);
+  const read = (name: AttributeName) => redact(attributes[name] ?? '');
+  const attempts = /^\d{1,6}$/.test(read('attempts')) ? Number(read('attempts')) : message && attemptOf(message);
+  const observedAt = message && observedAtOf(message);
+  const firstSeenAt = dateOf(Date.parse(read('firstSeenAt'))) ?? dateOf(observedAt) ?? dateOf(sentAt);
+  return {
+    messageId: read('messageId') || messageId,
+    body,
+    reason: read('reason') || unknownReason,
+    ...(message === undefined ? {} : { message }),
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(read('error') === '' ? {} : { error: read('error') }),
+    ...(firstSeenAt === undefined ? {} : { firstSeenAt }),
+  };
+}
+
+function messageIn(body: string): Message | undefined {
+  try {
+    return parseMessage(body);
+  } catch (error) {
+    if (error instanceof MessageError) return undefined;
+    throw error;
+  }
+}
+
+function dateOf(milliseconds: number | undefined): Date | undefined {
+  const date = new Date(milliseconds ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}

@@ -1,0 +1,92 @@
+// The two ids of a message on a FIFO queue: its group, and its deduplication id, which decides when two messages are
+// the same message. SQS drops an id for 5 minutes after its first accepted send, even if that message was consumed. An
+// id therefore changes with every change, and stays the same for a repetition. AWS compares ids within the group,
+// emulators within the queue. The key is part of every id, so both are correct. All of them are hashes of 64
+// characters.
+import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
+import { type CauseOf, hashOf } from './message.ts';
+
+/** For how many seconds SQS drops a deduplication id. */
+export const deduplicationSeconds = 300;
+
+/** One observed version of an object. */
+export type ChangeSource = {
+  readonly uid: string;
+  /** Of a deletion: the version of the deletion, or that of the list without the object. */
+  readonly resourceVersion: string;
+  readonly gone?: boolean;
+  /**
+   * The restore from which versions count; absent if the cluster was never restored. After a restore the same version
+   * is another change.
+   */
+  readonly restoreGeneration?: string;
+};
+
+/**
+ * Makes the group id of a key: its readable form if SQS accepts it, else its hash. It is never truncated, as two
+ * objects could collide. SQS delivers one message of a group at a time, so that no object is reconciled twice at once.
+ * The id is readable, because operators see it in the SQS console. It must never change for an existing queue: messages
+ * of one object under the old and the new id would run in parallel.
+ */
+export function groupIdOf(key: ReconcileKey): string {
+  const readable = formatReconcileKey(key);
+  return validGroupId.test(readable) ? readable : hashOf(...keyParts(key));
+}
+
+/** Returns the parts that identify a key, for a hash. */
+export function keyParts({ controller, cluster, group, resource, namespace, name }: ReconcileKey): readonly string[] {
+  return [controller, cluster, group, resource, namespace ?? '', name];
+}
+
+/**
+ * Makes the id of a change. All replicas make the same one. The sources that were merged into the message count in any
+ * order.
+ */
+export function watchId(key: ReconcileKey, sources: readonly ChangeSource[]): string {
+  const hashes = sources.map(({ uid, resourceVersion, gone = false, restoreGeneration }) =>
+    hashOf(uid, gone ? 'gone' : '', resourceVersion, ...(restoreGeneration === undefined ? [] : [restoreGeneration])),
+  );
+  return hashOf('change', ...keyParts(key), ...new Set(hashes.sort()));
+}
+
+/** Makes the id of a deletion: of the key's own object, or of a related object. */
+export function deletionId(key: ReconcileKey, source: Omit<ChangeSource, 'gone'>): string {
+  return watchId(key, [{ ...source, gone: true }]);
+}
+
+/**
+ * Makes the id of a requeue. A slot consists of its delay and its number, so requests for the same time are one
+ * message.
+ */
+export function requeueId(key: ReconcileKey, { slot }: { readonly slot: string }): string {
+  return hashOf('requeue', ...keyParts(key), slot);
+}
+
+/** Makes the id of a retry, postponed or not. */
+export function retryId(
+  key: ReconcileKey,
+  { attempt, postponements, slot }: Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'slot'>,
+): string {
+  return hashOf('retry', ...keyParts(key), attempt, postponements, slot);
+}
+
+/**
+ * Makes the id of a resync message. `run` is the scheduled time of the resync run, or a nonce for a full pass of a
+ * watcher.
+ */
+export function resyncId(key: ReconcileKey, { run }: { readonly run: string }): string {
+  return hashOf('resync', ...keyParts(key), run);
+}
+
+/** Makes the id of a replay. `source` is the id of the message that is sent again, or a nonce. */
+export function replayId(key: ReconcileKey, { source }: { readonly source: string }): string {
+  return hashOf('command', ...keyParts(key), source);
+}
+
+/** Makes the id of a mapped key: one for each key and message, however often the message is received. */
+export function mappedId(key: ReconcileKey, { messageId }: { readonly messageId: string }): string {
+  return hashOf('mapped', ...keyParts(key), messageId);
+}
+
+/** Printable ASCII without the space, at most 128 characters (SQS SendMessage, MessageGroupId). */
+const validGroupId = /^[!-~]{1,128}$/;

@@ -1,0 +1,170 @@
+// The message of a controller's queue: the key of an object, its controller, and the cause. It never carries the
+// object's content. Format v1 is specified in docs/messages.md. A body is parsed once, where it enters a function.
+import { hash } from 'node:crypto';
+import * as z from 'zod';
+import type { ReconcileKey } from '../core/key.ts';
+import { formatBody, MessageError, milliseconds, parseBody, seconds, segment } from './body.ts';
+
+/** The largest body, in bytes. AWS bills by 64 KB; the limit bounds the cost of a malformed message. */
+export const maxMessageBytes = 4_096;
+/** How many merged causes a message names. Their number is not limited. */
+export const maxMergedCauses = 3;
+
+const count = z.int().min(0).max(1_000_000);
+/** `<delay in seconds>/<number>`: a due time on the key's grid (timers/slots.ts). */
+const slot = z.string().max(40);
+const id = z.string().max(128);
+
+// While a deployment runs, functions of two versions exchange messages. A version drops the fields that it does not
+// know. A new field is therefore optional, and nothing may depend on it. A new cause, or a change that must not be
+// dropped, needs another `v`, which is read one release before it is written.
+const cause = z.discriminatedUnion('type', [
+  /** A watch saw a change of the object, or of one that refers to it. */
+  z.object({
+    type: z.literal('change'),
+    observedAt: milliseconds,
+    /** Of the object that changed. Absent where a mapping function made the key. */
+    uid: z.string().max(64).optional(),
+    resourceVersion: z.string().max(64).optional(),
+    deleted: z.literal(true).optional(),
+  }),
+  /** The reconciler returned requeueAfterSeconds. */
+  z.object({ type: z.literal('requeue'), slot, dueAt: seconds }),
+  /** The last reconcile failed, or was postponed. */
+  z.object({
+    type: z.literal('retry'),
+    /** When the change of the retried reconcile was observed. */
+    observedAt: milliseconds,
+    /** Reconciles that failed. */
+    attempt: count,
+    /** Times postponed since the last one that failed. A postponed reconcile costs no attempt. */
+    postponements: count,
+    slot,
+    dueAt: seconds,
+  }),
+  /** The periodic reconcile, or a change that no watcher forwarded. */
+  z.object({
+    type: z.literal('resync'),
+    /** The scheduled time of the resync run, or the name of a watcher's full pass. */
+    run: id,
+    /** When the missed change was found. Absent for a periodic reconcile. */
+    observedAt: milliseconds.optional(),
+    /** Absent: immediately. */
+    dueAt: seconds.optional(),
+  }),
+  /** An event outside of the cluster. */
+  z.object({ type: z.literal('wake'), observedAt: milliseconds, source: id, id }),
+  /** A person requested it. The id is that of the dead letter that is sent again, or a nonce. */
+  z.object({ type: z.literal('command'), observedAt: milliseconds, id }),
+]);
+
+const merged = z.object({ count: z.int().min(1), causes: z.array(cause).max(maxMergedCauses) });
+
+/**
+ * [group, resource, namespace, name] of the object that changed. Its kind is the controller's own, or one that the
+ * controller maps to keys.
+ */
+const object = z.tuple([z.string().max(253), segment, z.union([segment, z.literal('')]), segment]);
+
+const schema = z.object({
+  v: z.literal(1),
+  controller: segment,
+  cluster: segment,
+  object,
+  cause,
+  // For logs only: a message stays valid, even if a later version writes another format here.
+  merged: merged.optional().catch(undefined),
+});
+
+/** Why a message is sent. Reconcilers do not receive it. Only the causes that need attempts and due times have them. */
+export type Cause = Readonly<z.output<typeof cause>>;
+export type CauseType = Cause['type'];
+/** A cause of one type. */
+export type CauseOf<T extends CauseType> = Extract<Cause, { readonly type: T }>;
+
+/**
+ * The messages of the same key that were merged into this one: their number, and up to three of their causes. For logs
+ * only.
+ */
+export type Merged = { readonly count: number; readonly causes: readonly Cause[] };
+
+/** A key on a queue: one object of one controller, with the cause of the reconcile. */
+export type Message = ReconcileKey & { readonly cause: Cause; readonly merged?: Merged };
+
+/** Reads a message's body. Throws MessageError, which names the field. */
+export function parseMessage(body: string): Message {
+  if (Buffer.byteLength(body) > maxMessageBytes) {
+    throw new MessageError(`the body is longer than ${maxMessageBytes} bytes`);
+  }
+  const parsed = parseBody(schema, body);
+  const { controller, cluster } = parsed;
+  const [group, resource, namespace, name] = parsed.object;
+  const key = { controller, cluster, group, resource, ...(namespace === '' ? {} : { namespace }), name };
+  return { ...key, cause: parsed.cause, ...(parsed.merged === undefined ? {} : { merged: parsed.merged }) };
+}
+
+/** Writes a message's body. Throws MessageError for a message that could not be read again. */
+export function formatMessage({ cause: why, merged: others, ...key }: Message): string {
+  const { controller, cluster, group, resource, namespace = '', name } = key;
+  const body = formatBody(schema, {
+    v: 1,
+    controller,
+    cluster,
+    object: [group, resource, namespace, name],
+    cause: why,
+    ...(others === undefined ? {} : { merged: limit(others) }),
+  });
+  if (Buffer.byteLength(body) <= maxMessageBytes) return body;
+  // Merged causes are only logged, so they are dropped first.
+  if (others !== undefined) return formatMessage({ ...key, cause: why });
+  throw new MessageError(`the body is longer than ${maxMessageBytes} bytes`);
+}
+
+/** Returns the key of a message, without its cause. */
+export function keyOfMessage({ controller, cluster, group, resource, namespace, name }: ReconcileKey): ReconcileKey {
+  return { controller, cluster, group, resource, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** Returns the number of failed reconciles so far. */
+export function attemptOf({ cause: why }: Message): number {
+  return why.type === 'retry' ? why.attempt : 0;
+}
+
+/** Returns how often the message was postponed since the last failed reconcile. */
+export function postponementsOf({ cause: why }: Message): number {
+  return why.type === 'retry' ? why.postponements : 0;
+}
+
+/** Returns when a message is due, in seconds since 1970; undefined for a message without a due time. */
+export function dueAtOf({ cause: why }: Message): number | undefined {
+  return 'dueAt' in why ? why.dueAt : undefined;
+}
+
+/**
+ * Returns when the cause of a message was observed, in milliseconds since 1970. Latency counts from here. For a requeue
+ * it is the due time.
+ */
+export function observedAtOf({ cause: why }: Message): number {
+  if (why.type === 'requeue') return why.dueAt * 1000;
+  return why.observedAt ?? (why.type === 'resync' ? (why.dueAt ?? 0) * 1000 : 0);
+}
+
+/** Merges two messages of one key into the first one. */
+export function withMerged(message: Message, other: Message): Message {
+  const causes = [other.cause, ...(other.merged?.causes ?? []), ...(message.merged?.causes ?? [])];
+  const merges = 1 + (other.merged?.count ?? 0) + (message.merged?.count ?? 0);
+  return { ...message, merged: limit({ count: merges, causes }) };
+}
+
+function limit({ count: merges, causes }: Merged): { count: number; causes: Cause[] } {
+  return { count: merges, causes: causes.slice(0, maxMergedCauses) };
+}
+
+/**
+ * Returns a hash of 64 hexadecimal characters, which is valid in every id of SQS. Parts are kept apart, whatever they
+ * contain. The one-shot `hash` is used because a Hash object keeps half a kilobyte outside of the heap until it is
+ * collected, for each of up to 100,000 keys.
+ */
+export function hashOf(...parts: readonly (string | number)[]): string {
+  return hash('sha256', JSON.stringify(parts), 'hex');
+}

@@ -1,0 +1,124 @@
+// The function of the timers queue: sends due messages to their controller's queue, and delays the others again. A
+// record is deleted only after its follow-up was accepted. All other records stay on the queue and are received again.
+import type { Log } from '../core/log.ts';
+import { type Metrics, metricNames } from '../core/metrics.ts';
+import { timersDeadLetterQueue, timersQueue } from '../core/names.ts';
+import { redact } from '../core/redact.ts';
+import { MessageError } from '../sqs/body.ts';
+import { deadLetterAttributes } from '../sqs/dead-letter.ts';
+import { parseMessage } from '../sqs/message.ts';
+import type { QueueRecord } from '../sqs/record.ts';
+import type { QueueEntry, Send } from '../sqs/sender.ts';
+import { nextTimerStep } from './timer-message.ts';
+
+/** The dependencies of the timers. */
+export type TimersDeps = {
+  readonly send: Send;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** The time by the clock of SQS, calculated from a record, in milliseconds. */
+  readonly sqsNow: (record: QueueRecord) => number;
+};
+
+/**
+ * Creates a function that processes a batch of the timers queue. It returns the ids of the messages that must stay on
+ * the queue.
+ */
+export function createTimers({
+  send,
+  log,
+  metrics,
+  sqsNow,
+}: TimersDeps): (
+  records: readonly QueueRecord[],
+  options: { readonly signal: AbortSignal },
+) => Promise<readonly string[]> {
+  /**
+   * Sends messages. Removes the records of accepted ones from `remaining`, and returns the records whose queue does not
+   * exist.
+   */
+  async function sendAll(
+    messages: readonly OutgoingMessage[],
+    remaining: Set<string>,
+    signal: AbortSignal,
+  ): Promise<readonly RefusedRecord[]> {
+    const missing: RefusedRecord[] = [];
+    const queues = Map.groupBy(messages, ({ queue }) => queue);
+    await Promise.all(
+      [...queues].map(async ([queue, all]) => {
+        const sent = await send(
+          queue,
+          all.map(({ entry }) => entry),
+          { signal },
+        );
+        for (const [index, { records }] of all.entries()) {
+          const result = sent[index] ?? { accepted: false, reason: `${queue}: no response` };
+          if (result.accepted) for (const { messageId } of records) remaining.delete(messageId);
+          else if (result.missingQueue) missing.push(...records.map((record) => ({ record, reason: result.reason })));
+          else log.warn('message not forwarded', { queue, reason: redact(result.reason), messages: records.length });
+        }
+      }),
+    );
+    return missing;
+  }
+
+  return async (records, { signal }) => {
+    const remaining = new Set(records.map(({ messageId }) => messageId));
+    const { outgoing, refused } = planBatch(records, sqsNow);
+    const missing = await sendAll(outgoing, remaining, signal);
+    const deadLetters = [...refused, ...missing].map(deadLetterOf);
+    for (const { record, reason } of [...refused, ...missing]) {
+      log.error('message refused', { reason: redact(reason), messageId: record.messageId });
+    }
+    await sendAll(deadLetters, remaining, signal);
+
+    // Forwarded messages are not counted here: SQS counts the deleted messages of the queue.
+    if (deadLetters.length > 0) metrics.count(metricNames.deadLetters, deadLetters.length);
+    return [...remaining];
+  };
+}
+
+/** One message to send, and the records that were merged into it. */
+type OutgoingMessage = {
+  readonly queue: string;
+  readonly entry: QueueEntry;
+  readonly records: readonly QueueRecord[];
+};
+
+/** A record that cannot be sent on, and the reason. */
+type RefusedRecord = { readonly record: QueueRecord; readonly reason: string };
+
+/**
+ * Decides the next step of each record. Equal messages are merged, because a standard queue drops no duplicates. Pure.
+ */
+function planBatch(
+  records: readonly QueueRecord[],
+  sqsNow: (record: QueueRecord) => number,
+): { readonly outgoing: readonly OutgoingMessage[]; readonly refused: readonly RefusedRecord[] } {
+  const outgoing = new Map<string, OutgoingMessage>();
+  const refused: RefusedRecord[] = [];
+  for (const record of records) {
+    try {
+      const step = nextTimerStep(parseMessage(record.body), { nowMs: sqsNow(record) });
+      const before = outgoing.get(step.mergeId);
+      const queue = step.type === 'hop' ? timersQueue : step.queue;
+      outgoing.set(
+        step.mergeId,
+        // The message keeps its own trace. The timers function's trace would mix the traces of all senders.
+        before === undefined
+          ? { queue, entry: { ...step.entry, traceHeader: record.traceHeader }, records: [record] }
+          : { ...before, records: [...before.records, record] },
+      );
+    } catch (error) {
+      if (!(error instanceof MessageError)) throw error;
+      refused.push({ record, reason: error.message });
+    }
+  }
+  return { outgoing: [...outgoing.values()], refused };
+}
+
+/** Makes the dead letter of a record: the unchanged body, with the reason in an attribute. */
+function deadLetterOf({ record, reason }: RefusedRecord): OutgoingMessage {
+  const attributes = deadLetterAttributes(record, { reason });
+  return { queue: timersDeadLetterQueue, entry: { body: record.body, attributes }, records: [record] };
+}

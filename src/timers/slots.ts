@@ -1,0 +1,88 @@
+// Calculates due times. The due times of a key lie on a grid, so that any number of events with the same delay become
+// one chain of requeues and not one chain each. Pure: the time is a parameter. It is the time by the clock of SQS,
+// because a wrong local clock would choose slots that the FIFO queue still remembers. SQS would drop such a message as
+// a duplicate, and the chain would end.
+import { hashOf } from '../sqs/message.ts';
+
+/** The longest DelaySeconds of SQS. A longer wait consists of several hops. */
+const maxDelaySeconds = 900;
+
+/** A due time on a key's grid. */
+export type Slot = {
+  /** Seconds since 1970. */
+  readonly dueAt: number;
+  /** `<delay in seconds>/<number>`: the grid, and the position on it. */
+  readonly slot: string;
+};
+
+/**
+ * Finds the slot of a delay: the first one that is at least half the delay from now, and later than the due time of the
+ * current message. The first wait is 0.5 to 1.5 times the delay. The following waits are exactly the delay.
+ * @param key the key whose grid is used (formatReconcileKey)
+ * @param delaySeconds whole seconds, at least 1; a smaller value counts as 1
+ * @param afterDueAt `dueAt` of the current message, on any grid
+ */
+export function nextSlot({
+  key,
+  delaySeconds,
+  nowMs,
+  afterDueAt = 0,
+}: {
+  readonly key: string;
+  readonly delaySeconds: number;
+  readonly nowMs: number;
+  readonly afterDueAt?: number;
+}): Slot {
+  const delay = Math.max(1, Math.round(delaySeconds));
+  const offset = resyncOffset(key, delay);
+  const earliest = Math.max(nowMs / 1000 + delay / 2, afterDueAt + 1);
+  const number = Math.ceil((earliest - offset) / delay);
+  return { dueAt: offset + number * delay, slot: `${delay}/${number}` };
+}
+
+/**
+ * Calculates the delay of a message on the timers queue: until it is due, or until its next hop, if the wait is longer
+ * than SQS allows. Hops lie on a grid as well, so that equal messages are received in one batch.
+ */
+export function timerDelaySeconds({
+  key,
+  nowMs,
+  dueAt,
+}: {
+  readonly key: string;
+  readonly nowMs: number;
+  readonly dueAt: number;
+}): { readonly delaySeconds: number; readonly hops: boolean } {
+  const now = nowMs / 1000;
+  const remaining = Math.ceil(dueAt - now);
+  if (remaining <= maxDelaySeconds) return { delaySeconds: Math.max(0, remaining), hops: false };
+  const offset = resyncOffset(key, maxDelaySeconds);
+  const hopAt = offset + (Math.floor((now - offset) / maxDelaySeconds) + 1) * maxDelaySeconds;
+  return { delaySeconds: Math.min(maxDelaySeconds, Math.ceil(hopAt - now)), hops: true };
+}
+
+/**
+ * Calculates the time by the clock of SQS, in milliseconds: when SQS delivered the record, plus the monotonic time
+ * since then. The time of a redelivered record is that of its first delivery, which is too early, so the local clock is
+ * used if it is later.
+ */
+export function sqsNow(
+  { firstReceivedAt, receiveCount }: { readonly firstReceivedAt: number; readonly receiveCount: number },
+  {
+    receivedMonotonicMs,
+    monotonicMs,
+    localMs,
+  }: { readonly receivedMonotonicMs: number; readonly monotonicMs: number; readonly localMs: number },
+): number {
+  const bySqs = firstReceivedAt + (monotonicMs - receivedMonotonicMs);
+  return receiveCount > 1 ? Math.max(bySqs, localMs) : bySqs;
+}
+
+/**
+ * Returns a key's offset in a period: a whole number in [0, period), always the same for a key, and evenly spread over
+ * keys.
+ */
+export function resyncOffset(key: string, period: number): number {
+  // 48 bits are far more than any period, and still an exact number.
+  return Number.parseInt(hashOf(key).slice(0, 12), 16) % period;
+}

@@ -1,0 +1,64 @@
+// A message with a due time: how it enters the timers queue, and where it goes when it is received from there. A FIFO
+// queue has no delay for single messages. A message with a due time therefore waits on a standard queue, and is sent to
+// its group when it is due.
+import { formatReconcileKey } from '../core/key.ts';
+import { controllerQueue } from '../core/names.ts';
+import { MessageError } from '../sqs/body.ts';
+import { groupIdOf, requeueId, resyncId, retryId } from '../sqs/deduplication.ts';
+import { dueAtOf, formatMessage, keyOfMessage, type Message } from '../sqs/message.ts';
+import type { QueueEntry } from '../sqs/sender.ts';
+import { timerDelaySeconds } from './slots.ts';
+
+/**
+ * A message this close to its due time is due: the clock of its sender and the clock of SQS may differ by this much.
+ */
+const earlyMs = 1_000;
+
+/** The next step of a message from the timers queue. Messages with equal `mergeId` may be merged. */
+export type TimerStep =
+  | { readonly type: 'forward'; readonly queue: string; readonly entry: QueueEntry; readonly mergeId: string }
+  | { readonly type: 'hop'; readonly entry: QueueEntry; readonly mergeId: string };
+
+/**
+ * Makes the timers-queue entry of a message. Without `dueAt` it is due immediately. Throws MessageError for a cause
+ * without a due time: such a message could never leave the queue.
+ */
+export function timerEntry(message: Message, { nowMs }: { readonly nowMs: number }): QueueEntry {
+  timerDeduplicationId(message);
+  const { delaySeconds } = timerDelaySeconds({
+    key: formatReconcileKey(keyOfMessage(message)),
+    nowMs,
+    dueAt: dueAtOf(message) ?? Math.floor(nowMs / 1000),
+  });
+  return { body: formatMessage(message), delaySeconds };
+}
+
+/**
+ * Decides the next step of a message from the timers queue: to its controller, or one more hop. Throws MessageError
+ * like timerEntry.
+ */
+export function nextTimerStep(message: Message, { nowMs }: { readonly nowMs: number }): TimerStep {
+  const deduplicationId = timerDeduplicationId(message);
+  if ((dueAtOf(message) ?? 0) * 1000 - nowMs > earlyMs) {
+    return { type: 'hop', entry: timerEntry(message, { nowMs }), mergeId: `hop ${deduplicationId}` };
+  }
+  const entry = { body: formatMessage(message), groupId: groupIdOf(keyOfMessage(message)), deduplicationId };
+  return { type: 'forward', queue: controllerQueue(message.controller), entry, mergeId: deduplicationId };
+}
+
+/** Returns the deduplication id of a message on its controller's queue. */
+function timerDeduplicationId(message: Message): string {
+  const { cause } = message;
+  switch (cause.type) {
+    case 'requeue':
+      return requeueId(message, cause);
+    case 'retry':
+      return retryId(message, cause);
+    case 'resync':
+      return resyncId(message, cause);
+    case 'change':
+    case 'wake':
+    case 'command':
+      throw new MessageError(`cause: ${cause.type} has no due time and is sent directly to its controller`);
+  }
+}
