@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/cluster/**/*.test.ts'],
-    globalSetup: ['test/control-plane/global-setup.ts'],
+    globalSetup: ['tools/control-plane/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 30_000,

@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/cluster/**', 'test/deploy/**', 'test/bench/**'],
+    exclude: ['test/cluster/**', 'test/deploy/**'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     fileParallelism: true,

@@ -1,4 +1,4 @@
-// The proof of the proof: the memory suites with one mutant in the sources. test/mutants/main.ts says which one, and which files.
+// The proof of the proof: the memory suites with one mutant in the sources. tools/mutants/main.ts says which one, and which files.
 import { defineConfig } from 'vitest/config';
 import { mutantPlugin, mutantVariable } from '../tools/mutants/plugin.ts';
 
@@ -6,7 +6,7 @@ export default defineConfig({
   plugins: [mutantPlugin(process.env[mutantVariable], process.cwd())],
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/cluster/**', 'test/deploy/**', 'test/bench/**'],
+    exclude: ['test/cluster/**', 'test/deploy/**'],
     // A mutant may well wait for what never comes.
     testTimeout: 20_000,
     hookTimeout: 30_000,

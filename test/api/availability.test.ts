@@ -1,6 +1,6 @@
 // Only the reading of a workload's status: what it comes to as a condition of its owner, V1 to V6 as a table.
 import { describe, expect, it } from 'vitest';
-import { availabilityOf, isCurrent, type Workload } from '../../src/core/availability.ts';
+import { deploymentAvailable, isCurrent, type Workload } from '../../src/api/readiness.ts';
 
 const metadata = { name: 'web', generation: 3 };
 const saying = (status: string, more: object = {}): Workload => ({
@@ -30,7 +30,7 @@ describe('the availability of a workload', () => {
       'Deleting',
     ],
   ])('%s', (_, workload, status, reason) => {
-    expect(availabilityOf(workload)).toMatchObject({ status, reason });
+    expect(deploymentAvailable(workload)).toMatchObject({ status, reason });
   });
 
   it('V4: is current as soon as it is of this generation, or of a newer one than was read', () => {

@@ -1,10 +1,10 @@
 // Only the pure rules of conditions: what is merged, what is summed up.
 import { describe, expect, it } from 'vitest';
-import { mergeConditions, summarize } from '../../src/core/conditions.ts';
-import type { StandingCondition } from '../../src/core/result.ts';
+import { mergeConditions, readyOf } from '../../src/api/conditions.ts';
+import type { Condition } from '../../src/api/result.ts';
 
 const now = new Date('2026-01-02T03:04:05.678Z');
-const standing: StandingCondition = {
+const standing: Condition = {
   type: 'AtLevel',
   status: 'True',
   reason: 'InBand',
@@ -32,7 +32,7 @@ describe('merged conditions', () => {
     expect(merged).toContainEqual(standing);
   });
 
-  it('are in the same order whoever speaks first, so that nothing is written for it', () => {
+  it('conditions keep their order independent of their writers, so that no write is needed', () => {
     const b = { B: { status: 'True', reason: 'r' } } as const;
     const a = { A: { status: 'True', reason: 'r' } } as const;
     const order = (said: Parameters<typeof mergeConditions>[1]) =>
@@ -48,8 +48,8 @@ describe('the sum of conditions', () => {
     ['one Unknown', { A: of('True', 'a'), B: of('Unknown', 'b') }, { status: 'Unknown', reason: 'b' }],
     ['a False after an Unknown', { A: of('Unknown', 'a'), B: of('False', 'b') }, { status: 'False', reason: 'b' }],
     ['two False', { A: of('False', 'a'), B: of('False', 'b') }, { status: 'False', reason: 'a' }],
-    ['one that nobody has spoken of', { A: of('True', 'a') }, { status: 'Unknown' }],
+    ['one that was not reported', { A: of('True', 'a') }, { status: 'Unknown' }],
   ] as const)('is of %s: %j', (_, said, expected) => {
-    expect(summarize(['A', 'B'], said)).toMatchObject(expected);
+    expect(readyOf(['A', 'B'], said)).toMatchObject(expected);
   });
 });

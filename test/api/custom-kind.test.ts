@@ -1,13 +1,12 @@
 // Only how objects of a kind are read and results are parsed, and how a controller is started; no cluster.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineController } from '../../src/core/controller.ts';
-import { InvalidResultError, InvalidSpecError, SettingsError } from '../../src/core/errors.ts';
-import { describeKind } from '../../src/core/kind.ts';
-import { defineResource } from '../../src/core/resource.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
 import { rulesOf, withRule } from '../../src/api/rule.ts';
+import { InvalidResultError, InvalidSpecError, SettingsError } from '../../src/core/errors.ts';
+import { describeKind } from '../../src/core/kind-names.ts';
 
-const kind = defineResource({
+const kind = defineKind({
   group: 'a.example.com',
   version: 'v1',
   kind: 'Thing',
@@ -19,12 +18,12 @@ const kind = defineResource({
   status: z.object({ seen: z.number(), parts: z.array(z.object({ name: z.string() })).optional() }),
   conditions: ['Made'],
 });
-const metadata = { name: 'a', namespace: 'n', uid: 'u', generation: 3, managedFields: [] };
+const metadata = { name: 'a', namespace: 'n', uid: 'u', generation: 3, resourceVersion: '7', managedFields: [] };
 
 describe('an object that is read', () => {
   it('has its defaults, and nothing of metadata but what a reconciler needs', () => {
     expect(kind.read({ metadata, spec: { low: 1 } })).toEqual({
-      metadata: { name: 'a', namespace: 'n', uid: 'u', generation: 3 },
+      metadata: { name: 'a', namespace: 'n', uid: 'u', generation: 3, resourceVersion: '7' },
       spec: { low: 1, high: 10 },
     });
   });
@@ -77,14 +76,13 @@ describe('a result', () => {
 });
 
 describe('a controller', () => {
-  const controller = defineController(kind)({
-    name: 'thing',
+  const controller = kind.controller('thing', {
     settings: z.object({ THING_URL: z.url(), THING_LIMIT: z.coerce.number() }),
     clients: (settings) => settings,
     reconcile: async () => ({ status: { seen: 1 }, conditions: { Made: { status: 'True', reason: 'Made' } } }),
   });
 
-  it('reads no settings when it is declared', () => expect(controller.declares.finalizes).toBe(false));
+  it('reads no settings when it is declared', () => expect(controller.declaration.finalizes).toBe(false));
 
   it('names every variable that is missing or wrong when it is started', () => {
     expect(() => controller.start({ THING_LIMIT: 'many' })).toThrow(SettingsError);
@@ -92,8 +90,7 @@ describe('a controller', () => {
   });
 
   it('that makes no clients of its settings still names what is missing', () => {
-    const plain = defineController(kind)({
-      name: 'plain',
+    const plain = kind.controller('plain', {
       settings: z.object({ THING_URL: z.url() }),
       reconcile: async () => ({ status: { seen: 1 }, conditions: { Made: { status: 'True', reason: 'Made' } } }),
     });
@@ -103,8 +100,7 @@ describe('a controller', () => {
 
   it('takes an empty variable for one that is not set, because CloudFormation cannot leave one out', () => {
     const seen: unknown[] = [];
-    const lenient = defineController(kind)({
-      name: 'lenient',
+    const lenient = kind.controller('lenient', {
       settings: z.object({ A: z.string().optional(), B: z.coerce.number().default(3), C: z.string() }),
       clients: (settings) => seen.push(settings),
       reconcile: async () => ({ status: { seen: 1 }, conditions: { Made: { status: 'True', reason: 'Made' } } }),

@@ -1,14 +1,12 @@
 // Only what a controller may run: what compiles, what is refused before any request, what testContext answers. The wire is in
-// test/kube/exec.test.ts, what the cluster allows in test/cluster/exec-policy.test.ts.
+// test/kube/client/exec.test.ts, what the cluster allows in test/cluster/exec-policy.test.ts.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineController } from '../../src/core/controller.ts';
-import type { ExecDeclaration } from '../../src/api/exec.ts';
-import { ruleFor } from '../../src/api/exec.ts';
-import { defineResource } from '../../src/core/resource.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
+import { type ExecSpec, ruleFor } from '../../src/api/exec.ts';
 import { testContext } from '../../src/testing/test-context.ts';
 
-const node = defineResource({
+const node = defineKind({
   group: 'example.com',
   version: 'v1',
   kind: 'Node',
@@ -16,12 +14,11 @@ const node = defineResource({
   status: z.object({ peers: z.string().optional() }),
   conditions: [],
 });
-const declaration: ExecDeclaration = {
+const declaration: ExecSpec = {
   container: '-ctr',
-  commands: [['cli', 'list'], { argv: ['cli', 'add'], changes: true }, ['cli', 'add', '--dry-run']],
+  commands: [['cli', 'list'], { argv: ['cli', 'add'], mutates: true }, ['cli', 'add', '--dry-run']],
 };
-const lister = defineController(node)({
-  name: 'lister',
+const lister = node.controller('lister', {
   exec: declaration,
   clients: () => ({ ask: async () => 42 }),
   async reconcile(_, { exec }) {
@@ -61,7 +58,7 @@ describe('exec in a test', () => {
     ['no command', 'a-ctr', []],
     ['another container', 'sidecar', ['cli', 'list']],
     ['a container that only has the suffix within', 'a-ctr-2', ['cli', 'list']],
-  ])('is a TypeError for %s, and nobody is asked', async (_, container, command) => {
+  ])('exec is a TypeError for %s, and no command runs', async (_, container, command) => {
     let asked = 0;
     const exec = () => {
       asked += 1;
@@ -81,11 +78,11 @@ describe('exec in a test', () => {
 });
 
 describe('an allowed command', () => {
-  const changes = (...command: string[]) =>
-    ruleFor(declaration, { controller: 'lister', container: 'a-ctr', command }).changes;
+  const mutates = (...command: string[]) =>
+    ruleFor(declaration, { controller: 'lister', container: 'a-ctr', command }).mutates;
 
-  it('changes something only where its own entry says so', () => {
-    expect([changes('cli', 'list'), changes('cli', 'add'), changes('cli', 'add', '10.0.0.1')]).toEqual([
+  it('a command mutates only if its own entry has mutates', () => {
+    expect([mutates('cli', 'list'), mutates('cli', 'add'), mutates('cli', 'add', '10.0.0.1')]).toEqual([
       false,
       true,
       true,
@@ -93,24 +90,23 @@ describe('an allowed command', () => {
   });
 
   it('goes by the longest entry that fits', () => {
-    expect(changes('cli', 'add', '--dry-run', '10.0.0.1')).toBe(false);
+    expect(mutates('cli', 'add', '--dry-run', '10.0.0.1')).toBe(false);
   });
 });
 
 describe('what does not compile', () => {
   it('exec without a declaration', async () => {
-    const mute = defineController(node)({
-      name: 'mute',
-      // @ts-expect-error: no exec is declared, so there is none
+    const mute = node.controller('mute', {
       async reconcile(_, { exec }) {
+        // @ts-expect-error: no exec is declared, so there is none
         await exec?.({ name: 'a' }, 'a-ctr', ['cli', 'list']);
         return { status: {}, conditions: {} };
       },
     });
-    const context = testContext(mute, { clients: {} });
+    const context = testContext(mute, {});
     expect('exec' in context).toBe(false);
     // @ts-expect-error: there is nothing to answer
-    testContext(mute, { clients: {}, exec: silent });
+    testContext(mute, { exec: silent });
   });
 
   it('a test that forgets who answers', async () => {
@@ -122,8 +118,7 @@ describe('what does not compile', () => {
   });
 
   it('a shell’s line, a container that is forgotten, an answer without its code', () => {
-    defineController(node)({
-      name: 'wrong',
+    node.controller('wrong', {
       exec: declaration,
       async reconcile(_, { exec }) {
         const never = () => {
@@ -137,8 +132,8 @@ describe('what does not compile', () => {
     });
     // @ts-expect-error: the exit code is missing
     testContext(lister, { clients, exec: async () => ({ stdout: '', stderr: '' }) });
-    // @ts-expect-error: changes is true or not there
-    const no: ExecDeclaration = { container: 'x', commands: [{ argv: ['cli'], changes: false }] };
+    // @ts-expect-error: mutates is true or not there
+    const no: ExecSpec = { container: 'x', commands: [{ argv: ['cli'], mutates: false }] };
     expect(no.container).toBe('x');
   });
 });

@@ -1,11 +1,11 @@
 // What a reconciler may return, beyond what the compiler sees.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { InvalidResultError } from '../../src/core/errors.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
 import { createResultParser, parseFinalized } from '../../src/api/parse-result.ts';
-import { defineResource } from '../../src/core/resource.ts';
+import { InvalidResultError } from '../../src/core/errors.ts';
 
-const widget = defineResource({
+const widget = defineKind({
   group: 'example.com',
   version: 'v1',
   kind: 'Widget',
@@ -13,7 +13,7 @@ const widget = defineResource({
   status: z.object({ size: z.number().optional() }),
   conditions: ['Built'],
 });
-const parseResult = createResultParser(widget);
+const parseResult = createResultParser({ ...widget, conditions: ['Built'] });
 const conditions = { Built: { status: 'True', reason: 'Built' } };
 const good = { status: { size: 1 }, conditions };
 
@@ -23,8 +23,8 @@ describe('a result', () => {
       ...good,
       requeueAfterSeconds: 3,
     });
-    const retry = new Error('later');
-    expect(parseResult({ ...good, ...{ retry } }).retry).toBe(retry);
+    const error = new Error('later');
+    expect(parseResult({ ...good, ...{ error } }).error).toBe(error);
   });
 
   it('may hand on the condition of a child as it stands', () => {

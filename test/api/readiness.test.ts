@@ -1,25 +1,20 @@
 // From readiness of children to one condition: the rules V1 to V8, as tables. That a status is then written is the
 // business of the statements and of the runtime's own tests.
 import { describe, expect, it } from 'vitest';
-import {
-  aggregate,
-  type Dependent,
-  readinessOf,
-  type Settled,
-  settleChildren,
-  warnOfRefusals,
-} from '../../src/core/aggregate.ts';
+import type { Applied } from '../../src/api/apply.ts';
+import { typeContext, type UntypedContext } from '../../src/api/context.ts';
+import { type Dependent, readyCondition, recordApplyFailures, summarize } from '../../src/api/readiness.ts';
+import type { Condition, DeclaredCondition } from '../../src/api/result.ts';
 import { NotOwnedError } from '../../src/core/errors.ts';
-import { existingKind } from '../../src/core/kind.ts';
-import type { Condition, StandingCondition } from '../../src/core/result.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
 
-const yes: Condition = { status: 'True', reason: 'Ready' };
-const no: Condition = { status: 'False', reason: 'Broken', message: 'it fell' };
-const otherNo: Condition = { status: 'False', reason: 'Lost' };
-const maybe: Condition = { status: 'Unknown', reason: 'Waiting' };
+const yes: DeclaredCondition = { status: 'True', reason: 'Ready' };
+const no: DeclaredCondition = { status: 'False', reason: 'Broken', message: 'it fell' };
+const otherNo: DeclaredCondition = { status: 'False', reason: 'Lost' };
+const maybe: DeclaredCondition = { status: 'Unknown', reason: 'Waiting' };
 
-describe('aggregate', () => {
-  it.each<{ rule: string; parts: Condition[]; is: Partial<Condition> }>([
+describe('summarize', () => {
+  it.each<{ rule: string; parts: DeclaredCondition[]; is: Partial<DeclaredCondition> }>([
     { rule: 'V1: all True is True', parts: [yes, yes], is: { status: 'True' } },
     { rule: 'V2: one False is False, with its reason and message', parts: [yes, no], is: no },
     { rule: 'V2: a False beats an Unknown before it', parts: [maybe, no], is: no },
@@ -27,18 +22,18 @@ describe('aggregate', () => {
     { rule: 'V3: one Unknown and no False is Unknown', parts: [yes, maybe, yes], is: maybe },
     { rule: 'V6: no child at all is Unknown', parts: [], is: { status: 'Unknown' } },
   ])('$rule', ({ parts, is }) => {
-    expect(aggregate(parts)).toMatchObject(is);
+    expect(summarize(parts)).toMatchObject(is);
   });
 });
 
 const child = (more: Partial<Dependent>): Dependent => ({ metadata: { name: 'salt', generation: 2 }, ...more });
-const ready = (observedGeneration: number, status: Condition['status'] = 'True') => [
+const ready = (observedGeneration: number, status: DeclaredCondition['status'] = 'True') => [
   { type: 'Located', status: 'False', reason: 'Lost' } as const,
   { type: 'Ready', status, reason: 'Ready', message: 'fine', observedGeneration },
 ];
 
-describe('readinessOf', () => {
-  it.each<{ rule: string; of: Dependent; is: Partial<Condition> }>([
+describe('readyCondition', () => {
+  it.each<{ rule: string; of: Dependent; is: Partial<DeclaredCondition> }>([
     { rule: 'V1: a current Ready counts', of: child({ conditions: ready(2), observedGeneration: 2 }), is: yes },
     {
       rule: 'V2: a False keeps its reason and message, after the name of the child',
@@ -62,56 +57,67 @@ describe('readinessOf', () => {
       is: { status: 'Unknown' },
     },
   ])('$rule', ({ of, is }) => {
-    expect(readinessOf(of)).toMatchObject(is);
+    expect(readyCondition(of)).toMatchObject(is);
   });
 });
 
-describe('settleChildren', () => {
-  type Part = { readonly metadata: { readonly name: string } };
-  const part = existingKind<Part>({ group: '', version: 'v1', kind: 'ConfigMap' });
-  const salt: Part = { metadata: { name: 'salt' } };
+describe('tryApplyAll', () => {
+  const salt = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'salt' } };
+  /** A context in a cluster where applying a set ends so. */
+  function tryApplyAll(applyAll: UntypedContext['applyAll']) {
+    const cluster: Partial<UntypedContext> = { applyAll };
+    const context = typeContext<{
+      scope: 'Namespaced';
+      owns: typeof ConfigMap;
+      reads: never;
+      clients: object;
+      exec: never;
+    }>(cluster as UntypedContext, {}, { name: 'cook', owns: [ConfigMap] });
+    return context.tryApplyAll(ConfigMap, [{ metadata: { name: 'salt' } }]);
+  }
 
   it('passes on the whole set when nothing was wrong', async () => {
-    expect(await settleChildren(part, Promise.resolve([salt]))).toEqual({ live: [salt] });
+    expect(await tryApplyAll(async () => [salt])).toEqual({ objects: [salt] });
   });
 
   it('V7: a name that is taken is False/NotOwned, and the other children are still known', async () => {
     const error = new NotOwnedError(['ConfigMap ns/pepper'], [salt]);
-    const settled = await settleChildren(part, Promise.reject(error));
-    expect(settled).toMatchObject({
-      live: [salt],
-      problem: { condition: { status: 'False', reason: 'NotOwned' }, error },
+    const applied = await tryApplyAll(() => Promise.reject(error));
+    expect(applied).toMatchObject({
+      objects: [salt],
+      failure: { condition: { status: 'False', reason: 'NotOwned' }, error },
     });
-    expect(settled.problem?.condition.message).toContain('ConfigMap ns/pepper');
+    expect(applied.failure?.condition.message).toContain('ConfigMap ns/pepper');
   });
 
   it('V8: a refused child is False with what the API server said, without credentials', async () => {
     const error = new Error('configmaps "salt" is forbidden, token=abcdefghijkl');
-    const settled = await settleChildren(part, Promise.reject(error));
-    expect(settled.live).toBeUndefined();
-    expect(settled.problem).toMatchObject({ condition: { status: 'False', reason: 'ChildRefused' }, error });
-    expect(settled.problem?.condition.message).toContain('configmaps "salt" is forbidden');
-    expect(settled.problem?.condition.message).not.toContain('abcdefghijkl');
+    const applied = await tryApplyAll(() => Promise.reject(error));
+    expect(applied.objects).toEqual([]);
+    expect(applied.failure).toMatchObject({ condition: { status: 'False', reason: 'ChildRefused' }, error });
+    expect(applied.failure?.condition.message).toContain('configmaps "salt" is forbidden');
+    expect(applied.failure?.condition.message).not.toContain('abcdefghijkl');
   });
 });
 
-describe('warnOfRefusals', () => {
-  const refused = (reason: string, message: string): Settled<object> => ({
-    problem: { condition: { status: 'False', reason, message }, error: new Error(message) },
+describe('recordApplyFailures', () => {
+  const refused = (reason: string, message: string): Applied<object> => ({
+    objects: [],
+    failure: { condition: { status: 'False', reason, message }, error: new Error(message) },
   });
-  const warnings = (standing: readonly StandingCondition[], settled: Readonly<Record<string, Settled<object>>>) => {
+  const warnings = (standing: readonly Condition[], settled: Readonly<Record<string, Applied<object>>>) => {
     const told: string[] = [];
-    warnOfRefusals((_, reason, message) => void told.push(`${reason}: ${message}`), standing, settled);
+    recordApplyFailures((_, reason, message) => void told.push(`${reason}: ${message}`), standing, settled);
     return told;
   };
 
   it('warns of a name that is taken and of what the API server refused, and of nothing else', () => {
-    const settled = { A: refused('NotOwned', 'Service a'), B: refused('ChildRefused', 'quota'), C: { live: [] } };
+    const settled = { A: refused('NotOwned', 'Service a'), B: refused('ChildRefused', 'quota'), C: { objects: [] } };
     expect(warnings([], settled)).toEqual(['ErrResourceExists: Service a', 'ErrChildRefused: quota']);
   });
 
   it('does not warn again while the condition says the same', () => {
-    const standing: StandingCondition[] = [{ type: 'A', status: 'False', reason: 'NotOwned', message: 'Service a' }];
+    const standing: Condition[] = [{ type: 'A', status: 'False', reason: 'NotOwned', message: 'Service a' }];
     expect(warnings(standing, { A: refused('NotOwned', 'Service a') })).toEqual([]);
     expect(warnings(standing, { A: refused('NotOwned', 'Service b') })).toEqual(['ErrResourceExists: Service b']);
     expect(warnings(standing, { A: refused('ChildRefused', 'Service a') })).toEqual(['ErrChildRefused: Service a']);

@@ -1,12 +1,11 @@
 // A setting that is a secret, from its variable to what a controller's clients get. Excluded: where secrets are read
-// (test/clusters/secret-reader.test.ts) and a whole function (test/lambda/secret-settings.test.ts).
+// (test/clusters/auth/secret-reader.test.ts) and a whole function (test/lambda/secret-settings.test.ts).
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineController } from '../../src/core/controller.ts';
-import { defineResource } from '../../src/core/resource.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
 import { isSecret, type Secret, type SecretReference, secret } from '../../src/api/secret.ts';
 
-const kind = defineResource({
+const kind = defineKind({
   group: 'secret.example.com',
   version: 'v1',
   kind: 'Thing',
@@ -17,8 +16,7 @@ const kind = defineResource({
 
 function createWorld(setting = secret()) {
   const made: { token?: Secret | undefined } = {};
-  const controller = defineController(kind)({
-    name: 'thing',
+  const controller = kind.controller('thing', {
     settings: z.object({ TOKEN: setting.optional() }),
     clients: ({ TOKEN }) => {
       made.token = TOKEN;
@@ -60,7 +58,7 @@ describe('a setting that is a secret', () => {
   it('that was refused is forgotten', () => {
     const { controller, made, forgotten, reader } = createWorld();
     controller.start({ TOKEN: 'plant' }, reader);
-    made.token?.refused();
+    made.token?.invalidate();
     expect(forgotten).toMatchObject([{ secret: 'plant' }]);
   });
 
@@ -68,19 +66,18 @@ describe('a setting that is a secret', () => {
     const { controller, made, reader } = createWorld();
     controller.start({ TOKEN: '' }, reader);
     expect(made.token).toBeUndefined();
-    const strict = defineController(kind)({
-      name: 'strict',
+    const strict = kind.controller('strict', {
       settings: z.object({ TOKEN: secret() }),
       reconcile: async () => ({ status: {}, conditions: { Done: { status: 'True', reason: 'Done' } } }),
     });
     expect(() => strict.start({}, reader)).toThrow('TOKEN');
   });
 
-  it('says so where nothing gives out secrets', async () => {
+  it('read() fails with a clear error if no secret reader exists', async () => {
     const { controller, made } = createWorld();
     controller.start({ TOKEN: 'plant' });
     await expect(made.token?.read()).rejects.toThrow('secret "plant" was read where nothing gives out secrets');
-    made.token?.refused();
+    made.token?.invalidate();
   });
 
   it.each<[string, z.ZodType, boolean]>([
@@ -89,7 +86,7 @@ describe('a setting that is a secret', () => {
     ['a text', z.string(), false],
     ['an address', z.url(), false],
     ['a number', z.coerce.number(), false],
-  ])('is told from others: %s', (_, schema, expected) => {
+  ])('a secret setting is recognized: %s', (_, schema, expected) => {
     expect(isSecret(schema)).toBe(expected);
   });
 });

@@ -1,23 +1,23 @@
-// As much of AWS Lambda's and Systems Manager's wire as `outrigger doctor`, `pause` and `--stage` need: what is asked, answered from what a test
-// says is there. SQS is a real server of its own.
+// A fake of the AWS Lambda and Systems Manager requests that `outrigger doctor`, `pause` and `--stage` send. It
+// responds from the state that a test sets. SQS is a separate, real server.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import * as z from 'zod';
 
-/** What there is in the account; tests change it. */
+/** The state of the account; tests change it. */
 export type Account = {
   mappings: object[];
-  /** Undefined: the limit may not be read. */
+  /** Undefined: reading the limit is forbidden. */
   unreserved: number | undefined;
-  /** Entries of the clusters table, by their parameters' names. */
+  /** The entries of the clusters table, by the names of their parameters. */
   parameters: Record<string, string>;
 };
 
 /** Starts the services on a free port. */
 export async function startAwsServices(account: Account) {
   const server = createServer(async (request, response) => {
-    const [status, body] = await answer(account, request);
+    const [status, body] = await respond(account, request);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -36,7 +36,7 @@ const known = z.looseObject({ UUID: z.string() });
 
 const byName = z.looseObject({ Name: z.string().optional(), Path: z.string().optional() });
 
-async function answer(account: Account, request: IncomingMessage): Promise<readonly [number, object]> {
+async function respond(account: Account, request: IncomingMessage): Promise<readonly [number, object]> {
   const { url = '' } = request;
   if (request.method === 'PUT') {
     const { Enabled } = switched.parse(await json(request));

@@ -1,4 +1,4 @@
-// Only what `outrigger build` makes of a folder of functions: bundles that load, and refusals.
+// Only the bundles that `outrigger build` makes of a folder of functions, and its errors.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ async function call(name: string): Promise<unknown> {
 }
 
 describe('build', () => {
-  it('makes a module of each function, with its map, and one of the watcher', async () => {
+  it('build makes one module with a source map for each function, and one for the watcher', async () => {
     await write('functions/tree.ts', `export const handler = (): string => 'tree';`);
     await write('functions/fruit.ts', `export const handler = (): string => 'fruit';`);
     await build(root);
@@ -45,7 +45,7 @@ describe('build', () => {
     expect([await call('tree'), await call('fruit')]).toEqual(['tree', 'fruit']);
   });
 
-  it('bundles CommonJS that requires what Node brings', async () => {
+  it('build bundles CommonJS that requires a module of Node', async () => {
     await write('src/old.cjs', `exports.separator = require('path').sep;`);
     await write(
       'functions/tree.ts',
@@ -55,7 +55,7 @@ describe('build', () => {
     expect(await call('tree')).toBe('/');
   });
 
-  it('loads of node:http what is asked for, and not the client that comes with its WebSocket', async () => {
+  it('a bundle loads node:http without the client that Node adds for its WebSocket', async () => {
     await write('src/old.cjs', `exports.codes = require('http').STATUS_CODES;`);
     await write(
       'functions/tree.ts',
@@ -73,7 +73,7 @@ describe('build', () => {
     expect(stdout).not.toContain('undici');
   });
 
-  it('forgets the bundles of functions that are gone', async () => {
+  it('build deletes the bundles of removed functions', async () => {
     await write('functions/tree.ts', 'export const handler = () => 1;');
     await write('functions/old.ts', 'export const handler = () => 1;');
     await build(root);
@@ -82,22 +82,22 @@ describe('build', () => {
     expect((await readdir(path.join(root, 'dist'))).sort()).toEqual(['tree', 'watcher']);
   });
 
-  it('refuses a function that holds client-node, however it came in, and leaves the old bundles', async () => {
+  it('build rejects a function that imports client-node indirectly, and keeps the old bundles', async () => {
     await write('functions/tree.ts', `export const handler = () => 'old';`);
     await build(root);
     await write('src/far.ts', `export const load = async () => (await import('@kubernetes/client-node')).KubeConfig;`);
     await write('functions/tree.ts', `import { load } from '../src/far.ts'; export const handler = load;`);
-    await expect(build(root)).rejects.toThrow('functions/tree.ts would hold @kubernetes/client-node');
+    await expect(build(root)).rejects.toThrow('functions/tree.ts would contain @kubernetes/client-node');
     expect(await call('tree')).toBe('old');
   });
 
-  it('gives a WebSocket, as a file of its own, to the functions whose controllers run commands, and to no other', async () => {
+  it('build adds a WebSocket, in a file of its own, only to the functions of controllers that run commands', async () => {
     await mkdir(path.join(root, 'src/controllers'));
     await write('src/open.ts', `export const open = async () => typeof (await import('ws')).WebSocket;`);
     for (const name of ['tree', 'fruit', 'timers']) {
       await write(`functions/${name}.ts`, `import { open } from '../src/open.ts'; export const handler = open;`);
     }
-    const registry = `export const registry = [{ name: 'tree', declares: {} }, { name: 'fruit', declares: { exec: {} } }];`;
+    const registry = `export const registry = [{ name: 'tree', declaration: {} }, { name: 'fruit', declaration: { exec: {} } }];`;
     await write('src/controllers/registry.ts', registry);
     await build(root);
     const filesOf = async (name: string) => (await readdir(path.join(root, 'dist', name))).length;
@@ -106,14 +106,14 @@ describe('build', () => {
     expect(await filesOf('fruit')).toBeGreaterThan(2);
     await rm(path.join(root, 'node_modules'));
     expect(await call('fruit')).toBe('function');
-    // It goes by what the sources say now.
+    // The current sources are read, not the modules of this process.
     await symlink(path.join(source, 'node_modules'), path.join(root, 'node_modules'));
-    await write('src/controllers/registry.ts', registry.replace('declares: {} }', 'declares: { exec: {} } }'));
+    await write('src/controllers/registry.ts', registry.replace('declaration: {} }', 'declaration: { exec: {} } }'));
     await build(root);
     expect(await filesOf('tree')).toBeGreaterThan(2);
   });
 
-  it('fails with the place of what does not compile', async () => {
+  it('build fails with the file and line of a source that does not compile', async () => {
     await write('functions/tree.ts', 'export const handler = (;');
     await expect(build(root)).rejects.toThrow('functions/tree.ts:1');
   });

@@ -1,58 +1,183 @@
-// Only what `outrigger generate` does to a folder: writing, noticing, leaving alone.
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+// Only what `outrigger generate` does to a folder: which files it writes, reports, deletes and leaves alone.
+import { access, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { generate } from '../../src/cli/generate.ts';
-import { orchard } from '../generate/orchard.ts';
+import { loadProject } from '../../src/cli/project.ts';
 
 const crd = 'infra/kubernetes/generated/crd-trees.orchard.example.com.yaml';
+const treeFunction = 'functions/tree.ts';
+const ownFunction = 'export const handler = () => undefined;\n';
+const registryFile = 'src/controllers/registry.ts';
 let root: string;
+/** A first controller and one with a status slice, loaded from the folder as the command does it. */
+let registry: readonly ControllerDefinition[];
+let tree: readonly ControllerDefinition[];
+
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), 'outrigger-generate-'));
+  await symlink(path.resolve(import.meta.dirname, '../..'), path.join(root, 'repository'));
+  const fixture = '../../repository/test/generate/sample-registry.ts';
+  await writeText(
+    'src/controllers/tree.ts',
+    `import { fixtureRegistry } from '${fixture}';\nexport const [tree] = fixtureRegistry;\n`,
+  );
+  await writeText(
+    'src/controllers/pruner.ts',
+    `import { fixtureRegistry } from '${fixture}';\nexport default fixtureRegistry[1];\n`,
+  );
+  await writeText(
+    registryFile,
+    `import pruner from './pruner.ts';
+import { tree } from './tree.ts';
+export const registry = [tree, pruner];
+`,
+  );
+  ({ registry } = await loadProject(root));
+  tree = registry.slice(0, 1);
 });
 afterEach(() => rm(root, { recursive: true }));
 
-const check = () => generate(orchard, root, { check: true });
-const write = () => generate(orchard, root, { check: false });
+const check = (controllers = registry) => generate(controllers, root, { check: true });
+const write = (controllers = registry) => generate(controllers, root, { check: false });
+const functions = async () => (await readdir(path.join(root, 'functions'))).sort();
+const readText = async (file: string) => await readFile(path.join(root, file), 'utf8');
+async function writeText(file: string, text: string): Promise<void> {
+  await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+  await writeFile(path.join(root, file), text);
+}
 
 describe('generate', () => {
-  it('writes what is missing, and then finds nothing to do', async () => {
+  it('generate writes missing files, and a following --check finds no difference', async () => {
     expect(await write()).toContainEqual({ file: crd, what: 'missing' });
     expect(await check()).toEqual([]);
   });
 
-  it('says of every file that it is generated', async () => {
+  it('generate opens every manifest with a header that calls it generated', async () => {
     await write();
-    expect(await readFile(path.join(root, crd), 'utf8')).toMatch(/^# Generated from the registry/);
+    expect(await readText(crd)).toMatch(/^# Generated from the registry/);
   });
 
-  it('does not touch a file that is as it should be', async () => {
+  it('generate does not write a file that is up to date', async () => {
     await write();
     const before = await stat(path.join(root, crd));
     await write();
     expect((await stat(path.join(root, crd))).mtimeMs).toBe(before.mtimeMs);
   });
 
-  it('tells apart what is stale, missing and left over, and mends all three', async () => {
+  it('generate --check reports stale, missing and left-over files, and generate fixes all three', async () => {
     await write();
-    await writeFile(path.join(root, crd), 'stale');
+    await writeText(crd, 'stale');
     await rm(path.join(root, 'infra/kubernetes/generated/rbac.yaml'));
-    await writeFile(path.join(root, 'infra/kubernetes/generated/crd-old.yaml'), 'old');
+    await writeText('infra/kubernetes/generated/crd-old.yaml', 'old');
     const expected = [
       { file: crd, what: 'stale' },
       { file: 'infra/kubernetes/generated/rbac.yaml', what: 'missing' },
       { file: 'infra/kubernetes/generated/crd-old.yaml', what: 'left over' },
     ];
     expect(await check()).toEqual(expected);
-    expect(await readFile(path.join(root, crd), 'utf8')).toBe('stale');
+    expect(await readText(crd)).toBe('stale');
     expect(await write()).toEqual(expected);
     expect(await check()).toEqual([]);
   });
 
-  it('writes nothing at all when one kind cannot be generated', async () => {
-    const twice = [...orchard, ...orchard];
-    await expect(generate(twice, root, { check: false })).rejects.toThrow('there are two of that name');
-    expect(await readdir(root)).toEqual([]);
+  it('generate writes nothing when one kind cannot be generated', async () => {
+    await expect(write([...registry, ...registry])).rejects.toThrow('there are two of that name');
+    await expect(access(path.join(root, 'infra'))).rejects.toThrow('ENOENT');
+    await expect(access(path.join(root, 'functions'))).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('generate and functions', () => {
+  it('generate writes one function for each controller, timers.ts and resync.ts', async () => {
+    await write();
+    expect(await functions()).toEqual(['resync.ts', 'timers.ts', 'tree-pruner.ts', 'tree.ts']);
+    expect(await readText(treeFunction)).toBe(
+      '// Generated from the registry by npm run generate. Without this line the file is yours, and generate leaves it alone.\n' +
+        "import { createReconcileHandler } from 'outrigger/lambda';\n" +
+        "import { tree } from '../src/controllers/tree.ts';\n" +
+        '\nexport const handler = createReconcileHandler(tree);\n',
+    );
+    expect(await readText('functions/resync.ts')).toContain(
+      "import { registry } from '../src/controllers/registry.ts';",
+    );
+    expect(await readText('functions/timers.ts')).toContain('export const handler = createTimersHandler();');
+  });
+
+  it('a function imports a controller that is the default export of its module', async () => {
+    await write();
+    expect(await readText('functions/tree-pruner.ts')).toContain(
+      "import controller from '../src/controllers/pruner.ts';\n\nexport const handler = createReconcileHandler(controller);",
+    );
+  });
+
+  it('a function imports the handler as a file in the repository of Outrigger', async () => {
+    await writeText('src/outrigger.ts', '');
+    await write();
+    expect(await readText(treeFunction)).toContain("from '../src/lambda/reconcile-handler.ts'");
+    expect(await readText('functions/timers.ts')).toContain("from '../src/lambda/timers-handler.ts'");
+    expect(await readText('functions/resync.ts')).toContain("from '../src/lambda/resync-handler.ts'");
+  });
+
+  it('generate --check reports a missing function, and generate writes it', async () => {
+    await write();
+    await rm(path.join(root, treeFunction));
+    expect(await check()).toEqual([{ file: treeFunction, what: 'missing' }]);
+    await write();
+    expect(await check()).toEqual([]);
+  });
+
+  it('generate --check reports a generated function that was changed as stale, and generate rewrites it', async () => {
+    await write();
+    const fresh = await readText(treeFunction);
+    const changed = fresh.replace('createReconcileHandler(tree)', 'createReconcileHandler(other)');
+    expect(changed).not.toBe(fresh);
+    await writeText(treeFunction, changed);
+    expect(await check()).toEqual([{ file: treeFunction, what: 'stale' }]);
+    expect(await readText(treeFunction)).toBe(changed);
+    await write();
+    expect(await readText(treeFunction)).toBe(fresh);
+  });
+
+  it('generate leaves a function without the header alone, and --check does not report it', async () => {
+    const own = [treeFunction, 'functions/timers.ts', 'functions/nightly-report.ts'];
+    for (const file of own) await writeText(file, ownFunction);
+    await write();
+    expect(await check()).toEqual([]);
+    for (const file of own) expect(await readText(file), file).toBe(ownFunction);
+  });
+
+  it('generate --check reports the generated function of a removed controller, and generate deletes it', async () => {
+    await write();
+    const leftOver = { file: 'functions/tree-pruner.ts', what: 'left over' };
+    expect(await check(tree)).toContainEqual(leftOver);
+    expect(await functions()).toContain('tree-pruner.ts');
+    expect(await write(tree)).toContainEqual(leftOver);
+    expect(await functions()).toEqual(['resync.ts', 'timers.ts', 'tree.ts']);
+  });
+
+  it('generate keeps the function of a removed controller if it has no header', async () => {
+    await write();
+    await writeText('functions/tree-pruner.ts', ownFunction);
+    await write(tree);
+    expect(await readText('functions/tree-pruner.ts')).toBe(ownFunction);
+  });
+
+  it('generate names a controller that no module exports, and writes nothing', async () => {
+    await writeText(registryFile, "import { other } from './other.ts';\nexport const registry = [];\n");
+    await writeText('src/controllers/other.ts', 'export const other = 1;\n');
+    await expect(write()).rejects.toThrow(
+      'functions/tree.ts cannot be generated: src/controllers/registry.ts imports controller tree from no file that exports it',
+    );
+    await expect(access(path.join(root, 'infra'))).rejects.toThrow('ENOENT');
+  });
+
+  it('generate does not need the module of a controller whose function the author wrote', async () => {
+    await writeText(registryFile, 'export const registry = [];\n');
+    await writeText(treeFunction, ownFunction);
+    await write(tree);
+    expect(await readText(treeFunction)).toBe(ownFunction);
   });
 });

@@ -1,32 +1,32 @@
-// What an operator's commands find on one machine, without the machine: a state file, an SQS server and, where it is asked for, an
-// API server with the samples and their worlds. No function runs, so what is sent stays where it can be looked at.
+// A harness for an operator's commands: a state file, an SQS server, and an API server with samples and their
+// simulators. No function runs, so a sent message stays on its queue until a test reads it.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
-import { dlqCommand } from '../../src/cli/dlq.ts';
-import { releaseCommand } from '../../src/cli/release.ts';
-import { replayCommand } from '../../src/cli/replay.ts';
-import { statusCommand } from '../../src/cli/status.ts';
-import { registry } from '../../src/controllers/registry.ts';
-import { controllerDeadLetters, controllerQueue } from '../../src/core/names.ts';
-import { createClient } from '../../src/kube/client/client.ts';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
+import { detachCommand } from '../../src/cli/detach.ts';
+import { dlqCommand } from '../../src/cli/dlq.ts';
+import { replayCommand } from '../../src/cli/replay.ts';
+import { statusCommand } from '../../src/cli/status/status.ts';
+import { registry } from '../../src/controllers/registry.ts';
+import { controllerDeadLetterQueue, controllerQueue } from '../../src/core/names.ts';
 import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
-import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
-import { parseMessage } from '../../src/queue/message.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { startSimulators } from '../../src/simulators/registry.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 
 const { signal } = new AbortController();
-const commands = { dlq: dlqCommand, release: releaseCommand, replay: replayCommand, status: statusCommand };
+const commands = { dlq: dlqCommand, detach: detachCommand, replay: replayCommand, status: statusCommand };
 type Name = keyof typeof commands;
 
-/** Starts it for a test file; what is on the controllers' queues is gone after each test. */
+/** Starts the system for a test file. The controllers' queues are emptied after each test. */
 export function operatedSystem({ samples = [] }: { readonly samples?: readonly string[] } = {}) {
   const parts = new AsyncDisposableStack();
   const now: { queues?: TestQueues; server?: ApiServer; folder: string } = { folder: '' };
-  const there = <T>(part: T | undefined): T => {
+  const started = <T>(part: T | undefined): T => {
     if (part === undefined) throw new Error('not started');
     return part;
   };
@@ -36,12 +36,12 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
     parts.defer(() => queues.stop());
     const server = await startApiServer();
     parts.defer(() => server.close());
-    const { plant, pantry } = await startWorlds(parts);
+    const { plant, pantry } = await startSimulators(parts);
     const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-operate-'));
     parts.defer(() => rm(folder, { recursive: true }));
     Object.assign(now, { queues, server, folder });
 
-    const controllers = registry.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetters(name)]);
+    const controllers = registry.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]);
     const all = [...controllers, 'timers', 'timers-dlq', 'resync', 'resync-dlq'];
     await queues.create(...all);
     const state = {
@@ -50,7 +50,7 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
       queues: Object.fromEntries(all.map((name) => [name, `${queues.urlPrefix}${name}`])),
       watchers: [],
       functions: [],
-      worlds: { plant: plant.url, pantry: pantry.url },
+      simulators: { plant: plant.url, pantry: pantry.url },
     };
     await writeFile(path.join(folder, 'state.json'), JSON.stringify(state));
     const local = { server: server.url, access: { type: 'none' } };
@@ -59,32 +59,32 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
   }, 60_000);
   afterAll(async () => await parts.disposeAsync());
   afterEach(async () => {
-    const queues = there(now.queues);
-    for (const name of registry.flatMap((one) => [controllerQueue(one.name), controllerDeadLetters(one.name)])) {
+    const queues = started(now.queues);
+    for (const name of registry.flatMap((one) => [controllerQueue(one.name), controllerDeadLetterQueue(one.name)])) {
       if (queues.holds(name)) await queues.drain(name);
     }
   });
 
   return {
     get queues() {
-      return there(now.queues);
+      return started(now.queues);
     },
     get folder() {
       return now.folder;
     },
-    /** How many requests so far were no reads. */
+    /** The number of requests so far that were not reads. */
     writes: () =>
-      there(now.server)
+      started(now.server)
         .requests()
         .filter(({ method }) => method !== 'GET').length,
-    /** Takes what is on a controller's queue. */
+    /** Receives the messages on a controller's queue, and deletes them. */
     sentTo: async (controller: string) =>
-      (await there(now.queues).drain(controllerQueue(controller))).map(({ Body = '' }) => parseMessage(Body)),
+      (await started(now.queues).drain(controllerQueue(controller))).map(({ Body = '' }) => parseMessage(Body)),
     get apiServer() {
-      return there(now.server).url;
+      return started(now.server).url;
     },
     /** A client of the API server. */
-    client: () => createClient({ server: new URL(there(now.server).url) }),
+    client: () => createClient({ server: new URL(started(now.server).url) }),
     run: async (command: Name, ...argv: readonly string[]) =>
       await runHere(commands[command](), [...argv, ...(argv.includes('--folder') ? [] : ['--folder', now.folder])]),
   };
@@ -100,24 +100,24 @@ async function applySamples(server: ApiServer, samples: readonly string[]): Prom
   client.close();
 }
 
-/** Runs a command in this process: what it said, and the exit status that it chose. What a usage mistake says is here too. */
+/** Runs a command in this process, and returns its output and exit status, also for a usage error. */
 export async function runHere(
   command: Command,
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
 ) {
-  const said = { out: '', err: '' };
-  const listen = (stream: 'stdout' | 'stderr', to: 'out' | 'err') =>
+  const output = { out: '', err: '' };
+  const capture = (stream: 'stdout' | 'stderr', to: 'out' | 'err') =>
     vi.spyOn(process[stream], 'write').mockImplementation((text) => {
-      said[to] += text;
+      output[to] += text;
       return true;
     });
-  const spies = [listen('stdout', 'out'), listen('stderr', 'err')];
+  const spies = [capture('stdout', 'out'), capture('stderr', 'err')];
   const before = process.exitCode;
   for (const [name, value] of Object.entries({ QUEUE_URL_PREFIX: '', CLUSTERS: '', ...env })) vi.stubEnv(name, value);
   try {
     await command.parseAsync([...argv], { from: 'user' });
-    return { ...said, status: process.exitCode };
+    return { ...output, status: process.exitCode };
   } finally {
     vi.unstubAllEnvs();
     process.exitCode = before;

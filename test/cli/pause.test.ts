@@ -1,4 +1,4 @@
-// `outrigger pause` and `resume --stage` as a person runs them, against SQS and as much of Lambda as they ask.
+// `outrigger pause` and `resume --stage` as a person runs them, against SQS and a fake of Lambda.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pauseCommand, resumeCommand } from '../../src/cli/pause.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
@@ -36,8 +36,8 @@ async function runAt(command: typeof pauseCommand, ...argv: readonly string[]) {
   });
 }
 
-describe('a controller', () => {
-  it('is paused alone, and says where its messages wait', async () => {
+describe('pause and resume', () => {
+  it('pause disables the mapping of one controller, and names the queue in which its messages wait', async () => {
     const { out, status } = await runAt(pauseCommand, 'dinner', '--stage', 'dev');
     expect({ out, status }).toEqual({ out: 'dinner is paused: its messages wait in dinner.fifo\n', status: 0 });
     expect(account.mappings).toEqual([
@@ -47,38 +47,42 @@ describe('a controller', () => {
     ]);
   });
 
-  it('goes on', async () => {
+  it('resume enables the mapping of a paused controller', async () => {
     account.mappings = [mappingOf('dinner.fifo', 'Disabled')];
     expect(await runAt(resumeCommand, 'dinner', '--stage', 'dev')).toMatchObject({
-      out: 'dinner goes on\n',
+      out: 'dinner is resumed\n',
       status: 0,
     });
     expect(account.mappings).toEqual([mappingOf('dinner.fifo')]);
   });
 
-  it('that is so already stays so', async () => {
+  it('resume of a controller that is not paused changes nothing, and exits with 0', async () => {
     expect((await runAt(resumeCommand, 'dinner', '--stage', 'dev')).status).toBe(0);
     expect(account.mappings).toContainEqual(mappingOf('dinner.fifo'));
   });
 });
 
-describe('a mistake is one line that says what to do:', () => {
+describe('pause errors', () => {
   it.each([
     [
-      'a controller that is not there',
+      'an unknown controller',
       ['soup', '--stage', 'dev'],
-      'there is no controller "soup"; there are water-tank',
+      'there is no controller "soup"; the controllers are water-tank',
     ],
-    ['a stage that is not there', ['dinner', '--stage', 'none'], 'there is no queue outrigger-none-timers'],
-    ['nothing runs here', ['dinner', '--folder', 'nowhere'], 'start outrigger dev, or name a deployment with --stage'],
+    ['an unknown stage', ['dinner', '--stage', 'none'], 'there is no queue outrigger-none-timers'],
     [
-      'no function takes from its queue',
-      ['ingredient', '--stage', 'dev'],
-      'outrigger doctor says how to have one again',
+      'a folder in which nothing runs',
+      ['dinner', '--folder', 'nowhere'],
+      'start outrigger dev, or name a deployment with --stage',
     ],
-  ])('%s', async (_, argv, says) => {
+    [
+      'a controller whose queue no function receives from',
+      ['ingredient', '--stage', 'dev'],
+      'outrigger doctor prints how to restore it',
+    ],
+  ])('pause of %s prints one line with the next step, and exits with 1', async (_, argv, message) => {
     const { err, status } = await runAt(pauseCommand, ...argv);
-    expect(err.trimEnd().split('\n').at(-1)).toContain(says);
+    expect(err.trimEnd().split('\n').at(-1)).toContain(message);
     expect(err).not.toContain('    at ');
     expect(status).toBe(1);
     expect(account.mappings).toEqual([mappingOf('dinner.fifo'), mappingOf('foo.fifo'), mappingOf('timers')]);

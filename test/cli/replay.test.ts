@@ -1,4 +1,5 @@
-// `outrigger replay` as a person runs it: what it sends; and what a dry run of each sample prints, writes and sends (nothing).
+// `outrigger replay` as a person runs it: the message that it sends, and the output of a dry run of each sample, which
+// writes and sends nothing.
 import { describe, expect, it } from 'vitest';
 import { operatedSystem } from './operated-system.ts';
 
@@ -6,19 +7,19 @@ const system = operatedSystem({ samples: ['foo', 'water-tanks', 'dinner', 'memca
 const whole = (name: string) => `water-tank:local:watertanks.plant.example.com/default/${name}`;
 
 describe('replay', () => {
-  it('sends the key on the replay lane, each time anew', async () => {
+  it('replay sends the key as a command, with a new deduplication id each time', async () => {
     await system.run('replay', 'water-tank:default/north');
     const { out, status } = await system.run('replay', whole('north'), '--cluster', 'local');
     expect(out).toMatch(/^sent water-tank:local:watertanks\.plant\.example\.com\/default\/north \(\S+\)\n$/);
     expect(status).toBe(0);
     const sent = await system.sentTo('water-tank');
     expect(sent).toMatchObject([
-      { lane: 'replay', name: 'north' },
-      { lane: 'replay', cluster: 'local' },
+      { cause: { type: 'command' }, name: 'north' },
+      { cause: { type: 'command' }, cluster: 'local' },
     ]);
   });
 
-  it('--dry-run prints what the reconcile would write, and neither writes nor sends', async () => {
+  it('replay --dry-run prints the writes of the reconcile, and neither writes nor sends', async () => {
     const before = system.writes();
     const { out, status } = await system.run('replay', 'foo:default/example', '--dry-run');
     expect(out).toContain('create Deployment default/example-foo\n');
@@ -26,7 +27,7 @@ describe('replay', () => {
     expect(out).toContain('change Foo default/example (status)\n');
     expect(out).toContain('  + status.observedGeneration: 1\n');
     expect(out).toContain('event Normal Synced: Foo synced successfully\n');
-    expect(out.trimEnd().split('\n').at(-1)).toBe('then it is done');
+    expect(out.trimEnd().split('\n').at(-1)).toBe('the reconcile succeeds');
     expect(status).toBe(0);
     expect(system.writes()).toBe(before);
     expect(system.queues.holds('foo.fifo')).toBe(false);
@@ -36,7 +37,7 @@ describe('replay', () => {
     ['dinner:default/risotto', 'create Ingredient default/'],
     ['memcached-proxy:default/sharded-example', 'create ConfigMap default/'],
     ['bitcoin-network:default/my-network', 'create StatefulSet default/'],
-  ])('--dry-run of the new sample %s names its children, and all that follows', async (key, child) => {
+  ])('replay --dry-run of the new sample %s prints its children and its status', async (key, child) => {
     const before = system.writes();
     const { out, err } = await system.run('replay', key, '--dry-run');
     expect(out).toContain(child);
@@ -45,27 +46,27 @@ describe('replay', () => {
     expect(system.writes()).toBe(before);
   });
 
-  it('--dry-run ends before anything is changed outside the cluster', async () => {
+  it('replay --dry-run ends before the first change outside the cluster', async () => {
     const { out, status } = await system.run('replay', 'water-tank:default/north', '--dry-run');
     expect(out).toContain('  + metadata.finalizers: ["outrigger.dev/water-tank"]\n');
     expect(out).not.toContain('(status)');
     expect(out).toMatch(
-      /it would call PUT http:\S+\/inlet, which is not done here; what follows depends on the answer\n$/,
+      /it would call PUT http:\S+\/inlet, which a dry run does not do; the rest depends on the response\n$/,
     );
     expect(status).toBe(1);
   });
 });
 
-describe('a mistake is one line that says what to do, and exit status 1:', () => {
+describe('replay errors', () => {
   it.each([
-    [['water-tank:north'], 'a WaterTank lives in a namespace; write water-tank:NAMESPACE/north'],
-    [['foo:local:pods/default/x'], 'foo has nothing to do with pods.'],
+    [['water-tank:north'], 'WaterTank is namespaced; write water-tank:NAMESPACE/north'],
+    [['foo:local:pods/default/x'], 'foo neither reconciles nor watches pods.'],
     [
       ['foo:a/b', '--cluster', 'far', '--dry-run'],
       'cluster "far" is not in the clusters table; name one with --cluster',
     ],
-    [[whole('north'), '--cluster', 'far'], 'the key is in cluster local, and --cluster says far'],
-  ])('replay %j', async (argv, line) => {
+    [[whole('north'), '--cluster', 'far'], 'the key is in cluster local, and --cluster is far'],
+  ])('replay %j prints one line with the next step, and exits with 1', async (argv, line) => {
     const { err, status } = await system.run('replay', ...argv);
     expect(err.trimEnd().split('\n').at(-1)).toContain(line);
     expect(err).not.toContain('    at ');

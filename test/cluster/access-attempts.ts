@@ -1,14 +1,14 @@
-// Everything that could be asked of an API server: each verb on each resource and subresource that it serves. Whoever comes is
-// told what it got through to; the rest was answered with 403. Nothing is written: every write is a dry run.
+// Every possible request to an API server: each verb on each resource and subresource that it serves. The result is the
+// list of requests that were not rejected with 403. Nothing is written: every write is a dry run.
 import * as z from 'zod';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 
-/** Something to be asked for, and how it is asked for. */
+/** A possible request and its name. */
 export type Attempt = { readonly what: string; readonly request: KubeRequest };
 
-/** One object or collection: where it is, and how it is called in an attempt's name. */
+/** One object or collection: its path, and its label in the attempt's name. */
 type Target = { readonly label: string; readonly collection: string; readonly name: string };
 
 const discovery = z.object({
@@ -35,10 +35,10 @@ const contentType = 'application/merge-patch+json';
 const dryRun = { dryRun: 'All' };
 
 /**
- * Lists what could be asked for, in namespace `default`, of objects that are called `nobody`; names are like `get group/resource` and
- * `patch group/resource/status`.
+ * Lists the possible requests, in namespace `default`, for objects with the name `missing`; names are like `get
+ * group/resource` and `patch group/resource/status`.
  */
-export async function everyAttempt(admin: KubeClient): Promise<readonly Attempt[]> {
+export async function listAttempts(admin: KubeClient): Promise<readonly Attempt[]> {
   const roots = ['/api', '/apis'].map(async (path) => {
     const { body } = await admin.request({ method: 'GET', path, accept: asDiscovery });
     return discovery.parse(body).items.flatMap(({ metadata, versions }) => {
@@ -48,11 +48,11 @@ export async function everyAttempt(admin: KubeClient): Promise<readonly Attempt[
           const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
           const label = `${group}/${resource}`;
           const collection = `${base}${scope === 'Namespaced' ? '/namespaces/default' : ''}/${resource}`;
-          // That of finalizers is served for no kind, and asked for all the same: RBAC alone knows it.
+          // No kind serves the subresource finalizers, but RBAC knows it, so it is included.
           const below = new Set(['finalizers', ...subresources.map(({ subresource }) => subresource)]);
           return [
-            ...attemptsOn({ label, collection, name: 'nobody' }),
-            ...[...below].flatMap((one) => attemptsBelow(`${label}/${one}`, `${collection}/nobody/${one}`)),
+            ...attemptsFor({ label, collection, name: 'missing' }),
+            ...[...below].flatMap((one) => attemptsBelow(`${label}/${one}`, `${collection}/missing/${one}`)),
             ...(scope === 'Namespaced' ? attemptsAcross(label, `${base}/${resource}`) : []),
           ];
         }),
@@ -62,8 +62,8 @@ export async function everyAttempt(admin: KubeClient): Promise<readonly Attempt[
   return (await Promise.all(roots)).flat();
 }
 
-/** Every verb on a collection and one object in it. */
-export function attemptsOn({ label, collection, name }: Target): readonly Attempt[] {
+/** Every verb on a collection and on one object in it. */
+export function attemptsFor({ label, collection, name }: Target): readonly Attempt[] {
   const object = `${collection}/${name}`;
   return [
     { what: `get ${label}`, request: { method: 'GET', path: object } },
@@ -88,32 +88,32 @@ function attemptsBelow(label: string, path: string): readonly Attempt[] {
 }
 
 function attemptsAcross(label: string, collection: string): readonly Attempt[] {
-  return attemptsOn({ label: `${label} everywhere`, collection, name: '' }).filter(({ what }) =>
+  return attemptsFor({ label: `${label} everywhere`, collection, name: '' }).filter(({ what }) =>
     /^(list|watch)/.test(what),
   );
 }
 
-const atOnce = 6;
+const concurrency = 6;
 
-/** Tries everything as somebody, and returns what was not answered with 403. */
-export async function allowedOf(connection: Connection, attempts: readonly Attempt[]): Promise<readonly string[]> {
+/** Sends all requests as one user, and returns the names of those that were not rejected with 403. */
+export async function findAllowed(connection: Connection, attempts: readonly Attempt[]): Promise<readonly string[]> {
   const client = createClient(connection);
   const next = attempts.values();
   const allowed: string[] = [];
-  const lane = async () => {
-    for (const { what, request } of next) if (await getsThrough(client, request)) allowed.push(what);
+  const worker = async () => {
+    for (const { what, request } of next) if (await isAllowed(client, request)) allowed.push(what);
   };
   try {
-    await Promise.all(Array.from({ length: atOnce }, lane));
+    await Promise.all(Array.from({ length: concurrency }, worker));
   } finally {
     client.close();
   }
   return allowed.sort();
 }
 
-async function getsThrough(client: KubeClient, request: KubeRequest): Promise<boolean> {
+async function isAllowed(client: KubeClient, request: KubeRequest): Promise<boolean> {
   try {
-    // Of a watch, which goes on, only the headers matter.
+    // A watch does not end; its response headers are enough.
     (await client.stream(request)).close();
     return true;
   } catch (error) {

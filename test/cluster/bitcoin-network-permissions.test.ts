@@ -1,20 +1,21 @@
-// BitcoinNetwork with real nodes: kube-apiserver with OwnerReferencesPermissionEnforcement, kube-controller-manager, and a kubelet that
-// runs btcd in its pods. Each controller comes as the user that the generated roles make of it; and what these may not.
+// BitcoinNetwork with real nodes: kube-apiserver with OwnerReferencesPermissionEnforcement, kube-controller-manager,
+// and a kubelet that runs btcd in its Pods. Each controller acts as the user of its generated roles. Also: what these
+// users are not allowed to do.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bitcoinCli } from '../../src/controllers/bitcoin-network/children.ts';
-import { existingKind } from '../../src/core/kind.ts';
 import { controllerIdentity, systemNamespace } from '../../src/core/names.ts';
 import { createClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
-import { exec } from '../../src/kube/exec.ts';
+import { exec } from '../../src/kube/client/exec.ts';
 import { getObject } from '../../src/kube/client/read.ts';
+import { Pod } from '../../src/kubernetes.ts';
 import { bitcoinPrograms } from '../../tools/bitcoin-node/bitcoin-programs.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { startKubelet } from '../../tools/kubelet/kubelet.ts';
 import { bitcoinNetworkWorkloadCases } from '../statements/bitcoin-network-workload-cases.ts';
+import { hasAccess } from './can-i.ts';
 import { createKubectl } from './kubectl.ts';
-import { may } from './can-i.ts';
 
 const names = ['bitcoin-network', 'bitcoin-peers'];
 const plane = await startControlPlane({
@@ -25,7 +26,7 @@ const plane = await startControlPlane({
 const admin = createClient(plane.connection());
 const programs = await bitcoinPrograms();
 const namespaces = new Set<string>();
-const kubelet = await startKubelet(admin, { takes: (namespace) => namespaces.has(namespace), programs });
+const kubelet = await startKubelet(admin, { acceptsNamespace: (namespace) => namespaces.has(namespace), programs });
 afterAll(async () => {
   await kubelet.close();
   admin.close();
@@ -33,13 +34,12 @@ afterAll(async () => {
 });
 beforeAll(async () => {
   const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  await kubectl.say(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
+  await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
   await kubectl.close();
 });
 
 const connections = new Map(names.map((name) => [name, plane.connection(controllerIdentity(name))]));
 const connection = plane.connection();
-const pods = existingKind<{ readonly status?: { readonly podIP?: string } }>({ group: '', version: 'v1', kind: 'Pod' });
 
 bitcoinNetworkWorkloadCases({
   connect: () => connection,
@@ -47,7 +47,7 @@ bitcoinNetworkWorkloadCases({
   open: (namespace) => namespaces.add(namespace),
   setReady: kubelet.setReady,
   async forget(pod) {
-    const { status } = pods.read((await getObject(admin, pods, pod)) ?? {});
+    const { status } = Pod.read((await getObject(admin, Pod, pod)) ?? {});
     const before = programs.pid(status?.podIP ?? '');
     if (before === undefined) throw new Error(`no btcd runs for ${pod.name}`);
     process.kill(before, 'SIGKILL');
@@ -55,7 +55,7 @@ bitcoinNetworkWorkloadCases({
   },
 });
 
-describe('B30: the rights of BitcoinNetwork’s controllers', () => {
+describe('B30: the permissions of BitcoinNetwork’s controllers', () => {
   const as = (name: string): Connection => connections.get(name) ?? connection;
   const workloads = { group: 'apps', resource: 'statefulsets' };
   const status = { group: 'bitcoin.example.com', resource: 'bitcoinnetworks', subresource: 'status' };
@@ -76,11 +76,11 @@ describe('B30: the rights of BitcoinNetwork’s controllers', () => {
     ['bitcoin-peers', { verb: 'delete', resource: 'pods' }, false],
     ['bitcoin-peers', { verb: 'get', resource: 'pods', subresource: 'log' }, false],
     ['bitcoin-peers', { verb: 'create', resource: 'pods', subresource: 'proxy' }, false],
-  ])('B22, B30: %s: %o is %s', async (name, attributes, expected) => {
-    expect(await may(as(name), attributes)).toBe(expected);
+  ])('B22, B30: access of %s to %o is %s', async (name, attributes, expected) => {
+    expect(await hasAccess(as(name), attributes)).toBe(expected);
   });
 
-  describe('in a pod with a node', () => {
+  describe('exec in a pod with a node', () => {
     const pod = { namespace: 'default', name: 'lone-sts-0' };
     const container = 'lone-sts-ctr';
     beforeAll(async () => {
@@ -89,18 +89,18 @@ describe('B30: the rights of BitcoinNetwork’s controllers', () => {
       const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name: pod.name }, spec: { containers } };
       await admin.request({ method: 'POST', path: '/api/v1/namespaces/default/pods', body });
       const info = { container, command: [...bitcoinCli, 'getnetworkinfo'] };
-      const answers = async () => (await exec(admin, pod, info)).exitCode;
-      for (const giveUpAt = Date.now() + 60_000; (await answers().catch(() => 1)) !== 0; ) {
-        if (Date.now() > giveUpAt) throw new Error('the node never answered');
+      const exitStatus = async () => (await exec(admin, pod, info)).exitCode;
+      for (const deadline = Date.now() + 60_000; (await exitStatus().catch(() => 1)) !== 0; ) {
+        if (Date.now() > deadline) throw new Error('the node did not respond');
       }
     });
-    /** The exit code, or what the API server answered. */
+    /** Returns the exit status, or the status of the API server's error. */
     async function run(into: string, command: readonly string[]): Promise<string> {
       const client = createClient(as('bitcoin-peers'));
       try {
         return `exit status ${(await exec(client, pod, { container: into, command })).exitCode}`;
       } catch (error) {
-        if (error instanceof ApiError) return `refused with ${error.status}`;
+        if (error instanceof ApiError) return `rejected with ${error.status}`;
         throw error;
       } finally {
         client.close();
@@ -110,12 +110,12 @@ describe('B30: the rights of BitcoinNetwork’s controllers', () => {
     it.each([
       ['the list', container, [...bitcoinCli, 'getaddednodeinfo'], 'exit status 0'],
       ['an address', container, [...bitcoinCli, 'addnode', '127.0.0.9', 'add'], 'exit status 0'],
-      ['a shell', container, ['sh', '-c', 'env'], 'refused with 422'],
-      ['the credentials', container, ['cat', '/bitcoin.conf'], 'refused with 422'],
-      ['the end of the node', container, [...bitcoinCli, 'stop'], 'refused with 422'],
-      ['another configuration', container, [bitcoinCli[0], '-conf=/x', 'getaddednodeinfo'], 'refused with 422'],
-      ['another container', 'sidecar', [...bitcoinCli, 'getaddednodeinfo'], 'refused with 422'],
-    ])('B30: bitcoin-peers that asks for %s in %s: %j is %s', async (_, into, command, expected) => {
+      ['a shell', container, ['sh', '-c', 'env'], 'rejected with 422'],
+      ['the credentials', container, ['cat', '/bitcoin.conf'], 'rejected with 422'],
+      ['the end of the node', container, [...bitcoinCli, 'stop'], 'rejected with 422'],
+      ['another configuration', container, [bitcoinCli[0], '-conf=/x', 'getaddednodeinfo'], 'rejected with 422'],
+      ['another container', 'sidecar', [...bitcoinCli, 'getaddednodeinfo'], 'rejected with 422'],
+    ])('B30: exec of bitcoin-peers for %s in %s: %j ends with %s', async (_, into, command, expected) => {
       expect(await run(into, command)).toBe(expected);
     });
   });

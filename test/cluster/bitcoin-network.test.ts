@@ -1,4 +1,4 @@
-// BitcoinNetwork on the real kube-apiserver with its controller-manager: what the garbage collector takes along.
+// BitcoinNetwork on the real kube-apiserver with its controller manager: garbage collection.
 import { inject } from 'vitest';
 import '../../tools/control-plane/global-setup.ts';
 import { bitcoinNetworkCascadeCases } from '../statements/bitcoin-network-cascade-cases.ts';

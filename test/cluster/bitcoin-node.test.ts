@@ -1,5 +1,5 @@
-// Real Bitcoin nodes in pods of the real control plane: a btcd for each pod, reached by `pods/exec` alone. What a controller makes of
-// them is elsewhere.
+// Real Bitcoin nodes in pods of the real control plane: a btcd for each pod, reached only by `pods/exec`. The
+// controllers are tested elsewhere.
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { bitcoinPrograms } from '../../tools/bitcoin-node/bitcoin-programs.ts';
 import { type BitcoinPeer, bitcoinNodeCases } from '../../tools/bitcoin-node/node-cases.ts';
@@ -8,7 +8,7 @@ import { createWire } from '../conformance/wire.ts';
 import '../../tools/control-plane/global-setup.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { startKubelet } from '../../tools/kubelet/kubelet.ts';
-import { openTheatre, statusOf, type Theatre } from '../simulators/workloads/workloads-harness.ts';
+import { type NamespaceFixture, openNamespaceFixture, statusOf } from '../simulators/workloads/workloads-harness.ts';
 import { execOverWire } from '../support/exec-wire.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
@@ -19,7 +19,7 @@ const programs = await bitcoinPrograms();
 const ours = new Set<string>();
 const kubelet = await startKubelet(client, {
   nodeName: 'bitcoin-node-test',
-  takes: (namespace) => ours.has(namespace),
+  acceptsNamespace: (namespace) => ours.has(namespace),
   programs,
 });
 let closed = false;
@@ -31,14 +31,14 @@ async function close(): Promise<void> {
 }
 afterAll(close);
 
-let at: Theatre;
-const namespaceOf = (theatre: Theatre): string => theatre.path('pods').split('/')[4] ?? '';
+let fixture: NamespaceFixture;
+const namespaceOf = (fixture: NamespaceFixture): string => fixture.path('pods').split('/')[4] ?? '';
 beforeEach(async () => {
-  at = await openTheatre({ wire });
-  ours.add(namespaceOf(at));
+  fixture = await openNamespaceFixture({ wire });
+  ours.add(namespaceOf(fixture));
 });
-// The nodes of a case that is over would only take the machine from the next one.
-afterEach(() => wire.remove(`/api/v1/namespaces/${namespaceOf(at)}`));
+// Nodes of a finished case would only slow down the next one.
+afterEach(() => wire.remove(`/api/v1/namespaces/${namespaceOf(fixture)}`));
 
 const labels = { app: 'net' };
 const cli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'];
@@ -51,23 +51,26 @@ const isReady = (pod: Body | undefined) =>
   pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 const ipOf = (pod: Body | undefined): string => String(statusOf(pod).podIP);
 
-/** A StatefulSet of nodes, Ready. */
+/** Creates a StatefulSet of nodes and waits until they are Ready. */
 async function network(replicas: number): Promise<readonly Body[]> {
   const template = { metadata: { labels }, spec: { containers: [container] } };
   const spec = { replicas, serviceName: 'net', selector: { matchLabels: labels }, template };
-  await at.make('statefulsets', { metadata: { name: 'net-sts' }, spec: { ...spec, podManagementPolicy: 'Parallel' } });
-  return at.until('pods', (all) => all.length === replicas && all.every(isReady));
+  await fixture.make('statefulsets', {
+    metadata: { name: 'net-sts' },
+    spec: { ...spec, podManagementPolicy: 'Parallel' },
+  });
+  return fixture.until('pods', (all) => all.length === replicas && all.every(isReady));
 }
 
 function peer(pod: Body | undefined): BitcoinPeer {
-  const path = `${at.path('pods')}/${pod?.metadata?.name}`;
+  const path = `${fixture.path('pods')}/${pod?.metadata?.name}`;
   return {
     ip: ipOf(pod),
     async cli(...args) {
-      const { stdout, stderr, ending } = await execOverWire(server, path, ['/usr/local/bin/bitcoin-cli', ...args]);
-      expect(ending).toBeDefined();
-      const said = JSON.stringify(ending);
-      return { stdout, stderr, exitCode: Number(/"ExitCode","message":"(\d+)"/.exec(said)?.[1] ?? 0) };
+      const { stdout, stderr, status } = await execOverWire(server, path, ['/usr/local/bin/bitcoin-cli', ...args]);
+      expect(status).toBeDefined();
+      const statusText = JSON.stringify(status);
+      return { stdout, stderr, exitCode: Number(/"ExitCode","message":"(\d+)"/.exec(statusText)?.[1] ?? 0) };
     },
   };
 }
@@ -82,11 +85,11 @@ function isAlive(pid: number): boolean {
 }
 const pidOf = (pod: Body | undefined): number => {
   const pid = programs.pid(ipOf(pod));
-  if (pid === undefined) throw new Error(`no btcd at ${ipOf(pod)}`);
+  if (pid === undefined) throw new Error(`no btcd runs at ${ipOf(pod)}`);
   return pid;
 };
 
-describe('a real node', () => {
+describe('a real Bitcoin node', () => {
   bitcoinNodeCases({
     async start() {
       const [one, other] = await network(2);
@@ -94,38 +97,38 @@ describe('a real node', () => {
     },
   });
 
-  it('B13a: that dies comes back Ready at its address, and knows nobody', async () => {
+  it('B13a: a killed Bitcoin node becomes Ready again at its address, with an empty list', async () => {
     const [one, other] = await network(2);
     const [a, b] = [peer(one), peer(other)];
     expect(await a.cli('addnode', b.ip, 'add')).toMatchObject({ exitCode: 0 });
     const before = pidOf(one);
     process.kill(before, 'SIGKILL');
     const restarted = (pod: Body | undefined) => JSON.stringify(statusOf(pod)).includes('"restartCount":1');
-    const [after] = await at.until('pods', ([pod]) => restarted(pod) && isReady(pod));
+    const [after] = await fixture.until('pods', ([pod]) => restarted(pod) && isReady(pod));
     expect(ipOf(after)).toBe(a.ip);
     expect(pidOf(after)).not.toBe(before);
     expect(await a.cli('getaddednodeinfo')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
   });
 
-  it('B12: that restarts elsewhere has another address, where it answers', async () => {
+  it('B12: a Bitcoin node that restarts with another address responds there', async () => {
     const [one] = await network(1);
-    const key = { namespace: namespaceOf(at), name: one?.metadata?.name ?? '' };
+    const key = { namespace: namespaceOf(fixture), name: one?.metadata?.name ?? '' };
     await kubelet.restart(key, { readdressed: true });
-    const [after] = await at.until('pods', ([pod]) => isReady(pod));
+    const [after] = await fixture.until('pods', ([pod]) => isReady(pod));
     expect(ipOf(after)).not.toBe(ipOf(one));
     expect(await peer(after).cli('getaddednodeinfo')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
     expect(programs.pid(ipOf(one))).toBeUndefined();
   });
 
-  it('ends with its pod', async () => {
+  it('a Bitcoin node is stopped with its pod', async () => {
     const [one] = await network(1);
     const pid = pidOf(one);
-    await wire.remove(`${at.path('statefulsets')}/net-sts`);
-    await at.until('pods', (all) => all.length === 0);
+    await wire.remove(`${fixture.path('statefulsets')}/net-sts`);
+    await fixture.until('pods', (all) => all.length === 0);
     expect(isAlive(pid)).toBe(false);
   });
 
-  it('ends with the kubelet', async () => {
+  it('a Bitcoin node is stopped with the kubelet', async () => {
     const pids = (await network(2)).map(pidOf);
     expect(pids.map(isAlive)).toEqual([true, true]);
     await close();

@@ -1,7 +1,7 @@
-// BitcoinNetwork's peers on a real kube-apiserver alone: the test makes the pods, and a kubelet that has none of its own leads commands
-// in them to nodes that are a list each, and can be made to fail. Real nodes are bitcoin-network-rights.test.ts.
+// BitcoinNetwork's peers on a real kube-apiserver only: the test creates the pods, and a kubelet without pods of its
+// own runs their commands on simulated nodes, which can have faults. Real nodes: bitcoin-network-permissions.test.ts.
 import { afterAll, expect, it } from 'vitest';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
@@ -16,7 +16,7 @@ const nodes = createBitcoinNodes();
 const plane = await startControlPlane();
 const connection = plane.connection();
 const admin = createClient(connection);
-// Which address a pod has is for the test to say; its node is known by its name.
+// The test sets the addresses of pods; their nodes are identified by name.
 const kubelet = await serveExec(
   () => ({ ip: '', image: 'christianb93/bitcoind:v1.0' }),
   ({ ip: _, ...request }) => nodes.execute(request),
@@ -30,16 +30,16 @@ afterAll(async () => {
   await plane.stop();
 });
 
-const stage = { connect: () => connection, nodes, nodeName };
-bitcoinPeersCases(stage);
-bitcoinPeersFailureCases(stage);
+const fixture = { connect: () => connection, nodes, nodeName };
+bitcoinPeersCases(fixture);
+bitcoinPeersFailureCases(fixture);
 
 it.each([
   'not an address',
   '10.1.0.3:18444',
   '-rpcconnect=203.0.113.1',
   '010.1.0.3',
-])('pod.status.podIP %s: is refused by the API server already', async (ip) => {
+])('the API server rejects pod.status.podIP %s', async (ip) => {
   const system = await startSystem(connection);
   try {
     const bitcoin = createBitcoin(system, { nodeName });

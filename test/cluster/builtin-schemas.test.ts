@@ -1,5 +1,6 @@
-// The schemas and protobuf field numbers of the built-in kinds that the in-memory API server carries: written from what a real
-// kube-apiserver publishes and from Kubernetes' own .proto files, and compared with them on every run. After an upgrade of Kubernetes, `--update` writes them anew.
+// The schemas and protobuf field numbers of the built-in kinds that the in-memory API server has: written from the
+// OpenAPI document of a real kube-apiserver and from Kubernetes' .proto files, and compared with them on every run.
+// After an upgrade of Kubernetes, `--update` rewrites them.
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { expect, inject, it } from 'vitest';
 import '../../tools/control-plane/global-setup.ts';
 import { createWire } from '../conformance/wire.ts';
 
-const GROUPS = [
+const groupKinds = [
   ...[
     'api/v1',
     'apis/apps/v1',
@@ -18,11 +19,11 @@ const GROUPS = [
   ],
   ...['apis/rbac.authorization.k8s.io/v1', 'apis/admissionregistration.k8s.io/v1', 'apis/apiextensions.k8s.io/v1'],
 ];
-const CORE = ['Namespace', 'ConfigMap', 'Secret', 'Service', 'ServiceAccount', 'Event', 'Pod'];
-const RBAC = ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding'];
-const KINDS = [
-  ...CORE.map((kind) => `io.k8s.api.core.v1.${kind}`),
-  ...RBAC.map((kind) => `io.k8s.api.rbac.v1.${kind}`),
+const coreKinds = ['Namespace', 'ConfigMap', 'Secret', 'Service', 'ServiceAccount', 'Event', 'Pod'];
+const rbacKinds = ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding'];
+const schemaKinds = [
+  ...coreKinds.map((kind) => `io.k8s.api.core.v1.${kind}`),
+  ...rbacKinds.map((kind) => `io.k8s.api.rbac.v1.${kind}`),
   ...['Deployment', 'ReplicaSet', 'StatefulSet'].map((kind) => `io.k8s.api.apps.v1.${kind}`),
   'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy',
   'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding',
@@ -34,38 +35,39 @@ const KINDS = [
   'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions',
 ];
 
-// What needs no copy: prose (a kind's own first sentence stays, for `explain`), zero values as defaults, and what is ours to say.
-const DROPPED = ['x-kubernetes-group-version-kind', 'x-kubernetes-unions', 'x-kubernetes-patch-strategy'];
-const HEADER = `// The schemas of the built-in kinds, one line each, as kube-apiserver publishes them at /openapi/v3 (Apache-2.0, The Kubernetes
+// Omitted: descriptions (except a kind's first sentence, for `explain`), zero values as defaults, and fields that our
+// server sets itself.
+const omitted = ['x-kubernetes-group-version-kind', 'x-kubernetes-unions', 'x-kubernetes-patch-strategy'];
+const header = `// The schemas of the built-in kinds, one line each, as kube-apiserver publishes them at /openapi/v3 (Apache-2.0, The Kubernetes
 // Authors), without prose. Written by test/cluster/builtin-schemas.test.ts; do not edit.
 
 /** Each line: a schema's name in OpenAPI, a space, and the schema as JSON. A \`$ref\` is such a name. */
 export const builtinSchemas: readonly string[] = [
 `;
 
-const NUMBERS_HEADER = `// The protobuf field numbers of built-in kinds, one message each, as Kubernetes' .proto files give them (Apache-2.0, The Kubernetes
+const numbersHeader = `// The protobuf field numbers of built-in kinds, one message each, as Kubernetes' .proto files give them (Apache-2.0, The Kubernetes
 // Authors). Written by test/cluster/builtin-schemas.test.ts; do not edit.
 
 /** Each line: a message's name in OpenAPI, then \`number:field\`, with \`>message\` where the field is inlined in JSON. */
 export const builtinFieldNumbers: readonly string[] = [
 `;
-const PROTO_MODULES = ['k8s.io/api', 'k8s.io/apimachinery'];
+const protoModules = ['k8s.io/api', 'k8s.io/apimachinery'];
 
-it('the built-in schemas and field numbers are those of Kubernetes', async () => {
+it('the schemas and field numbers of the built-in kinds are those of Kubernetes', async () => {
   const chosen = await chooseSchemas();
-  const lines = [...chosen].sort(byName).map(([name, json]) => `  ${quoted(`${name} ${json}`)},\n`);
-  const folder = '../../src/local/api-server/schema';
-  await expect(`${HEADER}${lines.join('')}];\n`).toMatchFileSnapshot(`${folder}/builtin-schemas.ts`);
-  const numbers = fieldNumbers(chosen).map((line) => `  ${quoted(line)},\n`);
-  await expect(`${NUMBERS_HEADER}${numbers.join('')}];\n`).toMatchFileSnapshot(`${folder}/builtin-field-numbers.ts`);
+  const lines = [...chosen].sort(byName).map(([name, json]) => `  ${quote(`${name} ${json}`)},\n`);
+  const folder = '../../src/apiserver/schema';
+  await expect(`${header}${lines.join('')}];\n`).toMatchFileSnapshot(`${folder}/builtin-schemas.ts`);
+  const numbers = fieldNumbers(chosen).map((line) => `  ${quote(line)},\n`);
+  await expect(`${numbersHeader}${numbers.join('')}];\n`).toMatchFileSnapshot(`${folder}/builtin-field-numbers.ts`);
 });
 
-/** Returns the schemas of the kinds, and all they refer to, as JSON by their names. */
+/** Returns the schemas of the kinds, and all referenced schemas, as JSON by name. */
 async function chooseSchemas(): Promise<Map<string, string>> {
   const { url, ca, adminToken } = inject('controlPlane');
   const wire = createWire({ url, ca, token: adminToken });
   const published: Record<string, unknown> = {};
-  for (const group of GROUPS) {
+  for (const group of groupKinds) {
     const { text } = await wire.get(`/openapi/v3/${group}`);
     const { components }: { components: { schemas: Record<string, unknown> } } = JSON.parse(text);
     Object.assign(published, components.schemas);
@@ -74,11 +76,11 @@ async function chooseSchemas(): Promise<Map<string, string>> {
   const choose = (name: string): void => {
     if (chosen.has(name)) return;
     chosen.set(name, '');
-    const schema = terse(published[name], { kind: KINDS.includes(name) });
+    const schema = reduceSchema(published[name], { kind: schemaKinds.includes(name) });
     chosen.set(name, JSON.stringify(schema));
     for (const [, target] of JSON.stringify(schema).matchAll(/"\$ref":"([^"]+)"/g)) if (target) choose(target);
   };
-  for (const kind of KINDS) choose(kind);
+  for (const kind of schemaKinds) choose(kind);
   return chosen;
 }
 
@@ -86,7 +88,7 @@ function byName([a]: [string, string], [b]: [string, string]): number {
   return a < b ? -1 : 1;
 }
 
-/** Returns a line for every message of the schemas, and for those that their fields inline. */
+/** Returns a line for every message of the schemas, and for messages that their fields inline. */
 function fieldNumbers(chosen: ReadonlyMap<string, string>): string[] {
   const messages = readMessages();
   const lines = new Map<string, string>();
@@ -106,18 +108,18 @@ function fieldNumbers(chosen: ReadonlyMap<string, string>): string[] {
   return [...lines.values()].sort();
 }
 
-interface ProtoField {
+type ProtoField = {
   readonly number: string;
   readonly field: string;
-  /** The name of its message, where it has one. */
+  /** The name of its message, if it has one. */
   readonly message: string;
-}
+};
 
 /** Reads the .proto files of Kubernetes' modules. */
 function readMessages(): Map<string, readonly ProtoField[]> {
   const messages = new Map<string, readonly ProtoField[]>();
-  for (const module of PROTO_MODULES) {
-    const cwd = join(import.meta.dirname, '../control-plane');
+  for (const module of protoModules) {
+    const cwd = join(import.meta.dirname, '../../tools/control-plane');
     const folder = execFileSync('go', ['list', '-m', '-f', '{{.Dir}}', module], { cwd, encoding: 'utf8' }).trim();
     for (const file of globSync('**/generated.proto', { cwd: folder })) {
       const text = readFileSync(join(folder, file), 'utf8');
@@ -143,27 +145,31 @@ function openName(name: string): string {
   return name.replace(/^k8s\.io\./, 'io.k8s.');
 }
 
-/** Returns a schema without what the in-memory server has no use for. `names` says that keys are field names, not keywords. */
-function terse(value: unknown, { kind = false, names = false } = {}): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => terse(item));
+/**
+ * Returns a schema without the parts that the in-memory server does not use. `names`: the keys are field names, not
+ * keywords.
+ */
+function reduceSchema(value: unknown, { kind = false, names = false } = {}): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => reduceSchema(item));
   if (typeof value !== 'object' || value === null) return value;
   const entries: [string, unknown][] = Object.entries(value);
-  if (names) return Object.fromEntries(entries.map(([key, field]) => [key, terse(field)]));
+  if (names) return Object.fromEntries(entries.map(([key, field]) => [key, reduceSchema(field)]));
   const fields: Record<string, unknown> = {};
   for (const [key, field] of entries) {
-    if (DROPPED.includes(key)) continue;
+    if (omitted.includes(key)) continue;
     if (key === 'description') {
       if (kind) fields[key] = String(field).split(/\.(?:\s|$)/)[0] + '.';
     } else if (key === '$ref') fields[key] = String(field).replace('#/components/schemas/', '');
-    else if (key === 'allOf' && Array.isArray(field) && field.length === 1) Object.assign(fields, terse(field[0]));
+    else if (key === 'allOf' && Array.isArray(field) && field.length === 1)
+      Object.assign(fields, reduceSchema(field[0]));
     else if (key === 'default' && (field === '' || JSON.stringify(field) === '{}')) continue;
-    else fields[key] = terse(field, { names: key === 'properties' });
+    else fields[key] = reduceSchema(field, { names: key === 'properties' });
   }
   return fields;
 }
 
-/** Writes a string as biome would: in single quotes, unless that takes more escapes. */
-function quoted(text: string): string {
+/** Writes a string as biome does: in single quotes, unless that needs more escapes. */
+function quote(text: string): string {
   const escaped = text.replaceAll('\\', '\\\\').replaceAll("'", '\\u0027');
   return `'${escaped}'`;
 }

@@ -1,9 +1,9 @@
-// What a user may, asked of the API server itself.
+// The permissions of a user, as the API server reports them.
 import * as z from 'zod';
 import { createClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 
-/** What somebody would do to what; in namespace `default` unless it names another. */
+/** A verb on a resource, in namespace `default` unless another is given. */
 export type Access = {
   readonly verb: string;
   readonly group?: string;
@@ -13,10 +13,10 @@ export type Access = {
   readonly name?: string;
 };
 
-const answer = z.object({ status: z.object({ allowed: z.boolean() }) });
+const review = z.object({ status: z.object({ allowed: z.boolean() }) });
 
-/** Asks whether whoever the connection is may (SelfSubjectAccessReview). */
-export async function may(connection: Connection, access: Access): Promise<boolean> {
+/** Returns whether the user of the connection has this access (SelfSubjectAccessReview). */
+export async function hasAccess(connection: Connection, access: Access): Promise<boolean> {
   const client = createClient(connection);
   try {
     const { body } = await client.request({
@@ -28,7 +28,7 @@ export async function may(connection: Connection, access: Access): Promise<boole
         spec: { resourceAttributes: { namespace: 'default', ...access } },
       },
     });
-    return answer.parse(body).status.allowed;
+    return review.parse(body).status.allowed;
   } finally {
     client.close();
   }

@@ -1,4 +1,5 @@
-// The conformance suite on the real kube-apiserver: the cases themselves are right. Excluded: our own server (test/conformance).
+// The conformance suite on the real kube-apiserver, which verifies the cases themselves. Excluded: the in-memory server
+// (test/conformance).
 import { inject } from 'vitest';
 import '../../tools/control-plane/global-setup.ts';
 import { conformance } from '../conformance/conformance.ts';

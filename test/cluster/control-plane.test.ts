@@ -1,4 +1,4 @@
-// The control plane of the cluster tests itself: users, audit log, crashes and pauses, and that nothing outlives its test.
+// The control plane of the cluster tests: users, audit log, crashes and pauses, and the cleanup at the end of a test.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { startControlPlane } from '../../tools/control-plane/start.ts';
 
 const plane = await startControlPlane({
   auditLog: true,
-  users: [{ name: 'system:viewer', groups: ['viewers'] }, { name: 'nobody' }],
+  users: [{ name: 'system:viewer', groups: ['viewers'] }, { name: 'unprivileged' }],
   enableAdmission: ['OwnerReferencesPermissionEnforcement'],
 });
 afterAll(() => plane.stop());
@@ -22,18 +22,18 @@ async function wireOf(user?: string): Promise<Wire> {
   return createWire({ url: server.origin, ca, token: await token() });
 }
 
-/** Says whether the path exists, or any process names it on its command line. */
+/** Returns whether the path exists, or any process has it on its command line. */
 async function isLeft(folder: string): Promise<boolean> {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'args'], { maxBuffer: 16 * 1024 * 1024 });
-  const there = access(folder).then(
+  const exists = access(folder).then(
     () => true,
     () => false,
   );
-  return stdout.includes(folder) || (await there);
+  return stdout.includes(folder) || (await exists);
 }
 
-describe('users', () => {
-  it('a user has what RBAC gives to it or its groups, and nothing else', async () => {
+describe('users of the control plane', () => {
+  it('a user has exactly the permissions that RBAC grants to it or its groups', async () => {
     const admin = await wireOf();
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const apiGroup = 'rbac.authorization.k8s.io';
@@ -44,17 +44,17 @@ describe('users', () => {
       roleRef: { apiGroup, kind: 'ClusterRole', name: 'viewers' },
       subjects: [{ apiGroup, kind: 'Group', name: 'viewers' }],
     });
-    const [viewer, nobody] = [await wireOf('system:viewer'), await wireOf('nobody')];
+    const [viewer, unprivileged] = [await wireOf('system:viewer'), await wireOf('unprivileged')];
     await expect.poll(async () => (await viewer.get('/api/v1/configmaps')).status).toBe(200);
     expect((await viewer.get('/api/v1/secrets')).status).toBe(403);
-    expect((await nobody.get('/api/v1/configmaps')).status).toBe(403);
+    expect((await unprivileged.get('/api/v1/configmaps')).status).toBe(403);
     await expect(plane.connection('stranger').token()).rejects.toThrow('stranger');
   });
 
-  it('the audit log says who did what', async () => {
+  it('the audit log has the user and the object of each request', async () => {
     const viewer = await wireOf('system:viewer');
     await viewer.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'not-allowed' } });
-    // The log is written after the answer, so a test that has the answer may still have to wait for the line.
+    // The log is written after the response, so the test has to wait for the line.
     await expect
       .poll(() => plane.auditEvents())
       .toContainEqual(
@@ -79,7 +79,7 @@ describe('users', () => {
   });
 });
 
-describe('trouble', () => {
+describe('interruptions of the control plane', () => {
   it('a restarted API server has the same address, certificate and data', async () => {
     const admin = await wireOf();
     const made = await admin.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'kept' } });
@@ -89,40 +89,40 @@ describe('trouble', () => {
     expect((await admin.get('/api/v1/namespaces/default/configmaps/kept')).body).toEqual(made.body);
   });
 
-  it('a paused API server says nothing until it is resumed', async () => {
+  it('a paused API server does not respond until it is resumed', async () => {
     const admin = await wireOf();
     plane.pauseApiServer();
-    let answered = false;
-    const answer = admin.get('/readyz').then(() => {
-      answered = true;
+    let hasResponse = false;
+    const response = admin.get('/readyz').then(() => {
+      hasResponse = true;
     });
     const other = inject('controlPlane');
     const running = createWire({ url: other.url, ca: other.ca, token: other.adminToken });
     for (let requests = 0; requests < 10; requests++) expect((await running.get('/readyz')).status).toBe(200);
-    expect(answered).toBe(false);
+    expect(hasResponse).toBe(false);
     plane.resumeApiServer();
-    await answer;
+    await response;
   });
 });
 
-describe('the end', () => {
+describe('cleanup of the control plane', () => {
   const program = `
-    import { startControlPlane } from ${JSON.stringify(import.meta.resolve('../control-plane/start.ts'))};
+    import { startControlPlane } from ${JSON.stringify(import.meta.resolve('../../tools/control-plane/start.ts'))};
     const plane = await startControlPlane({ controllerManager: true });
     console.log(plane.kubeconfig());`;
   it.each([
     ['is killed', 'process.kill(process.pid, "SIGKILL");'],
     ['exits', 'process.exit(0);'],
     ['throws', 'throw new Error("failed");'],
-  ])('neither process nor file is left when the process that started it %s', async (_how, ending) => {
-    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program + ending]);
+  ])('a control plane leaves neither processes nor files when the process that started it %s', async (_how, end) => {
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program + end]);
     const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
     const folder = dirname(output.trim());
     expect(folder).toContain('outrigger-plane-');
     await expect.poll(() => isLeft(folder), { timeout: 10_000, interval: 100 }).toBe(false);
   });
 
-  it('neither process nor file is left after stop', async () => {
+  it('a control plane leaves neither processes nor files after stop', async () => {
     const other = await startControlPlane();
     const folder = dirname(other.kubeconfig());
     expect(await isLeft(folder)).toBe(true);

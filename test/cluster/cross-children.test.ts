@@ -1,12 +1,12 @@
-// X15, whose a child is, and hostile states of children, as the generated roles' users on a real kube-apiserver that enforces owner
-// references and has no garbage collector.
+// X15 (ownership of children) and hostile states of children, as the generated roles' users on a real kube-apiserver
+// that enforces owner references and has no garbage collector.
 import { afterAll } from 'vitest';
 import { damageCases, ownersCases, takenCases } from '../cross/ownership-cases.ts';
-import { startClusterTheatre } from './cross-harness.ts';
+import { startClusterHarness } from './cross-harness.ts';
 
-const { theatre, close } = await startClusterTheatre();
+const { harness, close } = await startClusterHarness();
 afterAll(close);
 
-takenCases(theatre);
-ownersCases(theatre);
-damageCases(theatre);
+takenCases(harness);
+ownersCases(harness);
+damageCases(harness);

@@ -1,31 +1,32 @@
-// A real kube-apiserver for the cross-cutting statements. It enforces owner references; each controller comes as the user that its
-// generated role is for, and the role is bound in the stage's namespace alone.
+// A real kube-apiserver for the cross-cutting statements. It enforces owner references; each controller acts as the
+// user of its generated role, and the role is bound only in the system's namespace.
+
+import { foreignKind } from '../../src/api/foreign-kind.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { existingKind } from '../../src/core/kind.ts';
 import { controllerIdentity, systemNamespace } from '../../src/core/names.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
 import { getObject } from '../../src/kube/client/read.ts';
-import { pods } from '../../src/simulators/workloads/objects.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
+import { pods } from '../../src/simulators/workloads/objects.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
-import type { Platform } from '../cross/system.ts';
-import { createTheatre, type Theatre } from '../cross/theatre.ts';
 import { serveExec } from '../../tools/kubelet/exec-server.ts';
 import { registerNode } from '../../tools/kubelet/node.ts';
+import { createHarness, type Harness } from '../cross/harness.ts';
+import type { Platform } from '../cross/system.ts';
 import { install, startNamespace } from '../statements/harness.ts';
 import { createKubectl } from './kubectl.ts';
 
 const group = 'rbac.authorization.k8s.io';
-const bindingKind = existingKind<object>({ group, version: 'v1', kind: 'RoleBinding' });
+const bindingKind = foreignKind({ group, version: 'v1', kind: 'RoleBinding' });
 const node = 'cross';
 
-/** Starts a control plane of its own, with a theatre of every controller on it. */
-export async function startClusterTheatre(): Promise<{
+/** Starts a control plane of its own, with a harness of every controller. */
+export async function startClusterHarness(): Promise<{
   readonly plane: ControlPlane;
-  readonly theatre: Theatre;
+  readonly harness: Harness;
   close(): Promise<void>;
 }> {
   const plane = await startControlPlane({
@@ -34,15 +35,15 @@ export async function startClusterTheatre(): Promise<{
   });
   const admin = createClient(plane.connection());
   const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  await kubectl.say(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
-  // A namespace of one's own is enough for a controller.
-  await kubectl.say(['delete', 'clusterrolebinding', ...registry.map(({ name }) => `outrigger-${name}`)]);
+  await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
+  // A namespace of its own is enough for a controller.
+  await kubectl.output(['delete', 'clusterrolebinding', ...registry.map(({ name }) => `outrigger-${name}`)]);
   await kubectl.close();
   await install(plane.connection());
   const pod = await serveCommands(admin);
   return {
     plane,
-    theatre: createTheatre(registry, () => openPlatform(plane, admin)),
+    harness: createHarness(registry, () => openPlatform(plane, admin)),
     close: async () => {
       await pod.close();
       admin.close();
@@ -51,28 +52,28 @@ export async function startClusterTheatre(): Promise<{
   };
 }
 
-/** Lets commands in pods come to a node, which has the stand-in of the nodes' own world. */
+/** Runs commands in pods on a node with the Bitcoin simulator. */
 async function serveCommands(admin: KubeClient): Promise<{ close(): Promise<void> }> {
-  const world = createBitcoinNodes();
+  const bitcoinNodes = createBitcoinNodes();
   const commands = await serveExec(
     () => ({ ip: '', image: '' }),
     async (request) => {
       const key = { name: request.pod, namespace: request.namespace };
       const { spec, status } = pods.parse(await getObject(admin, pods.resource, key));
       const image = spec.containers.find(({ name }) => name === request.container)?.image ?? '';
-      return await world.execute({ ...request, ip: status?.podIP ?? '', image });
+      return await bitcoinNodes.execute({ ...request, ip: status?.podIP ?? '', image });
     },
   );
-  const registered = await registerNode(admin, node, commands.port);
+  const registeredNode = await registerNode(admin, node, commands.port);
   return {
     close: async () => {
-      await registered.close();
+      await registeredNode.close();
       await commands.close();
     },
   };
 }
 
-/** A namespace, and the controllers' roles there. */
+/** Creates a namespace with the controllers' roles. */
 async function openPlatform(plane: ControlPlane, admin: KubeClient): Promise<Platform> {
   const namespace = await startNamespace(admin);
   for (const { name: controller } of registry) {

@@ -1,5 +1,5 @@
-// The cross-cutting statements that the server decides (X5, X7, X8, X16, X17), as the generated roles' users on a real kube-apiserver.
-// X15 is cross-children.test.ts.
+// The cross-cutting statements that depend on the server (X5, X7, X8, X16, X17), as the generated roles' users on a
+// real kube-apiserver. X15 is in cross-children.test.ts.
 import { afterAll, describe, expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
 import { controllerIdentity } from '../../src/core/names.ts';
@@ -10,24 +10,26 @@ import { namespaceCases } from '../cross/border-cases.ts';
 import { deletionCases } from '../cross/deletion-cases.ts';
 import { idleCases } from '../cross/steady-cases.ts';
 import { raceCases } from '../cross/writes-cases.ts';
-import { startClusterTheatre } from './cross-harness.ts';
+import { startClusterHarness } from './cross-harness.ts';
 
-const { plane, theatre, close } = await startClusterTheatre();
+const { plane, harness, close } = await startClusterHarness();
 afterAll(close);
 
-describe('a steady world', () => idleCases(theatre));
-describe('writes', () => {
-  raceCases(theatre);
+describe('objects that do not change', () => idleCases(harness));
+describe('writes of controllers', () => {
+  raceCases(harness);
   it.each(
     registry,
-  )('X8: $name: its role’s user changes nothing of its object but the status and its finalizer', async (controller) => {
-    await using stage = await theatre.open(controller);
-    const { resource } = controller.declares;
-    const { metadata } = await stage.create();
+  )('X8: $name: the user of its role may change only the status and its own finalizer of its object', async (controller) => {
+    await using system = await harness.open(controller);
+    const { resource } = controller.declaration;
+    const { metadata } = await system.create();
     const own = objectPath(resource, metadata);
     const user = createClient(plane.connection(controllerIdentity(controller.name)));
-    /** The status of the answer to a write. */
-    const answer = async (request: Pick<KubeRequest, 'method' | 'path' | 'body' | 'contentType'>): Promise<number> => {
+    /** Returns the status of the response to a write. */
+    const statusOfWrite = async (
+      request: Pick<KubeRequest, 'method' | 'path' | 'body' | 'contentType'>,
+    ): Promise<number> => {
       try {
         return (await user.request(request)).status;
       } catch (error) {
@@ -37,20 +39,21 @@ describe('writes', () => {
     };
     const contentType = 'application/merge-patch+json';
     const body = { metadata: { labels: { 'example.com/by': 'its-own-controller' } } };
-    const whole = await stage.subject();
-    expect(await answer({ method: 'PUT', path: own, body: whole })).toBe(403);
-    expect(await answer({ method: 'PUT', path: `${own}/status`, body: whole })).toBe(403);
-    expect(await answer({ method: 'DELETE', path: own })).toBe(403);
-    // RBAC refuses what has no finalizer, the policy the rest; it takes a moment to be in force.
-    const giveUpAt = Date.now() + 30_000;
-    let patched = await answer({ method: 'PATCH', path: own, contentType, body });
-    while (patched === 200 && Date.now() < giveUpAt) {
+    const subject = await system.subject();
+    expect(await statusOfWrite({ method: 'PUT', path: own, body: subject })).toBe(403);
+    expect(await statusOfWrite({ method: 'PUT', path: `${own}/status`, body: subject })).toBe(403);
+    expect(await statusOfWrite({ method: 'DELETE', path: own })).toBe(403);
+    // RBAC rejects writes of controllers without a finalizer, the policy the others. The policy takes a moment to
+    // become effective.
+    const deadline = Date.now() + 30_000;
+    let patched = await statusOfWrite({ method: 'PATCH', path: own, contentType, body });
+    while (patched === 200 && Date.now() < deadline) {
       const other = { metadata: { labels: { 'example.com/by': `its-own-controller-${Date.now()}` } } };
-      patched = await answer({ method: 'PATCH', path: own, contentType, body: other });
+      patched = await statusOfWrite({ method: 'PATCH', path: own, contentType, body: other });
     }
-    expect(patched).toBe(controller.declares.finalizes ? 422 : 403);
+    expect(patched).toBe(controller.declaration.finalizes ? 422 : 403);
     user.close();
   });
 });
-describe('deletions', () => deletionCases(theatre));
-describe('namespaces', () => namespaceCases(theatre));
+describe('deletions', () => deletionCases(harness));
+describe('namespaces', () => namespaceCases(harness));

@@ -1,5 +1,5 @@
-// The demo on a real cluster, as a person runs it: every sample gets Ready, whose pods a kubelet without containers runs. What the
-// samples' objects then do is in the statements and journeys.
+// The demo on a real cluster, as a user runs it: every sample becomes Ready, with pods of a kubelet without containers.
+// The behavior of the samples' objects is tested in the statements and journeys.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -17,9 +17,9 @@ const readySeconds = 150;
 const cluster = await startRealCluster();
 afterAll(() => cluster.close());
 
-/** The samples that have a controller, as `Kind namespace/name`. */
+/** The samples with a controller, as `Kind namespace/name`. */
 async function sampleObjects(): Promise<string[]> {
-  const reconciled = new Set(registry.map(({ declares }) => declares.resource.kind));
+  const reconciled = new Set(registry.map(({ declaration }) => declaration.resource.kind));
   const found: string[] = [];
   for (const file of await readdir(path.join(root, samples))) {
     for (const document of parseAllDocuments(await readFile(path.join(root, samples, file), 'utf8'))) {
@@ -32,7 +32,7 @@ async function sampleObjects(): Promise<string[]> {
 
 describe('npm run demo on a real cluster', () => {
   it(
-    '--until-ready ends with 0 and a table of every sample, those with workloads too',
+    'npm run demo -- --until-ready exits with 0 and a table of every sample, including those with workloads',
     { timeout: (readySeconds + 60) * 1000 },
     async () => {
       const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-real-demo-'));

@@ -1,5 +1,5 @@
-// The documents' commands, to the letter and in their order: what somebody does who follows README and docs/operating.md with nothing but
-// this clone and kubectl. What each command does in every case is tested where it is.
+// The commands of the documents, verbatim and in their order, as a reader of README and docs/operating.md runs
+// them with only a clone and kubectl. Each command's options are tested elsewhere.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -10,17 +10,25 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import '../../tools/control-plane/global-setup.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
-import { byHand, demo, exported, following, onCluster, onDemo, type Step } from '../support/documented-steps.ts';
+import {
+  cafeSteps,
+  clusterSteps,
+  demoCommand,
+  demoSteps,
+  exportCommand,
+  type Step,
+  watchStep,
+} from '../support/documented-steps.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-/** A dozen programs, each started by npx, on whatever machine. */
+/** A dozen programs, each started by npx, on any machine. */
 const timeout = 400_000;
-/** Not in a clone. */
-const made = new Set(['.git', '.outrigger', '.serverless', 'dist', 'lib', 'node_modules']);
+/** Files that a clone does not contain. */
+const notInClone = new Set(['.git', '.outrigger', '.serverless', 'dist', 'lib', 'node_modules']);
 const folders: string[] = [];
 afterAll(async () => await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
-/** A shell in a folder, in which kubectl is the control plane's own. */
+/** A shell in a folder, with the kubectl of the control plane. */
 function shell(folder: string, environment: Readonly<Record<string, string>> = {}) {
   const kubectl = path.dirname(inject('controlPlane').kubectlPath);
   const { PATH = '', HOME = folder } = process.env;
@@ -29,27 +37,27 @@ function shell(folder: string, environment: Readonly<Record<string, string>> = {
       cwd: folder,
       env: { HOME, PATH: `${kubectl}:${PATH}`, AWS_EC2_METADATA_DISABLED: 'true', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that all of it can be stopped.
+      // A process group of its own, so that all its processes can be stopped.
       detached: true,
     });
 }
 
-/** Runs a command to its end: everything that it said, and its status. */
-async function ended(child: ChildProcess): Promise<{ readonly status: number | null; readonly said: string }> {
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (said += text));
+/** Runs a command to its end; returns its output and its status. */
+async function untilEnded(child: ChildProcess): Promise<{ readonly status: number | null; readonly output: string }> {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
   await once(child, 'close');
-  return { status: child.exitCode, said };
+  return { status: child.exitCode, output };
 }
 
-/** Does what a document says, and looks at what it shows. */
+/** Runs a command of a document and compares its output. */
 async function follow(run: ReturnType<typeof shell>, { command, shows, statuses = [0] }: Step): Promise<void> {
-  const { status, said } = await ended(run(command));
-  expect(said, command).toMatch(shows);
-  expect(statuses, `${command}: ${said}`).toContain(status);
+  const { status, output } = await untilEnded(run(command));
+  expect(output, command).toMatch(shows);
+  expect(statuses, `${command}: ${output}`).toContain(status);
 }
 
-/** Resolves with the first line that matches. Rejects when it ends before. */
+/** Resolves with the first line that matches. Rejects when the command ends before. */
 async function line(child: ChildProcess, pattern: RegExp): Promise<string> {
   const all: string[] = [];
   return await new Promise((resolve, reject) => {
@@ -66,12 +74,12 @@ async function line(child: ChildProcess, pattern: RegExp): Promise<string> {
 
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.pid === undefined) return;
-  const gone = once(child, 'close');
+  const closed = once(child, 'close');
   process.kill(-child.pid, 'SIGINT');
-  await gone;
+  await closed;
 }
 
-describe('on this machine alone', () => {
+describe('documented commands on one machine', () => {
   let folder: string;
   let run: ReturnType<typeof shell>;
   let running: ChildProcess | undefined;
@@ -79,7 +87,7 @@ describe('on this machine alone', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'outrigger-documented-'));
     folders.push(folder);
     for (const part of await readdir(root))
-      if (!made.has(part)) await cp(path.join(root, part), path.join(folder, part), { recursive: true });
+      if (!notInClone.has(part)) await cp(path.join(root, part), path.join(folder, part), { recursive: true });
     await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
     run = shell(folder);
   });
@@ -87,44 +95,44 @@ describe('on this machine alone', () => {
     if (running !== undefined) await stop(running);
   });
 
-  it('a controller is written by hand, and generated for', { timeout }, async () => {
+  it('a documented controller is written, and files are generated for it', { timeout }, async () => {
     const file = path.join(folder, 'src/controllers/registry.ts');
-    // The one step that the README says in words.
+    // The one step that the README describes in words.
     const before = await readFile(file, 'utf8');
     const named = before
       .replace(/^import/m, "import { cafe } from './cafe.ts';\nimport")
       .replace('  waterTank,', '  cafe,\n  waterTank,');
     await writeFile(file, named);
-    for (const step of byHand) await follow(run, step);
+    for (const step of cafeSteps) await follow(run, step);
   });
 
-  it('the demo runs it, and the system is looked at and operated', { timeout }, async () => {
-    running = run(demo);
+  it('the documented demo runs the controller, and the system is inspected and operated', { timeout }, async () => {
+    running = run(demoCommand);
     await line(running, /"who":"status","object":"watertank\/north"/);
-    const [name = '', value = ''] = exported.replace('export ', '').split('=');
+    const [name = '', value = ''] = exportCommand.replace('export ', '').split('=');
     const further = shell(folder, { [name]: value });
 
-    const follower = further(following.command);
-    await line(follower, following.shows);
+    const follower = further(watchStep.command);
+    await line(follower, watchStep.shows);
     await stop(follower);
-    for (const step of onDemo) {
-      // Who looks at the cafe wants it to be as it should be.
+    for (const step of demoSteps) {
+      // The next steps need a cafe that is Ready.
       const ready = 'kubectl wait --for=condition=Ready cafe/central --timeout=100s';
-      if (step.command.includes('cafes')) await ended(further(ready));
+      if (step.command.includes('cafes')) await untilEnded(further(ready));
       await follow(further, step);
     }
   });
 });
 
-describe('on a cluster', () => {
+describe('documented commands on a cluster', () => {
   let plane: ControlPlane;
   beforeAll(async () => {
     plane = await startControlPlane();
   });
   afterAll(async () => await plane.stop());
 
-  it('the watcher is applied, looked at and restarted', { timeout }, async () => {
+  it('the documented commands apply, inspect and restart the watcher', { timeout }, async () => {
     const run = shell(root, { KUBECONFIG: plane.kubeconfig() });
-    for (const step of onCluster) await follow(run, step);
+    for (const step of clusterSteps) await follow(run, step);
   });
 });

@@ -1,11 +1,12 @@
-// The whole way into an EKS cluster but for AWS itself: a reconcile function with a role's credentials in its environment, a
-// clusters table that says eks, a real kube-apiserver that asks an authenticator about tokens, and the generated roles, bound to
-// the groups of the access entries. Excluded: what is in a token (test/clusters/eks-token.test.ts).
+// The whole access to an EKS cluster except for AWS itself: a reconcile function with a role's credentials in its
+// environment, a clusters table with an EKS entry, a real kube-apiserver with an authenticator webhook, and the
+// generated roles, bound to the groups of the access entries. Excluded: the content of a token
+// (test/clusters/auth/eks-token.test.ts).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { foo, fooKind } from '../../src/controllers/foo.ts';
+import { Foo, foo } from '../../src/controllers/foo.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { systemNamespace } from '../../src/core/names.ts';
 import { accessEntries } from '../../src/generate/rbac/access-entries.ts';
@@ -13,13 +14,13 @@ import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
-import { formatMessage, parseMessage } from '../../src/queue/message.ts';
-import { createEksAuthenticator, type KnownIdentity } from '../clusters/auth/eks-authenticator.ts';
+import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { createEksAuthenticator, type KnownIdentity } from '../clusters/auth/eks-authenticator.ts';
 import { aContext, anEvent, aRecord } from '../lambda/invocation.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { aMessage } from '../queue/messages.ts';
+import { aMessage, asChange } from '../sqs/messages.ts';
 import { createKubectl } from './kubectl.ts';
 import { startTokenWebhook, type TokenWebhook } from './token-webhook.ts';
 
@@ -33,9 +34,9 @@ const identityOf = (role: string): KnownIdentity => ({
 });
 const roles = { foo: identityOf('foo'), dinner: identityOf('dinner'), stranger: identityOf('stranger') };
 
-/** What EKS holds for the cluster: the access entry of each function's role but the stranger's, as the registry says. */
+/** The access entries of the EKS cluster: one for each function's role except the stranger's, as in the registry. */
 const groups = new Map(accessEntries(registry).map((entry) => [arnOf(entry.function), [entry.group]]));
-const refused = new Set<string>();
+const rejected = new Set<string>();
 const seen: string[] = [];
 const authenticate = createEksAuthenticator({
   cluster: 'prod-1',
@@ -55,7 +56,7 @@ beforeAll(async () => {
     const { arn } = authenticate(token);
     const entry = groups.get(arn);
     if (entry === undefined) throw new Error(`${arn} has no access entry`);
-    if (refused.has(token)) throw new Error('refused');
+    if (rejected.has(token)) throw new Error('rejected');
     return { username: arn, groups: entry };
   });
   plane = await startControlPlane({
@@ -65,8 +66,8 @@ beforeAll(async () => {
   });
   admin = createClient(plane.connection());
   const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  await kubectl.say(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
-  await kubectl.say(['wait', '--for=condition=Established', '--timeout=30s', 'crd/foos.samples.example.com']);
+  await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
+  await kubectl.output(['wait', '--for=condition=Established', '--timeout=30s', 'crd/foos.samples.example.com']);
   await kubectl.close();
   queues = await startTestQueues();
   await queues.create('foo.fifo', 'foo-dlq.fifo', 'timers');
@@ -85,10 +86,10 @@ beforeEach(() => runAs(roles.foo));
 afterEach(() => {
   vi.unstubAllEnvs();
   vi.useRealTimers();
-  refused.clear();
+  rejected.clear();
 });
 
-/** The environment of a function with a role, as Lambda makes it. */
+/** Sets the environment of a function with a role, as Lambda does. */
 function runAs({ accessKeyId, secretAccessKey, sessionToken = '' }: KnownIdentity): void {
   const environment = {
     AWS_REGION: region,
@@ -105,19 +106,27 @@ function runAs({ accessKeyId, secretAccessKey, sessionToken = '' }: KnownIdentit
 }
 
 async function create(name: string): Promise<void> {
-  const { apiVersion, kind, group, plural } = fooKind;
+  const { apiVersion, kind, group, plural } = Foo;
   const body = { apiVersion, kind, metadata: { name }, spec: { deploymentName: `${name}-nginx`, replicas: 1 } };
   await admin.request({ method: 'POST', path: `/apis/${group}/v1/namespaces/default/${plural}`, body });
 }
 
 /** The event of one message about a Foo. */
 function eventOf(name: string) {
-  const { group, plural: resource } = fooKind;
-  const message = aMessage({ controller: 'foo', cluster: 'prod', group, resource, namespace: 'default', name });
-  return anEvent(aRecord(name, formatMessage({ ...message, lane: 'watch', seenAt: Date.now() })));
+  const { group, plural: resource } = Foo;
+  const message = aMessage({
+    controller: 'foo',
+    cluster: 'prod',
+    group,
+    resource,
+    namespace: 'default',
+    name,
+    ...asChange({ observedAt: Date.now() }),
+  });
+  return anEvent(aRecord(name, formatMessage(message)));
 }
 
-const statusOf = async (name: string) => (await getObject(admin, fooKind, { namespace: 'default', name }))?.status;
+const statusOf = async (name: string) => (await getObject(admin, Foo, { namespace: 'default', name }))?.status;
 const observed = { observedGeneration: 1 };
 
 /** Waits for the timer of an object. */
@@ -129,26 +138,26 @@ async function timerOf(name: string): Promise<unknown> {
   }
 }
 
-/** Has the authenticator refuse a token, and waits until the API server knows it: it remembers who a token was for 10 s. */
-async function refuse(token: string): Promise<void> {
-  refused.add(token);
+/** Makes the authenticator reject a token, and waits until the API server does: it caches tokens for 10 s. */
+async function reject(token: string): Promise<void> {
+  rejected.add(token);
   const client = createClient({ server: new URL(plane.url), ca: plane.ca, token: async () => token });
-  const ask = async () =>
+  const statusOfToken = async () =>
     await client.request({ method: 'GET', path: '/api' }).then(
       ({ status }) => status,
       (error: unknown) => (error instanceof ApiError ? error.status : error),
     );
-  await expect.poll(ask, { timeout: 40_000, interval: 500 }).toBe(401);
+  await expect.poll(statusOfToken, { timeout: 40_000, interval: 500 }).toBe(401);
   client.close();
 }
 
-/** Minutes later, by this process's clock alone. */
+/** Advances the clock of this process by some minutes. */
 function minutesLater(minutes: number): void {
   vi.setSystemTime(Date.now() + minutes * 60_000);
 }
 
 describe('a reconcile function with an EKS entry', () => {
-  it('does its work as its role, in the group of its access entry, and asks STS’ question once for all of it', async () => {
+  it('a reconcile function acts as its role, in the group of its access entry, with one token for all requests', async () => {
     await create('one');
     const before = seen.length;
     const handler = createReconcileHandler(foo);
@@ -162,7 +171,7 @@ describe('a reconcile function with an EKS entry', () => {
     expect(written.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
   });
 
-  it('goes on with a new token when 14 minutes are over, and when one is refused', async () => {
+  it('a reconcile function uses a new token after 14 minutes, and after a token was rejected', async () => {
     await create('two');
     await create('three');
     const handler = createReconcileHandler(foo);
@@ -176,14 +185,14 @@ describe('a reconcile function with an EKS entry', () => {
     expect(await statusOf('four')).toMatchObject(observed);
 
     minutesLater(1);
-    await refuse(second ?? '');
+    await reject(second ?? '');
     expect(await handler(eventOf('three'), aContext())).toEqual({ batchItemFailures: [] });
     expect(seen.at(-1)).not.toBe(second);
     expect(await statusOf('three')).toMatchObject(observed);
     expect(await queues.drain('foo-dlq.fifo')).toEqual([]);
   });
 
-  it('whose role has another’s access entry may not do its work', async () => {
+  it("a reconcile function whose role has another function's access entry is denied access", async () => {
     runAs(roles.dinner);
     await create('five');
     const before = seen.length;
@@ -194,13 +203,13 @@ describe('a reconcile function with an EKS entry', () => {
     expect(new Set(events.map(({ responseStatus }) => responseStatus?.code))).toEqual(new Set([403]));
   });
 
-  it('whose role has no access entry puts its keys off, and does them once it has one', async () => {
+  it('a reconcile function whose role has no access entry postpones its keys, and reconciles them once it has one', async () => {
     runAs(roles.stranger);
     await create('six');
     const handler = createReconcileHandler(foo);
     expect(await handler(eventOf('six'), aContext())).toEqual({ batchItemFailures: [] });
     expect(await queues.drain('foo-dlq.fifo')).toEqual([]);
-    expect(await timerOf('six')).toMatchObject({ lane: 'retry', attempt: 0, deferrals: 1 });
+    expect(await timerOf('six')).toMatchObject({ cause: { type: 'retry', attempt: 0, postponements: 1 } });
     expect(await statusOf('six')).toBeUndefined();
     groups.set(roles.stranger.arn, groups.get(roles.foo.arn) ?? []);
     await handler(eventOf('six'), aContext());

@@ -1,46 +1,45 @@
-// Only what the generated role and policy leave of pods/exec, on a real kube-apiserver: a controller runs what it declared, from
-// its context to the kubelet and back, and nothing beside it. The kubelet is the tests' own; it answers whatever it is asked.
+// Only the pods/exec permissions of the generated role and policy, on a real kube-apiserver: a controller runs the
+// commands that it declared, from its context to the kubelet and back, and no others. The kubelet is the test's own and
+// accepts every command.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { defineKind } from '../../src/api/custom-kind.ts';
+import { foreignKind } from '../../src/api/foreign-kind.ts';
 import { bitcoinPeers } from '../../src/controllers/bitcoin-network/bitcoin-peers.ts';
-import { defineController } from '../../src/core/controller.ts';
-import { existingKind } from '../../src/core/kind.ts';
-import { defineResource } from '../../src/core/resource.ts';
 import { controllerIdentity, systemNamespace } from '../../src/core/names.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
-import { exec } from '../../src/kube/exec.ts';
+import { exec } from '../../src/kube/client/exec.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { openExecServer } from '../kube/client/exec-server.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 
 const group = 'tea.example.com';
-const pot = defineResource({
+const pot = defineKind({
   ...{ group, version: 'v1', kind: 'Pot', conditions: [] },
   ...{ spec: z.object({}), status: z.object({}) },
 });
 const awkward = `it's "5\\6" ü\n`;
-const brewer = defineController(pot)({
-  name: 'brewer',
-  reads: [existingKind<object>({ group: '', version: 'v1', kind: 'Pod' })],
+const brewer = pot.controller('brewer', {
+  reads: [foreignKind({ group: '', version: 'v1', kind: 'Pod' })],
   exec: {
     container: '-pot',
-    commands: [['kettle', '-q', 'list'], { argv: ['kettle', 'heat'], changes: true }, ['say', awkward]],
+    commands: [['kettle', '-q', 'list'], { argv: ['kettle', 'heat'], mutates: true }, ['say', awkward]],
   },
   reconcile: async () => ({ status: {}, conditions: {} }),
 });
-const drinker = defineController(pot)({ name: 'drinker', reconcile: async () => ({ status: {}, conditions: {} }) });
+const drinker = pot.controller('drinker', { reconcile: async () => ({ status: {}, conditions: {} }) });
 const registry = [brewer, drinker, bitcoinPeers];
 
-// One comes as a user, the other as a group, as an EKS access entry gives it.
+// One acts as a user, the other as a group, as an EKS access entry assigns it.
 const asUser = controllerIdentity('brewer');
 const asGroup = 'arn:aws:iam::000000000000:role/brewer';
 const undeclared = controllerIdentity('drinker');
 const peers = controllerIdentity('bitcoin-peers');
-const stranger = 'somebody';
+const stranger = 'other-user';
 
 // kubectl applies a list of one namespace at a time, and the generated objects have one.
 const namespace = systemNamespace;
@@ -58,10 +57,10 @@ function clientOf(user: string): KubeClient {
 
 beforeAll(async () => {
   kubelet = await openExecServer(
-    ({ say, end }, { query }) => {
+    ({ send, end }, { query }) => {
       const words = query.filter(([name]) => name === 'command').map(([, word]) => word);
-      say(1, JSON.stringify(words));
-      say(2, 'done');
+      send(1, JSON.stringify(words));
+      send(2, 'done');
       end(words.includes('cold') ? 23 : 0);
     },
     { tls: true },
@@ -76,14 +75,14 @@ beforeAll(async () => {
     ],
   });
   kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), namespace);
-  const items = [...rbacOf(registry, watchListOf(registry)), ...whoeverMayExec(stranger), ...nodeAndPod()];
-  await kubectl.say(['apply', '--server-side', '-f', '-'], { manifest: { apiVersion: 'v1', kind: 'List', items } });
+  const items = [...rbacOf(registry, watchListOf(registry)), ...execRole(stranger), ...nodeAndPod()];
+  await kubectl.output(['apply', '--server-side', '-f', '-'], { manifest: { apiVersion: 'v1', kind: 'List', items } });
   const status = {
     addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
     daemonEndpoints: { kubeletEndpoint: { Port: Number(kubelet.url.port) } },
   };
-  await kubectl.say(['patch', 'node', 'here', '--subresource', 'status', '-p', JSON.stringify({ status })]);
-  await enforced();
+  await kubectl.output(['patch', 'node', 'here', '--subresource', 'status', '-p', JSON.stringify({ status })]);
+  await untilEnforced();
 });
 afterAll(async () => {
   for (const client of clients.values()) client.close();
@@ -92,8 +91,8 @@ afterAll(async () => {
   await kubelet.close();
 });
 
-/** RBAC for exec, and no policy. */
-function whoeverMayExec(name: string): readonly object[] {
+/** RBAC for exec, without a policy. */
+function execRole(name: string): readonly object[] {
   const rbac = 'rbac.authorization.k8s.io';
   const role = { apiVersion: `${rbac}/v1`, metadata: { name: 'exec' } };
   return [
@@ -108,7 +107,7 @@ function whoeverMayExec(name: string): readonly object[] {
 }
 
 function nodeAndPod(): readonly object[] {
-  // The generated namespace takes restricted pods alone.
+  // The generated namespace allows only restricted pods.
   const restricted = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
   const containers = ['tea-pot', 'sidecar', 'net-sts-ctr'].map((name) => ({
     ...{ name, image: 'none', securityContext: restricted },
@@ -123,8 +122,8 @@ function nodeAndPod(): readonly object[] {
 
 type Options = Readonly<Record<string, string | boolean | readonly string[]>>;
 
-/** The status of the answer to a request for exec: 101 where it was let through to the kubelet. */
-async function asks(user: string, query: Options, name = 'tea'): Promise<number> {
+/** Returns the status of the response to an exec request: 101 if it was forwarded to the kubelet. */
+async function execStatus(user: string, query: Options, name = 'tea'): Promise<number> {
   const path = `/api/v1/namespaces/${namespace}/pods/${name}/exec`;
   try {
     await clientOf(user).webSocket({
@@ -138,21 +137,24 @@ async function asks(user: string, query: Options, name = 'tea'): Promise<number>
   }
 }
 
-/** Resolves when the new policy has taken effect, of which nothing but its effect tells. */
-async function enforced(): Promise<void> {
-  for (const giveUpAt = Date.now() + 30_000; (await asks(asUser, { container: 'tea-pot', command: 'sh' })) === 101; ) {
-    if (Date.now() > giveUpAt) throw new Error('the policy never took effect');
+/** Resolves when the new policy is effective, which only its effect shows. */
+async function untilEnforced(): Promise<void> {
+  for (
+    const deadline = Date.now() + 30_000;
+    (await execStatus(asUser, { container: 'tea-pot', command: 'sh' })) === 101;
+  ) {
+    if (Date.now() > deadline) throw new Error('the policy did not become effective');
   }
 }
 
 const list = ['kettle', '-q', 'list'];
 const container = 'tea-pot';
 
-describe('a controller that declares commands', () => {
+describe('exec of a controller that declares commands', () => {
   it.each([
     ['as a user', asUser],
     ['as a group', asGroup],
-  ])('runs them, %s, from its context’s client to the kubelet and back', async (_, user) => {
+  ])('a declared command runs, %s, from the context’s client to the kubelet and back', async (_, user) => {
     const pod = { namespace, name: 'tea' };
     const run = (...command: string[]) => exec(clientOf(user), pod, { container, command });
     expect(await run(...list)).toEqual({ exitCode: 0, stdout: JSON.stringify(list), stderr: 'done' });
@@ -165,33 +167,33 @@ describe('a controller that declares commands', () => {
     ['a shell', { container, command: ['sh', '-c', 'kettle -q list'] }],
     ['another sub-command', { container, command: ['kettle', 'break'] }],
     ['the words of a command in another order', { container, command: ['kettle', 'list', '-q'] }],
-    ['something before the command', { container, command: ['env', ...list] }],
-    ['a word that only begins like a declared one', { container, command: ['kettle', 'heater'] }],
-    ['less than a declared command', { container, command: ['kettle', '-q'] }],
+    ['a word before the command', { container, command: ['env', ...list] }],
+    ['a word with a declared one as its prefix', { container, command: ['kettle', 'heater'] }],
+    ['a part of a declared command', { container, command: ['kettle', '-q'] }],
     ['no command', { container }],
     ['another container', { container: 'sidecar', command: list }],
-    ['whichever container comes first', { command: list }],
+    ['the default container', { command: list }],
     ['stdin', { container, command: list, stdin: true }],
     ['a terminal', { container, command: list, tty: true }],
-  ])('is refused %s', async (_, options) => {
-    const before = kubelet.asked.length;
-    for (const user of [asUser, asGroup]) expect(await asks(user, options)).toBe(422);
-    expect(kubelet.asked.length).toBe(before);
+  ])('the policy rejects exec with %s', async (_, options) => {
+    const before = kubelet.requests.length;
+    for (const user of [asUser, asGroup]) expect(await execStatus(user, options)).toBe(422);
+    expect(kubelet.requests.length).toBe(before);
   });
 
-  it('is told in its refusal what is the matter, by whom', async () => {
+  it('the rejection of an exec names the controller and the rule, not the arguments', async () => {
     const pod = { namespace, name: 'tea' };
-    const refused = exec(clientOf(asUser), pod, { container, command: ['kettle', 'break', 'hunter2'] });
-    await expect(refused).rejects.toThrow('brewer may run nothing but the commands that it declares');
-    await expect(refused).rejects.not.toThrow('hunter2');
+    const rejected = exec(clientOf(asUser), pod, { container, command: ['kettle', 'break', 'hunter2'] });
+    await expect(rejected).rejects.toThrow('brewer may only run the commands that it declares');
+    await expect(rejected).rejects.not.toThrow('hunter2');
   });
 
-  it('is told of a pod that is not there, and of a container that the pod does not have', async () => {
-    expect(await asks(asUser, { container, command: list }, 'coffee')).toBe(404);
-    expect(await asks(asUser, { container: 'milk-pot', command: list })).toBe(400);
+  it('exec returns 404 for an unknown pod, and 400 for an unknown container', async () => {
+    expect(await execStatus(asUser, { container, command: list }, 'coffee')).toBe(404);
+    expect(await execStatus(asUser, { container: 'milk-pot', command: list })).toBe(400);
   });
 
-  it('may not attach, forward ports or reach through a proxy instead', async () => {
+  it('attach, port forwarding and proxy are denied', async () => {
     for (const subresource of ['attach', 'portforward', 'proxy']) {
       const path = `/api/v1/namespaces/${namespace}/pods/tea/${subresource}`;
       await expect(clientOf(asUser).request({ method: 'GET', path })).rejects.toMatchObject({ status: 403 });
@@ -199,16 +201,16 @@ describe('a controller that declares commands', () => {
   });
 });
 
-describe('bitcoin-peers', () => {
+describe('exec of bitcoin-peers', () => {
   const cli = ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf'];
   const node = 'net-sts-ctr';
 
   it.each<[string, readonly string[]]>([
-    ['reads the list of added nodes', ['getaddednodeinfo']],
-    ['adds a node', ['addnode', '10.0.0.1', 'add']],
-    ['removes a node', ['addnode', '10.0.0.1', 'remove']],
-  ])('%s', async (_, words) => {
-    expect(await asks(peers, { container: node, command: [...cli, ...words] })).toBe(101);
+    ['may read the list of added nodes', ['getaddednodeinfo']],
+    ['may add a node', ['addnode', '10.0.0.1', 'add']],
+    ['may remove a node', ['addnode', '10.0.0.1', 'remove']],
+  ])('bitcoin-peers %s', async (_, words) => {
+    expect(await execStatus(peers, { container: node, command: [...cli, ...words] })).toBe(101);
   });
 
   it.each<[string, Options]>([
@@ -219,19 +221,19 @@ describe('bitcoin-peers', () => {
     ['run a shell with a declared command behind it', { container: node, command: ['/bin/sh', '-c', 'id', ...cli] }],
     ['type', { container: node, command: [...cli, 'getaddednodeinfo'], stdin: true }],
     ['speak to another container', { container: 'sidecar', command: [...cli, 'getaddednodeinfo'] }],
-  ])('may not %s', async (_, options) => {
-    expect(await asks(peers, options)).toBe(422);
+  ])('bitcoin-peers may not %s', async (_, options) => {
+    expect(await execStatus(peers, options)).toBe(422);
   });
 });
 
-describe('everybody else', () => {
-  it('runs what RBAC lets them', async () => {
-    expect(await asks(stranger, { container: 'sidecar', command: ['sh'], stdin: true, tty: true })).toBe(101);
-    // Past admission: the pod has several containers, and which is meant was not said.
-    expect(await asks(stranger, { command: ['sh'] })).toBe(400);
+describe('exec of other users', () => {
+  it('other users may exec what RBAC allows', async () => {
+    expect(await execStatus(stranger, { container: 'sidecar', command: ['sh'], stdin: true, tty: true })).toBe(101);
+    // The request passes admission; it fails because the pod has several containers and none was named.
+    expect(await execStatus(stranger, { command: ['sh'] })).toBe(400);
   });
 
-  it('of the controllers has no exec at all', async () => {
-    expect(await asks(undeclared, { container, command: list })).toBe(403);
+  it('a controller without declared commands has no access to exec', async () => {
+    expect(await execStatus(undeclared, { container, command: list })).toBe(403);
   });
 });

@@ -1,4 +1,5 @@
-// What `generate` draws, on the real kube-apiserver. Rights are in rights.test.ts; what the samples refuse is among the statements.
+// The generated CRDs on the real kube-apiserver. Permissions are in permissions.test.ts; invalid samples are in the
+// statements.
 import { inject } from 'vitest';
 import '../../tools/control-plane/global-setup.ts';
 import { generatedCases } from '../generate/generated-cases.ts';

@@ -1,6 +1,6 @@
-// The journeys against a real control plane: the same cases as on the embedded parts, with the watcher's list and watch, the
-// applies and the garbage collection all done by a real kube-apiserver and kube-controller-manager. A plane of its own: these controllers
-// take up whatever object of their kinds there is, and other files' objects are to be left alone.
+// The journeys on a real control plane: the same cases as on the embedded API server, with lists, watches, applies and
+// garbage collection of a real kube-apiserver and kube-controller-manager. It needs a control plane of its own: these
+// controllers reconcile every object of their kinds, including those of other test files.
 import { afterAll } from 'vitest';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { describeJourneys } from '../journey/suite.ts';

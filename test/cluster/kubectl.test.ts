@@ -1,5 +1,5 @@
-// kubectl, built from the same release as the control plane, against both servers: what it does on the real one it must do on
-// ours. Excluded: what a person rarely does to a custom resource (rollout, exec, auth), and the wire, which is conformance's.
+// kubectl, built from the same release as the control plane, on both servers: it must behave on ours as on the real
+// one. Excluded: commands that are rare for custom resources (rollout, exec, auth), and the wire format (conformance).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

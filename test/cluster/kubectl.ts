@@ -1,4 +1,4 @@
-// Runs the real kubectl against one server, the way a person would: arguments in, text out.
+// Runs the real kubectl against one server, as a user does: arguments in, text out.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,26 +7,31 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
-/** What a finished kubectl left. */
-export interface Outcome {
+/** The result of a finished kubectl. */
+export type KubectlResult = {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
-}
+};
 
-/** A kubectl bound to one server and namespace. */
-export interface Kubectl {
-  /** Runs to the end, whatever the exit status; a manifest goes to its standard input, as JSON. */
-  run(args: readonly string[], options?: { readonly manifest?: object; readonly editor?: string }): Promise<Outcome>;
-  /** Runs to the end and returns standard output; rejects with standard error where kubectl fails. */
-  say(args: readonly string[], options?: { readonly manifest?: object; readonly editor?: string }): Promise<string>;
-  /** Starts a kubectl that does not end by itself and returns the lines it prints. */
+/** A kubectl for one server and namespace. */
+export type Kubectl = {
+  /** Runs to the end, with any exit status; a manifest is passed as JSON on standard input. */
+  run(
+    args: readonly string[],
+    options?: { readonly manifest?: object; readonly editor?: string },
+  ): Promise<KubectlResult>;
+  /** Runs to the end and returns standard output; rejects with standard error when kubectl fails. */
+  output(args: readonly string[], options?: { readonly manifest?: object; readonly editor?: string }): Promise<string>;
+  /** Starts a kubectl that does not end by itself and returns its output lines. */
   follow(args: readonly string[]): AsyncDisposable & { next(): Promise<string> };
   /** Removes its discovery cache. */
   close(): Promise<void>;
-}
+};
 
-/** Creates a kubectl for the cluster of a kubeconfig. Its discovery cache is its own, so that servers do not mix. */
+/**
+ * Creates a kubectl for the cluster of a kubeconfig. It has a discovery cache of its own, so that servers do not mix.
+ */
 export async function createKubectl(path: string, kubeconfig: string, namespace: string): Promise<Kubectl> {
   const folder = await mkdtemp(join(tmpdir(), 'outrigger-kubectl-'));
   const flags = ['--kubeconfig', kubeconfig, '--cache-dir', folder, '--namespace', namespace];
@@ -42,7 +47,7 @@ export async function createKubectl(path: string, kubeconfig: string, namespace:
   };
   return {
     run,
-    async say(args, options) {
+    async output(args, options) {
       const { status, stdout, stderr } = await run(args, options);
       if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
       return stdout;

@@ -1,5 +1,5 @@
-// MemcachedProxy on the real kube-apiserver, beside the real controllers of Kubernetes: what its schema refuses, and what
-// Deployments, ReplicaSets, EndpointSlices and the garbage collector make of it.
+// MemcachedProxy on the real kube-apiserver, with the real controllers of Kubernetes: its schema, and its Deployments,
+// ReplicaSets, EndpointSlices and garbage collection.
 import { inject } from 'vitest';
 import '../../tools/control-plane/global-setup.ts';
 import { memcachedProxyWorkloadCases } from '../statements/memcached-proxy-workload-cases.ts';

@@ -1,27 +1,27 @@
-// Only what the generated roles and policies allow, on a real kube-apiserver with OwnerReferencesPermissionEnforcement: each
-// identity does what it declared, and nothing beside it.
+// Only the generated roles and policies, on a real kube-apiserver with OwnerReferencesPermissionEnforcement: each
+// identity has its declared permissions and no others.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
+import { recordWatcherDown } from '../../src/checkpoint/watcher-status.ts';
 import {
+  checkpointName,
   controllerIdentity,
-  cursorName,
   finalizerOf,
   resyncIdentity,
   systemNamespace,
   watcherAccount,
 } from '../../src/core/names.ts';
+import { sleep } from '../../src/core/time.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
-import { waitReally } from '../../src/core/time.ts';
-import { countSilence } from '../../src/runtime/watchers-silent.ts';
-import { createCursor } from '../../src/watcher/cursor.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
-import { createWitness } from '../support/recorder.ts';
+import { createRecorder } from '../support/recorder.ts';
+import { type Access, hasAccess } from './can-i.ts';
 import { createKubectl } from './kubectl.ts';
-import { type Access, may } from './can-i.ts';
 
 const watcher = `system:serviceaccount:${systemNamespace}:${watcherAccount}`;
-// One comes as a group, as an EKS access entry gives it, the other as a user.
+// One acts as a group, as an EKS access entry assigns it, the other as a user.
 const tanks = 'arn:aws:iam::000000000000:role/water-tank';
 const dinners = controllerIdentity('dinner');
 let plane: ControlPlane;
@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   admin = createClient(plane.connection());
   const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  await kubectl.say(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
+  await kubectl.output(['apply', '--server-side', '-k', 'infra/kubernetes/generated']);
   await kubectl.close();
 });
 afterAll(async () => {
@@ -49,9 +49,9 @@ afterAll(async () => {
 
 const plant = 'plant.example.com';
 const kitchen = 'kitchen.example.com';
-const cursor = { resource: 'configmaps', namespace: systemNamespace, name: cursorName };
+const checkpoint = { resource: 'configmaps', namespace: systemNamespace, name: checkpointName };
 
-describe('an identity', () => {
+describe('permissions of an identity', () => {
   it.each<[string, string, Access, boolean]>([
     ['the watcher', watcher, { verb: 'list', group: plant, resource: 'watertanks', namespace: '' }, true],
     ['the watcher', watcher, { verb: 'watch', group: kitchen, resource: 'ingredients', namespace: '' }, true],
@@ -59,14 +59,14 @@ describe('an identity', () => {
     ['the watcher', watcher, { verb: 'list', resource: 'secrets' }, false],
     ['the watcher', watcher, { verb: 'get', resource: 'namespaces', namespace: '', name: 'kube-system' }, true],
     ['the watcher', watcher, { verb: 'get', resource: 'namespaces', namespace: '', name: 'default' }, false],
-    ['the watcher', watcher, { verb: 'get', ...cursor }, true],
-    ['the watcher', watcher, { verb: 'patch', ...cursor }, true],
-    ['the watcher', watcher, { verb: 'patch', ...cursor, name: 'other' }, false],
-    ['the watcher', watcher, { verb: 'delete', ...cursor }, false],
+    ['the watcher', watcher, { verb: 'get', ...checkpoint }, true],
+    ['the watcher', watcher, { verb: 'patch', ...checkpoint }, true],
+    ['the watcher', watcher, { verb: 'patch', ...checkpoint, name: 'other' }, false],
+    ['the watcher', watcher, { verb: 'delete', ...checkpoint }, false],
     ['the resync', resyncIdentity, { verb: 'list', group: kitchen, resource: 'dinners', namespace: '' }, true],
     ['the resync', resyncIdentity, { verb: 'watch', group: kitchen, resource: 'dinners', namespace: '' }, false],
-    ['the resync', resyncIdentity, { verb: 'get', ...cursor }, true],
-    ['the resync', resyncIdentity, { verb: 'patch', ...cursor }, false],
+    ['the resync', resyncIdentity, { verb: 'get', ...checkpoint }, true],
+    ['the resync', resyncIdentity, { verb: 'patch', ...checkpoint }, false],
     ['water-tank', tanks, { verb: 'get', group: plant, resource: 'watertanks' }, true],
     ['water-tank', tanks, { verb: 'patch', group: plant, resource: 'watertanks', subresource: 'status' }, true],
     ['water-tank', tanks, { verb: 'patch', group: plant, resource: 'watertanks' }, true],
@@ -84,30 +84,30 @@ describe('an identity', () => {
     ['dinner', dinners, { verb: 'delete', group: kitchen, resource: 'ingredients' }, true],
     ['dinner', dinners, { verb: 'patch', group: kitchen, resource: 'ingredients', subresource: 'status' }, false],
     ['dinner', dinners, { verb: 'update', group: kitchen, resource: 'ingredients', subresource: 'finalizers' }, false],
-  ])('%s (%s): %o is %s', async (_, user, access, expected) => {
-    expect(await may(plane.connection(user), access)).toBe(expected);
+  ])('access of %s (%s) to %o is %s', async (_, user, access, expected) => {
+    expect(await hasAccess(plane.connection(user), access)).toBe(expected);
   });
 });
 
-describe('the cursor', () => {
-  it('is written and read again by the watcher’s rights, and by the resync’s it is only read', async () => {
+describe('the watch checkpoint', () => {
+  it('the watcher may write and read the checkpoint, the resync may only read it', async () => {
     const [writer, reader] = [watcher, resyncIdentity].map((user) => createClient(plane.connection(user)));
     if (writer === undefined || reader === undefined) throw new Error('no clients');
-    const { log, meter, counts, lines } = createWitness();
-    const parts = { client: writer, log, now: () => Date.now(), wait: waitReally };
+    const { log, metrics, counts, lines } = createRecorder();
+    const deps = { client: writer, log, now: () => Date.now(), wait: sleep };
     const { signal } = new AbortController();
     try {
-      const [first, second] = [createCursor(parts), createCursor(parts)];
+      const [first, second] = [createWatchCheckpoint(deps), createWatchCheckpoint(deps)];
       expect(await first.start('tanks', { signal })).toBeUndefined();
       first.accepted('tanks', '17');
       await first.flush();
       expect(await second.start('tanks', { signal })).toBe('17');
-      await countSilence('test', reader, { log, meter, now: () => Date.now() }, { signal });
-      // It may be read, and says that no watcher has heard anything yet.
+      await recordWatcherDown('test', reader, { log, metrics, now: () => Date.now() }, { signal });
+      // It can be read, and shows that no watcher has received an event yet.
       expect(lines).toMatchObject([
-        { message: 'the watchers are silent', fields: { why: 'they have never heard anything' } },
+        { message: 'watcher down', fields: { reason: 'no watcher has received an event yet' } },
       ]);
-      expect(counts.get('WatchersSilent')).toBe(1);
+      expect(counts.get('WatcherDown')).toBe(1);
     } finally {
       writer.close();
       reader.close();
@@ -115,7 +115,7 @@ describe('the cursor', () => {
   });
 });
 
-describe('a controller with a finalizer', () => {
+describe('permissions of a controller with a finalizer', () => {
   const path = `/apis/${plant}/v1/namespaces/default/watertanks`;
   const ours = finalizerOf('water-tank');
 
@@ -125,7 +125,7 @@ describe('a controller with a finalizer', () => {
     await admin.request({ method: 'POST', path, body });
   }
 
-  /** The status of the answer to a merge patch by the controller. */
+  /** Returns the status of the response to a merge patch by the controller. */
   async function patch(name: string, body: object): Promise<number> {
     const client = createClient(plane.connection(tanks));
     const contentType = 'application/merge-patch+json';
@@ -139,28 +139,28 @@ describe('a controller with a finalizer', () => {
     }
   }
 
-  /** Resolves when a new policy has taken effect, of which nothing but its effect tells. */
-  async function enforced(): Promise<void> {
+  /** Resolves when a new policy is effective, which only its effect shows. */
+  async function untilEnforced(): Promise<void> {
     for (
-      const giveUpAt = Date.now() + 30_000;
+      const deadline = Date.now() + 30_000;
       (await patch('probe', { metadata: { labels: { a: String(Date.now()) } } })) === 200;
     ) {
-      if (Date.now() > giveUpAt) throw new Error('the policy never took effect');
+      if (Date.now() > deadline) throw new Error('the policy did not become effective');
     }
   }
 
   beforeAll(async () => {
     await tank('probe');
-    await enforced();
+    await untilEnforced();
   });
 
-  it('puts its own entry on an object and takes it off again', async () => {
+  it('a controller may add its own finalizer to an object and remove it', async () => {
     await tank('own');
     expect(await patch('own', { metadata: { finalizers: [ours] } })).toBe(200);
     expect(await patch('own', { metadata: { finalizers: null } })).toBe(200);
   });
 
-  it('leaves the entries of others where they are', async () => {
+  it('a controller may not add or remove other finalizers', async () => {
     await tank('foreign', { finalizers: ['example.com/other'] });
     expect(await patch('foreign', { metadata: { finalizers: ['example.com/other', ours] } })).toBe(200);
     expect(await patch('foreign', { metadata: { finalizers: [ours] } })).toBe(422);
@@ -175,18 +175,18 @@ describe('a controller with a finalizer', () => {
     ['labels', { metadata: { labels: { a: 'b' } } }],
     ['annotations', { metadata: { annotations: { a: 'b' } } }],
     ['owner references', { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: '1' }] } }],
-  ])('may not change %s', async (_, change) => {
+  ])('a controller may not change the %s of an object', async (_, change) => {
     expect([403, 422]).toContain(await patch('probe', change));
   });
 
-  it('lets everybody else change what they may', async () => {
+  it('other users may still change the object', async () => {
     await tank('free', { finalizers: ['example.com/other'] });
     const contentType = 'application/merge-patch+json';
     const body = { metadata: { finalizers: null, labels: { a: 'b' } }, spec: { targetLevel: 2 } };
     expect((await admin.request({ method: 'PATCH', path: `${path}/free`, contentType, body })).status).toBe(200);
   });
 
-  it('cannot make a tank with an apply', async () => {
+  it('a controller may not create a tank with an apply', async () => {
     const client = createClient(plane.connection(tanks));
     const body = {
       apiVersion: `${plant}/v1`,

@@ -1,4 +1,4 @@
-// The reconcile's cases on the real kube-apiserver.
+// The reconcile cases on the real kube-apiserver.
 import { describe, inject } from 'vitest';
 import '../../tools/control-plane/global-setup.ts';
 import { reconcileCases } from '../reconciling/reconcile-cases.ts';
@@ -6,5 +6,5 @@ import { reconcileFamilyCases } from '../reconciling/reconcile-family-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
 const connect = () => ({ server: new URL(url), ca, token: async () => adminToken });
-describe('an object', () => reconcileCases(connect));
-describe('its family', () => reconcileFamilyCases(connect));
+describe('reconcile of an object', () => reconcileCases(connect));
+describe('reconcile of an object with children', () => reconcileFamilyCases(connect));

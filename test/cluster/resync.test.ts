@@ -1,18 +1,18 @@
-// What a poll reads off real objects: whose generation is behind after which kind of change, and a list that goes on at a
-// token. On the real kube-apiserver, because it alone decides what a generation and managedFields are. Queues: resync.test.ts.
+// The resync's decisions on real objects: missed changes after each kind of change, and a list with a continue token.
+// On the real kube-apiserver, because it sets generations and managedFields. Queues: resync.test.ts.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import '../../tools/control-plane/global-setup.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
-import { parseMessage } from '../../src/queue/message.ts';
-import { parseResyncMessage, type ResyncMessage } from '../../src/queue/resync-message.ts';
-import { judge } from '../../src/runtime/resync-plan.ts';
-import { poll } from '../../src/runtime/resync-poll.ts';
+import { listKind } from '../../src/resync/list-kind.ts';
+import { parseResyncMessage, type ResyncMessage } from '../../src/resync/message.ts';
+import { planObject } from '../../src/resync/plan.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
 import { gadgetController } from '../resync/gadgets.ts';
-import { createWitness } from '../support/recorder.ts';
-import { established } from '../support/established.ts';
+import { untilEstablished } from '../support/established.ts';
+import { createRecorder } from '../support/recorder.ts';
 
-const { resource } = gadgetController.declares;
+const { resource } = gadgetController.declaration;
 const { signal } = new AbortController();
 const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 const definition = {
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const { url, ca, adminToken } = inject('controlPlane');
   client = createClient({ server: new URL(url), ca, token: async () => adminToken });
   await client.request({ method: 'POST', path: root, body: definition });
-  await established(client, 'gadgets.example.com');
+  await untilEstablished(client, 'gadgets.example.com');
 });
 afterAll(async () => {
   await client.request({ method: 'DELETE', path: `${root}/gadgets.example.com` });
@@ -56,7 +56,7 @@ const create = (name: string, metadata: object = {}) =>
     path: collection,
     body: { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name, ...metadata }, spec: { size: 1 } },
   });
-const patch = (name: string, body: object, subresource = '', fieldManager = 'somebody') =>
+const patch = (name: string, body: object, subresource = '', fieldManager = 'other-manager') =>
   client.request({
     method: 'PATCH',
     path: `${collection}/${name}${subresource}`,
@@ -68,31 +68,31 @@ const observe = (name: string, observedGeneration: number) =>
   patch(name, { status: { observedGeneration } }, '/status');
 const judgeIn = async (name: string, later: number) => {
   const object = await getObject(client, resource, { namespace: 'default', name });
-  if (object === undefined) throw new Error(`${name} is gone`);
-  return judge(object, { controller: 'gadget', graceSeconds: 240, nowMs: Date.now() + later });
+  if (object === undefined) throw new Error(`${name} does not exist`);
+  return planObject(object, { controller: 'gadget', missedAfterSeconds: 240, nowMs: Date.now() + later });
 };
 
-describe('a real object', () => {
-  it('is unobserved once created and once its spec has changed, as long as no status says otherwise', async () => {
+describe('resync of a real object', () => {
+  it('an object has missed changes after its creation and after a change of its spec, until its status observes them', async () => {
     await create('spec');
-    expect(await judgeIn('spec', 0)).toBe('regular');
+    expect(await judgeIn('spec', 0)).toBe('periodic');
     expect(await judgeIn('spec', aDay)).toBe('unobserved');
     await observe('spec', 1);
-    expect(await judgeIn('spec', aDay)).toBe('regular');
+    expect(await judgeIn('spec', aDay)).toBe('periodic');
     await patch('spec', { spec: { size: 2 } });
-    expect(await judgeIn('spec', 0)).toBe('regular');
+    expect(await judgeIn('spec', 0)).toBe('periodic');
     expect(await judgeIn('spec', aDay)).toBe('unobserved');
   });
 
-  it('is not unobserved because of a label or somebody’s status', async () => {
+  it('an object has no missed changes after a change of a label or of the status', async () => {
     await create('label');
     await observe('label', 1);
     await patch('label', { metadata: { labels: { a: 'b' } } });
     await patch('label', { status: { note: 'x' } }, '/status');
-    expect(await judgeIn('label', aDay)).toBe('regular');
+    expect(await judgeIn('label', aDay)).toBe('periodic');
   });
 
-  it('is unobserved when its deletion was not seen, with our finalizer and not without', async () => {
+  it('an object has missed changes after a missed deletion with our finalizer, but not without it', async () => {
     for (const finalizer of ['outrigger.dev/gadget', 'example.com/other']) {
       const name = `deleted-${finalizer.endsWith('other') ? 'others' : 'ours'}`;
       await create(name, { finalizers: [finalizer] });
@@ -100,25 +100,25 @@ describe('a real object', () => {
       await client.request({ method: 'DELETE', path: `${collection}/${name}` });
     }
     expect(await judgeIn('deleted-ours', aDay)).toBe('unobserved');
-    expect(await judgeIn('deleted-ours', 0)).toBe('regular');
-    expect(await judgeIn('deleted-others', aDay)).toBe('left-alone');
+    expect(await judgeIn('deleted-ours', 0)).toBe('periodic');
+    expect(await judgeIn('deleted-others', aDay)).toBe('skip');
     for (const name of ['deleted-ours', 'deleted-others']) await patch(name, { metadata: { finalizers: null } });
   });
 });
 
-describe('a real list', () => {
-  it('goes on where the message before it ended, and every object is found once', async () => {
+describe('resync of a real list', () => {
+  it('the resync continues a list at the token of the message, and finds every object once', async () => {
     const names = Array.from({ length: 620 }, (_, number) => `many-${number}`);
     for (let at = 0; at < names.length; at += 20)
       await Promise.all(names.slice(at, at + 20).map((name) => create(name)));
 
     const found: string[] = [];
     const asked: ResyncMessage[] = [
-      { v: 1, kind: 'resync', run: new Date().toISOString(), cluster: 'a', controller: 'gadget' },
+      { v: 1, type: 'resync', run: new Date().toISOString(), cluster: 'a', controller: 'gadget' },
     ];
     let polls = 0;
     for (let message = asked.shift(); message !== undefined; message = asked.shift()) {
-      const { log, meter } = createWitness();
+      const { log, metrics } = createRecorder();
       const parts = {
         send: async (queue: string, entries: readonly { readonly body: string }[]) => {
           if (queue === 'timers') found.push(...entries.map(({ body }) => parseMessage(body).name));
@@ -128,11 +128,11 @@ describe('a real list', () => {
         depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
         now: () => Date.now(),
         log: () => log,
-        meter,
-        pace: { tickSeconds: 600, graceSeconds: 240, perSecond: 100 },
+        metrics,
+        rate: { runIntervalSeconds: 600, missedAfterSeconds: 240, perSecond: 100 },
         periodSeconds: 600,
       };
-      await poll(parts, { message, controller: gadgetController, client }, { signal, leftMs: () => 1_000 });
+      await listKind(parts, { message, controller: gadgetController, client }, { signal, remainingMs: () => 1_000 });
       polls += 1;
     }
     expect(polls).toBe(2);

@@ -1,7 +1,7 @@
-// Only what the real kube-apiserver estimates a rule to cost, and the hints that say what to bound.
+// Only the estimated costs of rules on the real kube-apiserver, and the hints that name the fields to bound.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import * as z from 'zod';
-import { defineResource } from '../../src/core/resource.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
 import { withRule } from '../../src/api/rule.ts';
 import { costHints } from '../../src/generate/crd/cost-hints.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
@@ -16,20 +16,20 @@ beforeAll(() => {
 });
 afterAll(() => client.close());
 
-/** Asks the API server whether it would take the CRD of a spec. */
-async function define(spec: z.ZodObject): Promise<void> {
+/** Sends the CRD of a spec to the API server as a dry run. */
+async function createDefinition(spec: z.ZodObject): Promise<void> {
   const names = { group: 'costs.example.net', version: 'v1', kind: 'Cost' };
   await client.request({
     method: 'POST',
     path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
     query: { dryRun: 'All' },
-    body: crdOf(defineResource({ ...names, spec, status: z.object({}), conditions: [] })),
+    body: crdOf(defineKind({ ...names, spec, status: z.object({}), conditions: [] })),
   });
 }
 
 const hintsOf = (spec: z.ZodObject) => costHints(structuralSchema(spec, 'spec'), 'spec');
 
-/** A list of texts of which each has a rule. */
+/** A list of texts, each with a rule. */
 function lines(text: z.ZodString, limit?: number): z.ZodObject {
   const line = withRule(z.object({ text }), { rule: "self.text.contains('a')", message: 'has an a' }, (value) =>
     value.text.includes('a'),
@@ -37,23 +37,23 @@ function lines(text: z.ZodString, limit?: number): z.ZodObject {
   return z.object({ lines: limit === undefined ? z.array(line) : z.array(line).max(limit) });
 }
 
-describe('a rule that might cost too much', () => {
-  it('is refused by the API server, and the hints name what to bound', async () => {
+describe('rules whose estimated cost is too high', () => {
+  it('the API server rejects a rule that costs too much, and the hints name the fields to bound', async () => {
     const spec = lines(z.string());
-    await expect(define(spec)).rejects.toThrow('cost');
+    await expect(createDefinition(spec)).rejects.toThrow('cost');
     expect(hintsOf(spec)).toEqual([
       'spec.lines: a rule runs for each of it; bound it with .max()',
       'spec.lines[].text: a rule runs over it; bound it with .max()',
     ]);
   });
 
-  it('is taken once that is bounded, and there is no hint any more', async () => {
+  it('the API server accepts the rule once the fields are bounded, and there are no hints', async () => {
     const spec = lines(z.string().max(100), 50);
-    await define(spec);
+    await createDefinition(spec);
     expect(hintsOf(spec)).toEqual([]);
   });
 
-  it('over a choice or a number has no hint', () => {
+  it('a rule over an enum or a number has no hint', () => {
     const spec = withRule(
       z.object({ side: z.enum(['a', 'b']), size: z.int() }),
       { rule: "self.side == 'a' || self.size > 1", message: 'b is larger than 1' },

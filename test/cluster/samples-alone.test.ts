@@ -1,5 +1,5 @@
-// Statements of samples on a real kube-apiserver without kube-controller-manager: nobody but the test and our controllers
-// writes there, so a test can say what a Deployment's status is, and that nothing else has come of an object.
+// Statements of samples on a real kube-apiserver without kube-controller-manager: only the test and our controllers
+// write there, so a test can set the status of a Deployment and check that an object has no other effects.
 import { afterAll } from 'vitest';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { bitcoinNetworkCases } from '../statements/bitcoin-network-cases.ts';

@@ -1,30 +1,30 @@
-// The webhook that a real kube-apiserver asks about tokens that it does not know (authentication.k8s.io/v1 TokenReview), as an EKS
-// cluster asks its authenticator; and the file that tells the server where it is.
+// The webhook to which a real kube-apiserver sends unknown tokens (authentication.k8s.io/v1 TokenReview), as an EKS
+// cluster does with its authenticator, and the file that configures it in the server.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import * as z from 'zod';
-import { listenHere } from '../support/listen.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 
-/** Whom a token stands for. */
+/** The user of a token. */
 export type TokenUser = { readonly username: string; readonly groups: readonly string[] };
 
 /** A running webhook. */
 export type TokenWebhook = {
-  /** For the API server, which must ask it each time: nothing is remembered between two requests. */
+  /** For the API server. It disables the cache, so the webhook receives every token. */
   readonly apiServerFlags: readonly string[];
   close(): Promise<void>;
 };
 
 const review = z.object({ spec: z.object({ token: z.string() }) });
 
-/** Starts a webhook that asks `who` about each token; what that throws is the reason of a refusal. */
-export async function startTokenWebhook(who: (token: string) => TokenUser): Promise<TokenWebhook> {
+/** Starts a webhook that calls `authenticate` for each token; an error of it is the reason of the rejection. */
+export async function startTokenWebhook(authenticate: (token: string) => TokenUser): Promise<TokenWebhook> {
   const statusOf = (token: string): object => {
     try {
-      return { authenticated: true, user: who(token) };
+      return { authenticated: true, user: authenticate(token) };
     } catch (error) {
       return { authenticated: false, error: String(error) };
     }
@@ -36,7 +36,7 @@ export async function startTokenWebhook(who: (token: string) => TokenUser): Prom
       response.end(JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', status }));
     });
   });
-  const port = await listenHere(server);
+  const port = await listenOnLoopback(server);
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-webhook-'));
   const file = path.join(folder, 'webhook.json');
   await writeFile(

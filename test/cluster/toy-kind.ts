@@ -1,12 +1,12 @@
-// A kind that nothing in the repository knows, for kubectl to handle as it would handle anybody's.
+// A kind that nothing in the repository uses, for kubectl.
 
-export const KETTLES = 'kettles.kitchen.example.net';
+export const sampleResourceName = 'kettles.kitchen.example.net';
 
 /** The CustomResourceDefinition of the kind: columns, a status, a scale, a short name, descriptions. */
-export const kettleDefinition = {
+export const sampleDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: KETTLES },
+  metadata: { name: sampleResourceName },
   spec: {
     group: 'kitchen.example.net',
     scope: 'Namespaced',
@@ -29,7 +29,7 @@ export const kettleDefinition = {
             properties: {
               spec: {
                 type: 'object',
-                description: 'What is wanted of the kettle.',
+                description: 'The desired state of the kettle.',
                 required: ['cups'],
                 properties: {
                   cups: { type: 'integer', description: 'How many cups to boil for.', minimum: 0, maximum: 12 },
@@ -60,7 +60,7 @@ export const kettleDefinition = {
   },
 };
 
-/** Returns a kettle to be applied. */
-export function kettle(name: string, spec: object = { cups: 2 }, metadata: object = {}): object {
+/** Returns an object of the kind to be applied. */
+export function sampleObject(name: string, spec: object = { cups: 2 }, metadata: object = {}): object {
   return { apiVersion: 'kitchen.example.net/v1', kind: 'Kettle', metadata: { name, ...metadata }, spec };
 }

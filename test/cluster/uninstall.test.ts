@@ -1,12 +1,13 @@
-// Leaving without a trace, on a real cluster: everything was installed from the manifests and at work; its parts are stopped, every kind
-// is released, the objects and the manifests are deleted. What a release leaves on one object is in test/runtime/release-*cases.ts.
+// Uninstalling on a real cluster: everything was installed from the manifests and has run; its parts are stopped, every
+// kind is detached, the objects and the manifests are deleted. The result for one object is in
+// test/operations/detach-*cases.ts.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { kindsAlone, registry } from '../../src/controllers/registry.ts';
+import { crdsOnly, registry } from '../../src/controllers/registry.ts';
 import { systemNamespace } from '../../src/core/names.ts';
 import { discoverKinds } from '../../src/kube/client/discovery.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
@@ -19,14 +20,14 @@ const manifests = 'infra/kubernetes';
 const samples = `${manifests}/samples`;
 const timeout = 300_000;
 const { signal } = new AbortController();
-/** Of the kinds, by their names; those of parts and others' children come with them. */
+/** The kinds by name; status slices and foreign children are included. */
 const kinds = [
-  ...new Set([...registry.map(({ declares }) => declares.resource.kind), ...kindsAlone.map(({ kind }) => kind)]),
+  ...new Set([...registry.map(({ declaration }) => declaration.resource.kind), ...crdsOnly.map(({ kind }) => kind)]),
 ];
 
 let folder: string;
 let cluster: RealCluster;
-/** Of the samples' namespace, and of ours. */
+/** The namespaces of the samples, and of the system. */
 let kubectl: Kubectl;
 let inSystem: Kubectl;
 let before: ReadonlyMap<string, KubeObject['metadata']>;
@@ -45,7 +46,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 }, timeout);
 
-/** Every object of the cluster, as `plural.group namespace/name`, with its metadata. Events tell what was, and go by themselves. */
+/**
+ * Every object of the cluster, as `plural.group namespace/name`, with its metadata. Events are excluded: they expire by
+ * themselves.
+ */
 async function everything(): Promise<ReadonlyMap<string, KubeObject['metadata']>> {
   const found = new Map<string, KubeObject['metadata']>();
   const { kinds } = await discoverKinds(cluster.client, { signal });
@@ -59,17 +63,17 @@ async function everything(): Promise<ReadonlyMap<string, KubeObject['metadata']>
   return found;
 }
 
-/** What the cluster's own controllers make and write for themselves, with and without us, and when they come to it. */
-const itsOwn = /^(events|leases|nodes)\.|^serviceaccounts\. .*\/default$|kube-root-ca\.crt$/;
+/** Objects that the cluster's own controllers create at any time, with and without Outrigger. */
+const clusterOwned = /^(events|leases|nodes)\.|^serviceaccounts\. .*\/default$|kube-root-ca\.crt$/;
 
 async function outrigger(...argv: readonly string[]): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['src/cli/main.ts', ...argv], { cwd: root });
   return stdout + stderr;
 }
 
-describe('leaving', { timeout }, () => {
-  it('everything is installed from the manifests, and every sample gets Ready', async () => {
-    await inSystem.say(['apply', '--server-side', '-k', manifests]);
+describe('uninstalling', { timeout }, () => {
+  it('before uninstalling, everything is installed from the manifests and every sample becomes Ready', async () => {
+    await inSystem.output(['apply', '--server-side', '-k', manifests]);
     const place = ['--folder', folder, '--kubeconfig', cluster.plane.kubeconfig()];
     const said = await outrigger('dev', ...place, '--apply', samples, '--until-ready', '--timeout-seconds', '200');
     expect(said).toContain('WaterTank');
@@ -78,41 +82,42 @@ describe('leaving', { timeout }, () => {
     expect(marks).toContain('outrigger.dev/water-tank');
   });
 
-  it('after a release of every kind no object names a controller, neither theirs, nor its children, nor copies of those', async () => {
-    for (const kind of kinds) await outrigger('release', kind, '--kubeconfig', cluster.plane.kubeconfig(), '--yes');
-    // (outrigger-dev is who applied the samples here; in its place a user has kubectl.)
-    const traces = /outrigger\.dev\/|"outrigger-(?!dev"|system"|watcher|cursor)/;
+  it('after detach of every kind no object refers to a controller: neither the objects, nor their children, nor copies of those', async () => {
+    for (const kind of kinds) await outrigger('detach', kind, '--kubeconfig', cluster.plane.kubeconfig(), '--yes');
+    // (The samples were applied by outrigger-dev; a user has kubectl as the manager.)
+    const traces = /outrigger\.dev\/|"outrigger-(?!dev"|system"|watcher|watch-checkpoint)/;
     const marked = async () =>
       [...(await everything())]
         .filter(([name, metadata]) => !isInstalled(name) && traces.test(JSON.stringify(metadata)))
         .map(([name, metadata]) => `${name} ${traces.exec(JSON.stringify(metadata))}`);
-    // What Kubernetes copies from our children it takes off by itself, a little later.
+    // Kubernetes copies labels of our children, and removes them by itself a little later.
     await expect.poll(marked, { timeout: 60_000, interval: 1_000 }).toEqual([]);
   });
 
-  it('then the objects are deleted, and none of them hangs', async () => {
-    await kubectl.say(['delete', '-f', samples, '--timeout=60s']);
-    const all = [...new Set(registry.map(({ declares: { resource } }) => `${resource.plural}.${resource.group}`))];
-    const left = async () => await kubectl.say(['get', all.join(), '--all-namespaces', '-o', 'name']);
-    // What an object owned goes by the garbage collector, which hears of new kinds every half minute only.
-    await expect.poll(left, { timeout: 120_000, interval: 1_000 }).toBe('');
+  it('after detach the objects can be deleted, and none is blocked by a finalizer', async () => {
+    await kubectl.output(['delete', '-f', samples, '--timeout=60s']);
+    const all = [...new Set(registry.map(({ declaration: { resource } }) => `${resource.plural}.${resource.group}`))];
+    const remaining = async () => await kubectl.output(['get', all.join(), '--all-namespaces', '-o', 'name']);
+    // Children are deleted by the garbage collector, which discovers new kinds only every half minute.
+    await expect.poll(remaining, { timeout: 120_000, interval: 1_000 }).toBe('');
   });
 
-  it('and after the manifests the cluster holds what it held before, and nothing that names us', async () => {
-    await inSystem.say(['delete', '-k', manifests, '--timeout=120s']);
-    const left = async () =>
+  it('after deleting the manifests the cluster has the objects it had before, and none refers to Outrigger', async () => {
+    await inSystem.output(['delete', '-k', manifests, '--timeout=120s']);
+    const remaining = async () =>
       [...(await everything())]
         .filter(
-          ([name, metadata]) => !itsOwn.test(name) && (!before.has(name) || /outrigger/.test(JSON.stringify(metadata))),
+          ([name, metadata]) =>
+            !clusterOwned.test(name) && (!before.has(name) || /outrigger/.test(JSON.stringify(metadata))),
         )
         .map(([name]) => name);
-    // The garbage collector and the namespace's controller take their time; what hangs would be there for good.
-    await expect.poll(left, { timeout: 120_000, interval: 1_000 }).toEqual([]);
-    expect([...before.keys()].filter((name) => !itsOwn.test(name))).not.toEqual([]);
+    // The garbage collector and the namespace controller take a while; a blocked object would stay.
+    await expect.poll(remaining, { timeout: 120_000, interval: 1_000 }).toEqual([]);
+    expect([...before.keys()].filter((name) => !clusterOwned.test(name))).not.toEqual([]);
   });
 });
 
-/** Part of the manifests: it is taken away as a whole. */
+/** Whether an object is part of the manifests. */
 function isInstalled(name: string): boolean {
   return /outrigger/.test(name) || name.startsWith('customresourcedefinitions.');
 }

@@ -1,18 +1,21 @@
-// A watcher whose cursor is compacted, on a real kube-apiserver that forgets within seconds.
+// A watcher whose checkpoint is compacted, on a real kube-apiserver that compacts within seconds.
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import { createClient } from '../../src/kube/client/client.ts';
 import { isGone } from '../../src/kube/client/errors.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
-import { forgottenCases } from '../watcher/restart-cases.ts';
+import { compactedCases } from '../watcher/restart-cases.ts';
 
 const plane = await startControlPlane({ apiServerFlags: ['--etcd-compaction-interval=1s'] });
 afterAll(() => plane.stop());
 
 const tanks = '/apis/plant.example.com/v1/watertanks';
 
-/** Resolves when no kind's present version can be listed exactly any more. It takes some 15 s of writes: the cache remembers too. */
-async function forget(): Promise<void> {
+/**
+ * Resolves when no kind's present version can be listed exactly any more. It takes some 15 s of writes, because the
+ * watch cache keeps versions too.
+ */
+async function compact(): Promise<void> {
   const client = createClient(plane.connection());
   try {
     const { body } = await client.request({ method: 'GET', path: tanks, query: { limit: 1 } });
@@ -39,4 +42,4 @@ async function forget(): Promise<void> {
   }
 }
 
-forgottenCases(() => ({ connection: plane.connection(), kubeconfig: plane.kubeconfig(), forget }));
+compactedCases(() => ({ connection: plane.connection(), kubeconfig: plane.kubeconfig(), compact }));

@@ -1,64 +1,68 @@
-// The probes of the Deployment's pods while the API server says nothing, is gone, and is back, of a watcher that goes on trying and of one
-// whose loop hangs. The time is the probes' own: minutes in which nothing is done but asking. Excluded: how old a frame may be (test/watcher/health.test.ts).
+// The probes of the Deployment's pods while the API server is paused, down, and up again, for a watcher that keeps
+// retrying and for one whose watch loop hangs. The times are the probes' own, so most of the test is waiting. Excluded:
+// the maximum age of an event (test/forwarding/health.test.ts).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseMessage } from '../../src/queue/message.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
 import { openWatcherCluster, type WatcherCluster } from './watcher-cluster.ts';
 
-/** A loop without frame or attempt for 120 s is dead; three probes, 20 s apart, would have said so by then, and restarted it. */
+/**
+ * A watch loop without an event or attempt for 120 s is dead. Within this number of probes, 20 s apart, three would
+ * have failed and restarted it.
+ */
 const probesUntilDead = 10;
 const timeout = 480_000;
-let at: WatcherCluster;
+let cluster: WatcherCluster;
 
 beforeAll(async () => {
-  at = await openWatcherCluster();
-  await at.apply();
-  await at.run();
+  cluster = await openWatcherCluster();
+  await cluster.apply();
+  await cluster.run();
 }, timeout);
-afterAll(async () => await at.close(), 60_000);
+afterAll(async () => await cluster.close(), 60_000);
 
-describe('the probes', { timeout }, () => {
-  it('in an outage of the API server say not ready, and restart none but one whose loop hangs; then ready again, and no change is lost', async () => {
-    const before = at.running();
-    const [patient, hanging] = before;
-    if (patient === undefined || hanging === undefined) throw new Error('there are not two watchers');
+describe('probes of the watcher in an outage', { timeout }, () => {
+  it('during an outage of the API server the probes report not ready and restart only a watcher whose loop hangs; afterwards both are ready, and no change is lost', async () => {
+    const before = cluster.running();
+    const [retrying, hanging] = before;
+    if (retrying === undefined || hanging === undefined) throw new Error('expected two watchers');
     const readiness = (wanted: boolean) =>
       Promise.all(
         before.map(({ pod }) =>
-          at.probed((outcome) => outcome.pod === pod && outcome.probe === 'readiness' && outcome.ok === wanted),
+          cluster.probed((outcome) => outcome.pod === pod && outcome.probe === 'readiness' && outcome.ok === wanted),
         ),
       );
-    const liveness = () => at.outcomes.filter(({ probe, pod }) => probe === 'liveness' && pod === patient.pod);
+    const liveness = () => cluster.outcomes.filter(({ probe, pod }) => probe === 'liveness' && pod === retrying.pod);
 
-    // The loop of the tanks hears once more, and waits for the next frame without a timer from then on.
+    // The watch loop of the tanks receives one more event, and then waits for the next one without a timer.
     process.kill(hanging.pid, 'SIGUSR2');
-    await at.applyTank('before');
+    await cluster.applyTank('before');
     const forwarded = async () => await (await fetch(`http://${hanging.ip}:8080/metrics`)).text();
     await expect
       .poll(forwarded, { timeout: 30_000 })
-      .toMatch(/forwarded_total\{controller="water-tank",lane="watch"\} 1/);
+      .toMatch(/forwarded_total\{controller="water-tank",cause="change"\} 1/);
 
     const { length } = liveness();
     const notReady = readiness(false);
-    const dead = at.probed(({ pod, probe, ok }) => pod === hanging.pod && probe === 'liveness' && !ok);
-    at.plane.pauseApiServer();
+    const dead = cluster.probed(({ pod, probe, ok }) => pod === hanging.pod && probe === 'liveness' && !ok);
+    cluster.plane.pauseApiServer();
     await Promise.all([notReady, dead]);
     await expect.poll(() => hanging.ended(), { timeout: 120_000 }).toBeDefined();
-    await at.plane.kill9ApiServer();
-    while (liveness().length < length + probesUntilDead) await at.probed(({ probe }) => probe === 'liveness');
+    await cluster.plane.kill9ApiServer();
+    while (liveness().length < length + probesUntilDead) await cluster.probed(({ probe }) => probe === 'liveness');
     expect(liveness().every(({ ok }) => ok)).toBe(true);
-    expect(patient.ended()).toBeUndefined();
+    expect(retrying.ended()).toBeUndefined();
 
     const ready = readiness(true);
-    await at.plane.restartApiServer();
-    await at.applyTank('after');
+    await cluster.plane.restartApiServer();
+    await cluster.applyTank('after');
     await ready;
     const names: string[] = [];
     for (let tries = 0; tries < 30 && !names.includes('after'); tries += 1) {
-      const messages = await at.queues.drain('water-tank.fifo', { waitSeconds: 2 });
+      const messages = await cluster.queues.drain('water-tank.fifo', { waitSeconds: 2 });
       names.push(...messages.map(({ Body = '' }) => parseMessage(Body).name));
     }
     expect(names).toContain('after');
-    expect(patient.ended()).toBeUndefined();
-    expect(at.running().map(({ pod }) => pod)).toEqual([patient.pod, hanging.pod]);
+    expect(retrying.ended()).toBeUndefined();
+    expect(cluster.running().map(({ pod }) => pod)).toEqual([retrying.pod, hanging.pod]);
   });
 });

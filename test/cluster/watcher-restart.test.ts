@@ -1,5 +1,5 @@
-// The restarts of the watcher’s process on a real kube-apiserver of their own: a cluster has one cursor, which other watchers
-// would write too, and mend where it was broken on purpose.
+// Restarts of the watcher’s process on a real kube-apiserver of its own: a cluster has one checkpoint, which other
+// watchers would also write, and repair after the tests have broken it.
 import { afterAll } from 'vitest';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { restartCases } from '../watcher/restart-cases.ts';

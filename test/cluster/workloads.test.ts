@@ -1,4 +1,5 @@
-// The cases of workloads on the real kube-controller-manager: they are right. Excluded: our own stand-in (test/local/workloads).
+// The workload cases on the real kube-controller-manager, which verifies the cases. Excluded: the simulator
+// (test/simulators/workloads).
 import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { createWire } from '../conformance/wire.ts';
 import '../../tools/control-plane/global-setup.ts';
@@ -13,11 +14,11 @@ const node = 'workloads';
 beforeAll(() => wire.post('/api/v1/nodes', { metadata: { name: node } }));
 afterAll(() => wire.remove(`/api/v1/nodes/${node}`));
 
-const stage = { wire, node };
-// What is asked here is whether the cases are true of kube-controller-manager, which on a loaded machine has now and then let a
-// change lie for a minute: such a case is asked again, in a new namespace.
-const patience = { retry: 2, timeout: 30_000 };
-describe('Deployments', patience, () => deploymentCases(stage));
-describe('Deployments that change', patience, () => deploymentRollingCases(stage));
-describe('Services', patience, () => serviceCases(stage));
-describe('StatefulSets', patience, () => statefulSetCases(stage));
+const harness = { wire, node };
+// The cases are checked against kube-controller-manager, which on a loaded machine may delay a change by up to a
+// minute: such a case is retried in a new namespace.
+const options = { retry: 2, timeout: 30_000 };
+describe('Deployments', options, () => deploymentCases(harness));
+describe('Deployments that change', options, () => deploymentRollingCases(harness));
+describe('Services', options, () => serviceCases(harness));
+describe('StatefulSets', options, () => statefulSetCases(harness));

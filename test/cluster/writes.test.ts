@@ -1,10 +1,10 @@
 // Writes through src/kube on the real kube-apiserver.
 import { inject } from 'vitest';
 import '../../tools/control-plane/global-setup.ts';
-import { childrenCases } from '../kube/apply/apply-all-cases.ts';
+import { applyAllCases } from '../kube/apply/apply-all-cases.ts';
 import { writeCases } from '../kube/apply/write-cases.ts';
 
 const { url, ca, adminToken } = inject('controlPlane');
 const connect = () => ({ server: new URL(url), ca, token: async () => adminToken });
-childrenCases(connect);
+applyAllCases(connect);
 writeCases(connect);

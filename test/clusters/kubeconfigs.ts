@@ -1,24 +1,24 @@
-// Kubeconfigs for tests, made of the PEM fixtures beside the tests of the client.
+// Kubeconfigs for tests, with the PEM fixtures of test/kube.
 import { stringify } from 'yaml';
 import { pem } from '../kube/wire-server.ts';
 
 export const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** The parts of a kubeconfig that a test may replace. */
-export interface Parts {
+/** The fields of a kubeconfig that a test can replace. */
+export type KubeconfigFields = {
   readonly current?: string | undefined;
   readonly cluster?: object;
   readonly user?: object | null;
   readonly context?: object;
-}
+};
 
-/** Writes a kubeconfig with one context `here` of cluster `c` and user `u`. */
+/** Creates a kubeconfig with one context `here` of cluster `c` and user `u`. */
 export function kubeconfig({
   current = 'here',
   cluster = {},
   user = { token: 'secret' },
   context = {},
-}: Parts = {}): string {
+}: KubeconfigFields = {}): string {
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
@@ -38,7 +38,7 @@ export function kubeconfig({
   });
 }
 
-/** A client certificate and key, inline. */
+/** Creates a user with an inline client certificate and key. */
 export function inlineCertificate(cert: string, key: string): object {
   return { 'client-certificate-data': base64(pem(`${cert}.pem`)), 'client-key-data': base64(pem(`${key}.key`)) };
 }

@@ -1,14 +1,14 @@
-// What former versions have left on queues, on objects and in the cursor, read by this one; and what this one writes, as a former one
-// reads it: while a deployment goes on, functions and watchers of both are at work. A file written-by-VERSION.json is never
-// edited; a release that writes something new adds a file.
+// This version reads the messages, objects and watch checkpoints of former versions, and a former version reads those
+// of this one: functions and watchers of both versions run during a deployment. A file written-by-VERSION.json is never
+// edited. A release with a new format adds a file.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { parseWatchList } from '../../src/core/watch-list.ts';
+import { entryNameOf, parseCheckpoint } from '../../src/checkpoint/document.ts';
 import {
+  checkpointName,
   controllerLabel,
-  cursorName,
   fieldManagerOf,
   finalizerOf,
   ownerAnnotation,
@@ -17,74 +17,89 @@ import {
   reconcileRequestedAnnotation,
   systemNamespace,
 } from '../../src/core/names.ts';
-import { groupIdOf } from '../../src/queue/group-id.ts';
-import { formatMessage, parseMessage, targetOf } from '../../src/queue/message.ts';
-import { formatResyncMessage, parseResyncMessage } from '../../src/queue/resync-message.ts';
-import { parseCursor } from '../../src/runtime/cursor-document.ts';
-import { entryNameOf } from '../../src/watcher/entry-name.ts';
+import { parseWatchList } from '../../src/core/watch-list.ts';
+import { formatResyncMessage, parseResyncMessage } from '../../src/resync/message.ts';
+import { groupIdOf } from '../../src/sqs/deduplication.ts';
+import { formatMessage, keyOfMessage, parseMessage } from '../../src/sqs/message.ts';
 
-const kept = z.object({
+const samples = z.object({
   messages: z.array(z.object({ body: z.string(), groupId: z.string() })),
-  polls: z.array(z.string()),
-  cursor: z.object({ text: z.string(), entryOf: z.unknown(), queues: z.string() }),
+  resyncs: z.array(z.string()),
+  checkpoint: z.object({ text: z.string(), entryOf: z.unknown(), queues: z.string() }),
   onObjects: z.record(z.string(), z.string()),
 });
 const versions = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.json'))
   .map((file) => ({
     version: file,
-    ...kept.parse(JSON.parse(readFileSync(path.join(import.meta.dirname, file), 'utf8'))),
+    ...samples.parse(JSON.parse(readFileSync(path.join(import.meta.dirname, file), 'utf8'))),
   }));
-const more = (body: string, fields: object) => JSON.stringify({ ...JSON.parse(body), ...fields });
-const toCome = { hint: { of: ['a', 'version', 'to', 'come'] } };
+const withFields = (body: string, fields: object) => JSON.stringify({ ...JSON.parse(body), ...fields });
+const laterField = { hint: { of: ['a', 'later', 'version'] } };
 
-it('at least one version is kept', () => {
+it('the samples of at least one version are kept', () => {
   expect(versions).not.toEqual([]);
 });
 
-describe.each(versions)('$version', ({ messages, polls, cursor, onObjects }) => {
-  it('its messages are understood, and lose nothing when they are sent on', () => {
+describe.each(versions)('$version', ({ messages, resyncs, checkpoint, onObjects }) => {
+  it('messages of a former version are read, and are unchanged when they are forwarded', () => {
     for (const { body } of messages) expect(JSON.parse(formatMessage(parseMessage(body)))).toEqual(JSON.parse(body));
   });
 
-  it('its polls are understood, and lose nothing when they are sent on', () => {
-    for (const body of polls)
+  it('resync messages of a former version are read, and are unchanged when they are forwarded', () => {
+    for (const body of resyncs)
       expect(JSON.parse(formatResyncMessage(parseResyncMessage(body)))).toEqual(JSON.parse(body));
   });
 
-  it('a field that a later version adds to them is dropped, and nothing else', () => {
-    for (const { body } of messages) expect(parseMessage(more(body, toCome))).toEqual(parseMessage(body));
-    for (const body of polls) expect(parseResyncMessage(more(body, toCome))).toEqual(parseResyncMessage(body));
+  it('only the new field of a message of a later version is dropped', () => {
+    for (const { body } of messages) expect(parseMessage(withFields(body, laterField))).toEqual(parseMessage(body));
+    for (const { body } of messages)
+      expect(parseMessage(withFields(body, { cause: { ...JSON.parse(body).cause, ...laterField } }))).toEqual(
+        parseMessage(body),
+      );
+    for (const body of resyncs)
+      expect(parseResyncMessage(withFields(body, laterField))).toEqual(parseResyncMessage(body));
   });
 
-  it('what is no longer a message of that form has another v, and is refused by it', () => {
-    for (const { body } of messages) expect(() => parseMessage(more(body, { v: 2 }))).toThrow('v:');
-    for (const body of polls) expect(() => parseResyncMessage(more(body, { v: 2 }))).toThrow('v:');
+  it('a message with another v or an unknown cause is rejected', () => {
+    for (const { body } of messages) {
+      expect(() => parseMessage(withFields(body, { v: 2 }))).toThrow('v:');
+      expect(() => parseMessage(withFields(body, { cause: { type: 'guess' } }))).toThrow('cause.type:');
+    }
+    for (const body of resyncs) expect(() => parseResyncMessage(withFields(body, { v: 2 }))).toThrow('v:');
   });
 
-  it('an object’s messages are in the group that they were in: two groups of one object would be reconciled side by side', () => {
-    for (const { body, groupId } of messages) expect(groupIdOf(targetOf(parseMessage(body)))).toBe(groupId);
+  it('unknown merged causes are dropped, and the message stays valid', () => {
+    for (const { body } of messages) {
+      const merged = { count: 1, causes: [{ type: 'guess' }] };
+      expect(parseMessage(withFields(body, { merged }))).toEqual(parseMessage(withFields(body, { merged: undefined })));
+    }
   });
 
-  it('its cursor is gone on from, and not begun anew', () => {
-    const reading = parseCursor(cursor.text);
-    const [watched] = parseWatchList({ version: 1, resources: [cursor.entryOf] }).resources;
-    if (reading.type !== 'read' || watched === undefined) return expect.unreachable('the cursor was not read');
-    const name = entryNameOf(watched, { queues: cursor.queues });
+  it('the group id of an object is that of the former version, so that it is not reconciled in parallel', () => {
+    for (const { body, groupId } of messages) expect(groupIdOf(keyOfMessage(parseMessage(body)))).toBe(groupId);
+  });
+
+  it('the watch checkpoint of a former version is continued, not restarted', () => {
+    const reading = parseCheckpoint(checkpoint.text);
+    const [watched] = parseWatchList({ version: 1, resources: [checkpoint.entryOf] }).resources;
+    if (reading.type !== 'read' || watched === undefined)
+      return expect.unreachable('the watch checkpoint was not read');
+    const name = entryNameOf(watched, { queues: checkpoint.queues });
     expect(reading.document.entries.get(name)?.version).toBe('4711');
   });
 
-  it('a field that a later version adds to the cursor does no harm', () => {
-    const entries = Object.entries(JSON.parse(cursor.text).entries).map(([name, entry]) => [
+  it('a new field of a later version in the watch checkpoint is ignored', () => {
+    const collections = Object.entries(JSON.parse(checkpoint.text).collections).map(([name, entry]) => [
       name,
-      { ...Object(entry), ...toCome },
+      { ...Object(entry), ...laterField },
     ]);
-    expect(parseCursor(more(cursor.text, { ...toCome, entries: Object.fromEntries(entries) }))).toEqual(
-      parseCursor(cursor.text),
-    );
+    expect(
+      parseCheckpoint(withFields(checkpoint.text, { ...laterField, collections: Object.fromEntries(collections) })),
+    ).toEqual(parseCheckpoint(checkpoint.text));
   });
 
-  it('what it put on objects is known as ours', () => {
+  it('the finalizer, field manager, labels and annotations are those of the former version', () => {
     expect({
       finalizer: finalizerOf('water-tank'),
       manager: fieldManagerOf('water-tank'),
@@ -93,7 +108,7 @@ describe.each(versions)('$version', ({ messages, polls, cursor, onObjects }) => 
       ownerAnnotation,
       paused: pausedAnnotation,
       requested: reconcileRequestedAnnotation,
-      cursor: `${systemNamespace}/${cursorName}`,
+      checkpoint: `${systemNamespace}/${checkpointName}`,
     }).toEqual(onObjects);
   });
 });

@@ -1,4 +1,4 @@
-// Conformance: what server-side apply does to single fields: what is dropped, what is shared, how lists and maps merge.
+// Conformance: server-side apply of single fields: which are removed, which are shared, and how lists and maps merge.
 import { expect, it } from 'vitest';
 import { gadget, gadgets } from './gadget.ts';
 import type { Suite } from './suite.ts';
@@ -7,7 +7,7 @@ import type { Suite } from './suite.ts';
 export function applyFieldCases({ wire, namespace }: Suite): void {
   const path = async (): Promise<string> => gadgets(await namespace(), 'one');
 
-  it('a field that its only manager no longer says is removed', async () => {
+  it('an apply without a field removes it if the manager was its only owner', async () => {
     const one = await path();
     const metadata = { labels: { a: 'b' }, annotations: { c: 'd' } };
     await wire.apply(one, 'alpha', gadget('one', { size: 1, color: 'red', free: { x: 1 } }, metadata));
@@ -17,7 +17,7 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     expect(body.metadata?.annotations).toBeUndefined();
   });
 
-  it('a field that another manager says too stays', async () => {
+  it('an apply without a field keeps it if another manager owns it too', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one', { size: 1, color: 'red' }));
     await wire.apply(one, 'beta', gadget('one', { size: 1, color: 'red' }));
@@ -25,14 +25,14 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     expect((await wire.apply(one, 'beta', gadget('one', { size: 1 }))).body.spec?.color).toBeUndefined();
   });
 
-  it('a field that was created by POST is never dropped by an apply', async () => {
+  it('an apply without a field keeps it if a POST created it', async () => {
     const one = await path();
     await wire.post(one.replace(/\/one$/, ''), gadget('one', { size: 1, color: 'red' }), { fieldManager: 'alpha' });
     await wire.apply(one, 'alpha', gadget('one', { size: 1, color: 'red' }));
     expect((await wire.apply(one, 'alpha', gadget('one', { size: 1 }))).body.spec?.color).toBe('red');
   });
 
-  it('a field taken by a later update belongs to the updater', async () => {
+  it('a field that an update changed is owned by the updater', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one', { size: 1, color: 'red' }));
     await wire.mergePatch(one, { spec: { color: 'blue' } }, { fieldManager: 'hand' });
@@ -41,13 +41,13 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     expect(back.body.details?.causes).toMatchObject([{ field: '.spec.color' }]);
   });
 
-  it('a dropped field with a default goes back to the default', async () => {
+  it('an apply without a field that has a default resets it to the default', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one', { size: 1, finish: 'gloss' }));
     expect((await wire.apply(one, 'alpha', gadget('one', { size: 1 }))).body.spec?.finish).toBe('matt');
   });
 
-  it('entries of a list-map are owned one by one', async () => {
+  it('entries of a list of type map have separate owners', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one', { size: 1, parts: [{ name: 'a', count: 2 }, { name: 'b' }] }));
     const both = await wire.apply(one, 'beta', gadget('one', { parts: [{ name: 'c', count: 3 }] }));
@@ -65,7 +65,7 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     expect(conflict.body.details?.causes).toMatchObject([{ field: '.spec.parts[name="c"].count' }]);
   });
 
-  it('the managed fields of a list-map name each entry by its keys', async () => {
+  it('the managed fields of a list of type map identify each entry by its keys', async () => {
     const one = await path();
     const { body } = await wire.apply(one, 'alpha', gadget('one', { size: 1, parts: [{ name: 'a', count: 2 }] }));
     expect(body.metadata?.managedFields?.[0]?.fieldsV1).toEqual({
@@ -73,7 +73,7 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     });
   });
 
-  it('values of a set are owned one by one', async () => {
+  it('values of a set have separate owners', async () => {
     const one = await path();
     const first = await wire.apply(one, 'alpha', gadget('one', { size: 1, tags: ['p', 'q'] }));
     expect(first.body.metadata?.managedFields?.[0]?.fieldsV1).toMatchObject({
@@ -86,15 +86,15 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     ]);
   });
 
-  it('a plain list is one value: replaced by its manager, refused to others', async () => {
+  it('an atomic list is replaced by its owner and is a conflict for other managers', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one', { size: 1, notes: ['a', 'b'] }));
-    const refused = await wire.apply(one, 'beta', gadget('one', { notes: ['c'] }));
-    expect(refused.body.details?.causes).toMatchObject([{ field: '.spec.notes' }]);
+    const rejected = await wire.apply(one, 'beta', gadget('one', { notes: ['c'] }));
+    expect(rejected.body.details?.causes).toMatchObject([{ field: '.spec.notes' }]);
     expect((await wire.apply(one, 'alpha', gadget('one', { size: 1, notes: ['b'] }))).body.spec?.notes).toEqual(['b']);
   });
 
-  it('keys of maps and of free-form objects are owned one by one', async () => {
+  it('keys of maps and of objects without a schema have separate owners', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one', { size: 1, labels: { a: '1' }, free: { x: 1, y: { z: 2 } } }));
     const both = await wire.apply(one, 'beta', gadget('one', { labels: { b: '2' }, free: { y: { w: 3 } } }));
@@ -104,7 +104,7 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     expect(dropped.body.spec?.free).toEqual({ y: { w: 3 } });
   });
 
-  it('labels, finalizers and owners are owned one by one', async () => {
+  it('labels and finalizers have separate owners', async () => {
     const one = await path();
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u1' };
     const alpha = { labels: { a: '1' }, finalizers: ['example.org/a'], ownerReferences: [owner] };
@@ -128,7 +128,7 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     await wire.apply(one, 'beta', gadget('one', {}));
   });
 
-  it('an owner reference is one entry by its uid', async () => {
+  it('an owner reference is one managed field, identified by its uid', async () => {
     const one = await path();
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u1', controller: true }];
     const { body } = await wire.apply(one, 'alpha', gadget('one', { size: 1 }, { ownerReferences }), { dryRun: 'All' });
@@ -138,7 +138,7 @@ export function applyFieldCases({ wire, namespace }: Suite): void {
     });
   });
 
-  it('managedFields are reset by writing one empty entry', async () => {
+  it('a patch with a single empty entry resets managedFields', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one', { size: 1, color: 'red' }));
     const reset = await wire.mergePatch(one, { metadata: { managedFields: [{}] } });

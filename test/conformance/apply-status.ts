@@ -1,11 +1,11 @@
-// Conformance: server-side apply on /status, which is how a controller writes what it has seen.
+// Conformance: server-side apply on /status, with which a controller writes its observations.
 import { expect, it } from 'vitest';
-import { API_VERSION, gadget, gadgets } from './gadget.ts';
+import { gadget, gadgetApiVersion, gadgets } from './gadget.ts';
 import type { Suite } from './suite.ts';
 
-/** Returns a status to be applied; metadata may carry a version or a uid. */
+/** Returns a configuration with a status. `metadata` can contain a version or a uid. */
 function statusOf(status: object, metadata: object = {}): object {
-  return { apiVersion: API_VERSION, kind: 'Gadget', metadata: { name: 'one', ...metadata }, status };
+  return { apiVersion: gadgetApiVersion, kind: 'Gadget', metadata: { name: 'one', ...metadata }, status };
 }
 
 /** Declares the cases. */
@@ -17,7 +17,7 @@ export function applyStatusCases({ wire, namespace }: Suite): void {
     return { main: gadgets(ns, 'one'), status: gadgets(ns, 'one', 'status'), version };
   };
 
-  it('an applied status leaves spec, generation and labels alone, and its entry names the subresource', async () => {
+  it('an apply on /status keeps spec, generation and labels, and its entry has the subresource', async () => {
     const { status } = await one();
     const content = {
       ...statusOf({ phase: 'Up' }, { labels: { a: 'b' }, finalizers: ['example.org/x'] }),
@@ -34,7 +34,7 @@ export function applyStatusCases({ wire, namespace }: Suite): void {
     });
   });
 
-  it('the same status again keeps the version', async () => {
+  it('an apply of an unchanged status keeps the version', async () => {
     const { status } = await one();
     const content = statusOf({ phase: 'Up', replicas: 0, conditions: [{ type: 'A', status: 'True', message: '' }] });
     const first = await wire.apply(status, 'watcher', content, { force: true });
@@ -42,7 +42,7 @@ export function applyStatusCases({ wire, namespace }: Suite): void {
     expect(second.body).toEqual(first.body);
   });
 
-  it('conditions of two managers live side by side, and each removes its own only', async () => {
+  it('conditions have separate owners, and a manager removes only its own', async () => {
     const { status } = await one();
     await wire.apply(status, 'first', statusOf({ conditions: [{ type: 'A', status: 'True' }] }));
     const both = await wire.apply(
@@ -68,7 +68,7 @@ export function applyStatusCases({ wire, namespace }: Suite): void {
     expect(dropped.body.status).toEqual({ conditions: [{ type: 'A', status: 'True' }] });
   });
 
-  it('what a manager no longer says goes, the rest of the status stays', async () => {
+  it('an apply on /status removes only the fields that its manager no longer applies', async () => {
     const { status } = await one();
     await wire.apply(status, 'watcher', statusOf({ phase: 'Up', replicas: 3 }));
     await wire.apply(status, 'other', statusOf({ observedGeneration: 1 }));
@@ -76,7 +76,7 @@ export function applyStatusCases({ wire, namespace }: Suite): void {
     expect(body.status).toEqual({ phase: 'Up', observedGeneration: 1 });
   });
 
-  it('one manager owns by subresource: a status apply does not drop what it applied to the object', async () => {
+  it('an apply on /status keeps the fields that the same manager applied to the object', async () => {
     const { main, status } = await one();
     await wire.apply(main, 'both', gadget('one', { size: 1, color: 'red' }), { force: true });
     const { body } = await wire.apply(status, 'both', statusOf({ phase: 'Up' }));
@@ -84,14 +84,14 @@ export function applyStatusCases({ wire, namespace }: Suite): void {
     expect((await wire.apply(main, 'both', gadget('one', { size: 1 }))).body.status).toEqual({ phase: 'Up' });
   });
 
-  it('an apply on the object cannot write the status', async () => {
+  it('an apply on the object drops the status', async () => {
     const { main } = await one();
     const { body } = await wire.apply(main, 'alpha', { ...gadget('one'), status: { phase: 'Up' } });
     expect(body.status).toBeUndefined();
     expect(JSON.stringify(body.metadata?.managedFields)).not.toContain('f:status');
   });
 
-  it('a stale version is a Conflict, force or not', async () => {
+  it('an apply on /status at a stale version is a Conflict, with and without force', async () => {
     const { main, status, version } = await one();
     await wire.mergePatch(main, { spec: { size: 2 } });
     for (const force of [false, true]) {
@@ -103,7 +103,7 @@ export function applyStatusCases({ wire, namespace }: Suite): void {
     expect((await wire.get(main)).body.status).toBeUndefined();
   });
 
-  it('a version that holds lets the apply through and answers the next one', async () => {
+  it('an apply on /status at the current version succeeds and returns the next version', async () => {
     const { status, version } = await one();
     const first = await wire.apply(status, 'watcher', statusOf({ phase: 'Up' }, { resourceVersion: version }));
     const next = first.body.metadata?.resourceVersion ?? '';
@@ -112,25 +112,25 @@ export function applyStatusCases({ wire, namespace }: Suite): void {
     expect(second.status).toBe(200);
   });
 
-  it('the status of an object that is not there is not created', async () => {
+  it('an apply on /status of an object that does not exist is NotFound', async () => {
     const { status } = await one();
-    const lost = await wire.apply(status.replace('/one/', '/nobody/'), 'watcher', {
+    const rejected = await wire.apply(status.replace('/one/', '/missing/'), 'watcher', {
       ...statusOf({ phase: 'Up' }),
-      metadata: { name: 'nobody' },
+      metadata: { name: 'missing' },
     });
-    expect(lost.body).toMatchObject({ code: 404, reason: 'NotFound' });
+    expect(rejected.body).toMatchObject({ code: 404, reason: 'NotFound' });
   });
 
-  it('a uid does not guard /status: only the version does', async () => {
+  it('an apply on /status ignores the uid', async () => {
     const { status } = await one();
     const foreign = statusOf({ phase: 'Up' }, { uid: '00000000-0000-4000-8000-000000000000' });
     expect((await wire.apply(status, 'watcher', foreign)).status).toBe(200);
   });
 
-  it('an applied status is validated', async () => {
+  it('an apply on /status validates the status', async () => {
     const { status } = await one();
-    const refused = await wire.apply(status, 'watcher', statusOf({ nope: 1 }));
-    expect(refused.body.message).toContain('.status.nope: field not declared in schema');
+    const rejected = await wire.apply(status, 'watcher', statusOf({ nope: 1 }));
+    expect(rejected.body.message).toContain('.status.nope: field not declared in schema');
     const missing = await wire.apply(status, 'watcher', statusOf({ conditions: [{ type: 'A' }] }));
     expect(missing.status).toBe(422);
     expect(missing.body.details?.causes?.[0]).toMatchObject({ field: 'status.conditions[0].status' });

@@ -1,16 +1,16 @@
-// Conformance: server-side apply of whole objects: creating, conflicting, forcing, guarding. What becomes of the single fields is
-// in apply-fields.ts, apply on /status in apply-status.ts.
+// Conformance: server-side apply of whole objects: creation, conflicts, force and preconditions. Single fields are in
+// apply-fields.ts, /status is in apply-status.ts.
 import { expect, it } from 'vitest';
-import { API_VERSION, GROUP, gadget, gadgets } from './gadget.ts';
+import { gadget, gadgetApiVersion, gadgetGroup, gadgets } from './gadget.ts';
 import type { Suite } from './suite.ts';
 
-const OTHER_UID = '00000000-0000-4000-8000-000000000000';
+const otherUid = '00000000-0000-4000-8000-000000000000';
 
 /** Declares the cases. */
 export function applyCases({ wire, namespace }: Suite): void {
   const path = async (): Promise<string> => gadgets(await namespace(), 'one');
 
-  it('an apply creates what is not there and says so', async () => {
+  it('an apply to an object that does not exist creates it and returns 201', async () => {
     const one = await path();
     const made = await wire.apply(one, 'alpha', gadget('one', { size: 2 }, { labels: { a: 'b' } }));
     expect(made.status).toBe(201);
@@ -22,7 +22,7 @@ export function applyCases({ wire, namespace }: Suite): void {
     expect((await wire.apply(one, 'alpha', gadget('one', { size: 3 }))).status).toBe(200);
   });
 
-  it('an apply that changes nothing keeps version and managedFields', async () => {
+  it('an apply without a change keeps version and managedFields', async () => {
     const one = await path();
     const content = gadget('one', { size: 2, parts: [{ name: 'p' }] }, { finalizers: ['example.org/f'] });
     const first = await wire.apply(one, 'alpha', content);
@@ -32,14 +32,14 @@ export function applyCases({ wire, namespace }: Suite): void {
     await wire.mergePatch(one, { metadata: { finalizers: null } });
   });
 
-  it('the entry of an apply names manager, operation, version and only what was said, defaults not', async () => {
+  it('the managed fields of an apply have manager, operation and the applied fields without defaults', async () => {
     const one = await path();
     const { body } = await wire.apply(one, 'alpha', gadget('one', { size: 2, color: 'red' }, { labels: { a: 'b' } }));
     expect(body.metadata?.managedFields).toEqual([
       {
         manager: 'alpha',
         operation: 'Apply',
-        apiVersion: API_VERSION,
+        apiVersion: gadgetApiVersion,
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
         fieldsType: 'FieldsV1',
         fieldsV1: { 'f:metadata': { 'f:labels': { 'f:a': {} } }, 'f:spec': { 'f:size': {}, 'f:color': {} } },
@@ -47,7 +47,7 @@ export function applyCases({ wire, namespace }: Suite): void {
     ]);
   });
 
-  it('the entry of a create or update has the operation Update and owns the defaults too', async () => {
+  it('the managed fields of a create have the operation Update and include the defaults', async () => {
     const one = await path();
     await wire.post(one.replace(/\/one$/, ''), gadget('one', { size: 2 }, { labels: { a: 'b' } }), {
       fieldManager: 'maker',
@@ -65,7 +65,7 @@ export function applyCases({ wire, namespace }: Suite): void {
     ]);
   });
 
-  it('an apply over the value of another conflicts and names manager and field', async () => {
+  it('an apply over the value of another manager is a Conflict with that manager and the field', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one', { size: 1, color: 'red' }));
     const single = await wire.apply(one, 'beta', gadget('one', { size: 2 }));
@@ -83,23 +83,23 @@ export function applyCases({ wire, namespace }: Suite): void {
     expect((await wire.get(one)).body.spec).toMatchObject({ size: 1, color: 'red' });
   });
 
-  it('a conflict with an update names the version it used', async () => {
+  it('the message of a conflict with an update contains the apiVersion of the update', async () => {
     const one = await path();
     await wire.post(one.replace(/\/one$/, ''), gadget('one', { size: 1 }), { fieldManager: 'maker' });
-    const refused = await wire.apply(one, 'beta', gadget('one', { size: 2 }));
-    expect(refused.body.message).toBe(
-      `Apply failed with 1 conflict: conflict with "maker" using ${API_VERSION}: .spec.size`,
+    const rejected = await wire.apply(one, 'beta', gadget('one', { size: 2 }));
+    expect(rejected.body.message).toBe(
+      `Apply failed with 1 conflict: conflict with "maker" using ${gadgetApiVersion}: .spec.size`,
     );
   });
 
-  it('two managers may share a value, and then neither can change it alone', async () => {
+  it('an apply over a value with two owners is a Conflict', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one', { size: 1 }));
     expect((await wire.apply(one, 'beta', gadget('one', { size: 1 }))).status).toBe(200);
     expect((await wire.apply(one, 'alpha', gadget('one', { size: 2 }))).status).toBe(409);
   });
 
-  it('force takes the field away from its manager', async () => {
+  it('a forced apply changes a field and becomes its only owner', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one', { size: 1, color: 'red' }));
     const forced = await wire.apply(one, 'beta', gadget('one', { size: 2 }), { force: true });
@@ -110,7 +110,7 @@ export function applyCases({ wire, namespace }: Suite): void {
     expect(owned).toEqual({ alpha: { 'f:spec': { 'f:color': {} } }, beta: { 'f:spec': { 'f:size': {} } } });
   });
 
-  it('an apply at a stale version is a Conflict, force or not', async () => {
+  it('an apply at a stale version is a Conflict, with and without force', async () => {
     const one = await path();
     const { body } = await wire.apply(one, 'alpha', gadget('one', { size: 1 }));
     await wire.apply(one, 'alpha', gadget('one', { size: 2 }));
@@ -119,7 +119,7 @@ export function applyCases({ wire, namespace }: Suite): void {
       expect((await wire.apply(one, 'alpha', stale, { force })).body).toMatchObject({
         code: 409,
         reason: 'Conflict',
-        details: { name: 'one', group: GROUP, kind: 'gadgets' },
+        details: { name: 'one', group: gadgetGroup, kind: 'gadgets' },
       });
     }
     expect((await wire.get(one)).body.spec?.size).toBe(2);
@@ -128,21 +128,21 @@ export function applyCases({ wire, namespace }: Suite): void {
   it('an apply with the uid of another object is Invalid', async () => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one'));
-    const refused = await wire.apply(one, 'alpha', gadget('one', { size: 2 }, { uid: OTHER_UID }), { force: true });
-    expect(refused.status).toBe(422);
-    expect(refused.body.details?.causes?.[0]).toMatchObject({
+    const rejected = await wire.apply(one, 'alpha', gadget('one', { size: 2 }, { uid: otherUid }), { force: true });
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.details?.causes?.[0]).toMatchObject({
       reason: 'FieldValueInvalid',
       field: 'metadata.uid',
-      message: `Invalid value: "${OTHER_UID}": field is immutable`,
+      message: `Invalid value: "${otherUid}": field is immutable`,
     });
   });
 
-  it('an apply with a uid creates nothing, an apply with a version does', async () => {
+  it('an apply to an object that does not exist is a Conflict with a uid, and creates it with a version', async () => {
     const one = await path();
-    const refused = await wire.apply(one, 'alpha', gadget('one', { size: 1 }, { uid: OTHER_UID }));
-    expect(refused.body).toMatchObject({ code: 409, reason: 'Conflict' });
-    expect(refused.body.message).toContain(
-      `uid mismatch: the provided object specified uid ${OTHER_UID}, and no existing object was found`,
+    const rejected = await wire.apply(one, 'alpha', gadget('one', { size: 1 }, { uid: otherUid }));
+    expect(rejected.body).toMatchObject({ code: 409, reason: 'Conflict' });
+    expect(rejected.body.message).toContain(
+      `uid mismatch: the provided object specified uid ${otherUid}, and no existing object was found`,
     );
     expect((await wire.apply(one, 'alpha', gadget('one', { size: 1 }, { resourceVersion: '1' }))).status).toBe(201);
   });
@@ -150,11 +150,11 @@ export function applyCases({ wire, namespace }: Suite): void {
   it.each([[undefined], ['']])('an apply with the field manager %j is Invalid', async (fieldManager) => {
     const one = await path();
     const query = fieldManager === undefined ? {} : { fieldManager };
-    const refused = await wire.request('PATCH', one, gadget('one'), {
+    const rejected = await wire.request('PATCH', one, gadget('one'), {
       contentType: 'application/apply-patch+yaml',
       query,
     });
-    expect(refused.body).toMatchObject({
+    expect(rejected.body).toMatchObject({
       code: 422,
       reason: 'Invalid',
       details: { causes: [{ reason: 'FieldValueRequired', field: 'fieldManager' }] },
@@ -164,24 +164,24 @@ export function applyCases({ wire, namespace }: Suite): void {
   it.each([
     ['managedFields', gadget('one', { size: 1 }, { managedFields: [{ manager: 'x' }] })],
     ['another name', gadget('two')],
-    ['another apiVersion', { ...gadget('one'), apiVersion: `${GROUP}/v2` }],
+    ['another apiVersion', { ...gadget('one'), apiVersion: `${gadgetGroup}/v2` }],
     ['no kind', { ...gadget('one'), kind: '' }],
-    ['something that is no YAML', ': : {'],
+    ['invalid YAML', ': : {'],
   ])('an apply with %s is a bad request', async (_what, content) => {
     const one = await path();
     await wire.apply(one, 'alpha', gadget('one'));
     expect((await wire.apply(one, 'alpha', content)).body).toMatchObject({ code: 400, reason: 'BadRequest' });
   });
 
-  it('an apply may be YAML, and leave the name to the URL where the object is there', async () => {
+  it('an apply in YAML is accepted, and needs a name only to create the object', async () => {
     const one = await path();
-    const text = (metadata: string) => `apiVersion: ${API_VERSION}\nkind: Gadget\n${metadata}spec:\n  size: 6\n`;
+    const text = (metadata: string) => `apiVersion: ${gadgetApiVersion}\nkind: Gadget\n${metadata}spec:\n  size: 6\n`;
     expect((await wire.apply(one, 'alpha', text(''))).body).toMatchObject({ code: 400, reason: 'BadRequest' });
     expect((await wire.apply(one, 'alpha', text('metadata: {name: one}\n'))).status).toBe(201);
     expect((await wire.apply(one, 'alpha', text(''))).status).toBe(200);
   });
 
-  it('an apply with a field or a type that the schema does not have fails whatever the field validation', async () => {
+  it('an apply with an unknown field, a wrong type or a duplicate key fails with any field validation', async () => {
     const one = await path();
     const unknown = await wire.apply(one, 'alpha', gadget('one', { size: 1, nope: 1 }), { fieldValidation: 'Ignore' });
     expect(unknown.status).toBe(500);
@@ -192,10 +192,10 @@ export function applyCases({ wire, namespace }: Suite): void {
     expect(doubled.body.message).toContain('.spec.parts: duplicate entries for key [name="x"]');
   });
 
-  it('an apply is validated like any write', async () => {
+  it('an apply of an invalid object is Invalid', async () => {
     const one = await path();
-    const refused = await wire.apply(one, 'alpha', gadget('one', { size: 1000 }));
-    expect(refused.body).toMatchObject({ code: 422, details: { causes: [{ field: 'spec.size' }] } });
+    const rejected = await wire.apply(one, 'alpha', gadget('one', { size: 1000 }));
+    expect(rejected.body).toMatchObject({ code: 422, details: { causes: [{ field: 'spec.size' }] } });
     expect((await wire.get(one)).status).toBe(404);
   });
 }

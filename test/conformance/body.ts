@@ -1,8 +1,8 @@
-// The shapes the cases read out of answers: every field a case may ask for, none of them promised. One type for objects, lists,
-// Status and Table keeps the cases short; a field that is not there reads as undefined and fails the expectation.
+// The type of response bodies in the conformance suite. Every field is optional. One type for objects, lists, Status
+// and Table keeps the cases short. An absent field reads as undefined and fails the expectation.
 
-/** ObjectMeta and ListMeta in one. */
-export interface Metadata {
+/** ObjectMeta and ListMeta in one type. */
+export type Metadata = {
   readonly name?: string;
   readonly generateName?: string;
   readonly namespace?: string;
@@ -19,10 +19,10 @@ export interface Metadata {
   readonly managedFields?: readonly ManagedFields[];
   readonly continue?: string;
   readonly remainingItemCount?: number;
-}
+};
 
-/** One manager's entry in `metadata.managedFields`. */
-export interface ManagedFields {
+/** One entry of `metadata.managedFields`. */
+export type ManagedFields = {
   readonly manager?: string;
   readonly operation?: string;
   readonly apiVersion?: string;
@@ -30,28 +30,28 @@ export interface ManagedFields {
   readonly fieldsType?: string;
   readonly fieldsV1?: unknown;
   readonly subresource?: string;
-}
+};
 
-/** One entry of a Status' `details.causes`. */
-export interface Cause {
+/** One entry of `details.causes` in a Status. */
+export type Cause = {
   readonly reason?: string;
   readonly message?: string;
   readonly field?: string;
-}
+};
 
-/** An object's status; conditions are what most kinds have in common. */
-export interface StatusContent {
+/** The status of an object. Most kinds have conditions. */
+export type StatusContent = {
   readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] | null;
   readonly [field: string]: unknown;
-}
+};
 
-/** Anything an API server answers. */
-export interface Body {
+/** The body of any response of an API server. */
+export type Body = {
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly metadata?: Metadata;
   readonly spec?: Readonly<Record<string, unknown>>;
-  /** An object's status, or `Success` and `Failure` in a Status. */
+  /** The status of an object, or `Success` or `Failure` in a Status. */
   readonly status?: StatusContent | string;
   readonly data?: Readonly<Record<string, string>>;
   readonly items?: readonly Body[];
@@ -72,9 +72,9 @@ export interface Body {
     readonly priority?: number;
   }[];
   readonly rows?: readonly { readonly cells?: readonly unknown[]; readonly object?: Body }[];
-}
+};
 
-/** Says whether the object carries the condition with status True. */
+/** Returns whether an object has a condition with status True. */
 export function hasCondition({ status }: Body, type: string): boolean {
   if (typeof status !== 'object') return false;
   return status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;

@@ -1,6 +1,6 @@
-// Every case of the conformance suite against one server. The real kube-apiserver is the judge of the cases
-// (test/cluster/conformance.test.ts); the in-memory server must pass the same list (embedded.test.ts). Excluded: history.ts,
-// which needs a server that forgets soon.
+// All cases of the conformance suite, for one server. A real kube-apiserver passes them
+// (test/cluster/conformance.test.ts), and the in-memory server must pass the same list (embedded.test.ts). Excluded:
+// history.ts, which needs a server with a short history.
 import { describe } from 'vitest';
 import { applyCases } from './apply.ts';
 import { applyFieldCases } from './apply-fields.ts';
@@ -24,7 +24,7 @@ import { watchCases } from './watches.ts';
 import type { ConformanceServer } from './wire.ts';
 import { workloadCases } from './workloads.ts';
 
-/** Declares every case as a vitest test against `server`, which must be running and collect garbage. */
+/** Declares every case as a vitest test of `server`. The server must be running and collect garbage. */
 export function conformance(server: ConformanceServer): void {
   const suite = createSuite(server);
   describe('create, read, replace', () => crudCases(suite));
@@ -35,14 +35,14 @@ export function conformance(server: ConformanceServer): void {
   describe('status and scale', () => statusCases(suite));
   describe('patches', () => patchCases(suite));
   describe('apply', () => applyCases(suite));
-  describe('apply, field by field', () => applyFieldCases(suite));
+  describe('apply, single fields', () => applyFieldCases(suite));
   describe('apply on /status', () => applyStatusCases(suite));
   describe('deletion', () => deletionCases(suite));
   describe('garbage collection', () => garbageCases(suite));
   describe('schemas', () => schemaCases(suite));
   describe('validation', () => validationCases(suite));
   describe('definitions', () => definitionCases(suite));
-  describe('kinds of the core', () => coreKindCases(suite));
+  describe('core kinds', () => coreKindCases(suite));
   describe('workloads', () => workloadCases(suite));
   describe('commands in pods', () => execCases(suite, server));
   describe('discovery', () => discoveryCases(suite));

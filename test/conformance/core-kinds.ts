@@ -1,7 +1,7 @@
-// Conformance: the kinds of the core that controllers use most, as far as they differ from custom resources: no generation, no
-// version demanded by a replacement, data of Secrets. And Events, of both APIs.
+// Conformance: the core kinds that controllers use most, where they differ from custom resources: no generation, PUT
+// without a version, the data of Secrets. Also Events of both APIs.
 import { expect, it } from 'vitest';
-import { API_VERSION } from './gadget.ts';
+import { gadgetApiVersion } from './gadget.ts';
 import type { Suite } from './suite.ts';
 
 /** Declares the cases. */
@@ -13,7 +13,7 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     ['configmaps', { data: { a: 'b' } }, { data: { a: 'c' } }],
     ['secrets', { data: { a: 'Yg==' } }, { data: { a: 'Yw==' } }],
     ['services', { spec: { ports: [{ port: 80 }] } }, { spec: { ports: [{ port: 81 }] } }],
-  ])('%s have no generation, and every change raises the version', async (resource, content, change) => {
+  ])('%s have no generation, and a change raises the version', async (resource, content, change) => {
     const ns = await namespace();
     const made = await wire.post(core(ns, resource), { metadata: { name: 'one' }, ...content });
     expect(made.status).toBe(201);
@@ -23,7 +23,7 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     expect(Number(changed.body.metadata?.resourceVersion)).toBeGreaterThan(Number(made.body.metadata?.resourceVersion));
   });
 
-  it('a namespace has no generation, carries its name as a label, and is Active', async () => {
+  it('a namespace has no generation, has its name as a label, and is Active', async () => {
     const ns = await namespace();
     const { body } = await wire.get(`/api/v1/namespaces/${ns}`);
     expect(body.metadata?.generation).toBeUndefined();
@@ -31,12 +31,12 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     expect(body.status).toEqual({ phase: 'Active' });
   });
 
-  it('the namespaces default and kube-system are there', async () => {
+  it('the namespaces default and kube-system exist', async () => {
     expect((await wire.get('/api/v1/namespaces/default')).status).toBe(200);
     expect((await wire.get('/api/v1/namespaces/kube-system')).body.metadata?.uid).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('an object of the core may leave out kind and apiVersion and be replaced blindly', async () => {
+  it('a core object without kind and apiVersion is accepted, and a PUT without a version replaces it', async () => {
     const ns = await namespace();
     const made = await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one' }, data: { a: 'b' } });
     expect(made.body).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1' });
@@ -45,10 +45,10 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     expect(replaced.body.metadata?.uid).toBe(made.body.metadata?.uid);
   });
 
-  it('keys of a config map are validated, an immutable one cannot be changed', async () => {
+  it('a config map with an invalid key, and a change of an immutable config map, are Invalid', async () => {
     const ns = await namespace();
-    const refused = await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one' }, data: { 'a b': 'c' } });
-    expect(refused.body).toMatchObject({ code: 422, details: { causes: [{ field: 'data[a b]' }] } });
+    const rejected = await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one' }, data: { 'a b': 'c' } });
+    expect(rejected.body).toMatchObject({ code: 422, details: { causes: [{ field: 'data[a b]' }] } });
     await wire.post(core(ns, 'configmaps'), { metadata: { name: 'two' }, data: { a: 'b' }, immutable: true });
     const fixed = await wire.mergePatch(core(ns, 'configmaps', 'two'), { data: { a: 'c' } });
     expect(fixed.body).toMatchObject({
@@ -57,7 +57,7 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     });
   });
 
-  it('stringData of a secret becomes data, and its type is Opaque', async () => {
+  it('a secret stores stringData as data, has the default type Opaque, and rejects invalid base64', async () => {
     const ns = await namespace();
     const made = await wire.post(core(ns, 'secrets'), {
       metadata: { name: 'one' },
@@ -66,11 +66,11 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     });
     expect(made.body).toMatchObject({ kind: 'Secret', data: { a: 'Yg==', c: 'ZA==' }, type: 'Opaque' });
     expect(JSON.stringify(made.body)).not.toContain('stringData');
-    const refused = await wire.post(core(ns, 'secrets'), { metadata: { name: 'two' }, data: { c: '%%' } });
-    expect(refused.body).toMatchObject({ code: 400, reason: 'BadRequest' });
+    const rejected = await wire.post(core(ns, 'secrets'), { metadata: { name: 'two' }, data: { c: '%%' } });
+    expect(rejected.body).toMatchObject({ code: 400, reason: 'BadRequest' });
   });
 
-  it('an apply of a config map owns its keys one by one', async () => {
+  it('keys of an applied config map have separate owners', async () => {
     const ns = await namespace();
     const map = (data: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data });
     const path = core(ns, 'configmaps', 'one');
@@ -84,7 +84,7 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     expect(again.body.metadata?.resourceVersion).toBe(dropped.body.metadata?.resourceVersion);
   });
 
-  it('a label selector and a name selector work on the core too', async () => {
+  it('a list of a core kind supports label and name selectors', async () => {
     const ns = await namespace();
     await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one', labels: { ours: 'yes' } } });
     await wire.post(core(ns, 'configmaps'), { metadata: { name: 'two' } });
@@ -94,7 +94,7 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     expect(await named({ fieldSelector: 'metadata.name=two' })).toEqual(['two']);
   });
 
-  it('items of a list of the core do not repeat their kind', async () => {
+  it('items of a list of a core kind have no kind', async () => {
     const ns = await namespace();
     await wire.post(core(ns, 'configmaps'), { metadata: { name: 'one', labels: { ours: 'yes' } } });
     const { body } = await wire.get(core(ns, 'configmaps'), { labelSelector: 'ours=yes' });
@@ -102,9 +102,9 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     expect(body.items?.[0]?.kind).toBeUndefined();
   });
 
-  it('an event must be about something in its own namespace, and is found by what it is about', async () => {
+  it('an event of an object in another namespace is Invalid, and a field selector finds it by object', async () => {
     const ns = await namespace();
-    const involvedObject = { apiVersion: API_VERSION, kind: 'Gadget', name: 'one', namespace: ns };
+    const involvedObject = { apiVersion: gadgetApiVersion, kind: 'Gadget', name: 'one', namespace: ns };
     const event = {
       metadata: { name: 'one.1' },
       involvedObject,
@@ -129,10 +129,10 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     expect(none.body.items).toEqual([]);
   });
 
-  it('an event of events.k8s.io is the same object by other names, and has no generation', async () => {
+  it('an event of events.k8s.io is readable as a v1 event with other field names, and has no generation', async () => {
     const ns = await namespace();
     const events = `/apis/events.k8s.io/v1/namespaces/${ns}/events`;
-    const regarding = { apiVersion: API_VERSION, kind: 'Gadget', name: 'one', namespace: ns };
+    const regarding = { apiVersion: gadgetApiVersion, kind: 'Gadget', name: 'one', namespace: ns };
     const event = {
       ...{
         metadata: { name: 'one.1' },
@@ -156,8 +156,8 @@ export function coreKindCases({ wire, namespace }: Suite): void {
     });
     const series = { series: { count: 2, lastObservedTime: '2026-01-01T00:01:00.000000Z' } };
     expect((await wire.mergePatch(`${events}/one.1`, series)).status).toBe(200);
-    const late = { ...event, metadata: { name: 'one.2' }, eventTime: null };
-    expect((await wire.post(events, late)).body.details?.causes).toContainEqual({
+    const withoutTime = { ...event, metadata: { name: 'one.2' }, eventTime: null };
+    expect((await wire.post(events, withoutTime)).body.details?.causes).toContainEqual({
       reason: 'FieldValueRequired',
       message: 'Required value',
       field: 'eventTime',

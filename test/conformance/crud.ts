@@ -1,10 +1,10 @@
-// Conformance: creating, reading and replacing one object, and what the server says when it will not.
+// Conformance: create, read and replace of one object, and the errors of these verbs.
 import { expect, it } from 'vitest';
-import { API_VERSION, GROUP, gadget, gadgets, plinth, plinths } from './gadget.ts';
+import { gadget, gadgetApiVersion, gadgetGroup, gadgets, plinth, plinths } from './gadget.ts';
 import type { Suite } from './suite.ts';
 
-const UID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+const uidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const secondsPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 /** Declares the cases. */
 export function crudCases({ wire, namespace }: Suite): void {
@@ -13,18 +13,18 @@ export function crudCases({ wire, namespace }: Suite): void {
     const made = await wire.post(gadgets(ns), gadget('one', { size: 2 }, { labels: { a: 'b' } }));
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({
-      apiVersion: API_VERSION,
+      apiVersion: gadgetApiVersion,
       kind: 'Gadget',
       metadata: { name: 'one', namespace: ns, generation: 1, labels: { a: 'b' } },
       spec: { size: 2 },
     });
-    expect(made.body.metadata?.uid).toMatch(UID);
-    expect(made.body.metadata?.creationTimestamp).toMatch(SECONDS);
+    expect(made.body.metadata?.uid).toMatch(uidPattern);
+    expect(made.body.metadata?.creationTimestamp).toMatch(secondsPattern);
     expect(made.body.metadata?.resourceVersion).toMatch(/^\d+$/);
     expect((await wire.get(gadgets(ns, 'one'))).body).toEqual(made.body);
   });
 
-  it('uid, creationTimestamp, generation and deletionTimestamp of the sender are ignored', async () => {
+  it('a create ignores uid, creationTimestamp, generation and deletionTimestamp in the body', async () => {
     const ns = await namespace();
     const forged = {
       uid: 'x',
@@ -33,60 +33,60 @@ export function crudCases({ wire, namespace }: Suite): void {
       deletionTimestamp: '2001-01-01T00:00:00Z',
     };
     const { metadata } = (await wire.post(gadgets(ns), gadget('one', { size: 1 }, forged))).body;
-    expect(metadata?.uid).toMatch(UID);
+    expect(metadata?.uid).toMatch(uidPattern);
     expect(metadata?.generation).toBe(1);
     expect(metadata?.creationTimestamp).not.toContain('2001');
     expect(metadata?.deletionTimestamp).toBeUndefined();
   });
 
-  it('an object that is not there is a Status with reason NotFound', async () => {
+  it('a read of an object that does not exist is a Status with reason NotFound', async () => {
     const ns = await namespace();
-    const missing = await wire.get(gadgets(ns, 'nobody'));
+    const missing = await wire.get(gadgets(ns, 'missing'));
     expect(missing.status).toBe(404);
     expect(missing.body).toEqual({
       kind: 'Status',
       apiVersion: 'v1',
       metadata: {},
       status: 'Failure',
-      message: `gadgets.${GROUP} "nobody" not found`,
+      message: `gadgets.${gadgetGroup} "missing" not found`,
       reason: 'NotFound',
-      details: { name: 'nobody', group: GROUP, kind: 'gadgets' },
+      details: { name: 'missing', group: gadgetGroup, kind: 'gadgets' },
       code: 404,
     });
   });
 
-  it('a kind that is not there is a 404 in plain text', async () => {
-    const missing = await wire.get(`/apis/${API_VERSION}/gizmos`);
+  it('a list of an unknown kind is a 404 in plain text', async () => {
+    const missing = await wire.get(`/apis/${gadgetApiVersion}/gizmos`);
     expect(missing.status).toBe(404);
     expect(missing.text).toBe('404 page not found\n');
   });
 
-  it('creating a name twice is AlreadyExists', async () => {
+  it('a create of an existing name is AlreadyExists', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one'));
     const again = await wire.post(gadgets(ns), gadget('one'));
     expect(again.body).toMatchObject({
       status: 'Failure',
-      message: `gadgets.${GROUP} "one" already exists`,
+      message: `gadgets.${gadgetGroup} "one" already exists`,
       reason: 'AlreadyExists',
-      details: { name: 'one', group: GROUP, kind: 'gadgets' },
+      details: { name: 'one', group: gadgetGroup, kind: 'gadgets' },
       code: 409,
     });
   });
 
-  it('creating in a namespace that is not there is NotFound of the namespace', async () => {
-    const lost = await wire.post(gadgets('nowhere'), gadget('one'));
-    expect(lost.body).toMatchObject({ code: 404, reason: 'NotFound', message: 'namespaces "nowhere" not found' });
+  it('a create in a namespace that does not exist is NotFound of the namespace', async () => {
+    const rejected = await wire.post(gadgets('nowhere'), gadget('one'));
+    expect(rejected.body).toMatchObject({ code: 404, reason: 'NotFound', message: 'namespaces "nowhere" not found' });
   });
 
-  it('a create with a resourceVersion is refused', async () => {
+  it('a create with a resourceVersion is an InternalError', async () => {
     const ns = await namespace();
-    const refused = await wire.post(gadgets(ns), gadget('one', { size: 1 }, { resourceVersion: '1' }));
-    expect(refused.status).toBe(500);
-    expect(refused.body.message).toContain('resourceVersion should not be set on objects to be created');
+    const rejected = await wire.post(gadgets(ns), gadget('one', { size: 1 }, { resourceVersion: '1' }));
+    expect(rejected.status).toBe(500);
+    expect(rejected.body.message).toContain('resourceVersion should not be set on objects to be created');
   });
 
-  it('a re-created object has another uid and begins at generation 1 again', async () => {
+  it('a re-created object has a new uid and generation 1', async () => {
     const ns = await namespace();
     const first = await wire.post(gadgets(ns), gadget('one'));
     await wire.mergePatch(gadgets(ns, 'one'), { spec: { size: 5 } });
@@ -96,7 +96,7 @@ export function crudCases({ wire, namespace }: Suite): void {
     expect(second.body.metadata?.generation).toBe(1);
   });
 
-  it('a replaced spec raises the generation by one and keeps uid and creation time', async () => {
+  it('a replacement with another spec raises the generation by one and keeps uid and creation time', async () => {
     const ns = await namespace();
     const { metadata } = (await wire.post(gadgets(ns), gadget('one'))).body;
     const version = { resourceVersion: metadata?.resourceVersion };
@@ -110,7 +110,7 @@ export function crudCases({ wire, namespace }: Suite): void {
     expect(replaced.body.metadata?.resourceVersion).not.toBe(metadata?.resourceVersion);
   });
 
-  it('a change of labels, annotations or finalizers raises the version and not the generation', async () => {
+  it('a change of labels, annotations or finalizers changes the version and not the generation', async () => {
     const ns = await namespace();
     const made = await wire.post(gadgets(ns), gadget('one'));
     const metadata = { labels: { a: 'b' }, annotations: { c: 'd' }, finalizers: ['example.org/hold'] };
@@ -120,7 +120,7 @@ export function crudCases({ wire, namespace }: Suite): void {
     await wire.mergePatch(gadgets(ns, 'one'), { metadata: { finalizers: null } });
   });
 
-  it('a replacement that changes nothing keeps the version', async () => {
+  it('a replacement without a change keeps the version', async () => {
     const ns = await namespace();
     const { body } = await wire.post(gadgets(ns), gadget('one'));
     const again = await wire.put(gadgets(ns, 'one'), body);
@@ -136,41 +136,45 @@ export function crudCases({ wire, namespace }: Suite): void {
     expect(stale.body).toMatchObject({
       code: 409,
       reason: 'Conflict',
-      message: `Operation cannot be fulfilled on gadgets.${GROUP} "one": the object has been modified; please apply your changes to the latest version and try again`,
-      details: { name: 'one', group: GROUP, kind: 'gadgets' },
+      message:
+        `Operation cannot be fulfilled on gadgets.${gadgetGroup} "one": the object has been modified; please ` +
+        'apply your changes to the latest version and try again',
+      details: { name: 'one', group: gadgetGroup, kind: 'gadgets' },
     });
   });
 
-  it('a replacement of a custom resource must name the version it replaces', async () => {
+  it('a replacement of a custom resource without a resourceVersion is Invalid', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one'));
-    const blind = await wire.put(gadgets(ns, 'one'), gadget('one', { size: 3 }));
-    expect(blind.body).toMatchObject({
+    const rejected = await wire.put(gadgets(ns, 'one'), gadget('one', { size: 3 }));
+    expect(rejected.body).toMatchObject({
       code: 422,
       reason: 'Invalid',
       details: { causes: [{ reason: 'FieldValueInvalid', field: 'metadata.resourceVersion' }] },
     });
-    expect(blind.body.message).toContain('metadata.resourceVersion: Invalid value: 0: must be specified for an update');
+    expect(rejected.body.message).toContain(
+      'metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+    );
   });
 
   it('a replacement with the uid of another object is a Conflict', async () => {
     const ns = await namespace();
     const { body } = await wire.post(gadgets(ns), gadget('one'));
     const other = { ...body.metadata, uid: '00000000-0000-4000-8000-000000000000' };
-    const refused = await wire.put(gadgets(ns, 'one'), { ...body, metadata: other });
-    expect(refused.body).toMatchObject({ code: 409, reason: 'Conflict' });
-    expect(refused.body.message).toContain(
+    const rejected = await wire.put(gadgets(ns, 'one'), { ...body, metadata: other });
+    expect(rejected.body).toMatchObject({ code: 409, reason: 'Conflict' });
+    expect(rejected.body.message).toContain(
       'Precondition failed: UID in precondition: 00000000-0000-4000-8000-000000000000',
     );
   });
 
-  it('a replacement of an object that is not there is NotFound', async () => {
+  it('a replacement of an object that does not exist is NotFound', async () => {
     const ns = await namespace();
-    const lost = await wire.put(gadgets(ns, 'one'), gadget('one', { size: 1 }, { resourceVersion: '1' }));
-    expect(lost.body).toMatchObject({ code: 404, reason: 'NotFound' });
+    const rejected = await wire.put(gadgets(ns, 'one'), gadget('one', { size: 1 }, { resourceVersion: '1' }));
+    expect(rejected.body).toMatchObject({ code: 404, reason: 'NotFound' });
   });
 
-  it('a kind without the status subresource raises its generation on every change outside metadata', async () => {
+  it('a change outside metadata raises the generation of a kind without status subresource', async () => {
     const made = await wire.post(plinths(), plinth(`p-${crypto.randomUUID()}`, { status: { seen: 1 } }));
     const path = plinths(made.body.metadata?.name);
     expect(made.body.status).toEqual({ seen: 1 });

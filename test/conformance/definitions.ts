@@ -1,15 +1,16 @@
-// Conformance: CustomResourceDefinitions: what is refused, when a new kind is served, and what its end takes along.
+// Conformance: CustomResourceDefinitions: their validation, the time from which a new kind is served, and the deletion
+// of their objects.
 import { expect, it } from 'vitest';
 import { type Body, hasCondition } from './body.ts';
-import { GROUP } from './gadget.ts';
+import { gadgetGroup } from './gadget.ts';
 import type { Suite } from './suite.ts';
 
-const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-// Serving a new kind, or ceasing to, takes a real server up to some seconds.
-const SERVED_WITHIN = { timeout: 15_000, interval: 100 };
+// A real server needs some seconds to start or stop serving a kind.
+const servedWithin = { timeout: 15_000, interval: 100 };
 
-/** Returns a definition of its own plural and kind; `schema` is its root schema, none where it is null. */
+/** Returns a definition. `schema` is its root schema; null stands for no schema. */
 function definition(plural: string, schema: object | null = { type: 'object' }): object {
   const versions = [
     { name: 'v1', served: true, storage: true, ...(schema && { schema: { openAPIV3Schema: schema } }) },
@@ -17,8 +18,8 @@ function definition(plural: string, schema: object | null = { type: 'object' }):
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${GROUP}` },
-    spec: { group: GROUP, scope: 'Cluster', names: { plural, kind: kindOf(plural) }, versions },
+    metadata: { name: `${plural}.${gadgetGroup}` },
+    spec: { group: gadgetGroup, scope: 'Cluster', names: { plural, kind: kindOf(plural) }, versions },
   };
 }
 
@@ -26,19 +27,19 @@ function definition(plural: string, schema: object | null = { type: 'object' }):
 export function definitionCases({ wire }: Suite): void {
   const pluralOf = (): string => `k${crypto.randomUUID().replaceAll('-', '')}s`;
   const objectOf = (plural: string): object => ({
-    apiVersion: `${GROUP}/v1`,
+    apiVersion: `${gadgetGroup}/v1`,
     kind: kindOf(plural),
     metadata: { name: 'one' },
   });
-  /** Installs a definition and returns it as it is when Established. */
+  /** Creates a definition and returns it when it is Established. */
   const established = async (plural: string): Promise<Body> => {
-    await wire.post(DEFINITIONS, definition(plural));
-    await using watch = await wire.watch(DEFINITIONS, { fieldSelector: `metadata.name=${plural}.${GROUP}` });
+    await wire.post(definitionsPath, definition(plural));
+    await using watch = await wire.watch(definitionsPath, { fieldSelector: `metadata.name=${plural}.${gadgetGroup}` });
     const frames = await watch.until(({ object }) => hasCondition(object, 'Established'));
     return frames.at(-1)?.object ?? {};
   };
 
-  it('a definition gets its other names and becomes Established; then its objects can be written', async () => {
+  it('a new definition gets its missing names and becomes Established, and its objects can be created', async () => {
     const plural = pluralOf();
     const { spec, status } = await established(plural);
     const names = {
@@ -56,32 +57,32 @@ export function definitionCases({ wire }: Suite): void {
         { type: 'Established', status: 'True', reason: 'InitialNamesAccepted' },
       ],
     });
-    expect((await wire.post(`/apis/${GROUP}/v1/${plural}`, objectOf(plural))).status).toBe(201);
-    await wire.remove(`${DEFINITIONS}/${plural}.${GROUP}`);
+    expect((await wire.post(`/apis/${gadgetGroup}/v1/${plural}`, objectOf(plural))).status).toBe(201);
+    await wire.remove(`${definitionsPath}/${plural}.${gadgetGroup}`);
   });
 
-  it('a deleted definition takes its objects along and is no longer served', async () => {
+  it('a deletion of a definition deletes its objects, and the kind is no longer served', async () => {
     const plural = pluralOf();
-    const path = `${DEFINITIONS}/${plural}.${GROUP}`;
+    const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
     await established(plural);
-    expect((await wire.post(`/apis/${GROUP}/v1/${plural}`, objectOf(plural))).status).toBe(201);
+    expect((await wire.post(`/apis/${gadgetGroup}/v1/${plural}`, objectOf(plural))).status).toBe(201);
     await wire.remove(path);
-    await expect.poll(async () => (await wire.get(path)).status, SERVED_WITHIN).toBe(404);
-    await expect.poll(async () => (await wire.get(`/apis/${GROUP}/v1/${plural}`)).status, SERVED_WITHIN).toBe(404);
+    await expect.poll(async () => (await wire.get(path)).status, servedWithin).toBe(404);
+    await expect.poll(async () => (await wire.get(`/apis/${gadgetGroup}/v1/${plural}`)).status, servedWithin).toBe(404);
   });
 
-  it('a changed schema counts for what is stored already: its defaults show in the next read', async () => {
+  it('a changed schema of a definition applies its defaults to stored objects on read', async () => {
     const plural = pluralOf();
-    const path = `${DEFINITIONS}/${plural}.${GROUP}`;
+    const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
     await established(plural);
-    await wire.post(`/apis/${GROUP}/v1/${plural}`, objectOf(plural));
+    await wire.post(`/apis/${gadgetGroup}/v1/${plural}`, objectOf(plural));
     const properties = { size: { type: 'integer', default: 7 } };
     const changed = await wire.apply(path, 'conformance', definition(plural, { type: 'object', properties }), {
       force: true,
     });
     expect(changed.body.metadata?.generation).toBe(2);
-    const read = async () => JSON.parse((await wire.get(`/apis/${GROUP}/v1/${plural}/one`)).text);
-    await expect.poll(read, SERVED_WITHIN).toMatchObject({ size: 7 });
+    const read = async () => JSON.parse((await wire.get(`/apis/${gadgetGroup}/v1/${plural}/one`)).text);
+    await expect.poll(read, servedWithin).toMatchObject({ size: 7 });
     await wire.remove(path);
   });
 
@@ -113,14 +114,14 @@ export function definitionCases({ wire }: Suite): void {
     ],
   ])('a definition with %s is Invalid', async (_what, schema, field, message) => {
     const plural = pluralOf();
-    const refused = await wire.post(DEFINITIONS, definition(plural, schema));
-    expect(refused.status).toBe(422);
-    expect(refused.body.details?.causes?.find((cause) => cause.field === field)?.message).toContain(message);
+    const rejected = await wire.post(definitionsPath, definition(plural, schema));
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.details?.causes?.find((cause) => cause.field === field)?.message).toContain(message);
   });
 
-  it('a definition is named by its plural and its group', async () => {
-    const refused = await wire.post(DEFINITIONS, { ...definition(pluralOf()), metadata: { name: 'x' } });
-    expect(refused.body.details?.causes).toContainEqual({
+  it('a definition with another name than its plural and group is Invalid', async () => {
+    const rejected = await wire.post(definitionsPath, { ...definition(pluralOf()), metadata: { name: 'x' } });
+    expect(rejected.body.details?.causes).toContainEqual({
       reason: 'FieldValueInvalid',
       message: 'Invalid value: "x": must be spec.names.plural+"."+spec.group',
       field: 'metadata.name',

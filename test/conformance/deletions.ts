@@ -1,21 +1,21 @@
-// Conformance: deleting: at once, held by finalizers, guarded by preconditions, many at a time.
+// Conformance: deletion: of objects without and with finalizers, with preconditions, and of collections.
 import { expect, it } from 'vitest';
-import { GROUP, gadget, gadgets } from './gadget.ts';
+import { gadget, gadgetGroup, gadgets } from './gadget.ts';
 import type { Suite } from './suite.ts';
 
-const HELD = { finalizers: ['example.org/a', 'example.org/b'] };
+const twoFinalizers = { finalizers: ['example.org/a', 'example.org/b'] };
 
 /** Declares the cases. */
 export function deletionCases({ wire, namespace }: Suite): void {
   /** Creates a gadget with two finalizers and deletes it. Returns its path. */
-  const deleting = async (): Promise<string> => {
+  const terminating = async (): Promise<string> => {
     const ns = await namespace();
-    await wire.post(gadgets(ns), gadget('one', { size: 1 }, HELD));
+    await wire.post(gadgets(ns), gadget('one', { size: 1 }, twoFinalizers));
     await wire.remove(gadgets(ns, 'one'));
     return gadgets(ns, 'one');
   };
 
-  it('an object without finalizers is gone at once, and the answer says which one it was', async () => {
+  it('a deletion of an object without finalizers removes it and returns a Status with its name and uid', async () => {
     const ns = await namespace();
     const made = await wire.post(gadgets(ns), gadget('one'));
     const removed = await wire.remove(gadgets(ns, 'one'));
@@ -25,35 +25,35 @@ export function deletionCases({ wire, namespace }: Suite): void {
       apiVersion: 'v1',
       metadata: {},
       status: 'Success',
-      details: { name: 'one', group: GROUP, kind: 'gadgets', uid: made.body.metadata?.uid },
+      details: { name: 'one', group: gadgetGroup, kind: 'gadgets', uid: made.body.metadata?.uid },
     });
     expect((await wire.get(gadgets(ns, 'one'))).status).toBe(404);
     expect((await wire.remove(gadgets(ns, 'one'))).body).toMatchObject({ code: 404, reason: 'NotFound' });
   });
 
-  it('an object with finalizers stays, with a deletion time and one generation more', async () => {
+  it('a deletion of an object with finalizers sets deletionTimestamp and raises the generation by one', async () => {
     const ns = await namespace();
-    await wire.post(gadgets(ns), gadget('one', { size: 1 }, HELD));
+    await wire.post(gadgets(ns), gadget('one', { size: 1 }, twoFinalizers));
     const removed = await wire.remove(gadgets(ns, 'one'));
     expect(removed.status).toBe(200);
     expect(removed.body).toMatchObject({
       kind: 'Gadget',
-      metadata: { name: 'one', generation: 2, deletionGracePeriodSeconds: 0, finalizers: HELD.finalizers },
+      metadata: { name: 'one', generation: 2, deletionGracePeriodSeconds: 0, finalizers: twoFinalizers.finalizers },
     });
     expect(removed.body.metadata?.deletionTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     expect((await wire.get(gadgets(ns, 'one'))).body).toEqual(removed.body);
     await wire.mergePatch(gadgets(ns, 'one'), { metadata: { finalizers: null } });
   });
 
-  it('a second deletion of a held object changes nothing', async () => {
-    const one = await deleting();
+  it('a second deletion of a terminating object changes nothing', async () => {
+    const one = await terminating();
     const before = await wire.get(one);
     expect((await wire.remove(one)).body).toEqual(before.body);
     await wire.mergePatch(one, { metadata: { finalizers: null } });
   });
 
-  it('a held object can be edited, which raises its generation further', async () => {
-    const one = await deleting();
+  it('an update of the spec of a terminating object raises its generation', async () => {
+    const one = await terminating();
     const edited = await wire.mergePatch(one, { spec: { size: 3 } });
     expect(edited.body).toMatchObject({ metadata: { generation: 3 }, spec: { size: 3 } });
     const status = await wire.mergePatch(`${one}/status`, {
@@ -61,35 +61,38 @@ export function deletionCases({ wire, namespace }: Suite): void {
       metadata: { finalizers: null },
     });
     expect(status.body).toMatchObject({
-      metadata: { generation: 3, finalizers: HELD.finalizers },
+      metadata: { generation: 3, finalizers: twoFinalizers.finalizers },
       status: { phase: 'Down' },
     });
     await wire.mergePatch(one, { metadata: { finalizers: null } });
   });
 
-  it('the deletion time cannot be taken back, and no finalizer can be added', async () => {
-    const one = await deleting();
+  it('an update of a terminating object cannot remove deletionTimestamp or add a finalizer', async () => {
+    const one = await terminating();
     const { metadata } = (await wire.get(one)).body;
     const undone = await wire.mergePatch(one, { metadata: { deletionTimestamp: null } });
     expect(undone.body.metadata?.deletionTimestamp).toBe(metadata?.deletionTimestamp);
-    const added = await wire.mergePatch(one, { metadata: { finalizers: [...HELD.finalizers, 'example.org/c'] } });
+    const added = await wire.mergePatch(one, {
+      metadata: { finalizers: [...twoFinalizers.finalizers, 'example.org/c'] },
+    });
     expect(added.status).toBe(422);
     expect(added.body.details?.causes?.[0]).toEqual({
       reason: 'FieldValueForbidden',
       message:
-        'Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.org/c"}',
+        'Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ' +
+        '[]string{"example.org/c"}',
       field: 'metadata.finalizers',
     });
     await wire.mergePatch(one, { metadata: { finalizers: null } });
   });
 
-  it('removing finalizers one by one at the version that was read ends the object with the last', async () => {
-    const one = await deleting();
+  it('a terminating object is removed with its last finalizer, and a stale version is a Conflict', async () => {
+    const one = await terminating();
     const stale = (await wire.get(one)).body.metadata?.resourceVersion;
     const first = await wire.mergePatch(one, { metadata: { resourceVersion: stale, finalizers: ['example.org/b'] } });
     expect(first.body.metadata?.finalizers).toEqual(['example.org/b']);
-    const late = await wire.mergePatch(one, { metadata: { resourceVersion: stale, finalizers: [] } });
-    expect(late.body).toMatchObject({ code: 409, reason: 'Conflict' });
+    const conflict = await wire.mergePatch(one, { metadata: { resourceVersion: stale, finalizers: [] } });
+    expect(conflict.body).toMatchObject({ code: 409, reason: 'Conflict' });
     const version = first.body.metadata?.resourceVersion;
     const last = await wire.mergePatch(one, { metadata: { resourceVersion: version, finalizers: [] } });
     expect(last.status).toBe(200);
@@ -97,14 +100,14 @@ export function deletionCases({ wire, namespace }: Suite): void {
     expect((await wire.get(one)).status).toBe(404);
   });
 
-  it('a replacement without finalizers ends the object too', async () => {
-    const one = await deleting();
+  it('a replacement without finalizers removes a terminating object', async () => {
+    const one = await terminating();
     const { body } = await wire.get(one);
     await wire.put(one, { ...body, metadata: { ...body.metadata, finalizers: [] } });
     expect((await wire.get(one)).status).toBe(404);
   });
 
-  it('a watch shows the deletion time as MODIFIED and the end as DELETED with the finalizers it last had', async () => {
+  it('a watch sends MODIFIED for the deletionTimestamp and DELETED with the last finalizers', async () => {
     const ns = await namespace();
     const one = gadgets(ns, 'one');
     const made = await wire.post(gadgets(ns), gadget('one', { size: 1 }, { finalizers: ['example.org/a'] }));
@@ -121,18 +124,18 @@ export function deletionCases({ wire, namespace }: Suite): void {
   });
 
   it.each([
-    ['uid', { uid: 'nope' }, 'the UID in the precondition (nope) does not match the UID in record'],
+    ['uid', { uid: 'other' }, 'the UID in the precondition (other) does not match the UID in record'],
     ['version', { resourceVersion: '1' }, 'the ResourceVersion in the precondition (1) does not match'],
-  ])('a deletion of another %s is a Conflict', async (_what, preconditions, message) => {
+  ])('a deletion with the %s of another object is a Conflict', async (_what, preconditions, message) => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one'));
-    const refused = await wire.remove(gadgets(ns, 'one'), { preconditions });
-    expect(refused.body).toMatchObject({ code: 409, reason: 'Conflict' });
-    expect(refused.body.message).toContain(message);
+    const rejected = await wire.remove(gadgets(ns, 'one'), { preconditions });
+    expect(rejected.body).toMatchObject({ code: 409, reason: 'Conflict' });
+    expect(rejected.body.message).toContain(message);
     expect((await wire.get(gadgets(ns, 'one'))).status).toBe(200);
   });
 
-  it('a deletion of the right uid and version goes through', async () => {
+  it('a deletion with the current uid and version removes the object', async () => {
     const ns = await namespace();
     const { metadata } = (await wire.post(gadgets(ns), gadget('one'))).body;
     const preconditions = { uid: metadata?.uid, resourceVersion: metadata?.resourceVersion };
@@ -140,14 +143,14 @@ export function deletionCases({ wire, namespace }: Suite): void {
     expect((await wire.get(gadgets(ns, 'one'))).status).toBe(404);
   });
 
-  it('an unknown propagation policy is Invalid', async () => {
+  it('a deletion with an unknown propagation policy is Invalid', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one'));
-    const refused = await wire.remove(gadgets(ns, 'one'), { propagationPolicy: 'Sideways' });
-    expect(refused.body).toMatchObject({ code: 422, details: { causes: [{ field: 'propagationPolicy' }] } });
+    const rejected = await wire.remove(gadgets(ns, 'one'), { propagationPolicy: 'Sideways' });
+    expect(rejected.body).toMatchObject({ code: 422, details: { causes: [{ field: 'propagationPolicy' }] } });
   });
 
-  it('a collection is deleted by selector, and the answer lists what it was', async () => {
+  it('a deletion of a collection with a selector returns the deleted objects and keeps the others', async () => {
     const ns = await namespace();
     for (const [name, group] of [
       ['a', 'x'],
@@ -162,12 +165,12 @@ export function deletionCases({ wire, namespace }: Suite): void {
     expect((await wire.get(gadgets(ns))).body.items?.map((item) => item.metadata?.name)).toEqual(['b']);
   });
 
-  it('nothing can be created in a namespace that is being deleted, and the cause says so', async () => {
+  it('a create in a terminating namespace is Forbidden with the cause NamespaceTerminating', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one', { size: 1 }, { finalizers: ['example.org/a'] }));
     expect((await wire.remove(`/api/v1/namespaces/${ns}`)).body).toMatchObject({ status: { phase: 'Terminating' } });
-    const refused = await wire.post(gadgets(ns), gadget('late'));
-    expect(refused.body).toMatchObject({
+    const rejected = await wire.post(gadgets(ns), gadget('late'));
+    expect(rejected.body).toMatchObject({
       code: 403,
       reason: 'Forbidden',
       details: { causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }] },

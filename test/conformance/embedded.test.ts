@@ -1,16 +1,16 @@
-// The conformance suite on the in-memory API server: it answers as the real one does, case by case. That the cases themselves
-// are right is shown by test/cluster/conformance.test.ts and history.test.ts.
+// The conformance suite on the in-memory API server. test/cluster/conformance.test.ts and history.test.ts run the same
+// cases on a real kube-apiserver, which shows that the cases are correct.
 import { afterAll, describe } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { conformance } from './conformance.ts';
 import { historyCases } from './history.ts';
 import { createSuite } from './suite.ts';
 
-const SHORT_MEMORY_CHANGES = 20;
+const shortEventWindow = 20;
 
 const server = await startApiServer();
-const forgetful = await startApiServer({ eventWindow: SHORT_MEMORY_CHANGES });
-afterAll(() => Promise.all([server.close(), forgetful.close()]));
+const compacting = await startApiServer({ eventWindow: shortEventWindow });
+afterAll(() => Promise.all([server.close(), compacting.close()]));
 
-describe('an API server that remembers', () => conformance({ url: server.url }));
-describe('an API server that forgets', () => historyCases(createSuite({ url: forgetful.url })));
+describe('the in-memory API server', () => conformance({ url: server.url }));
+describe('the in-memory API server with a short history', () => historyCases(createSuite({ url: compacting.url })));

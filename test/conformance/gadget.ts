@@ -1,38 +1,38 @@
-// The kinds of the conformance suite: a CRD with everything the suite asks about, and one without the status subresource. They
-// belong to the suite alone, so that no server can know them beforehand.
+// The kinds of the conformance suite: Gadget, a CRD with all features that the suite tests, and Plinth, a CRD without
+// subresources. Only the suite uses them, so no server has them before the suite installs them.
 import { conditionsSchema } from '../support/conditions-schema.ts';
 
-export const GROUP = 'conformance.example.org';
-export const API_VERSION = `${GROUP}/v1`;
+export const gadgetGroup = 'conformance.example.org';
+export const gadgetApiVersion = `${gadgetGroup}/v1`;
 
-/** Returns the path of the gadgets of a namespace, of one gadget, or of its subresource. */
+/** Returns the path of the gadgets of a namespace, of one gadget, or of a subresource. */
 export function gadgets(namespace: string, name?: string, subresource?: string): string {
-  return [`/apis/${API_VERSION}/namespaces/${namespace}/gadgets`, name, subresource]
+  return [`/apis/${gadgetApiVersion}/namespaces/${namespace}/gadgets`, name, subresource]
     .filter((part) => part !== undefined)
     .join('/');
 }
 
-/** Returns the path of the plinths, which are cluster-scoped, or of one. */
+/** Returns the path of all plinths or of one. Plinths are cluster-scoped. */
 export function plinths(name?: string): string {
-  return [`/apis/${API_VERSION}/plinths`, name].filter((part) => part !== undefined).join('/');
+  return [`/apis/${gadgetApiVersion}/plinths`, name].filter((part) => part !== undefined).join('/');
 }
 
-/** An object as a client writes it. */
-export interface Sent {
+/** An object in a request body. */
+export type SentObject = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly [field: string]: unknown;
+};
+
+/** Returns the body of a gadget. */
+export function gadget(name: string, spec: object = { size: 1 }, metadata: object = {}): SentObject {
+  return { apiVersion: gadgetApiVersion, kind: 'Gadget', metadata: { name, ...metadata }, spec };
 }
 
-/** Returns a gadget to be sent. */
-export function gadget(name: string, spec: object = { size: 1 }, metadata: object = {}): Sent {
-  return { apiVersion: API_VERSION, kind: 'Gadget', metadata: { name, ...metadata }, spec };
-}
-
-/** Returns a plinth to be sent. */
-export function plinth(name: string, content: object = {}, metadata: object = {}): Sent {
-  return { apiVersion: API_VERSION, kind: 'Plinth', metadata: { name, ...metadata }, ...content };
+/** Returns the body of a plinth. */
+export function plinth(name: string, content: object = {}, metadata: object = {}): SentObject {
+  return { apiVersion: gadgetApiVersion, kind: 'Plinth', metadata: { name, ...metadata }, ...content };
 }
 
 const specSchema = {
@@ -103,9 +103,9 @@ export const definitions = [
   {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `gadgets.${GROUP}` },
+    metadata: { name: `gadgets.${gadgetGroup}` },
     spec: {
-      group: GROUP,
+      group: gadgetGroup,
       scope: 'Namespaced',
       names: {
         plural: 'gadgets',
@@ -138,9 +138,9 @@ export const definitions = [
           schema: {
             openAPIV3Schema: {
               type: 'object',
-              description: 'A gadget is what the conformance suite writes and reads.',
+              description: 'The main test kind of the conformance suite.',
               required: ['spec'],
-              properties: { spec: { ...specSchema, description: 'What is wanted.' }, status: statusSchema },
+              properties: { spec: { ...specSchema, description: 'The desired state.' }, status: statusSchema },
             },
           },
         },
@@ -150,9 +150,9 @@ export const definitions = [
   {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `plinths.${GROUP}` },
+    metadata: { name: `plinths.${gadgetGroup}` },
     spec: {
-      group: GROUP,
+      group: gadgetGroup,
       scope: 'Cluster',
       names: { plural: 'plinths', singular: 'plinth', kind: 'Plinth', listKind: 'PlinthList' },
       versions: [

@@ -1,11 +1,11 @@
-// Conformance: what happens to the owned when the owner goes. Needs a garbage collector: kube-controller-manager on the real
-// control plane, our own in the in-memory server.
+// Conformance: garbage collection of dependents, of the content of a namespace, and of objects with an absent owner. A
+// real control plane needs kube-controller-manager for these cases. The in-memory server has its own collector.
 import { expect, it } from 'vitest';
-import { API_VERSION, gadget, gadgets } from './gadget.ts';
+import { gadget, gadgetApiVersion, gadgets } from './gadget.ts';
 import type { Suite } from './suite.ts';
 
-// The real collector learns of a new kind within 30 s.
-const NEW_KIND_SECONDS = 60;
+// The real garbage collector discovers a new kind within 30 s.
+const newKindSeconds = 60;
 
 /** Declares the cases. */
 export function garbageCases({ wire, namespace }: Suite): void {
@@ -15,46 +15,46 @@ export function garbageCases({ wire, namespace }: Suite): void {
     const { apiVersion, kind, metadata } = (await wire.get(path)).body;
     return { apiVersion, kind, name: metadata?.name, uid: metadata?.uid, ...extra };
   };
-  const deleted = async (collection: string, name: string): Promise<void> => {
+  const untilDeleted = async (collection: string, name: string): Promise<void> => {
     await using watch = await wire.watch(collection, { fieldSelector: `metadata.name=${name}` });
     if ((await wire.get(`${collection}/${name}`)).status === 404) return;
     await watch.until(({ type }) => type === 'DELETED');
   };
 
-  it('what was owned goes with its owner, and what has another owner left stays', async () => {
+  it('a dependent is deleted with its owner, and a dependent with another owner is kept', async () => {
     const ns = await namespace();
     for (const name of ['owner', 'other']) await wire.post(maps(ns), { metadata: { name } });
     const [owner, other] = [await ownedBy(maps(ns, 'owner')), await ownedBy(maps(ns, 'other'))];
     await wire.post(maps(ns), { metadata: { name: 'shared', ownerReferences: [owner, other] } });
     await wire.post(maps(ns), { metadata: { name: 'child', ownerReferences: [owner] } });
     await wire.remove(maps(ns, 'owner'));
-    await deleted(maps(ns), 'child');
+    await untilDeleted(maps(ns), 'child');
     await using watch = await wire.watch(maps(ns), { fieldSelector: 'metadata.name=shared' });
     await watch.until(({ object }) => object.metadata?.ownerReferences?.length === 1);
     expect((await wire.get(maps(ns, 'shared'))).body.metadata?.ownerReferences).toEqual([other]);
   });
 
-  it('what names an owner that was re-created under the same name goes', async () => {
+  it('a dependent of a former owner is deleted although another object has the same name', async () => {
     const ns = await namespace();
     await wire.post(maps(ns), { metadata: { name: 'owner' } });
     const former = await ownedBy(maps(ns, 'owner'), { uid: '00000000-0000-4000-8000-000000000000' });
     await wire.post(maps(ns), { metadata: { name: 'child', ownerReferences: [former] } });
-    await deleted(maps(ns), 'child');
+    await untilDeleted(maps(ns), 'child');
     expect((await wire.get(maps(ns, 'owner'))).status).toBe(200);
   });
 
-  it('a deletion that orphans lets the owned live, without the reference', async () => {
+  it('an orphaning deletion keeps the dependent and removes its owner reference', async () => {
     const ns = await namespace();
     await wire.post(maps(ns), { metadata: { name: 'owner' } });
     await wire.post(maps(ns), { metadata: { name: 'child', ownerReferences: [await ownedBy(maps(ns, 'owner'))] } });
     await wire.remove(maps(ns, 'owner'), { propagationPolicy: 'Orphan' });
-    await deleted(maps(ns), 'owner');
+    await untilDeleted(maps(ns), 'owner');
     const child = await wire.get(maps(ns, 'child'));
     expect(child.status).toBe(200);
     expect(child.body.metadata?.ownerReferences).toBeUndefined();
   });
 
-  it('a foreground deletion waits for what blocks it', async () => {
+  it('a foreground deletion waits for the dependents that block it', async () => {
     const ns = await namespace();
     await wire.post(maps(ns), { metadata: { name: 'owner' } });
     const ownerReferences = [await ownedBy(maps(ns, 'owner'), { blockOwnerDeletion: true })];
@@ -65,36 +65,36 @@ export function garbageCases({ wire, namespace }: Suite): void {
     await watch.until(({ object }) => object.metadata?.deletionTimestamp !== undefined);
     expect((await wire.get(maps(ns, 'owner'))).status).toBe(200);
     await wire.mergePatch(maps(ns, 'child'), { metadata: { finalizers: null } });
-    await deleted(maps(ns), 'owner');
+    await untilDeleted(maps(ns), 'owner');
   });
 
   it(
-    'a custom resource owns as well, and what it owns outlives its finalizers',
+    'a dependent of a custom resource is deleted after the finalizers of its owner are removed',
     async () => {
       const ns = await namespace();
       await wire.post(gadgets(ns), gadget('owner', { size: 1 }, { finalizers: ['example.org/hold'] }));
       const owner = await ownedBy(gadgets(ns, 'owner'), { controller: true, blockOwnerDeletion: true });
-      expect(owner).toMatchObject({ apiVersion: API_VERSION, kind: 'Gadget' });
+      expect(owner).toMatchObject({ apiVersion: gadgetApiVersion, kind: 'Gadget' });
       await wire.post(maps(ns), { metadata: { name: 'child', ownerReferences: [owner] } });
       await wire.remove(gadgets(ns, 'owner'));
       expect((await wire.get(maps(ns, 'child'))).body.metadata?.deletionTimestamp).toBeUndefined();
       await wire.mergePatch(gadgets(ns, 'owner'), { metadata: { finalizers: null } });
-      await deleted(maps(ns), 'child');
+      await untilDeleted(maps(ns), 'child');
     },
-    NEW_KIND_SECONDS * 1000,
+    newKindSeconds * 1000,
   );
 
   it(
-    'a namespace goes with everything in it',
+    'a deletion of a namespace deletes all objects in it',
     async () => {
       const ns = await namespace();
       await wire.post(gadgets(ns), gadget('one'));
       await wire.post(maps(ns), { metadata: { name: 'map' } });
       await wire.remove(`/api/v1/namespaces/${ns}`);
-      await deleted('/api/v1/namespaces', ns);
+      await untilDeleted('/api/v1/namespaces', ns);
       expect((await wire.get(gadgets(ns, 'one'))).status).toBe(404);
       expect((await wire.get(maps(ns, 'map'))).status).toBe(404);
     },
-    NEW_KIND_SECONDS * 1000,
+    newKindSeconds * 1000,
   );
 }

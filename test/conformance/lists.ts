@@ -1,16 +1,20 @@
-// Conformance: lists, their pages and selectors, and lists of the past. Lists of a compacted past are in history.ts.
+// Conformance: lists, their pages and selectors, and lists of older versions. Lists of compacted versions are in
+// history.ts.
 import { expect, it } from 'vitest';
 import type { Body } from './body.ts';
-import { API_VERSION, gadget, gadgets } from './gadget.ts';
+import { gadget, gadgetApiVersion, gadgets } from './gadget.ts';
 import type { Suite } from './suite.ts';
 
-const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
-const FAR_FUTURE = '99999999999';
+const metadataListType = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const farFuture = '99999999999';
 
 /** Declares the cases. */
 export function listCases({ wire, namespace }: Suite): void {
-  /** Creates a to e: a and b red, the rest blue; a to c labelled group=x, the rest group=y. Returns the namespace. */
-  const five = async (): Promise<string> => {
+  /**
+   * Creates the gadgets a to e in a new namespace and returns it. The colour of a and b is red, that of the others
+   * blue. The label of a to c is group=x, that of the others group=y.
+   */
+  const createFive = async (): Promise<string> => {
     const ns = await namespace();
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       const labels = { group: name < 'd' ? 'x' : 'y' };
@@ -19,34 +23,34 @@ export function listCases({ wire, namespace }: Suite): void {
     return ns;
   };
 
-  it('an empty list has no items, a version and the name of its kind', async () => {
+  it('an empty list has no items, but a version and its kind', async () => {
     const ns = await namespace();
     const { body } = await wire.get(gadgets(ns));
-    expect(body).toMatchObject({ apiVersion: API_VERSION, kind: 'GadgetList', items: [] });
+    expect(body).toMatchObject({ apiVersion: gadgetApiVersion, kind: 'GadgetList', items: [] });
     expect(body.metadata?.resourceVersion).toMatch(/^\d+$/);
     expect((await wire.get(gadgets('no-such-namespace'))).body.items).toEqual([]);
   });
 
-  it('a list is ordered by name, its items carry their kind, and its version is not older than any of them', async () => {
+  it('a list is sorted by name, its items have a kind, and no item is newer than the list', async () => {
     const ns = await namespace();
     for (const name of ['c', 'a', 'b']) await wire.post(gadgets(ns), gadget(name));
     const { body } = await wire.get(gadgets(ns));
     expect(names(body)).toEqual(['a', 'b', 'c']);
-    expect(body.items?.[0]).toMatchObject({ apiVersion: API_VERSION, kind: 'Gadget' });
+    expect(body.items?.[0]).toMatchObject({ apiVersion: gadgetApiVersion, kind: 'Gadget' });
     for (const item of body.items ?? []) expect(version(body)).toBeGreaterThanOrEqual(version(item));
   });
 
-  it('a list without a namespace covers all of them, ordered by namespace and name', async () => {
-    const spaces = [await five(), await five()].sort();
-    const { body } = await wire.get(`/apis/${API_VERSION}/gadgets`, { labelSelector: 'group=y' });
-    const ours = body.items?.filter((item) => spaces.includes(item.metadata?.namespace ?? '')) ?? [];
-    expect(ours.map(({ metadata }) => `${metadata?.namespace}/${metadata?.name}`)).toEqual(
-      spaces.flatMap((space) => [`${space}/d`, `${space}/e`]),
+  it('a list of all namespaces is sorted by namespace and name', async () => {
+    const namespaces = [await createFive(), await createFive()].sort();
+    const { body } = await wire.get(`/apis/${gadgetApiVersion}/gadgets`, { labelSelector: 'group=y' });
+    const items = body.items?.filter((item) => namespaces.includes(item.metadata?.namespace ?? '')) ?? [];
+    expect(items.map(({ metadata }) => `${metadata?.namespace}/${metadata?.name}`)).toEqual(
+      namespaces.flatMap((space) => [`${space}/d`, `${space}/e`]),
     );
   });
 
-  it('pages go on where the last one ended, at the version of the first, whatever has changed since', async () => {
-    const ns = await five();
+  it('a page continues after the last item of the previous page, at the version of the first page', async () => {
+    const ns = await createFive();
     const first = await wire.get(gadgets(ns), { limit: 2 });
     expect(names(first.body)).toEqual(['a', 'b']);
     expect(first.body.metadata?.remainingItemCount).toBe(3);
@@ -62,16 +66,16 @@ export function listCases({ wire, namespace }: Suite): void {
     expect(third.body.metadata?.resourceVersion).toBe(first.body.metadata?.resourceVersion);
   });
 
-  it('a page of a selection does not say how many items remain', async () => {
-    const ns = await five();
+  it('a page of a list with a selector has no remainingItemCount', async () => {
+    const ns = await createFive();
     const first = await wire.get(gadgets(ns), { limit: 1, labelSelector: 'group=x' });
     expect(names(first.body)).toEqual(['a']);
     expect(first.body.metadata?.remainingItemCount).toBeUndefined();
     expect(first.body.metadata?.continue).toMatch(/./);
   });
 
-  it('a continue token that is none, or comes with a version, is refused', async () => {
-    const ns = await five();
+  it('a list with an invalid continue token, or with a token and a version, is a bad request', async () => {
+    const ns = await createFive();
     expect((await wire.get(gadgets(ns), { limit: 2, continue: 'abc' })).body).toMatchObject({
       code: 400,
       reason: 'BadRequest',
@@ -93,11 +97,16 @@ export function listCases({ wire, namespace }: Suite): void {
     ['other!=1', ['a', 'b', 'c', 'd', 'e']],
     ['', ['a', 'b', 'c', 'd', 'e']],
   ])('the label selector "%s" selects %j', async (labelSelector, expected) => {
-    const ns = await five();
+    const ns = await createFive();
     expect(names((await wire.get(gadgets(ns), { labelSelector })).body)).toEqual(expected);
   });
 
-  it.each(['group in x', 'group===x', 'a b', '=x'])('the label selector "%s" is refused', async (labelSelector) => {
+  it.each([
+    'group in x',
+    'group===x',
+    'a b',
+    '=x',
+  ])('the label selector "%s" is a bad request', async (labelSelector) => {
     const ns = await namespace();
     expect((await wire.get(gadgets(ns), { labelSelector })).body).toMatchObject({ code: 400, reason: 'BadRequest' });
   });
@@ -108,44 +117,51 @@ export function listCases({ wire, namespace }: Suite): void {
     ['spec.color=red', ['a', 'b']],
     ['spec.color=red,metadata.name=b', ['b']],
   ])('the field selector "%s" selects %j', async (fieldSelector, expected) => {
-    const ns = await five();
+    const ns = await createFive();
     expect(names((await wire.get(gadgets(ns), { fieldSelector })).body)).toEqual(expected);
   });
 
-  it('a field that was not declared selectable is refused', async () => {
+  it('a field selector with a field that is not selectable is a bad request', async () => {
     const ns = await namespace();
-    const refused = await wire.get(gadgets(ns), { fieldSelector: 'spec.size=1' });
-    expect(refused.body).toMatchObject({ code: 400, message: 'field label not supported: spec.size' });
+    const rejected = await wire.get(gadgets(ns), { fieldSelector: 'spec.size=1' });
+    expect(rejected.body).toMatchObject({ code: 400, message: 'field label not supported: spec.size' });
   });
 
-  it('an exact list shows the past as it was', async () => {
-    const ns = await five();
-    const then = (await wire.get(gadgets(ns))).body.metadata?.resourceVersion ?? '';
+  it('an exact list at an older version returns the objects of that version', async () => {
+    const ns = await createFive();
+    const oldVersion = (await wire.get(gadgets(ns))).body.metadata?.resourceVersion ?? '';
     await wire.remove(gadgets(ns, 'a'));
     await wire.mergePatch(gadgets(ns, 'b'), { spec: { size: 2 } });
-    const past = await wire.get(gadgets(ns), { resourceVersion: then, resourceVersionMatch: 'Exact' });
-    expect(past.body.metadata?.resourceVersion).toBe(then);
+    const past = await wire.get(gadgets(ns), { resourceVersion: oldVersion, resourceVersionMatch: 'Exact' });
+    expect(past.body.metadata?.resourceVersion).toBe(oldVersion);
     expect(names(past.body)).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(past.body.items?.[1]?.spec?.size).toBe(1);
-    const limited = await wire.get(gadgets(ns), { resourceVersion: then, resourceVersionMatch: 'Exact', limit: 1 });
+    const limited = await wire.get(gadgets(ns), {
+      resourceVersion: oldVersion,
+      resourceVersionMatch: 'Exact',
+      limit: 1,
+    });
     expect(names(limited.body)).toEqual(['a']);
   });
 
-  it('a list at or after a version shows the present', async () => {
-    const ns = await five();
-    const then = (await wire.get(gadgets(ns))).body.metadata?.resourceVersion ?? '';
+  it('a list that is not older than a version returns the current objects', async () => {
+    const ns = await createFive();
+    const oldVersion = (await wire.get(gadgets(ns))).body.metadata?.resourceVersion ?? '';
     await wire.remove(gadgets(ns, 'a'));
-    for (const query of [{ resourceVersion: then }, { resourceVersion: then, resourceVersionMatch: 'NotOlderThan' }]) {
+    for (const query of [
+      { resourceVersion: oldVersion },
+      { resourceVersion: oldVersion, resourceVersionMatch: 'NotOlderThan' },
+    ]) {
       const { body } = await wire.get(gadgets(ns), query);
-      expect(Number(body.metadata?.resourceVersion)).toBeGreaterThanOrEqual(Number(then));
+      expect(Number(body.metadata?.resourceVersion)).toBeGreaterThanOrEqual(Number(oldVersion));
     }
     expect(names((await wire.get(gadgets(ns))).body)).toEqual(['b', 'c', 'd', 'e']);
   });
 
-  it('a version of the future times out and says that it is too large', async () => {
+  it('an exact list at a future version is a Timeout with the cause ResourceVersionTooLarge', async () => {
     const ns = await namespace();
-    const early = await wire.get(gadgets(ns), { resourceVersion: FAR_FUTURE, resourceVersionMatch: 'Exact' });
-    expect(early.body).toMatchObject({
+    const rejected = await wire.get(gadgets(ns), { resourceVersion: farFuture, resourceVersionMatch: 'Exact' });
+    expect(rejected.body).toMatchObject({
       code: 504,
       reason: 'Timeout',
       details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] },
@@ -158,14 +174,14 @@ export function listCases({ wire, namespace }: Suite): void {
     [{ resourceVersion: '1', resourceVersionMatch: 'Nearly' }, 422],
     [{ resourceVersion: 'abc' }, 400],
     [{ limit: 'many' }, 400],
-  ])('a list with %j is refused with %d', async (query, status) => {
+  ])('a list with %j is rejected with %d', async (query, status) => {
     const ns = await namespace();
     expect((await wire.get(gadgets(ns), query)).body).toMatchObject({ kind: 'Status', code: status });
   });
 
-  it('a metadata-only list carries metadata and nothing else, managedFields included', async () => {
-    const ns = await five();
-    const { body } = await wire.get(gadgets(ns), { limit: 1 }, METADATA_LIST);
+  it('a metadata-only list has only metadata, including managedFields', async () => {
+    const ns = await createFive();
+    const { body } = await wire.get(gadgets(ns), { limit: 1 }, metadataListType);
     expect(body).toMatchObject({ apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadataList' });
     const [item] = body.items ?? [];
     expect(Object.keys(item ?? {}).sort()).toEqual(['apiVersion', 'kind', 'metadata']);
@@ -178,8 +194,8 @@ export function listCases({ wire, namespace }: Suite): void {
     expect(body.metadata).toMatchObject({ remainingItemCount: 4 });
   });
 
-  it('one object can be read as metadata only', async () => {
-    const ns = await five();
+  it('a read of one object as PartialObjectMetadata has only metadata', async () => {
+    const ns = await createFive();
     const { body } = await wire.get(
       gadgets(ns, 'a'),
       {},

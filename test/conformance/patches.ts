@@ -1,4 +1,4 @@
-// Conformance: merge patches and JSON patches of a custom resource. Apply is in apply.ts.
+// Conformance: merge patches and JSON patches of a custom resource. Server-side apply is in apply.ts.
 import { expect, it } from 'vitest';
 import { gadget, gadgets } from './gadget.ts';
 import type { Suite } from './suite.ts';
@@ -11,7 +11,7 @@ export function patchCases({ wire, namespace }: Suite): void {
     return gadgets(ns, 'one');
   };
 
-  it('a merge patch merges objects, replaces lists and removes what is null', async () => {
+  it('a merge patch merges objects, replaces lists and removes fields by null', async () => {
     const path = await one();
     const { body } = await wire.mergePatch(path, {
       metadata: { labels: { a: null, e: 'f' } },
@@ -22,7 +22,7 @@ export function patchCases({ wire, namespace }: Suite): void {
     expect(body.metadata?.generation).toBe(2);
   });
 
-  it('a merge patch with a stale version is a Conflict even where it changes nothing', async () => {
+  it('a merge patch with a stale version is a Conflict, even without a change', async () => {
     const path = await one();
     const { metadata } = (await wire.get(path)).body;
     await wire.mergePatch(path, { spec: { size: 2 } });
@@ -31,7 +31,7 @@ export function patchCases({ wire, namespace }: Suite): void {
     expect((await wire.mergePatch(path, { spec: { size: 3 } })).status).toBe(200);
   });
 
-  it('a merge patch cannot rename or change the uid', async () => {
+  it('a merge patch with another name or uid is rejected', async () => {
     const path = await one();
     expect((await wire.mergePatch(path, { metadata: { name: 'two' } })).status).toBe(400);
     const uid = await wire.mergePatch(path, { metadata: { uid: '00000000-0000-4000-8000-000000000000' } });
@@ -40,7 +40,7 @@ export function patchCases({ wire, namespace }: Suite): void {
     expect(uid.body.message).toContain('field is immutable');
   });
 
-  it('a patch that makes the object invalid changes nothing', async () => {
+  it('a patch with an invalid result is Invalid and changes nothing', async () => {
     const path = await one();
     const before = await wire.get(path);
     expect((await wire.mergePatch(path, { spec: { size: 1000 } })).status).toBe(422);
@@ -49,7 +49,7 @@ export function patchCases({ wire, namespace }: Suite): void {
     expect((await wire.get(path)).body).toEqual(before.body);
   });
 
-  it('a patch of an object that is not there is NotFound', async () => {
+  it('a patch of an object that does not exist is NotFound', async () => {
     const path = `${await one()}-not`;
     expect((await wire.mergePatch(path, { spec: { size: 1 } })).body).toMatchObject({ code: 404, reason: 'NotFound' });
     expect((await wire.jsonPatch(path, [])).body).toMatchObject({ code: 404, reason: 'NotFound' });
@@ -76,26 +76,26 @@ export function patchCases({ wire, namespace }: Suite): void {
   });
 
   it.each([
-    ['a test that fails', [{ op: 'test', path: '/spec/size', value: 77 }]],
-    ['a parent that is not there', [{ op: 'add', path: '/spec/nope/x', value: 1 }]],
-    ['nothing to remove', [{ op: 'remove', path: '/spec/nope' }]],
+    ['a failing test', [{ op: 'test', path: '/spec/size', value: 77 }]],
+    ['an add to a missing parent', [{ op: 'add', path: '/spec/nope/x', value: 1 }]],
+    ['a remove of a missing field', [{ op: 'remove', path: '/spec/nope' }]],
     ['an unknown operation', [{ op: 'fly', path: '/spec/size' }]],
   ])('a JSON patch with %s is Invalid and changes nothing', async (_what, operations) => {
     const path = await one();
     const before = await wire.get(path);
-    const refused = await wire.jsonPatch(path, [{ op: 'replace', path: '/spec/size', value: 9 }, ...operations]);
-    expect(refused.body).toMatchObject({ code: 422, reason: 'Invalid' });
+    const rejected = await wire.jsonPatch(path, [{ op: 'replace', path: '/spec/size', value: 9 }, ...operations]);
+    expect(rejected.body).toMatchObject({ code: 422, reason: 'Invalid' });
     expect((await wire.get(path)).body).toEqual(before.body);
   });
 
-  it('a JSON patch replaces what is not there, which RFC 6902 forbids', async () => {
+  it('a replace in a JSON patch creates a missing field, which RFC 6902 forbids', async () => {
     const path = await one();
     expect((await wire.jsonPatch(path, [{ op: 'replace', path: '/spec/code', value: 'abc' }])).body.spec?.code).toBe(
       'abc',
     );
   });
 
-  it('a JSON patch may guard itself by a test', async () => {
+  it('a JSON patch with a successful test is applied', async () => {
     const path = await one();
     const guarded = await wire.jsonPatch(path, [
       { op: 'test', path: '/spec/size', value: 1 },
@@ -114,12 +114,13 @@ export function patchCases({ wire, namespace }: Suite): void {
     'application/json',
   ])('a patch of a custom resource as %s is an unsupported media type', async (contentType) => {
     const path = await one();
-    const refused = await wire.request('PATCH', path, { spec: { size: 2 } }, { contentType });
-    expect(refused.body).toMatchObject({
+    const rejected = await wire.request('PATCH', path, { spec: { size: 2 } }, { contentType });
+    expect(rejected.body).toMatchObject({
       code: 415,
       reason: 'UnsupportedMediaType',
       message:
-        'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+        'the body of the request was in an unknown format - accepted media types include: ' +
+        'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
     });
   });
 }

@@ -1,6 +1,6 @@
-// Conformance: what makes a request acceptable at all: names, metadata, the body against its URL, media types, dry runs.
+// Conformance: validation of requests: names, metadata, body and URL, media types, and dry runs.
 import { expect, it } from 'vitest';
-import { API_VERSION, GROUP, gadget, gadgets, plinth } from './gadget.ts';
+import { gadget, gadgetApiVersion, gadgetGroup, gadgets, plinth } from './gadget.ts';
 import type { Suite } from './suite.ts';
 
 /** Declares the cases. */
@@ -15,17 +15,17 @@ export function requestCases({ wire, namespace }: Suite): void {
     `${'a'.repeat(254)}`,
   ])('the name %s is Invalid with a cause at metadata.name', async (name) => {
     const ns = await namespace();
-    const refused = await wire.post(gadgets(ns), gadget(name));
-    expect(refused.body).toMatchObject({
+    const rejected = await wire.post(gadgets(ns), gadget(name));
+    expect(rejected.body).toMatchObject({
       code: 422,
       reason: 'Invalid',
-      details: { name, group: GROUP, kind: 'Gadget' },
+      details: { name, group: gadgetGroup, kind: 'Gadget' },
     });
-    expect(refused.body.details?.causes?.[0]).toMatchObject({ reason: 'FieldValueInvalid', field: 'metadata.name' });
-    expect(refused.body.message).toContain(`Gadget.${GROUP} "${name}" is invalid`);
+    expect(rejected.body.details?.causes?.[0]).toMatchObject({ reason: 'FieldValueInvalid', field: 'metadata.name' });
+    expect(rejected.body.message).toContain(`Gadget.${gadgetGroup} "${name}" is invalid`);
   });
 
-  it('a name of 253 characters with dots and dashes is good', async () => {
+  it('a name of 253 characters with dots and dashes is accepted', async () => {
     const ns = await namespace();
     const name = `a-1.${'b'.repeat(249)}`;
     expect((await wire.post(gadgets(ns), gadget(name))).status).toBe(201);
@@ -34,16 +34,16 @@ export function requestCases({ wire, namespace }: Suite): void {
 
   it('an object without a name is Invalid', async () => {
     const ns = await namespace();
-    const refused = await wire.post(gadgets(ns), { ...gadget('x'), metadata: {} });
-    expect(refused.status).toBe(422);
-    expect(refused.body.details?.causes).toContainEqual({
+    const rejected = await wire.post(gadgets(ns), { ...gadget('x'), metadata: {} });
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.details?.causes).toContainEqual({
       reason: 'FieldValueRequired',
       message: 'Required value: name or generateName is required',
       field: 'metadata.name',
     });
   });
 
-  it('generateName is completed by five characters, and cut so that the name fits', async () => {
+  it('generateName gets a suffix of five characters, and a long prefix is cut', async () => {
     const ns = await namespace();
     const make = (generateName: string) => wire.post(gadgets(ns), { ...gadget('x'), metadata: { generateName } });
     const [first, second] = [await make('item-'), await make('item-')];
@@ -64,55 +64,55 @@ export function requestCases({ wire, namespace }: Suite): void {
       { ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x' }] },
       'metadata.ownerReferences.uid',
     ],
-  ])('%s that breaks the rules is Invalid and names its field', async (_what, metadata, field) => {
+  ])('%s that is not allowed is Invalid with a cause at its field', async (_what, metadata, field) => {
     const ns = await namespace();
-    const refused = await wire.post(gadgets(ns), gadget('one', { size: 1 }, metadata));
-    expect(refused.status).toBe(422);
-    expect(refused.body.details?.causes?.map((cause) => cause.field)).toContain(field);
+    const rejected = await wire.post(gadgets(ns), gadget('one', { size: 1 }, metadata));
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.details?.causes?.map((cause) => cause.field)).toContain(field);
   });
 
-  it('annotations of more than 256 KiB are too long', async () => {
+  it('annotations of more than 256 KiB are Invalid with a cause TooLong', async () => {
     const ns = await namespace();
-    const refused = await wire.post(
+    const rejected = await wire.post(
       gadgets(ns),
       gadget('one', { size: 1 }, { annotations: { a: 'x'.repeat(262_144) } }),
     );
-    expect(refused.body.details?.causes).toContainEqual({
+    expect(rejected.body.details?.causes).toContainEqual({
       reason: 'FieldValueTooLong',
       message: 'Too long: may not be more than 262144 bytes',
       field: 'metadata.annotations',
     });
   });
 
-  it('two owners cannot both be the controller', async () => {
+  it('two owner references with controller true are Invalid', async () => {
     const ns = await namespace();
     const owner = { apiVersion: 'v1', kind: 'X', controller: true };
     const ownerReferences = [
       { ...owner, name: 'x', uid: '1' },
       { ...owner, name: 'y', uid: '2' },
     ];
-    const refused = await wire.post(gadgets(ns), gadget('one', { size: 1 }, { ownerReferences }));
-    expect(refused.status).toBe(422);
-    expect(refused.body.message).toContain('Only one reference can have Controller set to true');
+    const rejected = await wire.post(gadgets(ns), gadget('one', { size: 1 }, { ownerReferences }));
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.message).toContain('Only one reference can have Controller set to true');
   });
 
   it.each([
-    ['the namespace of another request', (ns: string) => gadget('q', { size: 1 }, { namespace: `not-${ns}` }), 400],
+    ['another namespace than the URL', (ns: string) => gadget('q', { size: 1 }, { namespace: `not-${ns}` }), 400],
     ['another apiVersion', () => ({ ...gadget('q'), apiVersion: 'v1' }), 400],
     ['another kind', () => plinth('q'), 422],
-    ['no kind', () => ({ apiVersion: API_VERSION, metadata: { name: 'q' }, spec: { size: 1 } }), 400],
-    ['half of some JSON', () => '{"a":', 400],
+    ['no kind', () => ({ apiVersion: gadgetApiVersion, metadata: { name: 'q' }, spec: { size: 1 } }), 400],
+    ['incomplete JSON', () => '{"a":', 400],
     ['an array', () => '[]', 400],
-    ['nothing', () => '', 400],
+    ['an empty body', () => '', 400],
     ['a label that is a number', () => gadget('q', { size: 1 }, { labels: { a: 1 } }), 400],
-  ])('a create with %s is refused', async (_what, content, status) => {
+  ])('a create with %s is rejected', async (_what, content, status) => {
     const ns = await namespace();
-    const refused = await wire.post(gadgets(ns), content(ns));
-    expect(refused.status).toBe(status);
-    expect(refused.body).toMatchObject({ kind: 'Status', status: 'Failure', code: status });
+    const rejected = await wire.post(gadgets(ns), content(ns));
+    expect(rejected.status).toBe(status);
+    expect(rejected.body).toMatchObject({ kind: 'Status', status: 'Failure', code: status });
   });
 
-  it('a replacement must carry the name in its URL', async () => {
+  it('a replacement with another name than its URL is a bad request', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one'));
     const other = await wire.put(gadgets(ns, 'one'), gadget('two', { size: 1 }, { resourceVersion: '1' }));
@@ -125,26 +125,26 @@ export function requestCases({ wire, namespace }: Suite): void {
 
   it('a body that is neither JSON nor YAML is an unsupported media type', async () => {
     const ns = await namespace();
-    const refused = await wire.request('POST', gadgets(ns), gadget('one'), { contentType: 'text/plain' });
-    expect(refused.body).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });
+    const rejected = await wire.request('POST', gadgets(ns), gadget('one'), { contentType: 'text/plain' });
+    expect(rejected.body).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });
   });
 
-  it('a body may be YAML', async () => {
+  it('a create with a YAML body creates the object', async () => {
     const ns = await namespace();
-    const text = `apiVersion: ${API_VERSION}\nkind: Gadget\nmetadata: {name: one}\nspec:\n  size: 4\n`;
+    const text = `apiVersion: ${gadgetApiVersion}\nkind: Gadget\nmetadata: {name: one}\nspec:\n  size: 4\n`;
     const made = await wire.request('POST', gadgets(ns), text, { contentType: 'application/yaml' });
     expect(made.status).toBe(201);
     expect(made.body.spec).toMatchObject({ size: 4 });
   });
 
-  it('an answer that cannot be given in an accepted media type is not given', async () => {
+  it('a read without an acceptable media type is NotAcceptable, and JSON as second choice is used', async () => {
     const ns = await namespace();
     expect((await wire.get(gadgets(ns), {}, 'text/html')).body).toMatchObject({ code: 406, reason: 'NotAcceptable' });
     const choice = await wire.get(gadgets(ns), {}, 'application/vnd.kubernetes.protobuf;q=0.9,application/json');
     expect(choice.contentType).toBe('application/json');
   });
 
-  it('a dry run answers like a real one and leaves nothing behind', async () => {
+  it('a dry run has the response of a real request and stores nothing', async () => {
     const ns = await namespace();
     const made = await wire.post(gadgets(ns), gadget('one'), { dryRun: 'All' });
     expect(made.status).toBe(201);
@@ -159,10 +159,10 @@ export function requestCases({ wire, namespace }: Suite): void {
     expect((await wire.post(gadgets(ns), gadget('two', { size: -1 }), { dryRun: 'All' })).status).toBe(422);
   });
 
-  it('a subresource that is not there, and a namespaced kind without a namespace, are not found', async () => {
+  it('a write to an unknown subresource, or to a namespaced kind without a namespace, is a 404', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one'));
     expect((await wire.put(gadgets(ns, 'one', 'nonsense'), gadget('one'))).status).toBe(404);
-    expect((await wire.post(`/apis/${API_VERSION}/gadgets`, gadget('one'))).status).toBe(404);
+    expect((await wire.post(`/apis/${gadgetApiVersion}/gadgets`, gadget('one'))).status).toBe(404);
   });
 }

@@ -1,4 +1,5 @@
-// Conformance: what a CRD's schema does to objects: defaults, nulls, pruning, field validation. What it refuses is in validations.ts.
+// Conformance: defaults, nulls, pruning and field validation by the schema of a CRD. Validation errors are in
+// validations.ts.
 import { expect, it } from 'vitest';
 import { gadget, gadgets } from './gadget.ts';
 import type { Suite } from './suite.ts';
@@ -11,9 +12,9 @@ export function schemaCases({ wire, namespace }: Suite): void {
   };
 
   it.each([
-    ['fill what is missing, in nested objects too', { size: 1 }, { size: 1, finish: 'matt', box: { lid: 'closed' } }],
+    ['fill missing fields, also in nested objects', { size: 1 }, { size: 1, finish: 'matt', box: { lid: 'closed' } }],
     [
-      'fill the rest of a given object',
+      'fill the missing fields of an object',
       { size: 1, box: { depth: 2 } },
       { size: 1, finish: 'matt', box: { lid: 'closed', depth: 2 } },
     ],
@@ -23,13 +24,13 @@ export function schemaCases({ wire, namespace }: Suite): void {
       { size: 1, finish: 'matt', box: { lid: 'closed' }, parts: [{ name: 'a', count: 1 }] },
     ],
     ['replace a null', { size: 1, finish: null, box: null }, { size: 1, finish: 'matt', box: { lid: 'closed' } }],
-  ])('defaults %s', async (_what, spec, expected) => {
+  ])('schema defaults %s', async (_what, spec, expected) => {
     const made = await make(spec);
     expect(made.status).toBe(201);
     expect(made.body.spec).toEqual(expected);
   });
 
-  it('a null without default is dropped, and kept where the field is nullable or free', async () => {
+  it('a null without default is dropped, except in a nullable field or an object without a schema', async () => {
     const { body } = await make({ size: 1, color: null, nickname: null, free: { a: { b: [1, { c: null }] } } });
     expect(body.spec).toEqual({
       size: 1,
@@ -40,7 +41,7 @@ export function schemaCases({ wire, namespace }: Suite): void {
     });
   });
 
-  it.each([80, 'http'])('an int-or-string may be %j', async (port) => {
+  it.each([80, 'http'])('an int-or-string field accepts %j', async (port) => {
     expect((await make({ size: 1, port })).body.spec?.port).toBe(port);
   });
 
@@ -60,20 +61,21 @@ export function schemaCases({ wire, namespace }: Suite): void {
     ]);
   });
 
-  it('with fieldValidation Ignore they are pruned silently, with Strict they are refused', async () => {
+  it('unknown fields are pruned silently with fieldValidation Ignore, and a bad request with Strict', async () => {
     const ignored = await make({ size: 1, nope: 1 }, { fieldValidation: 'Ignore' });
     expect(ignored).toMatchObject({ status: 201, warnings: [] });
-    const refused = await make({ size: 1, nope: 1, box: { deep: 1 } }, { fieldValidation: 'Strict' });
-    expect(refused.body).toMatchObject({
+    const rejected = await make({ size: 1, nope: 1, box: { deep: 1 } }, { fieldValidation: 'Strict' });
+    expect(rejected.body).toMatchObject({
       code: 400,
       reason: 'BadRequest',
       message:
-        'Gadget in version "v1" cannot be handled as a Gadget: strict decoding error: unknown field "spec.box.deep", unknown field "spec.nope"',
+        'Gadget in version "v1" cannot be handled as a Gadget: strict decoding error: unknown field ' +
+        '"spec.box.deep", unknown field "spec.nope"',
     });
     expect((await make({ size: 1 }, { fieldValidation: 'Sometimes' })).status).toBe(422);
   });
 
-  it('Strict looks at the top level and at metadata too', async () => {
+  it('fieldValidation Strict also checks the top level and metadata', async () => {
     const ns = await namespace();
     const strict = { fieldValidation: 'Strict' };
     const top = await wire.post(gadgets(ns), { ...gadget('one'), extra: 1 }, strict);
@@ -82,14 +84,14 @@ export function schemaCases({ wire, namespace }: Suite): void {
     expect(metadata.body.message).toContain('strict decoding error: unknown field "metadata.nope"');
   });
 
-  it('a patch warns of unknown fields, and Strict refuses it', async () => {
+  it('a patch with unknown fields has a warning, and is Invalid with fieldValidation Strict', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one'));
     const warned = await wire.mergePatch(gadgets(ns, 'one'), { spec: { nope: 1 } });
     expect(warned.status).toBe(200);
     expect(warned.warnings.join()).toContain('unknown field');
-    const refused = await wire.mergePatch(gadgets(ns, 'one'), { spec: { nope: 1 } }, { fieldValidation: 'Strict' });
-    expect(refused.status).toBe(422);
-    expect(refused.body.message).toContain('strict decoding error: unknown field "spec.nope"');
+    const rejected = await wire.mergePatch(gadgets(ns, 'one'), { spec: { nope: 1 } }, { fieldValidation: 'Strict' });
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.message).toContain('strict decoding error: unknown field "spec.nope"');
   });
 }

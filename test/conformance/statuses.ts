@@ -1,4 +1,4 @@
-// Conformance: the status and scale subresources: who may write what through which path.
+// Conformance: the status and scale subresources: which fields can be written through which path.
 import { expect, it } from 'vitest';
 import { gadget, gadgets } from './gadget.ts';
 import type { Suite } from './suite.ts';
@@ -14,14 +14,14 @@ export function statusCases({ wire, namespace }: Suite): void {
     return { main, status, scale, ns };
   };
 
-  it('a status sent with a create is dropped', async () => {
+  it('a create drops the status', async () => {
     const ns = await namespace();
     const made = await wire.post(gadgets(ns), { ...gadget('one'), status: { phase: 'Up' } });
     expect(made.status).toBe(201);
     expect(made.body.status).toBeUndefined();
   });
 
-  it('a status written through the object is dropped, its spec is kept', async () => {
+  it('a write of spec and status to the object stores the spec and drops the status', async () => {
     const { main, status } = await one();
     await wire.mergePatch(status, { status: { phase: 'Up' } });
     const patched = await wire.mergePatch(main, { spec: { size: 2 }, status: { phase: 'Down' } });
@@ -30,7 +30,7 @@ export function statusCases({ wire, namespace }: Suite): void {
     expect(replaced.body).toMatchObject({ spec: { size: 3 }, status: { phase: 'Up' } });
   });
 
-  it('a patch of the status through the object alone changes nothing', async () => {
+  it('a patch of only the status to the object changes nothing', async () => {
     const { main } = await one();
     const before = await wire.get(main);
     const patched = await wire.mergePatch(main, { status: { phase: 'Down' } });
@@ -38,7 +38,7 @@ export function statusCases({ wire, namespace }: Suite): void {
     expect(patched.body).toEqual(before.body);
   });
 
-  it('spec and labels written through /status are dropped, and the generation stays', async () => {
+  it('a write to /status drops spec and labels and keeps the generation', async () => {
     const { status, main } = await one();
     const content = {
       spec: { size: 9 },
@@ -54,18 +54,18 @@ export function statusCases({ wire, namespace }: Suite): void {
     expect((await wire.get(main)).body).toEqual(replaced.body);
   });
 
-  it('a write of the same status keeps the version', async () => {
+  it('a write of an unchanged status keeps the version', async () => {
     const { status } = await one();
     const first = await wire.mergePatch(status, { status: { phase: 'Up' } });
     const second = await wire.mergePatch(status, { status: { phase: 'Up' } });
     expect(second.body.metadata?.resourceVersion).toBe(first.body.metadata?.resourceVersion);
   });
 
-  it('the status is validated, and unknown fields of it are pruned', async () => {
+  it('a write to /status validates the status and prunes its unknown fields', async () => {
     const { status } = await one();
-    const refused = await wire.mergePatch(status, { status: { replicas: 'three' } });
-    expect(refused.status).toBe(422);
-    expect(refused.body.details?.causes).toContainEqual({
+    const rejected = await wire.mergePatch(status, { status: { replicas: 'three' } });
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.details?.causes).toContainEqual({
       reason: 'FieldValueTypeInvalid',
       message: 'Invalid value: "string": replicas in body must be of type integer: "string"',
       field: 'status.replicas',
@@ -73,7 +73,7 @@ export function statusCases({ wire, namespace }: Suite): void {
     expect((await wire.mergePatch(status, { status: { phase: 'Up', nope: 1 } })).body.status).toEqual({ phase: 'Up' });
   });
 
-  it('a stale version conflicts on /status as on the object', async () => {
+  it('a write to /status at a stale version is a Conflict', async () => {
     const { main, status } = await one();
     const { body } = await wire.get(main);
     await wire.mergePatch(main, { spec: { size: 2 } });
@@ -83,14 +83,14 @@ export function statusCases({ wire, namespace }: Suite): void {
     expect((await wire.mergePatch(status, stalePatch)).status).toBe(409);
   });
 
-  it('the status of an object that is not there is not found, and reading it reads the object', async () => {
+  it('/status of a missing object is a 404, a GET of /status returns the object, a DELETE is a 405', async () => {
     const { main, status, ns } = await one();
-    expect((await wire.mergePatch(gadgets(ns, 'nobody', 'status'), { status: {} })).status).toBe(404);
+    expect((await wire.mergePatch(gadgets(ns, 'missing', 'status'), { status: {} })).status).toBe(404);
     expect((await wire.get(status)).body).toEqual((await wire.get(main)).body);
     expect((await wire.remove(status)).body).toMatchObject({ code: 405, reason: 'MethodNotAllowed' });
   });
 
-  it('generation and creation time cannot be written through either path', async () => {
+  it('a write of generation and creationTimestamp to the object or /status is ignored', async () => {
     const { main, status } = await one();
     const { body } = await wire.get(main);
     const metadata = { generation: 44, creationTimestamp: '2001-01-01T00:00:00Z' };
@@ -99,7 +99,7 @@ export function statusCases({ wire, namespace }: Suite): void {
     expect((await wire.get(main)).body).toEqual(body);
   });
 
-  it('the scale shows replicas from the declared paths', async () => {
+  it('the scale subresource returns the replicas at the declared paths', async () => {
     const { status, scale, ns } = await one({ size: 4 });
     await wire.mergePatch(status, { status: { replicas: 3, selector: 'a=b' } });
     expect((await wire.get(scale)).body).toMatchObject({
@@ -111,7 +111,7 @@ export function statusCases({ wire, namespace }: Suite): void {
     });
   });
 
-  it('a write of the scale is a write of the spec', async () => {
+  it('a write of the scale subresource changes the spec, raises the generation and is validated', async () => {
     const { main, scale } = await one({ size: 4 });
     expect((await wire.mergePatch(scale, { spec: { replicas: 6 } })).body.spec).toEqual({ replicas: 6 });
     expect((await wire.get(main)).body).toMatchObject({ metadata: { generation: 2 }, spec: { size: 6 } });

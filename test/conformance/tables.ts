@@ -1,16 +1,16 @@
-// Conformance: Tables, which are how kubectl prints. Columns come from the CRD, cells from its JSON paths.
+// Conformance: Tables, which kubectl prints. The CRD declares the columns and the JSONPaths of the cells.
 import { expect, it } from 'vitest';
 import { gadget, gadgets } from './gadget.ts';
 import type { Suite } from './suite.ts';
 
-const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-const TABLE_OR_JSON = `${TABLE},application/json`;
+const tableType = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+const tableOrJson = `${tableType},application/json`;
 
 /** Declares the cases. */
 export function tableCases({ wire, namespace }: Suite): void {
-  it('the columns are Name and the printer columns, with type and priority', async () => {
+  it('a table has the column Name and the printer columns, with type and priority', async () => {
     const ns = await namespace();
-    const { body } = await wire.get(gadgets(ns), {}, TABLE_OR_JSON);
+    const { body } = await wire.get(gadgets(ns), {}, tableOrJson);
     expect(body).toMatchObject({ apiVersion: 'meta.k8s.io/v1', kind: 'Table' });
     expect(body.rows).toEqual([]);
     expect(body.columnDefinitions).toMatchObject([
@@ -22,14 +22,14 @@ export function tableCases({ wire, namespace }: Suite): void {
     ]);
   });
 
-  it('a row has a cell for each column, null where the path leads nowhere, and the metadata of its object', async () => {
+  it('a table row has a cell for each column, null for an absent field, and the metadata of its object', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one', { size: 3 }));
     await wire.post(gadgets(ns), gadget('two', { size: 4, color: 'red' }));
     await wire.mergePatch(gadgets(ns, 'two', 'status'), {
       status: { conditions: [{ type: 'Ready', status: 'False' }] },
     });
-    const { body } = await wire.get(gadgets(ns), {}, TABLE_OR_JSON);
+    const { body } = await wire.get(gadgets(ns), {}, tableOrJson);
     expect(body.rows?.map((row) => row.cells?.slice(0, 4))).toEqual([
       ['one', 3, null, null],
       ['two', 4, 'False', 'red'],
@@ -42,38 +42,41 @@ export function tableCases({ wire, namespace }: Suite): void {
     expect(body.metadata?.resourceVersion).toMatch(/^\d+$/);
   });
 
-  it('includeObject chooses between nothing, metadata and the whole object', async () => {
+  it('includeObject selects no object, its metadata or the whole object for a table row', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one', { size: 3 }));
-    const row = async (includeObject: string) => (await wire.get(gadgets(ns), { includeObject }, TABLE)).body.rows?.[0];
+    const row = async (includeObject: string) =>
+      (await wire.get(gadgets(ns), { includeObject }, tableType)).body.rows?.[0];
     expect((await row('None'))?.object ?? null).toBeNull();
     expect((await row('Metadata'))?.object?.spec).toBeUndefined();
     expect((await row('Object'))?.object).toMatchObject({ kind: 'Gadget', spec: { size: 3 } });
   });
 
-  it('one object is a table of one row, and a page of a table can be continued', async () => {
+  it('a table of one object has one row, and a list as a table has pages', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one'));
     await wire.post(gadgets(ns), gadget('two'));
-    expect((await wire.get(gadgets(ns, 'one'), {}, TABLE)).body.rows?.map((row) => row.cells?.[0])).toEqual(['one']);
-    const page = (await wire.get(gadgets(ns), { limit: 1 }, TABLE)).body;
+    expect((await wire.get(gadgets(ns, 'one'), {}, tableType)).body.rows?.map((row) => row.cells?.[0])).toEqual([
+      'one',
+    ]);
+    const page = (await wire.get(gadgets(ns), { limit: 1 }, tableType)).body;
     expect(page.metadata?.remainingItemCount).toBe(1);
-    const next = (await wire.get(gadgets(ns), { continue: page.metadata?.continue ?? '' }, TABLE)).body;
+    const next = (await wire.get(gadgets(ns), { continue: page.metadata?.continue ?? '' }, tableType)).body;
     expect(next.rows?.map((row) => row.cells?.[0])).toEqual(['two']);
   });
 
-  it('an error is a Status although a table was asked for', async () => {
+  it('an error response to a request for a table is a Status', async () => {
     const ns = await namespace();
-    expect((await wire.get(gadgets(ns, 'nobody'), {}, TABLE_OR_JSON)).body).toMatchObject({
+    expect((await wire.get(gadgets(ns, 'missing'), {}, tableOrJson)).body).toMatchObject({
       kind: 'Status',
       code: 404,
     });
   });
 
-  it('a watch as tables gives the columns with its first frame only', async () => {
+  it('a watch as tables has the columns only in its first event', async () => {
     const ns = await namespace();
     const made = await wire.post(gadgets(ns), gadget('one', { size: 3 }));
-    await using watch = await wire.watch(gadgets(ns), {}, TABLE);
+    await using watch = await wire.watch(gadgets(ns), {}, tableType);
     const first = await watch.next();
     expect(first.object.columnDefinitions?.map((column) => column.name)).toContain('Size');
     await wire.mergePatch(gadgets(ns, 'one'), { spec: { size: 5 } });
@@ -83,11 +86,11 @@ export function tableCases({ wire, namespace }: Suite): void {
     expect(second.object.rows?.[0]?.object?.metadata?.uid).toBe(made.body.metadata?.uid);
   });
 
-  it('config maps are printed with their number of keys', async () => {
+  it('a table of config maps has a column with the number of keys', async () => {
     const ns = await namespace();
     const maps = `/api/v1/namespaces/${ns}/configmaps`;
     await wire.post(maps, { metadata: { name: 'two-keys' }, data: { a: 'b', c: 'd' } });
-    const { body } = await wire.get(`${maps}/two-keys`, {}, TABLE_OR_JSON);
+    const { body } = await wire.get(`${maps}/two-keys`, {}, tableOrJson);
     expect(body.columnDefinitions?.map((column) => column.name)).toEqual(['Name', 'Data', 'Age']);
     expect(body.rows?.[0]?.cells?.slice(0, 2)).toEqual(['two-keys', 2]);
   });

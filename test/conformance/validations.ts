@@ -1,6 +1,6 @@
-// Conformance: what a CRD's schema refuses, and how it says where: reasons, messages and field paths of every kind of rule.
+// Conformance: validation by the schema of a CRD: the reasons, messages and field paths of every rule.
 import { expect, it } from 'vitest';
-import { API_VERSION, gadget, gadgets } from './gadget.ts';
+import { gadget, gadgetApiVersion, gadgets } from './gadget.ts';
 import type { Suite } from './suite.ts';
 
 /** Declares the cases. */
@@ -42,35 +42,35 @@ export function validationCases({ wire, namespace }: Suite): void {
       'Invalid value: "array": spec.labels in body must be of type object: "array"',
     ],
     [
-      'too little',
+      'a number below the minimum',
       { size: -1 },
       'FieldValueInvalid',
       'spec.size',
       'Invalid value: -1: spec.size in body should be greater than or equal to 0',
     ],
     [
-      'too much',
+      'a number above the maximum',
       { size: 101 },
       'FieldValueInvalid',
       'spec.size',
       'Invalid value: 101: spec.size in body should be less than or equal to 100',
     ],
     [
-      'a fraction that is too little',
+      'a fraction below the minimum',
       { size: 1, ratio: 0.000_001_5 },
       'FieldValueInvalid',
       'spec.ratio',
       'Invalid value: 1.5e-06: spec.ratio in body should be greater than or equal to 1e-05',
     ],
     [
-      'a fraction that is too much',
+      'a fraction above the maximum',
       { size: 1, ratio: 3_000_000.5 },
       'FieldValueInvalid',
       'spec.ratio',
       'Invalid value: 3.0000005e+06: spec.ratio in body should be less than or equal to 2.5e+06',
     ],
     [
-      'a whole number that is too much where fractions are allowed',
+      'a whole number above the maximum of a number',
       { size: 1, ratio: 3_000_000 },
       'FieldValueInvalid',
       'spec.ratio',
@@ -84,7 +84,7 @@ export function validationCases({ wire, namespace }: Suite): void {
       'Unsupported value: "pink": supported values: "red", "green", "blue"',
     ],
     [
-      'a string against the pattern',
+      'a string that does not match the pattern',
       { size: 1, code: 'AB1' },
       'FieldValueInvalid',
       'spec.code',
@@ -105,7 +105,7 @@ export function validationCases({ wire, namespace }: Suite): void {
       'Too long: may not be more than 5 bytes',
     ],
     [
-      'a string that is no date-time',
+      'a string that is not a date-time',
       { size: 1, since: 'yesterday' },
       'FieldValueTypeInvalid',
       'spec.since',
@@ -161,27 +161,27 @@ export function validationCases({ wire, namespace }: Suite): void {
       'Duplicate value: {"name":"a"}',
     ],
     [
-      'a CEL rule broken, with a field path',
+      'a violated CEL rule with a field path',
       { size: 1, low: 5, high: 3 },
       'FieldValueInvalid',
       'spec.low',
       'Invalid value: low must not exceed high',
     ],
     [
-      'a CEL rule broken, with a computed message',
+      'a violated CEL rule with a computed message',
       { size: 1, code: 'zero' },
       'FieldValueInvalid',
       'spec',
       'Invalid value: code zero is for size 0',
     ],
-  ])('%s is Invalid and names its field', async (_what, spec, reason, field, message) => {
-    const refused = await make(spec);
-    expect(refused.body).toMatchObject({ code: 422, reason: 'Invalid', details: { name: 'one', kind: 'Gadget' } });
-    expect(refused.body.details?.causes).toContainEqual({ reason, field, message });
-    expect(refused.body.message).toContain(`${field}: ${message}`);
+  ])('%s is Invalid with a cause at its field', async (_what, spec, reason, field, message) => {
+    const rejected = await make(spec);
+    expect(rejected.body).toMatchObject({ code: 422, reason: 'Invalid', details: { name: 'one', kind: 'Gadget' } });
+    expect(rejected.body.details?.causes).toContainEqual({ reason, field, message });
+    expect(rejected.body.message).toContain(`${field}: ${message}`);
   });
 
-  it('every broken field is named, not only the first', async () => {
+  it('an object with several invalid fields has a cause for each of them', async () => {
     const { body } = await make({ size: 200, color: 'pink', loose: 'yes' });
     const fields = body.details?.causes?.map((cause) => cause.field);
     expect(fields).toEqual(expect.arrayContaining(['spec.size', 'spec.color', 'spec.loose']));
@@ -189,23 +189,23 @@ export function validationCases({ wire, namespace }: Suite): void {
 
   it('an object without a required spec is Invalid at spec', async () => {
     const ns = await namespace();
-    const refused = await wire.post(gadgets(ns), {
-      apiVersion: API_VERSION,
+    const rejected = await wire.post(gadgets(ns), {
+      apiVersion: gadgetApiVersion,
       kind: 'Gadget',
       metadata: { name: 'one' },
     });
-    expect(refused.body.details?.causes).toContainEqual({
+    expect(rejected.body.details?.causes).toContainEqual({
       reason: 'FieldValueRequired',
       message: 'Required value',
       field: 'spec',
     });
   });
 
-  it('a rule about the old value holds for updates, and only while both values are there', async () => {
+  it('a transition rule applies only to updates, and only if the old and the new value exist', async () => {
     const ns = await namespace();
     await wire.post(gadgets(ns), gadget('one', { size: 1, frozen: 'a' }));
-    const refused = await wire.mergePatch(gadgets(ns, 'one'), { spec: { frozen: 'b' } });
-    expect(refused.body.details?.causes).toEqual([
+    const rejected = await wire.mergePatch(gadgets(ns, 'one'), { spec: { frozen: 'b' } });
+    expect(rejected.body.details?.causes).toEqual([
       { reason: 'FieldValueInvalid', message: 'Invalid value: "b": frozen cannot be changed', field: 'spec.frozen' },
     ]);
     expect((await wire.mergePatch(gadgets(ns, 'one'), { spec: { size: 2 } })).status).toBe(200);

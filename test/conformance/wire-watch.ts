@@ -1,51 +1,51 @@
-// One open watch of the conformance suite: frames in the order they came, asked for one by one.
+// One open watch of the conformance suite. A case reads its events one by one.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import type { Body } from './body.ts';
 
-/** One frame of a watch. */
-export interface Frame {
+/** One event of a watch. */
+export type WatchEvent = {
   readonly type: string;
   readonly object: Body;
-}
+};
 
-/** An open watch. The test's own timeout ends a wait that is in vain. */
+/** An open watch. The timeout of the test ends a wait for an event that never arrives. */
 export interface Watch extends AsyncDisposable {
-  /** Returns the next frame; rejects when the stream ended instead. */
-  next(): Promise<Frame>;
-  /** Returns the frames up to and including the first that fits. */
-  until(fits: (frame: Frame) => boolean): Promise<Frame[]>;
-  /** Resolves with the frames that are left when the server has ended the stream. */
-  rest(): Promise<Frame[]>;
+  /** Returns the next event. Rejects if the stream has ended. */
+  next(): Promise<WatchEvent>;
+  /** Returns the events up to and including the first that matches. */
+  until(matches: (event: WatchEvent) => boolean): Promise<WatchEvent[]>;
+  /** Resolves with the remaining events when the server has ended the stream. */
+  rest(): Promise<WatchEvent[]>;
 }
 
-/** Reads frames from a response whose headers have arrived. */
+/** Reads events from the body of a response. */
 export function createWatch(response: IncomingMessage): Watch {
   const lines = createInterface({ input: response, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
-  const read = async (): Promise<Frame | undefined> => {
+  const read = async (): Promise<WatchEvent | undefined> => {
     const line = await lines.next();
-    return line.done ? undefined : parseFrame(line.value);
+    return line.done ? undefined : parseEvent(line.value);
   };
-  const next = async (): Promise<Frame> => {
-    const frame = await read();
-    if (frame === undefined) throw new Error('the watch ended');
-    return frame;
+  const next = async (): Promise<WatchEvent> => {
+    const event = await read();
+    if (event === undefined) throw new Error('the watch ended');
+    return event;
   };
   return {
     next,
-    async until(fits) {
-      const frames = [await next()];
-      for (let last = frames[0]; last !== undefined && !fits(last); ) {
+    async until(matches) {
+      const events = [await next()];
+      for (let last = events[0]; last !== undefined && !matches(last); ) {
         last = await next();
-        frames.push(last);
+        events.push(last);
       }
-      return frames;
+      return events;
     },
     async rest() {
-      const frames: Frame[] = [];
-      for (let frame = await read(); frame !== undefined; frame = await read()) frames.push(frame);
-      return frames;
+      const events: WatchEvent[] = [];
+      for (let event = await read(); event !== undefined; event = await read()) events.push(event);
+      return events;
     },
     async [Symbol.asyncDispose]() {
       if (response.closed) return;
@@ -56,7 +56,7 @@ export function createWatch(response: IncomingMessage): Watch {
   };
 }
 
-/** The edge where bytes become a shape; see Body. */
-function parseFrame(line: string): Frame {
+/** Parses one line. The JSON is not validated, see Body. */
+function parseEvent(line: string): WatchEvent {
   return JSON.parse(line);
 }

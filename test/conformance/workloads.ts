@@ -1,9 +1,10 @@
-// Conformance: the kinds that controllers make children of, as far as the API server alone decides: generations, status, list-maps
-// of containers, ports and variables, and quantities that read back in another form. What Deployments become is not asked here.
+// Conformance: the kinds that controllers create as children, where the API server alone decides: generations, status,
+// lists of containers, ports and variables, and canonical quantities. Rolling out a Deployment is not part of this
+// suite.
 import { expect, it } from 'vitest';
 import type { Suite } from './suite.ts';
 
-/** Returns a Deployment without pods, so that nothing that makes pods real takes part. */
+/** Returns a Deployment without replicas, so that no workload controller takes part. */
 function deployment(container: object = {}, replicas = 0): object {
   const labels = { app: 'one' };
   const containers = [{ name: 'main', image: 'example.org/main:1', ...container }];
@@ -22,7 +23,7 @@ export function workloadCases({ wire, namespace }: Suite): void {
   it.each([
     ['deployments', 'apps/v1', 'Deployment', {}],
     ['statefulsets', 'apps/v1', 'StatefulSet', { serviceName: 'one' }],
-  ])('%s have a generation that their spec raises and their status does not', async (resource, apiVersion, kind, extra) => {
+  ])('%s have a generation, which only the spec raises', async (resource, apiVersion, kind, extra) => {
     const path = `/apis/${apiVersion}/namespaces/${await namespace()}/${resource}`;
     const template = { metadata: { labels: { app: 'one' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const spec = { replicas: 0, selector: { matchLabels: { app: 'one' } }, template, ...extra };
@@ -34,7 +35,7 @@ export function workloadCases({ wire, namespace }: Suite): void {
     expect(grown.body).toMatchObject({ metadata: { generation: 2 }, spec: { minReadySeconds: 3 } });
   });
 
-  it('an annotation that comes with the status of a Deployment raises no generation', async () => {
+  it('an annotation of a Deployment raises the generation, except in a write to /status', async () => {
     const path = await deployments();
     await wire.post(path, deployment());
     const annotations = { 'deployment.kubernetes.io/revision': '1' };
@@ -44,7 +45,7 @@ export function workloadCases({ wire, namespace }: Suite): void {
     expect(changed.body.metadata?.generation).toBe(2);
   });
 
-  it('an apply of a Deployment can be repeated without a change', async () => {
+  it('a repeated apply of a Deployment keeps generation and managedFields', async () => {
     const path = await deployments();
     const container = {
       ports: [{ containerPort: 80 }, { containerPort: 80, protocol: 'UDP' }],
@@ -60,7 +61,7 @@ export function workloadCases({ wire, namespace }: Suite): void {
     expect(managed(again.body)).toEqual(managed(made.body));
   });
 
-  it('quantities read back in their canonical form', async () => {
+  it('quantities of a Deployment are stored in canonical form', async () => {
     const path = await deployments();
     const requests = { cpu: '0.5', memory: '1024Mi' };
     await wire.apply(`${path}/one`, 'alpha', deployment({ resources: { requests } }));
@@ -68,7 +69,7 @@ export function workloadCases({ wire, namespace }: Suite): void {
     expect(read.spec.template.spec.containers[0].resources).toEqual({ requests: { cpu: '500m', memory: '1Gi' } });
   });
 
-  it('a container, a port and a variable are each owned by whoever applied it', async () => {
+  it('containers, ports and variables of a Deployment have separate owners', async () => {
     const path = await deployments();
     const env = [{ name: 'A', value: '1' }];
     await wire.apply(`${path}/one`, 'alpha', deployment({ env, ports: [{ containerPort: 80 }] }));
@@ -86,19 +87,19 @@ export function workloadCases({ wire, namespace }: Suite): void {
     ]);
   });
 
-  it('a Deployment whose selector misses its template is Invalid', async () => {
+  it('a Deployment with a selector that does not match its template is Invalid', async () => {
     const path = await deployments();
-    const refused = await wire.post(path, {
+    const rejected = await wire.post(path, {
       ...deployment(),
       spec: {
         selector: { matchLabels: { app: 'one' } },
         template: { metadata: { labels: { app: 'two' } }, spec: { containers: [] } },
       },
     });
-    expect(refused.body).toMatchObject({ code: 422, reason: 'Invalid' });
+    expect(rejected.body).toMatchObject({ code: 422, reason: 'Invalid' });
   });
 
-  it('a Deployment is scaled through its scale', async () => {
+  it('a write of the scale subresource changes the replicas of a Deployment', async () => {
     const path = await deployments();
     await wire.post(path, deployment());
     expect((await wire.get(`${path}/one/scale`)).body).toMatchObject({ kind: 'Scale', spec: {} });
@@ -108,7 +109,7 @@ export function workloadCases({ wire, namespace }: Suite): void {
     expect((await wire.get(`${path}/one`)).body).toMatchObject({ metadata: { generation: 3 }, spec: { replicas: 2 } });
   });
 
-  it('a pod begins Pending whatever its creator says, and its status is its own subresource', async () => {
+  it('a new pod is Pending regardless of the body, and its status is changed through /status', async () => {
     const pods = `/api/v1/namespaces/${await namespace()}/pods`;
     const pod = {
       apiVersion: 'v1',
@@ -130,7 +131,7 @@ export function workloadCases({ wire, namespace }: Suite): void {
     expect((await wire.get(`${pods}/one`)).status).toBe(404);
   });
 
-  it('a service gets an address of its own, a headless one gets none', async () => {
+  it('a service gets a cluster IP and keeps it, and a headless service gets none', async () => {
     const services = `/api/v1/namespaces/${await namespace()}/services`;
     const spec = { selector: { app: 'one' }, ports: [{ port: 80 }] };
     const made = await wire.post(services, { metadata: { name: 'one' }, spec });
@@ -147,7 +148,7 @@ export function workloadCases({ wire, namespace }: Suite): void {
     expect(kept.body.spec?.clusterIP).toBe(made.body.spec?.clusterIP);
   });
 
-  it('an endpoint slice has a generation and is found by its service', async () => {
+  it('an endpoint slice has a generation, and a label selector finds it by its service', async () => {
     const slices = `/apis/discovery.k8s.io/v1/namespaces/${await namespace()}/endpointslices`;
     const labels = { 'kubernetes.io/service-name': 'one' };
     const slice = {

@@ -1,32 +1,25 @@
 // The README's cafe in the whole system: its definition on the in-memory API server, the watcher, queues and timers of the product,
 // and the stand-in that makes a Deployment's pods. Calling it by hand is cafe.test.ts.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { existingKind } from '../../src/core/kind.ts';
-import { cafe, cafeKind as cafes, deploymentKind as deployments } from '../../src/controllers/cafe.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import { cafe, Cafe as cafes } from '../../src/controllers/cafe.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { type KubeObject, parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { startApiServer } from '../../src/apiserver/server.ts';
+import { CustomResourceDefinition, Deployment } from '../../src/kubernetes.ts';
 import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
+import { type QueueRunner, startQueueRunner } from '../statements/drain.ts';
 import { startNamespace } from '../statements/harness.ts';
-import { type Pump, startPump } from '../statements/drain.ts';
 import { conditionOf, createUser, type User } from '../statements/user.ts';
 import { startWatch, type Watch } from '../statements/watch.ts';
-import { established } from '../support/established.ts';
-
-const definitionKind = existingKind<object>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  scope: 'Cluster',
-});
+import { untilEstablished } from '../support/established.ts';
 
 const clock = { ms: Date.now() };
 let parts: AsyncDisposableStack;
 let client: KubeClient;
-let pump: Pump;
+let pump: QueueRunner;
 let user: User;
 let watch: Watch;
 
@@ -37,12 +30,12 @@ beforeEach(async () => {
   client = createClient({ server: new URL(server.url) });
   parts.defer(() => client.close());
   const definition = parseObject(crdOf(cafes));
-  await applyObject(client, definitionKind, definition, { fieldManager: 'user' });
-  await established(client, definition.metadata.name);
+  await applyObject(client, CustomResourceDefinition, definition, { fieldManager: 'user' });
+  await untilEstablished(client, definition.metadata.name);
   const workloads = await startWorkloads(client);
   parts.defer(() => workloads.close());
   user = createUser(client, await startNamespace(client));
-  pump = await startPump({ registry: [cafe], environment: {}, client, clock });
+  pump = await startQueueRunner({ registry: [cafe], environment: {}, client, clock });
   parts.defer(() => pump.stop());
   watch = startWatch(client, user.namespace, pump.send, { controllers: [cafe] });
   parts.defer(() => watch.stop());
@@ -64,24 +57,24 @@ it('is Ready when its Deployment is available, and follows its seats', async () 
   await user.apply(cafes, 'central', { seats: 25 });
   await until(isReady);
   expect((await user.read(cafes, 'central')).status).toMatchObject({ waiters: 3 });
-  expect((await user.read(deployments, 'central')).status).toMatchObject({ availableReplicas: 3 });
+  expect((await user.read(Deployment, 'central')).status).toMatchObject({ availableReplicas: 3 });
   await user.apply(cafes, 'central', { seats: 5 });
   await until((object) => isReady(object) && conditionOf(object, 'Ready')?.observedGeneration === 2);
-  expect((await user.read(deployments, 'central')).spec).toMatchObject({ replicas: 1 });
+  expect((await user.read(Deployment, 'central')).spec).toMatchObject({ replicas: 1 });
 });
 
-it('stays while a waiter is held up, says so, and goes when the last one has left', async () => {
+it('a deleted Cafe stays while a waiter is left, reports it, and is removed after the last one', async () => {
   await user.apply(cafes, 'central', { seats: 10 });
   await until(isReady);
-  await user.patch(deployments, 'central', { metadata: { finalizers: ['example.com/tips'] } });
+  await user.patch(Deployment, 'central', { metadata: { finalizers: ['example.com/tips'] } });
   await user.delete(cafes, 'central');
   await until((object) => conditionOf(object, 'Finalized')?.reason === 'WaitersLeaving');
   await client.request({
     method: 'PATCH',
-    path: objectPath(deployments, { name: 'central', namespace: user.namespace }),
+    path: objectPath(Deployment, { name: 'central', namespace: user.namespace }),
     contentType: 'application/merge-patch+json',
     body: { metadata: { finalizers: [] } },
   });
   await until((object) => object === undefined);
-  expect(await user.get(deployments, 'central')).toBeUndefined();
+  expect(await user.get(Deployment, 'central')).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 // The README's cafe, called by hand: objects in memory, no server.
 import { expect, it } from 'vitest';
-import { cafe, cafeKind, deploymentKind } from '../../src/controllers/cafe.ts';
+import { Cafe, cafe } from '../../src/controllers/cafe.ts';
+import { Deployment } from '../../src/kubernetes.ts';
 import { testContext } from '../../src/testing.ts';
 
 const available = { status: 'True', type: 'Available', reason: 'MinimumReplicasAvailable' };
@@ -16,26 +17,26 @@ it.each([
   [11, 2],
   [200, 20],
 ])('%i seats have %i waiters', async (seats, waiters) => {
-  const central = cafeKind.object('central', { seats });
-  const context = testContext(cafe, { clients: {}, owner: central });
+  const central = Cafe.object('central', { seats });
+  const context = testContext(cafe, { owner: central });
   expect((await cafe.reconcile(central, context)).status).toEqual({ waiters });
-  expect((await context.get(deploymentKind, { name: 'central' }))?.spec?.replicas).toBe(waiters);
+  expect((await context.get(Deployment, { name: 'central' }))?.spec?.replicas).toBe(waiters);
 });
 
 it('is served when its Deployment is available', async () => {
-  const central = cafeKind.object('central', { seats: 10 });
-  const context = testContext(cafe, { clients: {}, owner: central });
+  const central = Cafe.object('central', { seats: 10 });
+  const context = testContext(cafe, { owner: central });
   expect((await cafe.reconcile(central, context)).conditions.Served.status).toBe('Unknown');
   context.put({ ...deployment, status: { observedGeneration: 1, conditions: [available] } });
   expect((await cafe.reconcile(central, context)).conditions.Served.status).toBe('True');
 });
 
-it('stays until its waiters have left, and sends nobody else’s away', async () => {
-  const central = cafeKind.object('central', { seats: 10 });
-  const context = testContext(cafe, { clients: {}, owner: central, objects: [inCafe('north', 'north')] });
+it('finalize is done when its waiters have left, and foreign ones stay', async () => {
+  const central = Cafe.object('central', { seats: 10 });
+  const context = testContext(cafe, { owner: central, objects: [inCafe('north', 'north')] });
   await cafe.reconcile(central, context);
   expect(await cafe.finalize?.(central, context)).toBe('done');
-  expect((await context.list(deploymentKind)).map(({ metadata }) => metadata?.name)).toEqual(['north']);
+  expect((await context.list(Deployment)).map(({ metadata }) => metadata?.name)).toEqual(['north']);
   context.put(inCafe('late', 'central'));
   expect(await cafe.finalize?.(central, context)).toMatchObject({ reason: 'WaitersLeaving' });
 });

@@ -1,12 +1,13 @@
 // The foo's reconciler, called by hand over objects in memory. Ownership on a real API server, and what real Deployments do, are
 // the statements' business.
 import { expect, it } from 'vitest';
-import { deploymentKind, foo, fooKind } from '../../src/controllers/foo.ts';
-import type { Condition } from '../../src/core/result.ts';
+import type { DeclaredCondition } from '../../src/api/result.ts';
+import { Foo, foo } from '../../src/controllers/foo.ts';
+import { Deployment } from '../../src/kubernetes.ts';
 import { testContext } from '../../src/testing/test-context.ts';
 
-const a = fooKind.object('a', { deploymentName: 'web', replicas: 2 });
-const context = (objects: readonly object[] = []) => testContext(foo, { clients: {}, owner: a, objects });
+const a = Foo.object('a', { deploymentName: 'web', replicas: 2 });
+const context = (objects: readonly object[] = []) => testContext(foo, { owner: a, objects });
 const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: 'default' } };
 const reported = (availableReplicas: number, observedGeneration = 1) => ({
   ...web,
@@ -18,7 +19,7 @@ const reported = (availableReplicas: number, observedGeneration = 1) => ({
   },
 });
 /** The same Foo after a reconcile that said this of its generation. */
-const after = (DeploymentAvailable: Condition, observedGeneration = 1) => ({
+const after = (DeploymentAvailable: DeclaredCondition, observedGeneration = 1) => ({
   ...a,
   conditions: [{ type: 'DeploymentAvailable', ...DeploymentAvailable, observedGeneration }],
 });
@@ -28,14 +29,14 @@ it('F1, V6: makes the Deployment that it names, and waits for what that says', a
   const { status, conditions } = await foo.reconcile(a, cluster);
   expect(status).toEqual({});
   expect(conditions.DeploymentAvailable).toMatchObject({ status: 'Unknown', reason: 'NotReported' });
-  const made = await cluster.get(deploymentKind, { name: 'web' });
+  const made = await cluster.get(Deployment, { name: 'web' });
   expect(made?.spec).toMatchObject({ replicas: 2, selector: { matchLabels: { app: 'nginx', controller: 'a' } } });
 });
 
 it('F10: says nothing of replicas where none are wanted', async () => {
   const cluster = context();
-  await foo.reconcile(fooKind.object('a', { deploymentName: 'web' }), cluster);
-  expect((await cluster.get(deploymentKind, { name: 'web' }))?.spec).not.toHaveProperty('replicas');
+  await foo.reconcile(Foo.object('a', { deploymentName: 'web' }), cluster);
+  expect((await cluster.get(Deployment, { name: 'web' }))?.spec).not.toHaveProperty('replicas');
 });
 
 it('F4, V4: takes the available replicas of a Deployment that speaks of its present spec, and of no other', async () => {
@@ -60,10 +61,10 @@ it('F11: says Synced once for each generation', async () => {
   expect(cluster.events.map(({ reason }) => reason)).toEqual(['Synced', 'Synced']);
 });
 
-it('F7, V7: leaves a stranger alone, says so once, keeps its status, and tries again', async () => {
+it('F7, V7: leaves a foreign Deployment alone, reports it once, keeps its status, and is retried', async () => {
   const cluster = context([{ ...web, spec: { replicas: 9 } }]);
   const result = await foo.reconcile({ ...a, status: { availableReplicas: 2 } }, cluster);
-  expect(result).toMatchObject({ status: { availableReplicas: 2 }, retry: expect.any(Error) });
+  expect(result).toMatchObject({ status: { availableReplicas: 2 }, error: expect.any(Error) });
   expect(result.conditions.DeploymentAvailable).toMatchObject({ status: 'False', reason: 'NotOwned' });
   await foo.reconcile(after(result.conditions.DeploymentAvailable), cluster);
   expect(cluster.events).toEqual([
@@ -73,5 +74,5 @@ it('F7, V7: leaves a stranger alone, says so once, keeps its status, and tries a
       message: 'Resource "web" already exists and is not managed by Foo',
     },
   ]);
-  expect((await cluster.get(deploymentKind, { name: 'web' }))?.spec?.replicas).toBe(9);
+  expect((await cluster.get(Deployment, { name: 'web' }))?.spec?.replicas).toBe(9);
 });

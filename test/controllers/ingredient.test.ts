@@ -1,21 +1,21 @@
 // The ingredient's reconciler, called by hand against a pantry that answers over HTTP. Statuses in the cluster, finalizers
 // and retries are the statements' business.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPantry, type Holding } from '../../src/controllers/clients/pantry.ts';
-import { ingredient, ingredientKind } from '../../src/controllers/ingredient.ts';
-import { type Pantry, startPantry } from '../../src/local/worlds/pantry.ts';
+import { createPantryClient, type Holding } from '../../src/controllers/clients/pantry.ts';
+import { Ingredient, ingredient } from '../../src/controllers/ingredient.ts';
+import { type PantrySimulator, startPantry } from '../../src/simulators/pantry.ts';
 import { testContext } from '../../src/testing/test-context.ts';
 
-const salt = ingredientKind.object('salt', { item: 'salt', amount: 1, unit: 'tbsp' });
+const salt = Ingredient.object('salt', { item: 'salt', amount: 1, unit: 'tbsp' });
 const holder = salt.metadata.uid;
 const moreSalt = { metadata: { ...salt.metadata, generation: 2 }, spec: { ...salt.spec, amount: 2 } };
 
-let pantry: Pantry;
+let pantry: PantrySimulator;
 beforeEach(async () => {
   pantry = await startPantry({ initialStock: 10 });
 });
 afterEach(() => pantry.close());
-const context = () => testContext(ingredient, { clients: createPantry(pantry.url) });
+const context = () => testContext(ingredient, { clients: createPantryClient(pantry.url) });
 
 describe('the reconcile of an ingredient', () => {
   it('I1, I2: lays the portion out once, however often it runs and whatever became of the status', async () => {
@@ -28,7 +28,7 @@ describe('the reconcile of an ingredient', () => {
   });
 
   it('I2: goes on where a run died between reserving and measuring', async () => {
-    const clients = createPantry(pantry.url);
+    const clients = createPantryClient(pantry.url);
     const dies = { ...clients, measure: async () => Promise.reject(new Error('killed')) };
     await expect(ingredient.reconcile(salt, testContext(ingredient, { clients: dies }))).rejects.toThrow('killed');
     expect((await ingredient.reconcile(salt, context())).status.location).toBe('Counter');
@@ -55,11 +55,11 @@ describe('the reconcile of an ingredient', () => {
     const result = await ingredient.reconcile(tooMuch, context());
     expect(result.status.measured).toEqual({ amount: 1, unit: 'tbsp' });
     expect(result.conditions.Measured).toMatchObject({ status: 'False', reason: 'OutOfStock' });
-    expect(result).toHaveProperty('retry', expect.any(Error));
+    expect(result).toHaveProperty('error', expect.any(Error));
   });
 
   it('I1: says what the pantry has measured, not what was asked for', async () => {
-    const clients = createPantry(pantry.url);
+    const clients = createPantryClient(pantry.url);
     const nearly: Holding = { location: 'Counter', measured: { amount: 0.9, unit: 'tbsp' } };
     const imprecise = { ...clients, measure: async () => nearly };
     const { status } = await ingredient.reconcile(salt, testContext(ingredient, { clients: imprecise }));
@@ -103,7 +103,7 @@ describe('the finalizing of an ingredient', () => {
   it('I11: is not done while the pantry does not have the portion back', async () => {
     await ingredient.reconcile(salt, context());
     const still: Holding = { location: 'Counter', measured: { amount: 1, unit: 'tbsp' } };
-    const clients = { ...createPantry(pantry.url), giveBack: async () => still };
+    const clients = { ...createPantryClient(pantry.url), giveBack: async () => still };
     const finalized = await ingredient.finalize?.(salt, testContext(ingredient, { clients }));
     expect(finalized).toMatchObject({ reason: 'NotReturned', requeueAfterSeconds: expect.any(Number) });
   });

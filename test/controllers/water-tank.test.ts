@@ -1,23 +1,23 @@
 // The tank's reconciler, called by hand against a plant that answers over HTTP. Messages, statuses in the cluster and
 // finalizers are the statements' business.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPlant } from '../../src/controllers/clients/plant.ts';
-import { waterTank, waterTankKind } from '../../src/controllers/water-tank.ts';
-import { type Plant, startPlant } from '../../src/simulators/plant.ts';
+import { createPlantClient } from '../../src/controllers/clients/plant.ts';
+import { WaterTank, waterTank } from '../../src/controllers/water-tank.ts';
+import { type PlantSimulator, startPlant } from '../../src/simulators/plant.ts';
 import { testContext } from '../../src/testing/test-context.ts';
 
-const tank = waterTankKind.object('north', { targetLevel: 40, capacity: 100, tolerance: 5 });
+const tank = WaterTank.object('north', { targetLevel: 40, capacity: 100, tolerance: 5 });
 const id = tank.metadata.uid;
 const epoch = new Date('2026-01-01T00:00:00Z');
 
-let plant: Plant;
+let plant: PlantSimulator;
 beforeEach(async () => {
   // The water stands still unless a test moves it.
   plant = await startPlant({ levelPerSecond: 0 });
 });
 afterEach(() => plant.close());
 
-const context = () => testContext(waterTank, { clients: createPlant(plant.url), now: () => epoch });
+const context = () => testContext(waterTank, { clients: createPlantClient(plant.url), now: () => epoch });
 const valves = () => ({ inlet: plant.tank(id).inlet.open, outlet: plant.tank(id).outlet.open });
 
 describe('the reconcile of a water tank', () => {
@@ -70,7 +70,7 @@ describe('the reconcile of a water tank', () => {
     await waterTank.reconcile(tank, context());
     plant.disturb(id, moved.to);
     await waterTank.reconcile(tank, context());
-    expect(plant.heard(id)).toEqual(moved.commands);
+    expect(plant.valveCommands(id)).toEqual(moved.commands);
   });
 
   it.each([
@@ -90,7 +90,7 @@ describe('the reconcile of a water tank', () => {
       AtLevel: { status: 'Unknown' },
       SensorReachable: { status: 'False', reason: 'SensorError' },
     });
-    expect(result).toHaveProperty('retry', expect.any(Error));
+    expect(result).toHaveProperty('error', expect.any(Error));
   });
 
   it('W7: says that the valves could not be closed either when the plant is down', async () => {

@@ -1,142 +1,142 @@
-// What lies beside a controller's object and is none of its business: another namespace (X17), and a kind of the same name in
-// another group (X19).
+// What lies next to a controller's object and does not belong to it: another namespace (X17), and a kind of the same name in another
+// group (X19).
 import { expect, it } from 'vitest';
-import type { Registered } from '../../src/core/controller.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { controllerQueue, timersQueue } from '../../src/core/names.ts';
-import { groupIdOf, targetParts } from '../../src/queue/group-id.ts';
-import { formatMessage, hashOf, parseMessage, targetOf } from '../../src/queue/message.ts';
+import { groupIdOf, keyParts } from '../../src/sqs/deduplication.ts';
+import { formatMessage, hashOf, keyOfMessage, parseMessage } from '../../src/sqs/message.ts';
 import { startWatch } from '../statements/watch.ts';
-import type { Theatre } from './theatre.ts';
+import type { Harness } from './harness.ts';
 import { lineOf } from './wire.ts';
 
 /** Declares X17. */
-export function namespaceCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+export function namespaceCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
 
   everyOne(
-    'X17: $name: in a whole life, objects of another namespace are neither read nor written',
+    'X17: $name: objects of another namespace are neither read nor written in a whole life',
     async (controller) => {
-      await using stage = await theatre.open(controller);
-      await using beside = await theatre.open(controller, { platform: await stage.platform.elsewhere() });
+      await using system = await harness.open(controller);
+      await using beside = await harness.open(controller, { platform: await system.platform.elsewhere() });
       await beside.create();
       await beside.settle();
       const before = await beside.versions();
-      await stage.create();
-      await stage.settle();
-      await theatre.change(stage);
-      await stage.settle();
-      await stage.delete(stage.kind, stage.name);
-      await stage.rest();
-      const inside = `/namespaces/${stage.namespace}/`;
-      expect(stage.calls.length).toBeGreaterThan(0);
-      expect(stage.calls.filter(({ path }) => !path.includes(inside)).map(lineOf)).toEqual([]);
+      await system.create();
+      await system.settle();
+      await harness.change(system);
+      await system.settle();
+      await system.delete(system.kind, system.name);
+      await system.rest();
+      const inside = `/namespaces/${system.namespace}/`;
+      expect(system.calls.length).toBeGreaterThan(0);
+      expect(system.calls.filter(({ path }) => !path.includes(inside)).map(lineOf)).toEqual([]);
       expect(await beside.versions()).toEqual(before);
-      // Nor is anything said about them.
-      const namespaces = stage.sent.map(({ body }) => parseMessage(body).namespace);
-      expect(new Set(namespaces)).toEqual(new Set([stage.namespace]));
+      // And no Event is about them.
+      const namespaces = system.sent.map(({ body }) => parseMessage(body).namespace);
+      expect(new Set(namespaces)).toEqual(new Set([system.namespace]));
     },
   );
 }
 
-/** Declares that of X17 which is the watcher's. */
-export function watchedNamespaceCases(theatre: Theatre): void {
+/** Declares the watcher's part of X17. */
+export function watchedNamespaceCases(harness: Harness): void {
   it.each(
-    theatre.registry,
-  )('X17: $name: a watcher of one namespace reads and forwards nothing of another', async (controller) => {
-    await using stage = await theatre.open(controller);
-    await using beside = await theatre.open(controller, { platform: await stage.platform.elsewhere() });
-    const watch = startWatch(stage.tap('watcher', stage.client), stage.namespace, stage.send, {
-      controllers: stage.registry,
+    harness.registry,
+  )('X17: $name: a watcher of one namespace neither reads nor forwards keys of another', async (controller) => {
+    await using system = await harness.open(controller);
+    await using beside = await harness.open(controller, { platform: await system.platform.elsewhere() });
+    const watch = startWatch(system.tap('watcher', system.client), system.namespace, system.send, {
+      controllers: system.registry,
     });
     try {
       await beside.create();
-      await stage.create();
-      while (!watch.forwarded.some((body) => parseMessage(body).name === stage.name)) await watch.next();
+      await system.create();
+      while (!watch.forwarded.some((body) => parseMessage(body).name === system.name)) await watch.next();
     } finally {
       await watch.stop();
     }
     const keys = watch.forwarded.map((body) => parseMessage(body));
-    expect(keys.filter(({ namespace }) => namespace !== stage.namespace)).toEqual([]);
-    const inside = `/namespaces/${stage.namespace}/`;
-    expect(stage.calls.filter(({ path }) => !path.includes(inside)).map(lineOf)).toEqual([]);
+    expect(keys.filter(({ namespace }) => namespace !== system.namespace)).toEqual([]);
+    const inside = `/namespaces/${system.namespace}/`;
+    expect(system.calls.filter(({ path }) => !path.includes(inside)).map(lineOf)).toEqual([]);
   });
 }
 
 const twinGroup = 'twin.example.net';
 
 /** The same controller for a kind of the same name in another group. */
-function twinOf(controller: Registered): Registered {
-  const { resource } = controller.declares;
+function twinOf(controller: ControllerDefinition): ControllerDefinition {
+  const { resource } = controller.declaration;
   const twin = { ...resource, group: twinGroup, apiVersion: `${twinGroup}/${resource.version}` };
-  // What it watches for others is not the point here.
+  // Its watches of other kinds do not matter here.
   return {
     ...controller,
     name: `${controller.name}-twin`,
-    declares: { ...controller.declares, resource: twin, watches: [] },
+    declaration: { ...controller.declaration, resource: twin, watches: [] },
   };
 }
 
 /** Declares X19. */
-export function twinCases(theatre: Theatre): void {
+export function twinCases(harness: Harness): void {
   it.each(
-    theatre.registry,
+    harness.registry,
   )('X19: $name: a kind of the same name in another group has keys, groups and queues of its own', async (controller) => {
     const twin = twinOf(controller);
-    await using stage = await theatre.open(controller, { more: [twin] });
-    const watch = startWatch(stage.client, stage.namespace, stage.send, { controllers: stage.registry });
-    const { spec, metadata } = await stage.create();
-    await stage.apply(twin.declares.resource, stage.name, Object(spec));
-    const about = (one: Registered) =>
+    await using system = await harness.open(controller, { more: [twin] });
+    const watch = startWatch(system.client, system.namespace, system.send, { controllers: system.registry });
+    const { spec, metadata } = await system.create();
+    await system.apply(twin.declaration.resource, system.name, Object(spec));
+    const about = (one: ControllerDefinition) =>
       watch.forwarded
         .map(parseMessage)
         .filter(
           ({ name, controller: to, group }) =>
-            name === stage.name && to === one.name && group === one.declares.resource.group,
+            name === system.name && to === one.name && group === one.declaration.resource.group,
         );
     try {
       while (about(controller).length === 0 || about(twin).length === 0) await watch.next();
     } finally {
       await watch.stop();
     }
-    expect(metadata.name).toBe(stage.name);
-    // What was there when the watcher began comes by the timers, some time after now by its own clock.
-    stage.clock.ms = Date.now() + 60_000;
-    await stage.deliver();
-    const keys = stage.sent.filter(
-      ({ queue, body }) => queue !== timersQueue && parseMessage(body).name === stage.name,
+    expect(metadata.name).toBe(system.name);
+    // Objects that existed before the watcher started come through the timers, some time later by the watcher's clock.
+    system.clock.ms = Date.now() + 60_000;
+    await system.deliver();
+    const keys = system.sent.filter(
+      ({ queue, body }) => queue !== timersQueue && parseMessage(body).name === system.name,
     );
     const groupsOf = new Map<string, Set<string | undefined>>();
     for (const { queue, body, groupId } of keys) {
       const message = parseMessage(body);
-      const to = stage.registry.find(({ name }) => name === message.controller);
-      expect(message.group).toBe(to?.declares.resource.group);
-      expect([queue, groupId]).toEqual([controllerQueue(message.controller), groupIdOf(targetOf(message))]);
+      const to = system.registry.find(({ name }) => name === message.controller);
+      expect(message.group).toBe(to?.declaration.resource.group);
+      expect([queue, groupId]).toEqual([controllerQueue(message.controller), groupIdOf(keyOfMessage(message))]);
       groupsOf.set(message.controller, (groupsOf.get(message.controller) ?? new Set()).add(groupId));
     }
     expect([...groupsOf.keys()]).toEqual(expect.arrayContaining([controller.name, twin.name]));
     const groups = [...groupsOf.values()].flatMap((some) => [...some]);
     expect(new Set(groups).size, 'one group for each controller').toBe(groupsOf.size);
 
-    // Nor do two such keys meet where both are on one queue: one is reconciled, the other is none of this controller's.
-    const stranger = stage.message({ group: twinGroup });
-    expect(groupIdOf(targetOf(stranger))).not.toBe(groupIdOf(targetOf(stage.message())));
-    expect(hashOf(...targetParts(targetOf(stranger)))).not.toBe(hashOf(...targetParts(targetOf(stage.message()))));
-    await stage.enqueue(stranger, stage.message());
-    await stage.deliver();
-    expect((await stage.deadLetters(controller.name)).map((body) => parseMessage(body).group)).toEqual([twinGroup]);
+    // Two such keys on one queue stay apart as well: one is reconciled, the other one is not this controller's.
+    const stranger = system.message({ group: twinGroup });
+    expect(groupIdOf(keyOfMessage(stranger))).not.toBe(groupIdOf(keyOfMessage(system.message())));
+    expect(hashOf(...keyParts(keyOfMessage(stranger)))).not.toBe(hashOf(...keyParts(keyOfMessage(system.message()))));
+    await system.enqueue(stranger, system.message());
+    await system.deliver();
+    expect((await system.deadLetters(controller.name)).map((body) => parseMessage(body).group)).toEqual([twinGroup]);
 
-    // Each reads its own kind's object, however the keys come.
-    const mine = stage.message();
+    // Each controller reads the object of its own kind, in any order of the keys.
+    const mine = system.message();
     const its = { ...mine, controller: twin.name, group: twinGroup };
     expect(formatMessage(its)).not.toBe(formatMessage(mine));
-    await stage.enqueue(mine, its);
-    await stage.deliver();
+    await system.enqueue(mine, its);
+    await system.deliver();
     for (const one of [controller, twin]) {
-      const primary = new RegExp(`^/apis/([^/]+)/[^/]+/namespaces/[^/]+/${stage.kind.plural}(/|$)`);
-      const read = stage.calls
+      const primary = new RegExp(`^/apis/([^/]+)/[^/]+/namespaces/[^/]+/${system.kind.plural}(/|$)`);
+      const read = system.calls
         .filter((call) => call.controller === one.name)
         .map(({ path }) => primary.exec(path)?.[1]);
-      expect(new Set(read.filter((group) => group !== undefined))).toEqual(new Set([one.declares.resource.group]));
+      expect(new Set(read.filter((group) => group !== undefined))).toEqual(new Set([one.declaration.resource.group]));
     }
   });
 }

@@ -1,4 +1,4 @@
-// X17, X19, X22 on the API server of this repository.
+// X17, X19, X22 on the in-memory API server.
 import { namespaceCases, twinCases, watchedNamespaceCases } from './border-cases.ts';
 import { eventCases } from './events-cases.ts';
 import { inMemory } from './in-memory.ts';

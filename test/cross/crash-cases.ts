@@ -1,37 +1,37 @@
-// Death at every point where something was just written, for every controller (X6): the write has reached the API server, its
-// answer is lost, and the function does nothing more. The message comes again, as SQS brings it.
+// A crash after every write, for every controller (X6): the write has reached the API server, its response is lost, and the function does
+// nothing more. SQS delivers the message again.
 import { expect, it } from 'vitest';
-import type { Stage } from './system.ts';
-import type { Theatre } from './theatre.ts';
+import type { Harness } from './harness.ts';
+import type { Fixture } from './system.ts';
 import { isWrite } from './wire.ts';
 
 /** Declares X6. */
-export function crashCases(theatre: Theatre): void {
+export function crashCases(harness: Harness): void {
   it.each(
-    theatre.registry,
-  )('X6: $name: whichever write it dies after, the next run ends where none would have died', async (controller) => {
-    const created = await theatre.calm(controller, 'created');
-    const changed = await theatre.calm(controller, 'changed');
+    harness.registry,
+  )('X6: $name: after a crash at any write, the next reconcile reaches the same end state', async (controller) => {
+    const created = await harness.calm(controller, 'created');
+    const changed = await harness.calm(controller, 'changed');
     let after = 1;
     for (; ; after += 1) {
-      const life = await lifeOf(theatre, controller, after);
+      const life = await lifeOf(harness, controller, after);
       expect(life.states, `dead after write ${after}`).toEqual([created, changed, {}]);
       if (life.deaths === 0) break;
     }
-    // A status at the least.
+    // At least one status write.
     expect(after).toBeGreaterThan(1);
   });
 }
 
-/** Creates, changes and deletes the sample; the first function that meets each of these dies after so many writes. */
-async function lifeOf(theatre: Theatre, controller: Stage['controller'], after: number) {
-  await using stage = await theatre.open(controller);
+/** Creates, changes and deletes the sample; the first function of each step crashes after this many writes. */
+async function lifeOf(harness: Harness, controller: Fixture['controller'], after: number) {
+  await using system = await harness.open(controller);
   const states: object[] = [];
   let deaths = 0;
   async function meet(): Promise<void> {
     let writes = 0;
     let dead = false;
-    stage.disturb(async (call, proceed) => {
+    system.disturb(async (call, proceed) => {
       if (call.controller !== controller.name) return await proceed();
       if (dead) throw new Error('killed');
       if (!isWrite(call)) return await proceed();
@@ -41,22 +41,22 @@ async function lifeOf(theatre: Theatre, controller: Stage['controller'], after: 
       dead = true;
       throw new Error('killed');
     });
-    await stage.visit();
+    await system.reconcileOnce();
     if (dead) deaths += 1;
-    stage.disturb();
+    system.disturb();
   }
-  await stage.create();
+  await system.create();
   await meet();
-  await stage.settle();
-  states.push(await stage.endState());
-  await theatre.change(stage);
+  await system.settle();
+  states.push(await system.endState());
+  await harness.change(system);
   await meet();
-  await stage.settle();
-  states.push(await stage.endState());
-  await stage.delete(stage.kind, stage.name);
+  await system.settle();
+  states.push(await system.endState());
+  await system.delete(system.kind, system.name);
   await meet();
-  await stage.settle();
-  states.push(await stage.endState());
-  expect(await stage.deadLetters(controller.name)).toEqual([]);
+  await system.settle();
+  states.push(await system.endState());
+  expect(await system.deadLetters(controller.name)).toEqual([]);
   return { states, deaths };
 }

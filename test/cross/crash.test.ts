@@ -1,4 +1,4 @@
-// X6 on the API server of this repository.
+// X6 on the in-memory API server.
 
 import { crashCases } from './crash-cases.ts';
 import { inMemory } from './in-memory.ts';

@@ -1,81 +1,81 @@
-// The end of an object, for every controller: its finalizer and those of others (X14), and that nothing is made for what goes (X16).
+// The deletion of an object, for every controller: its finalizer and those of others (X14), and that no child is created for it (X16).
 import { expect, it } from 'vitest';
 import { finalizerOf } from '../../src/core/names.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { childrenOf, isChildWrite } from './children.ts';
-import type { Theatre } from './theatre.ts';
+import type { Harness } from './harness.ts';
 import { isWrite, lineOf } from './wire.ts';
 
 const hold = 'example.com/hold';
 
 /** Declares X14. */
-export function finalizerCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+export function finalizerCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
 
   everyOne(
-    'X14: $name: its finalizer comes before all else and goes last, and one of others outlives it',
+    'X14: $name: its finalizer is the first write and is removed last, and foreign finalizers stay',
     async (controller) => {
-      await using stage = await theatre.open(controller);
-      const { finalizes } = controller.declares;
+      await using system = await harness.open(controller);
+      const { finalizes } = controller.declaration;
       const own = finalizes ? [finalizerOf(controller.name)] : [];
-      const path = objectPath(stage.kind, { name: stage.name, namespace: stage.namespace });
-      const finalizersOf = async () => (await stage.subject()).metadata.finalizers ?? [];
-      await stage.create({ finalizers: [hold] });
-      const first = (await stage.visit()).find(isWrite);
+      const path = objectPath(system.kind, { name: system.name, namespace: system.namespace });
+      const finalizersOf = async () => (await system.subject()).metadata.finalizers ?? [];
+      await system.create({ finalizers: [hold] });
+      const first = (await system.reconcileOnce()).find(isWrite);
       expect((await finalizersOf()).filter((one) => one === hold || own.includes(one))).toEqual([hold, ...own]);
       if (finalizes) expect(first).toMatchObject({ path, body: { metadata: { finalizers: [hold, ...own] } } });
-      await stage.settle();
+      await system.settle();
 
-      await stage.delete(stage.kind, stage.name);
-      await stage.rest();
-      // Whoever else has a finalizer of ours there is done, too.
+      await system.delete(system.kind, system.name);
+      await system.rest();
+      // The other controllers with a finalizer on the object are done as well.
       expect(await finalizersOf()).toEqual([hold]);
-      const before = (await stage.subject()).metadata.resourceVersion;
-      expect((await stage.visit()).filter(isWrite).map(lineOf)).toEqual([]);
-      expect((await stage.subject()).metadata.resourceVersion).toBe(before);
-      await stage.patch(stage.kind, stage.name, { metadata: { finalizers: null } }).catch(() => undefined);
-      expect(await stage.get(stage.kind, stage.name)).toBeUndefined();
-      await stage.settle();
-      expect(await stage.endState()).toEqual({});
-      expect(await stage.deadLetters(controller.name)).toEqual([]);
+      const before = (await system.subject()).metadata.resourceVersion;
+      expect((await system.reconcileOnce()).filter(isWrite).map(lineOf)).toEqual([]);
+      expect((await system.subject()).metadata.resourceVersion).toBe(before);
+      await system.patch(system.kind, system.name, { metadata: { finalizers: null } }).catch(() => undefined);
+      expect(await system.get(system.kind, system.name)).toBeUndefined();
+      await system.settle();
+      expect(await system.endState()).toEqual({});
+      expect(await system.deadLetters(controller.name)).toEqual([]);
     },
   );
 }
 
 /** Declares X16. */
-export function deletionCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+export function deletionCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
 
   everyOne(
-    'X16: $name: for an object that goes before it was ever seen, nothing is made or written',
+    'X16: $name: an object that is deleted before its first reconcile gets no child and no write',
     async (controller) => {
-      await using stage = await theatre.open(controller);
-      await stage.create({ finalizers: [hold] });
-      await stage.delete(stage.kind, stage.name);
-      const { metadata } = await stage.subject();
+      await using system = await harness.open(controller);
+      await system.create({ finalizers: [hold] });
+      await system.delete(system.kind, system.name);
+      const { metadata } = await system.subject();
       expect(metadata.deletionTimestamp).toBeDefined();
-      const calls = await stage.visit();
-      await stage.rest();
+      const calls = await system.reconcileOnce();
+      await system.rest();
       expect(calls.length).toBeGreaterThan(0);
-      expect(stage.calls.filter((call) => call.controller === controller.name && isWrite(call)).map(lineOf)).toEqual(
+      expect(system.calls.filter((call) => call.controller === controller.name && isWrite(call)).map(lineOf)).toEqual(
         [],
       );
-      expect((await stage.subject()).metadata.resourceVersion).toBe(metadata.resourceVersion);
+      expect((await system.subject()).metadata.resourceVersion).toBe(metadata.resourceVersion);
     },
   );
 
-  everyOne('X16: $name: for an object that goes, what is missing is not made again', async (controller) => {
-    await using stage = await theatre.open(controller);
-    await stage.create({ finalizers: [hold] });
-    await stage.settle();
-    const children = await childrenOf(stage);
-    await stage.delete(stage.kind, stage.name);
-    for (const { kind, name } of children) await stage.delete(kind, name);
-    const before = stage.calls.length;
-    await stage.visit();
-    await stage.rest();
-    const own = stage.calls.slice(before).filter((call) => call.controller === controller.name);
-    expect(own.filter(isChildWrite(stage)).map(lineOf)).toEqual([]);
-    for (const { kind, name } of children) expect(await stage.get(kind, name)).toBeUndefined();
+  everyOne('X16: $name: missing children of an object in deletion are not created again', async (controller) => {
+    await using system = await harness.open(controller);
+    await system.create({ finalizers: [hold] });
+    await system.settle();
+    const children = await childrenOf(system);
+    await system.delete(system.kind, system.name);
+    for (const { kind, name } of children) await system.delete(kind, name);
+    const before = system.calls.length;
+    await system.reconcileOnce();
+    await system.rest();
+    const own = system.calls.slice(before).filter((call) => call.controller === controller.name);
+    expect(own.filter(isChildWrite(system)).map(lineOf)).toEqual([]);
+    for (const { kind, name } of children) expect(await system.get(kind, name)).toBeUndefined();
   });
 }

@@ -1,4 +1,4 @@
-// X14, X16 on the API server of this repository.
+// X14, X16 on the in-memory API server.
 import { deletionCases, finalizerCases } from './deletion-cases.ts';
 import { inMemory } from './in-memory.ts';
 

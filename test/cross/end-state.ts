@@ -1,45 +1,48 @@
-// What two runs must agree on: everything that any controller says of the objects in a namespace, without what differs from run to
-// run although it means the same (uids, times).
-import type { Registered } from '../../src/core/controller.ts';
-import type { Kind } from '../../src/core/kind.ts';
+// The state that two runs must agree on: the fields that controllers own of the objects in a namespace, without values that differ from run
+// to run and mean the same (uids, times).
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { isRecord } from '../../src/core/json.ts';
 import { fieldManagerOf } from '../../src/core/names.ts';
-import { ownedBy } from '../../src/kube/apply/managed-fields.ts';
+import { ownedFields } from '../../src/kube/apply/managed-fields.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { isRecord } from '../../src/kube/record.ts';
 
-/** `Kind/name` → what the controllers own of it. */
+/** `Kind/name` → the fields that the controllers own. */
 export type EndState = Readonly<Record<string, object>>;
 
-/** The kinds that the controllers write or read, each once. */
-export function kindsOf(registry: readonly Registered[]): readonly Kind[] {
-  const all = registry.flatMap(({ declares: { resource, owns, reads } }) => [resource, ...owns, ...reads]);
+/** The kinds that the controllers write or read, without duplicates. */
+export function kindsOf(registry: readonly ControllerDefinition[]): readonly Kind[] {
+  const all = registry.flatMap(({ declaration: { resource, owns, reads } }) => [resource, ...owns, ...reads]);
   return [...new Map(all.map((kind) => [`${kind.plural}.${kind.group}`, kind])).values()];
 }
 
-/** The controllers that a controller's sample sets to work: itself, and whoever has a kind that one of them owns or has, too. */
-export function concernedBy(registry: readonly Registered[], controller: Registered): readonly Registered[] {
+/** The controllers that a controller's sample triggers: itself, and those of the kinds that these own or reconcile. */
+export function concernedBy(
+  registry: readonly ControllerDefinition[],
+  controller: ControllerDefinition,
+): readonly ControllerDefinition[] {
   const concerned = new Set([controller]);
-  for (const { declares } of concerned) {
-    for (const kind of [declares.resource, ...declares.owns]) {
+  for (const { declaration } of concerned) {
+    for (const kind of [declaration.resource, ...declaration.owns]) {
       for (const other of registry) if (isOf(other, kind)) concerned.add(other);
     }
   }
   return [...concerned];
 }
 
-/** Tells whether a kind is the one that a controller reconciles. */
-export function isOf({ declares: { resource } }: Registered, { group, plural }: Kind): boolean {
+/** Returns whether a kind is the one that a controller reconciles. */
+export function isOf({ declaration: { resource } }: ControllerDefinition, { group, plural }: Kind): boolean {
   return resource.group === group && resource.plural === plural;
 }
 
-/** Reduces objects to what the controllers own of them. */
-export function endStateOf(registry: readonly Registered[], objects: readonly KubeObject[]): EndState {
+/** Reduces objects to the fields that the controllers own. */
+export function endStateOf(registry: readonly ControllerDefinition[], objects: readonly KubeObject[]): EndState {
   const names = objects.map(({ kind, metadata: { uid = 'none', name } }) => [uid, `uid of ${kind}/${name}`] as const);
   const stands = objects.flatMap((object) => {
     const { name, namespace, finalizers = [], deletionTimestamp, generation } = object.metadata;
     const owned = registry.flatMap(({ name: controller }) => {
       const manager = fieldManagerOf(controller);
-      const [whole, status] = [ownedBy(object, manager), ownedBy(object, manager, 'status')];
+      const [whole, status] = [ownedFields(object, manager), ownedFields(object, manager, 'status')];
       return whole === undefined && status === undefined ? [] : [[controller, { ...whole, ...status }] as const];
     });
     if (owned.length === 0 && finalizers.length === 0) return [];
@@ -54,7 +57,7 @@ export function endStateOf(registry: readonly Registered[], objects: readonly Ku
   return Object.fromEntries(stands.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What two runs in different namespaces must agree on: names may be made of the namespace, and what was measured depends on when. */
+/** The state that two runs in different namespaces must agree on: names may contain the namespace, and measurements depend on the time. */
 export function alike(state: EndState): readonly string[] {
   return Object.entries(state)
     .map((entry) =>

@@ -1,33 +1,27 @@
-// The API server of this repository, one for each stage: it starts in milliseconds, and each run of a stage is like every other.
+// One in-memory API server for each system: it starts in milliseconds, and every run of a system is the same.
+
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import type { Registered } from '../../src/core/controller.ts';
-import { existingKind } from '../../src/core/kind.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { ownKinds } from '../../src/generate/rbac/rbac.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { parseObject } from '../../src/kube/client/object.ts';
-import { startApiServer } from '../../src/apiserver/server.ts';
+import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
-import { established } from '../support/established.ts';
+import { untilEstablished } from '../support/established.ts';
+import { createHarness, type Harness } from './harness.ts';
 import type { Platform } from './system.ts';
-import { createTheatre, type Theatre } from './theatre.ts';
 
-const definitionKind = existingKind<object>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  scope: 'Cluster',
-});
-const namespaceKind = existingKind<object>({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
-/** The same in every run, so that nothing depends on when it runs. */
+/** The same in every run, so that nothing depends on the time of day. */
 const beginning = Date.parse('2026-01-01T00:00:00Z');
 
-/** The controllers on servers of their own. */
-export const inMemory: Theatre = createTheatre(registry, startPlatform);
+/** The controllers, each on a server of its own. */
+export const inMemory: Harness = createHarness(registry, startPlatform);
 
 /** Starts a server with the kinds of a registry. */
-async function startPlatform(controllers: readonly Registered[]): Promise<Platform> {
+async function startPlatform(controllers: readonly ControllerDefinition[]): Promise<Platform> {
   const clock = { ms: beginning };
   const server = await startApiServer({ now: () => new Date(clock.ms), execute: createBitcoinNodes().execute });
   const connection = { server: new URL(server.url) };
@@ -36,13 +30,13 @@ async function startPlatform(controllers: readonly Registered[]): Promise<Platfo
   await Promise.all(
     ownKinds(controllers).map(async (kind) => {
       const definition = parseObject(crdOf(kind));
-      await applyObject(client, definitionKind, definition, options);
-      await established(client, definition.metadata.name);
+      await applyObject(client, CustomResourceDefinition, definition, options);
+      await untilEstablished(client, definition.metadata.name);
     }),
   );
   const inNamespace = async (name: string): Promise<Omit<Platform, 'end'>> => {
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-    await applyObject(client, namespaceKind, object, options);
+    await applyObject(client, Namespace, object, options);
     return {
       connection,
       connectionOf: () => connection,

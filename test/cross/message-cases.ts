@@ -1,77 +1,88 @@
-// What travels, for every controller: keys and nothing else (X1), refused where it is none (X20), and in hops where it waits for
-// longer than SQS lets a message wait (X21).
+// Messages, for every controller: they carry only keys (X1), are refused if they carry none (X20), and hop if they wait longer than SQS
+// permits (X21).
 import { expect, it } from 'vitest';
-import type { Registered } from '../../src/core/controller.ts';
-import { controllerDeadLetters, controllerQueue, lanes, resyncQueue, timersQueue } from '../../src/core/names.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { isRecord } from '../../src/core/json.ts';
+import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from '../../src/core/names.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { isRecord } from '../../src/kube/record.ts';
-import { parseMessage } from '../../src/queue/message.ts';
-import { parseResyncMessage } from '../../src/queue/resync-message.ts';
+import { parseResyncMessage } from '../../src/resync/message.ts';
+import { dueAtOf, formatMessage, maxMessageBytes, parseMessage } from '../../src/sqs/message.ts';
 import { startWatch } from '../statements/watch.ts';
-import type { Theatre } from './theatre.ts';
+import type { Harness } from './harness.ts';
 
-const identity = ['controller', 'cluster', 'group', 'resource', 'namespace', 'name', 'uid', 'resourceVersion'];
-const delivery = ['v', 'lane', 'attempt', 'deferrals', 'seenAt', 'dueAt', 'slot', 'run'];
+const fields = ['v', 'controller', 'cluster', 'object', 'cause', 'merged'];
+const causes: readonly string[] = ['change', 'requeue', 'retry', 'resync', 'wake', 'command'];
 const marks = { labels: { 'example.com/mark': 'marked-label' }, annotations: { 'example.com/mark': 'marked-note' } };
 
 /** Declares X1. */
-export function messageCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
-  everyOne('X1: $name: in a whole life, no message carries more than a key and how it travels', async (controller) => {
-    await using stage = await theatre.open(controller);
-    const watch = startWatch(stage.client, stage.namespace, stage.send, { controllers: stage.registry });
+export function messageCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
+  everyOne('X1: $name: no message of a whole life carries more than a key and its cause', async (controller) => {
+    await using system = await harness.open(controller);
+    const watch = startWatch(system.client, system.namespace, system.send, { controllers: system.registry });
     const seen: KubeObject[] = [];
-    const look = async () => void seen.push(...(await stage.objects()));
+    const look = async () => void seen.push(...(await system.objects()));
     try {
-      await stage.create(marks);
+      await system.create(marks);
       await look();
-      await stage.settle();
+      await system.settle();
       await look();
-      await theatre.change(stage);
-      await stage.settle();
+      await harness.change(system);
+      await system.settle();
       await look();
-      await stage.tick();
-      await stage.delete(stage.kind, stage.name);
-      await stage.rest();
+      await system.tick();
+      await system.delete(system.kind, system.name);
+      await system.rest();
       const isSubject = ({ group, resource, name }: ReturnType<typeof parseMessage>) =>
-        group === stage.kind.group && resource === stage.kind.plural && name === stage.name;
+        group === system.kind.group && resource === system.kind.plural && name === system.name;
       while (!watch.forwarded.some((body) => isSubject(parseMessage(body)))) await watch.next();
     } finally {
       await watch.stop();
     }
 
     const names = new Set(seen.map(({ metadata }) => metadata.name));
-    const uids = new Set(seen.map(({ metadata }) => metadata.uid));
+    const uids = new Set<string | undefined>(seen.map(({ metadata }) => metadata.uid));
     const contents = new Set(
       seen.flatMap(({ metadata: { labels, annotations }, spec, status, data }) =>
         textsOf([labels, annotations, spec, status, data]),
       ),
     );
     expect([...contents]).toEqual(expect.arrayContaining(['marked-label', 'marked-note', 'True']));
-    const lanesSeen = new Set<string>();
-    for (const { queue, body, attributes } of stage.sent) {
-      expect(Buffer.byteLength(body)).toBeLessThanOrEqual(2048);
+    const causesSeen = new Set<string>();
+    for (const { queue, body, attributes } of system.sent) {
+      expect(Buffer.byteLength(body)).toBeLessThanOrEqual(maxMessageBytes);
       expect(attributes).toBeUndefined();
       if (queue === resyncQueue) {
-        expect(stage.registry.map(({ name }) => name)).toContain(parseResyncMessage(body).controller);
-        const fields = ['kind', 'v', 'run', 'cluster', 'controller', 'quiet', 'pacedTo', 'taken'];
-        expect(Object.keys(JSON.parse(body)).filter((field) => !fields.includes(field))).toEqual([]);
+        expect(system.registry.map(({ name }) => name)).toContain(parseResyncMessage(body).controller);
+        const known = [
+          'type',
+          'v',
+          'run',
+          'cluster',
+          'controller',
+          'queueIdle',
+          'scheduledUntil',
+          'scheduledPerSecond',
+        ];
+        expect(Object.keys(JSON.parse(body)).filter((field) => !known.includes(field))).toEqual([]);
         continue;
       }
       const message: unknown = JSON.parse(body);
       if (!isRecord(message)) throw new Error(body);
-      expect(Object.keys(message).filter((field) => !identity.includes(field) && !delivery.includes(field))).toEqual(
-        [],
-      );
-      const { name, uid, lane } = parseMessage(body);
+      expect(Object.keys(message).filter((field) => !fields.includes(field))).toEqual([]);
+      const { name, cause } = parseMessage(body);
       expect(names).toContain(name);
-      if (uid !== undefined) expect(uids).toContain(uid);
-      lanesSeen.add(lane);
-      const rest = JSON.stringify(delivery.map((field) => message[field]));
-      const said = [...contents].filter((text) => !lanes.some((one) => one === text) && rest.includes(`"${text}"`));
-      expect(said, body).toEqual([]);
+      if (cause.type === 'change' && cause.uid !== undefined) expect(uids).toContain(cause.uid);
+      causesSeen.add(cause.type);
+      const rest = JSON.stringify([message.cause, message.merged]);
+      // A uid identifies an object of a merged cause. It is also in the labels of its children.
+      const isContent = (text: string) => !causes.includes(text) && !uids.has(text);
+      expect(
+        [...contents].filter((text) => isContent(text) && rest.includes(`"${text}"`)),
+        body,
+      ).toEqual([]);
     }
-    expect([...lanesSeen]).toEqual(expect.arrayContaining(['watch', 'resync']));
+    expect([...causesSeen]).toEqual(expect.arrayContaining(['change', 'resync']));
   });
 }
 
@@ -82,31 +93,34 @@ function textsOf(value: unknown): readonly string[] {
 }
 
 /** Declares X20. */
-export function refusalCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+export function refusalCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
   everyOne(
-    'X20: $name: what is no message of its own is a dead letter with a reason, and asks the API server for nothing',
+    'X20: $name: a malformed or foreign message becomes a dead letter with a reason and causes no request',
     async (controller) => {
-      await using stage = await theatre.open(controller);
-      const { name, declares } = controller;
-      const good = stage.message();
+      await using system = await harness.open(controller);
+      const { name, declaration } = controller;
+      const good = system.message();
+      const whole = JSON.parse(formatMessage(good));
+      const [group, resource, namespace, object] = whole.object;
       const bad: readonly (readonly [what: string, body: unknown])[] = [
         ['not JSON', 'not JSON'],
         ['no object', '[]'],
         ['nothing', '{}'],
-        ['another controller', { ...good, controller: 'nobody' }],
-        ['a path upwards', { ...good, name: '../x' }],
-        ['the place itself', { ...good, name: '.' }],
-        ['an encoded path', { ...good, name: 'a%2fb' }],
-        ['a path for a namespace', { ...good, namespace: '../kube-system' }],
-        ['a path for a kind', { ...good, resource: `${good.resource}/status` }],
-        ['half a character', { ...good, name: '\ud800' }],
-        ['no namespace', { ...good, namespace: undefined }],
-        ['another kind', { ...good, group: '', resource: 'secrets' }],
-        ['its kind in another group', { ...good, group: `not.${good.group}` }],
-        ['another kind of its group', { ...good, resource: `un${good.resource}` }],
-        ['another version', { ...good, v: 2 }],
-        ['too much', { ...good, name: 'x'.repeat(2100) }],
+        ['another controller', { ...whole, controller: 'unknown' }],
+        ['a path upwards', { ...whole, object: [group, resource, namespace, '../x'] }],
+        ['the place itself', { ...whole, object: [group, resource, namespace, '.'] }],
+        ['an encoded path', { ...whole, object: [group, resource, namespace, 'a%2fb'] }],
+        ['a path for a namespace', { ...whole, object: [group, resource, '../kube-system', object] }],
+        ['a path for a kind', { ...whole, object: [group, `${resource}/status`, namespace, object] }],
+        ['half a character', { ...whole, object: [group, resource, namespace, '\ud800'] }],
+        ['no namespace', { ...whole, object: [group, resource, '', object] }],
+        ['another kind', { ...whole, object: ['', 'secrets', namespace, object] }],
+        ['its kind in another group', { ...whole, object: [`not.${group}`, resource, namespace, object] }],
+        ['another kind of its group', { ...whole, object: [group, `un${resource}`, namespace, object] }],
+        ['another version', { ...whole, v: 2 }],
+        ['another cause', { ...whole, cause: { type: 'guess' } }],
+        ['too much', { ...whole, more: 'x'.repeat(maxMessageBytes) }],
       ];
       const queue = controllerQueue(name);
       const entries = bad.map(([what, body]) => ({
@@ -114,35 +128,35 @@ export function refusalCases(theatre: Theatre): void {
         groupId: what.replaceAll(' ', '-'),
         deduplicationId: what.replaceAll(' ', '-'),
       }));
-      await stage.send(queue, entries, { signal: AbortSignal.timeout(15_000) });
-      await stage.deliver();
-      expect(stage.calls.map(({ path }) => path)).toEqual([]);
-      const letters = stage.sent.filter((one) => one.queue === controllerDeadLetters(name));
+      await system.send(queue, entries, { signal: AbortSignal.timeout(15_000) });
+      await system.deliver();
+      expect(system.calls.map(({ path }) => path)).toEqual([]);
+      const letters = system.sent.filter((one) => one.queue === controllerDeadLetterQueue(name));
       expect(letters.map(({ body }) => body).sort()).toEqual(entries.map(({ body }) => body).sort());
       for (const { attributes, body } of letters) expect(attributes?.reason, body).toMatch(/\S/);
-      expect(await stage.deadLetters(name)).toHaveLength(bad.length);
-      expect(stage.waiting()).toEqual([]);
+      expect(await system.deadLetters(name)).toHaveLength(bad.length);
+      expect(system.waiting()).toEqual([]);
 
-      // Beside one of them, an innocent is reconciled all the same.
-      await stage.create();
-      await stage.send(queue, [{ body: 'again', groupId: 'again', deduplicationId: 'again' }], {
+      // A valid message in the same batch is reconciled.
+      await system.create();
+      await system.send(queue, [{ body: 'again', groupId: 'again', deduplicationId: 'again' }], {
         signal: AbortSignal.timeout(15_000),
       });
-      await stage.enqueue(good);
-      await stage.deliver();
-      const { metadata, status } = await stage.subject();
+      await system.enqueue(good);
+      await system.deliver();
+      const { metadata, status } = await system.subject();
       expect(status).toMatchObject({
         conditions: expect.arrayContaining([expect.objectContaining({ observedGeneration: metadata.generation })]),
       });
-      expect(declares.resource.plural).toBe(good.resource);
+      expect(declaration.resource.plural).toBe(good.resource);
     },
   );
 }
 
 const longSeconds = 4000;
 
-/** The same controller, asking to be called again after a long time. */
-function patient(controller: Registered): Registered {
+/** The same controller, with a long requeue time. */
+function patient(controller: ControllerDefinition): ControllerDefinition {
   return {
     ...controller,
     start: (environment) => {
@@ -159,36 +173,36 @@ function patient(controller: Registered): Registered {
 }
 
 /** Declares X21. */
-export function waitCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+export function waitCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
   everyOne(
-    'X21: $name: a wait beyond SQS’s 900 s goes in hops, ends when it is due and not before, and reconciles once',
+    'X21: $name: a delay above 900 s hops, ends when it is due and not before, and causes one reconcile',
     async (controller) => {
-      await using stage = await theatre.open(patient(controller));
-      await stage.create();
-      await stage.visit();
-      const timers = () => stage.sent.filter(({ queue }) => queue === timersQueue);
+      await using system = await harness.open(patient(controller));
+      await system.create();
+      await system.reconcileOnce();
+      const timers = () => system.sent.filter(({ queue }) => queue === timersQueue);
       expect(timers()).toHaveLength(1);
-      const { dueAt = 0 } = parseMessage(timers()[0]?.body ?? '');
-      const begun = stage.clock.ms;
+      const dueAt = dueAtOf(parseMessage(timers()[0]?.body ?? '')) ?? 0;
+      const begun = system.clock.ms;
       expect(dueAt * 1000 - begun).toBeGreaterThanOrEqual((longSeconds / 2) * 1000);
-      const before = stage.calls.length;
+      const before = system.calls.length;
       for (;;) {
         const { delaySeconds = 0 } = timers().at(-1) ?? {};
         expect(delaySeconds).toBeLessThanOrEqual(900);
-        stage.clock.ms += delaySeconds * 1000;
+        system.clock.ms += delaySeconds * 1000;
         const hops = timers().length;
-        await stage.deliver();
-        if (stage.calls.length > before) break;
+        await system.deliver();
+        if (system.calls.length > before) break;
         expect(timers().length, 'it hops, or is due').toBe(hops + 1);
       }
-      expect(stage.clock.ms).toBeGreaterThan(dueAt * 1000 - 1_001);
-      expect(stage.clock.ms).toBeLessThan(dueAt * 1000 + 1_001);
-      const own = stage.calls
+      expect(system.clock.ms).toBeGreaterThan(dueAt * 1000 - 1_001);
+      expect(system.clock.ms).toBeLessThan(dueAt * 1000 + 1_001);
+      const own = system.calls
         .slice(before)
-        .filter(({ path, method }) => method === 'GET' && path.endsWith(`/${stage.kind.plural}/${stage.name}`));
+        .filter(({ path, method }) => method === 'GET' && path.endsWith(`/${system.kind.plural}/${system.name}`));
       expect(own).toHaveLength(1);
-      expect(await stage.deadLetters(controller.name)).toEqual([]);
+      expect(await system.deadLetters(controller.name)).toEqual([]);
     },
   );
 }

@@ -1,4 +1,4 @@
-// X1, X20, X21 on the API server of this repository.
+// X1, X20, X21 on the in-memory API server.
 import { inMemory } from './in-memory.ts';
 import { messageCases, refusalCases, waitCases } from './message-cases.ts';
 

@@ -1,40 +1,40 @@
-// Whose a child is, for every controller (X15): by the uid of its controller reference and by nothing else. What is not its own is
-// left as it is and said to be so; what is its own is made so again, whatever was done to it.
+// Ownership of children, for every controller (X15): decided by the uid of the controller reference alone. A foreign object is left alone and
+// reported; an own child is corrected, whatever was changed.
 import { expect, it } from 'vitest';
+import { isRecord } from '../../src/core/json.ts';
 import { fieldManagerOf } from '../../src/core/names.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
+import { ownedFields } from '../../src/kube/apply/managed-fields.ts';
 import { isInvalid, isNotFound } from '../../src/kube/client/errors.ts';
-import { ownedBy } from '../../src/kube/apply/managed-fields.ts';
-import { type OwnerReference, parseObject } from '../../src/kube/client/object.ts';
+import { type ParsedOwnerReference, parseObject } from '../../src/kube/client/object.ts';
 import { collectionPath } from '../../src/kube/client/path.ts';
-import { isRecord } from '../../src/kube/record.ts';
 import { type Child, childrenOf, isAbout } from './children.ts';
 import { alike } from './end-state.ts';
-import type { Stage } from './system.ts';
-import type { Theatre } from './theatre.ts';
+import type { Harness } from './harness.ts';
+import type { Fixture } from './system.ts';
 import { edgesOf } from './variants.ts';
 import { isWrite, lineOf } from './wire.ts';
 
-const nobody = '00000000-0000-4000-8000-000000000000';
+const missingUid = '00000000-0000-4000-8000-000000000000';
 
-/** Declares X15: names that are taken. */
-export function takenCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+/** Declares X15 for names that are taken. */
+export function takenCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
 
   everyOne(
-    'X15: $name: an object of somebody else under a child’s name stays as it is, NotOwned is said, and its end heals',
+    'X15: $name: a foreign object with a child’s name stays unchanged, the status has NotOwned, and its deletion heals',
     async (controller) => {
-      for (const kind of controller.declares.owns) {
-        await using stage = await theatre.settled(controller);
-        const children = await childrenOf(stage);
+      for (const kind of controller.declaration.owns) {
+        await using system = await harness.settled(controller);
+        const children = await childrenOf(system);
         const child = children.find((one) => one.kind === kind);
         if (child === undefined) throw new Error(`no ${kind.kind}`);
-        await stage.delete(stage.kind, stage.name);
-        for (const one of children) await stage.delete(one.kind, one.name).catch(unlessGone);
-        await stage.settle();
-        const from = stage.calls.length;
+        await system.delete(system.kind, system.name);
+        for (const one of children) await system.delete(one.kind, one.name).catch(unlessGone);
+        await system.settle();
+        const from = system.calls.length;
         const { metadata: _, ...content } = child.owned;
-        const { namespace } = stage;
+        const { namespace } = system;
         const { name } = child;
         const taken = {
           apiVersion: kind.apiVersion,
@@ -42,130 +42,127 @@ export function takenCases(theatre: Theatre): void {
           ...content,
           metadata: { name, namespace, labels: { 'example.com/whose': 'mine' } },
         };
-        await applyObject(stage.client, kind, taken, { fieldManager: 'somebody' });
-        await stage.create();
-        await stage.rest();
-        await untouched(stage, child, from);
+        await applyObject(system.client, kind, taken, { fieldManager: 'another-manager' });
+        await system.create();
+        await system.rest();
+        await untouched(system, child, from);
 
-        // Other owners are no difference: a controller of another kind, or an object of the same name that is no more.
-        const other = await somebody(stage);
-        const { kind: ownKind, apiVersion } = stage.kind;
-        for (const reference of [other, { apiVersion, kind: ownKind, name: stage.name, uid: nobody }]) {
-          await giveTo(stage, child, reference);
-          // A garbage collector takes what belongs to nobody that is; that is no business of ours.
-          if ((await stage.get(kind, name)) === undefined) break;
-          await stage.visit();
-          await untouched(stage, child, from);
+        // Any other owner is foreign: a controller of another kind, or a deleted object of the same name.
+        const other = await createOwner(system);
+        const { kind: ownKind, apiVersion } = system.kind;
+        for (const reference of [other, { apiVersion, kind: ownKind, name: system.name, uid: missingUid }]) {
+          await giveTo(system, child, reference);
+          // The garbage collector deletes children of owners that do not exist; that is not the controller's task.
+          if ((await system.get(kind, name)) === undefined) break;
+          await system.reconcileOnce();
+          await untouched(system, child, from);
         }
-        await stage.delete(kind, name).catch(unlessGone);
-        await stage.settle();
-        expect((await childrenOf(stage)).map((one) => one.path)).toContain(child.path);
+        await system.delete(kind, name).catch(unlessGone);
+        await system.settle();
+        expect((await childrenOf(system)).map((one) => one.path)).toContain(child.path);
       }
-      // Who owns nothing writes nothing but its own object.
-      if (controller.declares.owns.length === 0) {
-        await using stage = await theatre.settled(controller);
-        const own = stage.calls.filter((call) => call.controller === controller.name && isWrite(call));
+      // A controller without children writes only its own object.
+      if (controller.declaration.owns.length === 0) {
+        await using system = await harness.settled(controller);
+        const own = system.calls.filter((call) => call.controller === controller.name && isWrite(call));
         expect(
-          own.map(lineOf).filter((line) => !line.includes(`/${stage.kind.plural}/`) && !line.includes('/events')),
+          own.map(lineOf).filter((line) => !line.includes(`/${system.kind.plural}/`) && !line.includes('/events')),
         ).toEqual([]);
       }
     },
   );
 }
 
-/** Declares X15: children with several owners. */
-export function ownersCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+/** Declares X15 for children with several owners. */
+export function ownersCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
 
   everyOne(
-    'X15: $name: a child has one controller; another owner that is none stays, and costs nothing',
+    'X15: $name: an additional owner of a child that is no controller stays and causes no write',
     async (controller) => {
-      await using stage = await theatre.settled(controller);
-      const other = await somebody(stage);
-      for (const { kind, name, live } of await childrenOf(stage)) {
+      await using system = await harness.settled(controller);
+      const other = await createOwner(system);
+      for (const { kind, name, live } of await childrenOf(system)) {
         const { ownerReferences = [] } = live.metadata;
         const two = { metadata: { ownerReferences: [...ownerReferences, { ...other, controller: true }] } };
-        await expect(stage.patch(kind, name, two)).rejects.toSatisfy(isInvalid);
-        await stage.patch(kind, name, { metadata: { ownerReferences: [...ownerReferences, other] } });
-        expect((await stage.visit()).filter(isWrite).map(lineOf)).toEqual([]);
-        expect((await stage.read(kind, name)).metadata.ownerReferences).toHaveLength(2);
+        await expect(system.patch(kind, name, two)).rejects.toSatisfy(isInvalid);
+        await system.patch(kind, name, { metadata: { ownerReferences: [...ownerReferences, other] } });
+        expect((await system.reconcileOnce()).filter(isWrite).map(lineOf)).toEqual([]);
+        expect((await system.read(kind, name)).metadata.ownerReferences).toHaveLength(2);
       }
     },
   );
 }
 
-/** Declares what the issue calls hostile states of children that are its own. */
-export function damageCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+/** Declares X15 for hostile states of own children. */
+export function damageCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
 
-  everyOne(
-    'X15: $name: whatever a hand changes of what is the controller’s in a child is put right by the next run',
-    async (controller) => {
-      await using stage = await theatre.settled(controller);
-      const settled = await stage.endState();
-      for (const { kind, name, owned } of await childrenOf(stage)) {
-        let edits = 0;
-        for (const edited of edgesOf(withoutReferences(owned))) {
-          const before = await stage.read(kind, name);
-          const accepted = await stage.patch(kind, name, Object(edited)).catch((error: unknown) => {
-            if (isInvalid(error)) return before;
-            throw error;
-          });
-          if (accepted.metadata.resourceVersion === before.metadata.resourceVersion) continue;
-          edits += 1;
-          await stage.visit();
-          const after = ownedBy(await stage.read(kind, name), fieldManagerOf(controller.name));
-          expect(after, JSON.stringify(edited)).toEqual(owned);
-        }
-        expect(edits, `edits of ${kind.kind} ${name}`).toBeGreaterThan(2);
+  everyOne('X15: $name: any drift of a child’s owned fields is corrected by the next reconcile', async (controller) => {
+    await using system = await harness.settled(controller);
+    const settled = await system.endState();
+    for (const { kind, name, owned } of await childrenOf(system)) {
+      let edits = 0;
+      for (const edited of edgesOf(withoutReferences(owned))) {
+        const before = await system.read(kind, name);
+        const accepted = await system.patch(kind, name, Object(edited)).catch((error: unknown) => {
+          if (isInvalid(error)) return before;
+          throw error;
+        });
+        if (accepted.metadata.resourceVersion === before.metadata.resourceVersion) continue;
+        edits += 1;
+        await system.reconcileOnce();
+        const after = ownedFields(await system.read(kind, name), fieldManagerOf(controller.name));
+        expect(after, JSON.stringify(edited)).toEqual(owned);
       }
-      await stage.settle();
-      expect(await stage.endState()).toEqual(settled);
-    },
-  );
+      expect(edits, `edits of ${kind.kind} ${name}`).toBeGreaterThan(2);
+    }
+    await system.settle();
+    expect(await system.endState()).toEqual(settled);
+  });
 }
 
-/** Declares X15: children that come and go otherwise. */
-export function lossCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+/** Declares X15 for children that are created and deleted by others. */
+export function lossCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
 
-  everyOne('X15: $name: a child that was handed to another controller is let go', async (controller) => {
-    for (const kind of controller.declares.owns) {
-      await using stage = await theatre.settled(controller);
-      const before = await stage.endState();
-      const [child] = (await childrenOf(stage)).filter((one) => one.kind === kind);
+  everyOne('X15: $name: a child with a new controller reference is released', async (controller) => {
+    for (const kind of controller.declaration.owns) {
+      await using system = await harness.settled(controller);
+      const before = await system.endState();
+      const [child] = (await childrenOf(system)).filter((one) => one.kind === kind);
       if (child === undefined) throw new Error(`no ${kind.kind}`);
       const { ownerReferences } = child.live.metadata;
-      const other = await somebody(stage);
-      await giveTo(stage, child, other);
-      const from = stage.calls.length;
-      await stage.rest();
-      await untouched(stage, child, from);
-      await stage.patch(kind, child.name, { metadata: { ownerReferences } });
-      await stage.settle();
-      expect(await stage.endState()).toEqual(before);
+      const other = await createOwner(system);
+      await giveTo(system, child, other);
+      const from = system.calls.length;
+      await system.rest();
+      await untouched(system, child, from);
+      await system.patch(kind, child.name, { metadata: { ownerReferences } });
+      await system.settle();
+      expect(await system.endState()).toEqual(before);
     }
   });
 
-  everyOne('X15: $name: a child that is deleted is made again, as it was', async (controller) => {
-    await using stage = await theatre.settled(controller);
-    const settled = await stage.endState();
-    for (const { kind, name, live } of await childrenOf(stage)) {
-      await stage.delete(kind, name);
-      await stage.settle();
-      expect((await stage.read(kind, name)).metadata.uid).not.toBe(live.metadata.uid);
+  everyOne('X15: $name: a deleted child is created again with the same state', async (controller) => {
+    await using system = await harness.settled(controller);
+    const settled = await system.endState();
+    for (const { kind, name, live } of await childrenOf(system)) {
+      await system.delete(kind, name);
+      await system.settle();
+      expect((await system.read(kind, name)).metadata.uid).not.toBe(live.metadata.uid);
     }
-    // Another pod has another address, and some say so.
-    expect(alike(await stage.endState())).toEqual(alike(settled));
-    expect(await stage.deadLetters(controller.name)).toEqual([]);
+    // Another pod has another address, which may be in the state.
+    expect(alike(await system.endState())).toEqual(alike(settled));
+    expect(await system.deadLetters(controller.name)).toEqual([]);
   });
 }
 
 /** Gives a child to another controller. */
 async function giveTo(
-  { client }: Stage,
+  { client }: Fixture,
   { path }: Child,
-  reference: Omit<OwnerReference, 'controller'>,
+  reference: Omit<ParsedOwnerReference, 'controller'>,
 ): Promise<void> {
   const body = { metadata: { ownerReferences: [{ ...reference, controller: true }] } };
   await client.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
@@ -175,28 +172,28 @@ function unlessGone(error: unknown): void {
   if (!isNotFound(error)) throw error;
 }
 
-/** Makes an object that can be an owner, and returns a reference to it. */
-async function somebody({ client, namespace }: Stage): Promise<Omit<OwnerReference, 'controller'>> {
+/** Creates an object that can be an owner, and returns a reference to it. */
+async function createOwner({ client, namespace }: Fixture): Promise<Omit<ParsedOwnerReference, 'controller'>> {
   const path = collectionPath({ group: '', version: 'v1', plural: 'configmaps', namespaced: true }, namespace);
-  const { body } = await client.request({ method: 'POST', path, body: { metadata: { name: 'somebody' } } });
+  const { body } = await client.request({ method: 'POST', path, body: { metadata: { name: 'another-owner' } } });
   const { uid = '' } = parseObject(body).metadata;
-  return { apiVersion: 'v1', kind: 'ConfigMap', name: 'somebody', uid };
+  return { apiVersion: 'v1', kind: 'ConfigMap', name: 'another-owner', uid };
 }
 
-/** Nobody of ours has written to it, it is nobody's of ours, and the subject says so. */
-async function untouched(stage: Stage, child: Child, from: number): Promise<void> {
-  const own = stage.calls.slice(from).filter((call) => call.controller === stage.controller.name);
+/** No controller has written to the object, none owns it, and the subject's status reports it. */
+async function untouched(system: Fixture, child: Child, from: number): Promise<void> {
+  const own = system.calls.slice(from).filter((call) => call.controller === system.controller.name);
   expect(own.filter((call) => isWrite(call) && isAbout(child)(call)).map(lineOf)).toEqual([]);
-  const { uid } = (await stage.subject()).metadata;
-  const live = await stage.read(child.kind, child.name);
+  const { uid } = (await system.subject()).metadata;
+  const live = await system.read(child.kind, child.name);
   expect(live.metadata.ownerReferences?.map((one) => one.uid) ?? []).not.toContain(uid);
-  const { status } = await stage.subject();
+  const { status } = await system.subject();
   expect(status).toMatchObject({
     conditions: expect.arrayContaining([expect.objectContaining({ reason: 'NotOwned' })]),
   });
 }
 
-/** What a controller says of a child, but whose it is: without the reference it would not be the controller's any more. */
+/** The fields that a controller applies to a child, without the owner reference: without it the child would be foreign. */
 export function withoutReferences(owned: Child['owned']): Child['owned'] {
   const { ownerReferences: _, ...metadata } = isRecord(owned.metadata) ? owned.metadata : {};
   return { ...owned, metadata };

@@ -1,4 +1,4 @@
-// X15 and hostile states of children on the API server of this repository.
+// X15 and hostile states of children on the in-memory API server.
 import { inMemory } from './in-memory.ts';
 import { damageCases, lossCases, ownersCases, takenCases } from './ownership-cases.ts';
 

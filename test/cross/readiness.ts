@@ -1,5 +1,4 @@
-// Whether an object of ours is well: what it says is of its present spec, and nothing in it is amiss. For any kind, with one
-// controller or two.
+// Whether an object is ready: its status is of its current generation and reports no problem. For kinds with one controller or two.
 import * as z from 'zod';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 
@@ -9,10 +8,10 @@ const reported = z.object({
     .min(1),
 });
 
-/** There while something is wrong, whatever their status. */
+/** Conditions that exist only while something is wrong, whatever their status. */
 const troubles = ['Reconciling', 'Stalled', 'Finalized'];
 
-/** Tells whether every condition is True for the present generation. */
+/** Returns whether every condition is True for the current generation. */
 export function isSettled({ metadata, status }: KubeObject): boolean {
   const { data } = reported.safeParse(status);
   if (data === undefined || metadata.deletionTimestamp !== undefined) return false;

@@ -1,49 +1,50 @@
-// Messages that come too often, too late and at the same time, for every controller (X4): what comes of them is what comes of one.
+// Duplicate, late and concurrent messages, for every controller (X4): their result is that of one message.
 import { expect, it } from 'vitest';
-import type { Message } from '../../src/queue/message.ts';
-import type { Stage } from './system.ts';
-import type { Theatre } from './theatre.ts';
+import type { Message } from '../../src/sqs/message.ts';
+import { asChange, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
+import type { Harness } from './harness.ts';
+import type { Fixture } from './system.ts';
 
 const duplicates = 10;
 
 /** Declares X4. */
-export function repeatedCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+export function repeatedCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
 
   everyOne(
-    'X4: $name: ten of each message, out of order, and two functions at one key end as one message does',
+    'X4: $name: ten copies of each message, out of order and in two functions, lead to the same end state as one',
     async (controller) => {
-      await using stage = await theatre.open(controller);
-      await stage.create();
-      await disorder(stage);
-      await stage.settle();
-      await theatre.change(stage);
-      await disorder(stage);
-      await stage.settle();
-      expect(await stage.endState()).toEqual(await theatre.calm(controller, 'changed'));
-      expect(await stage.deadLetters(controller.name)).toEqual([]);
+      await using system = await harness.open(controller);
+      await system.create();
+      await disorder(system);
+      await system.settle();
+      await harness.change(system);
+      await disorder(system);
+      await system.settle();
+      expect(await system.endState()).toEqual(await harness.calm(controller, 'changed'));
+      expect(await system.deadLetters(controller.name)).toEqual([]);
     },
   );
 }
 
-/** Does with the subject's messages what no queue should. */
-async function disorder(stage: Stage): Promise<void> {
-  await stage.visit(2);
-  await stage.enqueue(...Array.from({ length: duplicates }, () => stage.message()));
-  await Promise.all([stage.visit(2), stage.deliver()]);
-  await stage.enqueue(...lateMessages(stage));
-  await Promise.all([stage.deliver(), stage.visit(2)]);
+/** Duplicates, delays and reorders the subject's messages. */
+async function disorder(system: Fixture): Promise<void> {
+  await system.reconcileOnce(2);
+  await system.enqueue(...Array.from({ length: duplicates }, () => system.message()));
+  await Promise.all([system.reconcileOnce(2), system.deliver()]);
+  await system.enqueue(...lateMessages(system));
+  await Promise.all([system.deliver(), system.reconcileOnce(2)]);
 }
 
-/** Messages of the subject from before now: of every lane that waits, in no order. */
-export function lateMessages(stage: Stage): readonly Message[] {
-  const now = Math.floor(stage.clock.ms / 1000);
+/** Old messages of the subject: one for each delayed cause, unordered. */
+export function lateMessages(system: Fixture): readonly Message[] {
+  const now = Math.floor(system.clock.ms / 1000);
   const late: readonly Partial<Message>[] = [
-    { lane: 'retry', attempt: 3, dueAt: now - 60, slot: '60/1' },
-    { lane: 'resync', run: '2025-12-31T23:50:00Z' },
-    { lane: 'requeue', dueAt: now - 3600, slot: '30/7' },
-    { lane: 'watch', seenAt: stage.clock.ms - 3_600_000 },
-    { lane: 'retry', deferrals: 4, dueAt: now - 900, slot: '900/2' },
+    asRetry({ attempt: 3, dueAt: now - 60, slot: '60/1' }),
+    asResync({ run: '2025-12-31T23:50:00Z' }),
+    asRequeue({ dueAt: now - 3600, slot: '30/7' }),
+    asChange({ observedAt: system.clock.ms - 3_600_000 }),
+    asRetry({ postponements: 4, dueAt: now - 900, slot: '900/2' }),
   ];
-  return late.map((fields) => stage.message(fields));
+  return late.map((fields) => system.message(fields));
 }

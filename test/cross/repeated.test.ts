@@ -1,4 +1,4 @@
-// X4 on the API server of this repository.
+// X4 on the in-memory API server.
 import { inMemory } from './in-memory.ts';
 import { repeatedCases } from './repeated-cases.ts';
 

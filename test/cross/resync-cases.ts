@@ -1,105 +1,99 @@
-// Nobody watches (X3): the resync alone brings every change to its controller within one period, of a parent and of a child. What
-// waited in the queues when a change was missed is lost as well, so that no requeue comes by and finds it.
+// Without a watcher (X3): the resync alone brings every change of a parent and of a child to its controller within one period. The messages
+// on the queues are lost as well, so that no requeue finds the change.
 import { expect, it } from 'vitest';
+import { observedGenerationOf } from '../../src/api/status-slice.ts';
 import { fieldManagerOf } from '../../src/core/names.ts';
+import { ownedFields } from '../../src/kube/apply/managed-fields.ts';
 import { isInvalid } from '../../src/kube/client/errors.ts';
-import { ownedBy } from '../../src/kube/apply/managed-fields.ts';
-import { observedGenerationOf } from '../../src/runtime/observed.ts';
 import { type Child, childrenOf } from './children.ts';
 import { alike } from './end-state.ts';
+import type { Harness } from './harness.ts';
 import { withoutReferences } from './ownership-cases.ts';
-import type { Stage } from './system.ts';
-import type { Theatre } from './theatre.ts';
+import type { Fixture } from './system.ts';
 import { edgesOf } from './variants.ts';
 
-/** What a controller makes is seen in the next period, by the controller of that, and so on down and up again. */
+/** Each level of children needs a period of its own, on the way down and on the way up. */
 const mostPeriods = 8;
 
 /** Declares X3. */
-export function resyncCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
-  const parents = it.each(theatre.registry.filter(({ declares }) => declares.owns.length > 0));
+export function resyncCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
+  const parents = it.each(harness.registry.filter(({ declaration }) => declaration.owns.length > 0));
 
   everyOne(
-    'X3: $name: a create, an update and a delete that nobody saw are found within a period, and all ends as if they were seen',
+    'X3: $name: the resync finds a missed create, update and delete within one period, with the same end state',
     async (controller) => {
-      await using stage = await theatre.open(controller);
-      await stage.create();
-      await stage.period();
-      expect(await isObserved(stage)).toBe(true);
-      await settleUnseen(stage);
-      expect(await stage.endState()).toEqual(await theatre.calm(controller, 'created'));
+      await using system = await harness.open(controller);
+      await system.create();
+      await system.period();
+      expect(await isObserved(system)).toBe(true);
+      await finishUnobserved(system);
+      expect(await system.endState()).toEqual(await harness.calm(controller, 'created'));
 
-      stage.lose();
-      await theatre.change(stage);
-      expect(await isObserved(stage)).toBe(false);
-      await stage.period();
-      expect(await isObserved(stage)).toBe(true);
-      await settleUnseen(stage);
-      expect(await stage.endState()).toEqual(await theatre.calm(controller, 'changed'));
+      system.lose();
+      await harness.change(system);
+      expect(await isObserved(system)).toBe(false);
+      await system.period();
+      expect(await isObserved(system)).toBe(true);
+      await finishUnobserved(system);
+      expect(await system.endState()).toEqual(await harness.calm(controller, 'changed'));
 
-      stage.lose();
-      await stage.delete(stage.kind, stage.name);
-      await stage.period();
-      expect(await stage.get(stage.kind, stage.name)).toBeUndefined();
-      await settleUnseen(stage);
-      expect(await stage.endState()).toEqual({});
-      expect(await stage.deadLetters(controller.name)).toEqual([]);
+      system.lose();
+      await system.delete(system.kind, system.name);
+      await system.period();
+      expect(await system.get(system.kind, system.name)).toBeUndefined();
+      await finishUnobserved(system);
+      expect(await system.endState()).toEqual({});
+      expect(await system.deadLetters(controller.name)).toEqual([]);
     },
   );
 
-  parents(
-    'X3: $name: children that were deleted while nobody looked are there again within a period',
-    async (controller) => {
-      await using stage = await theatre.settled(controller);
-      const before = await stage.endState();
-      const children = await childrenOf(stage);
-      stage.lose();
-      for (const { kind, name } of children) await stage.delete(kind, name);
-      // One with a finalizer is not gone before its own controller has been there.
-      if (children.some(({ live }) => live.metadata.finalizers !== undefined)) await stage.period();
-      await stage.period();
-      expect(pathsOf(await childrenOf(stage))).toEqual(pathsOf(children));
-      await settleUnseen(stage);
-      expect(alike(await stage.endState())).toEqual(alike(before));
-    },
-  );
+  parents('X3: $name: deleted children that no watcher saw exist again within one period', async (controller) => {
+    await using system = await harness.settled(controller);
+    const before = await system.endState();
+    const children = await childrenOf(system);
+    system.lose();
+    for (const { kind, name } of children) await system.delete(kind, name);
+    // A child with a finalizer exists until its own controller has finalized it.
+    if (children.some(({ live }) => live.metadata.finalizers !== undefined)) await system.period();
+    await system.period();
+    expect(pathsOf(await childrenOf(system))).toEqual(pathsOf(children));
+    await finishUnobserved(system);
+    expect(alike(await system.endState())).toEqual(alike(before));
+  });
 
-  parents(
-    'X3: $name: children that were changed while nobody looked are put right within a period',
-    async (controller) => {
-      await using stage = await theatre.settled(controller);
-      const before = await stage.endState();
-      const children = await childrenOf(stage);
-      stage.lose();
-      for (const child of children) await spoil(stage, child);
-      await stage.period();
-      for (const { kind, name, owned } of children) {
-        expect(ownedBy(await stage.read(kind, name), fieldManagerOf(controller.name))).toEqual(owned);
-      }
-      await settleUnseen(stage);
-      expect(alike(await stage.endState())).toEqual(alike(before));
-    },
-  );
+  parents('X3: $name: drift of children that no watcher saw is corrected within one period', async (controller) => {
+    await using system = await harness.settled(controller);
+    const before = await system.endState();
+    const children = await childrenOf(system);
+    system.lose();
+    for (const child of children) await spoil(system, child);
+    await system.period();
+    for (const { kind, name, owned } of children) {
+      expect(ownedFields(await system.read(kind, name), fieldManagerOf(controller.name))).toEqual(owned);
+    }
+    await finishUnobserved(system);
+    expect(alike(await system.endState())).toEqual(alike(before));
+  });
 }
 
-/** Tells whether the controller has said something of what the subject is now. */
-async function isObserved({ subject, controller: { declares } }: Stage): Promise<boolean> {
+/** Returns whether the controller has reported on the subject's current generation. */
+async function isObserved({ subject, controller: { declaration } }: Fixture): Promise<boolean> {
   const { metadata, status } = await subject();
-  return observedGenerationOf(status, declares.part) === metadata.generation;
+  return observedGenerationOf(status, declaration.statusSlice) === metadata.generation;
 }
 
-/** Lets periods pass until everything is as it should be. */
-async function settleUnseen(stage: Stage): Promise<void> {
-  for (let period = 0; period < mostPeriods && !(await stage.isSettled()); period += 1) await stage.period();
-  expect(await stage.isSettled(), `after ${mostPeriods} periods`).toBe(true);
+/** Advances periods until everything has converged. */
+async function finishUnobserved(system: Fixture): Promise<void> {
+  for (let period = 0; period < mostPeriods && !(await system.isSettled()); period += 1) await system.period();
+  expect(await system.isSettled(), `after ${mostPeriods} periods`).toBe(true);
 }
 
-/** Changes something in a child that its controller has said of it: of its content, or of its labels where that cannot be changed. */
-async function spoil(stage: Stage, { kind, name, live, owned }: Child): Promise<void> {
+/** Changes a field of a child that its controller applies: of its content, or of its labels where the content is immutable. */
+async function spoil(system: Fixture, { kind, name, live, owned }: Child): Promise<void> {
   const { metadata, ...content } = withoutReferences(owned);
   for (const edited of [...edgesOf(content), ...edgesOf({ metadata })]) {
-    const spoilt = await stage.patch(kind, name, Object(edited)).catch((error: unknown) => {
+    const spoilt = await system.patch(kind, name, Object(edited)).catch((error: unknown) => {
       if (isInvalid(error)) return live;
       throw error;
     });

@@ -1,4 +1,4 @@
-// X3 on the API server of this repository.
+// X3 on the in-memory API server.
 import { inMemory } from './in-memory.ts';
 import { resyncCases } from './resync-cases.ts';
 

@@ -1,9 +1,8 @@
-// X8, the part that is generated: what the roles give a controller for its own kind. That an API server takes them so is in
-// test/cluster/cross.test.ts.
+// The generated part of X8: the permissions of a controller for its own kind. test/cluster/cross.test.ts verifies them on a real API server.
 import { expect, it } from 'vitest';
 import * as z from 'zod';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import type { Registered } from '../../src/core/controller.ts';
 import { controllerIdentity, finalizerOf } from '../../src/core/names.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
@@ -17,7 +16,7 @@ const role = z.object({
 });
 const manifests = rbacOf(registry, watchListOf(registry));
 
-function verbsOf({ name, declares: { resource } }: Registered, of: string): readonly string[] {
+function verbsOf({ name, declaration: { resource } }: ControllerDefinition, of: string): readonly string[] {
   const roles = manifests.flatMap((one) => role.safeParse(one).data ?? []);
   const own = roles.find(({ metadata }) => metadata.name === `outrigger-${name}`);
   const rules = own?.rules ?? [];
@@ -29,10 +28,10 @@ function verbsOf({ name, declares: { resource } }: Registered, of: string): read
 
 it.each(
   registry,
-)('X8: $name: its role has no update of its own kind, and patch only for a finalizer, narrowed by a policy', (controller) => {
-  const { name, declares } = controller;
-  const { plural } = declares.resource;
-  expect(verbsOf(controller, plural)).toEqual(declares.finalizes ? ['get', 'list', 'patch'] : ['get', 'list']);
+)('X8: $name: its role has no update on its own kind, and patch only for a finalizer, narrowed by a policy', (controller) => {
+  const { name, declaration } = controller;
+  const { plural } = declaration.resource;
+  expect(verbsOf(controller, plural)).toEqual(declaration.finalizes ? ['get', 'list', 'patch'] : ['get', 'list']);
   expect(verbsOf(controller, `${plural}/status`)).toEqual(['patch']);
   const policies = manifests
     .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
@@ -40,5 +39,5 @@ it.each(
   const own = policies.filter(
     (text) => text.includes(`'${controllerIdentity(name)}'`) && text.includes(finalizerOf(name)),
   );
-  expect(own).toHaveLength(declares.finalizes ? 1 : 0);
+  expect(own).toHaveLength(declaration.finalizes ? 1 : 0);
 });

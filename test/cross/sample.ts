@@ -1,11 +1,10 @@
-// What the suite needs to know of a kind: its own sample, as `outrigger dev` applies it. A controller without one fails, because
-// nothing could be said of it.
+// The sample of a kind, as `outrigger dev` applies it. A controller without a sample fails the suite.
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { Registered } from '../../src/core/controller.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { type Manifest, readManifests } from '../../src/dev/manifests.ts';
 
-/** An object to exercise a controller with, and what its file has beside it. */
+/** An object to exercise a controller with, and the other objects of its file. */
 export type Sample = { readonly subject: Manifest; readonly beside: readonly Manifest[] };
 
 const place = path.resolve(import.meta.dirname, '../../infra/kubernetes');
@@ -16,8 +15,11 @@ export async function readSamples(): Promise<readonly Manifest[]> {
   return (await Promise.all(folders.map((folder) => readManifests(path.join(place, folder))))).flat();
 }
 
-/** Finds the first sample of a controller's kind. Throws an Error that says what is missing. */
-export function sampleOf({ name, declares: { resource } }: Registered, samples: readonly Manifest[]): Sample {
+/** Finds the first sample of a controller's kind. Throws an Error that names the missing one. */
+export function sampleOf(
+  { name, declaration: { resource } }: ControllerDefinition,
+  samples: readonly Manifest[],
+): Sample {
   const { apiVersion, kind } = resource;
   const isOfKind = (one: Manifest) => one.apiVersion === apiVersion && one.kind === kind;
   const subject = samples.find(isOfKind);

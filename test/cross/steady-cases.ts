@@ -1,39 +1,43 @@
-// A steady world, for every controller: what has settled costs a stated number of reads and no write, whatever is said to it
-// again (X2, X5), and whatever is written into its metadata (X13).
+// A steady state, for every controller: a converged object costs a known number of reads and no write, for any repeated message (X2, X5) and
+// any change of its metadata (X13).
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { controllerQueue, timersQueue } from '../../src/core/names.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
-import { parseMessage } from '../../src/queue/message.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
+import type { Harness } from './harness.ts';
 import { lateMessages } from './repeated-cases.ts';
-import type { Theatre } from './theatre.ts';
 import { isCommand, isWrite, lineOf } from './wire.ts';
 
 /** Declares X2. */
-export function replayCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
-  everyOne('X2: $name: yesterday’s messages, in any order, change no version', async (controller) => {
-    await using stage = await theatre.settled(controller);
-    await theatre.change(stage);
-    await stage.settle();
-    const queues = [timersQueue, ...theatre.registry.map(({ name }) => controllerQueue(name))];
-    const bodies = new Set(stage.sent.filter(({ queue }) => queues.includes(queue)).map(({ body }) => body));
-    // What a mapping function is asked is a message, too.
-    const changed = controller.declares.watches.filter(({ label }) => label === undefined);
+export function replayCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
+  everyOne('X2: $name: old messages, in any order, change no version', async (controller) => {
+    await using system = await harness.settled(controller);
+    await harness.change(system);
+    await system.settle();
+    const queues = [timersQueue, ...harness.registry.map(({ name }) => controllerQueue(name))];
+    const bodies = new Set(system.sent.filter(({ queue }) => queues.includes(queue)).map(({ body }) => body));
+    // Messages of mapped kinds count as well.
+    const changed = controller.declaration.watches.filter(({ label }) => label === undefined);
     const mapped = changed.map(async ({ kind }) =>
-      (await stage.list(kind)).map(({ metadata: { name } }) =>
-        stage.message({ group: kind.group, resource: kind.plural, name }),
+      (await system.list(kind)).map(({ metadata: { name } }) =>
+        system.message({ group: kind.group, resource: kind.plural, name }),
       ),
     );
-    const yesterday = [...[...bodies].map(parseMessage), ...(await Promise.all(mapped)).flat(), ...lateMessages(stage)];
+    const yesterday = [
+      ...[...bodies].map(parseMessage),
+      ...(await Promise.all(mapped)).flat(),
+      ...lateMessages(system),
+    ];
     expect(yesterday.length).toBeGreaterThan(2);
-    const before = await stage.versions();
+    const before = await system.versions();
     const shuffled = fc.shuffledSubarray(yesterday, { minLength: yesterday.length });
     await fc.assert(
       fc.asyncProperty(shuffled, async (messages) => {
-        await stage.enqueue(...messages);
-        await stage.deliver();
-        expect(await stage.versions()).toEqual(before);
+        await system.enqueue(...messages);
+        await system.deliver();
+        expect(await system.versions()).toEqual(before);
       }),
       { numRuns: 2 },
     );
@@ -41,21 +45,21 @@ export function replayCases(theatre: Theatre): void {
 }
 
 /** Declares X5. */
-export function idleCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+export function idleCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
   everyOne(
-    'X5: $name: a settled object costs no write, one read, and one for each thing that it declares',
+    'X5: $name: a converged object costs no write, one read, and one read for each declared kind',
     async (controller) => {
-      await using stage = await theatre.settled(controller);
-      // What it asks pods is none of the API server's reads.
-      const calls = (await stage.visit()).filter((call) => !isCommand(call));
+      await using system = await harness.settled(controller);
+      // Commands in pods are no reads of the API server.
+      const calls = (await system.reconcileOnce()).filter((call) => !isCommand(call));
       expect(calls.filter(isWrite)).toEqual([]);
-      const { resource, owns, reads, watches } = controller.declares;
-      const own = objectPath(stage.kind, { name: stage.name, namespace: stage.namespace });
+      const { resource, owns, reads, watches } = controller.declaration;
+      const own = objectPath(system.kind, { name: system.name, namespace: system.namespace });
       expect(calls.filter(({ path }) => path === own)).toHaveLength(1);
-      // Of any other kind one read for what is owned of it, and one for what is referred to.
+      // For any other kind, one read for the owned objects and one for the referenced ones.
       for (const kind of [...owns, ...reads]) {
-        const of = calls.filter(({ path }) => path !== own && path.startsWith(collectionPath(kind, stage.namespace)));
+        const of = calls.filter(({ path }) => path !== own && path.startsWith(collectionPath(kind, system.namespace)));
         expect(of.length, of.map(lineOf).join()).toBeLessThanOrEqual(2);
       }
       const declared = [resource, ...owns, ...reads, ...watches];
@@ -65,20 +69,17 @@ export function idleCases(theatre: Theatre): void {
 }
 
 /** Declares X13. */
-export function metadataCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
-  everyOne(
-    'X13: $name: other labels and annotations cause no write, to children or anything else',
-    async (controller) => {
-      await using stage = await theatre.settled(controller);
-      const before = await stage.versions();
-      const touched = { labels: { 'example.com/team': 'kitchen' }, annotations: { 'example.com/note': 'none' } };
-      const { metadata } = await stage.patch(stage.kind, stage.name, { metadata: touched });
-      const calls = await stage.visit();
-      expect(calls.length).toBeGreaterThan(0);
-      expect(calls.filter(isWrite)).toEqual([]);
-      const subject = `${stage.kind.kind}/${stage.name}`;
-      expect(await stage.versions()).toEqual({ ...before, [subject]: metadata.resourceVersion });
-    },
-  );
+export function metadataCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
+  everyOne('X13: $name: a change of labels and annotations causes no write', async (controller) => {
+    await using system = await harness.settled(controller);
+    const before = await system.versions();
+    const touched = { labels: { 'example.com/team': 'kitchen' }, annotations: { 'example.com/note': 'none' } };
+    const { metadata } = await system.patch(system.kind, system.name, { metadata: touched });
+    const calls = await system.reconcileOnce();
+    expect(calls.length).toBeGreaterThan(0);
+    expect(calls.filter(isWrite)).toEqual([]);
+    const subject = `${system.kind.kind}/${system.name}`;
+    expect(await system.versions()).toEqual({ ...before, [subject]: metadata.resourceVersion });
+  });
 }

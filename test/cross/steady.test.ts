@@ -1,4 +1,4 @@
-// X2, X5, X13 on the API server of this repository.
+// X2, X5, X13 on the in-memory API server.
 import { inMemory } from './in-memory.ts';
 import { idleCases, metadataCases, replayCases } from './steady-cases.ts';
 

@@ -1,20 +1,20 @@
-// One controller and its sample on an API server, with everything that makes the sample get Ready: the other controllers, the
-// samples' worlds, workloads. Every request and every message passes through here; time is a number that tests move.
+// One controller and its sample on an API server, with everything that makes the sample Ready: the other controllers, the samples'
+// simulators, workloads. Every request and every message passes through here; time is a number that tests advance.
 import { onTestFailed } from 'vitest';
-import type { Registered } from '../../src/core/controller.ts';
-import type { Kind } from '../../src/core/kind.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import type { Kind } from '../../src/api/kind.ts';
 import { controllerQueue } from '../../src/core/names.ts';
+import { applyManifests, type Manifest } from '../../src/dev/manifests.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { listPages } from '../../src/kube/client/read.ts';
-import { applyManifests, type Manifest } from '../../src/dev/manifests.ts';
-import { startPantry } from '../../src/local/worlds/pantry.ts';
+import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
-import { pour } from '../../src/local/worlds/sample-worlds.ts';
-import { groupIdOf } from '../../src/queue/group-id.ts';
-import { formatMessage, hashOf, type Message, targetOf } from '../../src/queue/message.ts';
-import { type Clock, type Pump, resyncPeriodSeconds, startPump } from '../statements/drain.ts';
+import { pour } from '../../src/simulators/registry.ts';
+import { groupIdOf } from '../../src/sqs/deduplication.ts';
+import { formatMessage, hashOf, keyOfMessage, type Message } from '../../src/sqs/message.ts';
+import { type Clock, type QueueRunner, resyncPeriodSeconds, startQueueRunner } from '../statements/drain.ts';
 import { createUser, type User } from '../statements/user.ts';
 import { type EndState, endStateOf, isOf, kindsOf } from './end-state.ts';
 import { isSettled } from './readiness.ts';
@@ -22,50 +22,50 @@ import type { Sample } from './sample.ts';
 import { type Call, createWire, type Wire } from './wire.ts';
 import { createWorkloadTurns, isWorkload } from './workloads.ts';
 
-/** An API server where the kinds are installed, and a namespace on it that nobody else uses. */
+/** An API server with the installed kinds, and an exclusive namespace on it. */
 export type Platform = {
-  /** As its administrator. */
+  /** With the identity of its administrator. */
   readonly connection: Connection;
-  /** As whom a controller comes. */
+  /** With the identity of a controller. */
   connectionOf(controller: string): Connection;
   readonly namespace: string;
   readonly clock: Clock;
-  /** The node that pods are bound to, where commands in pods need one. */
+  /** The node of all pods, where commands in pods need one. */
   readonly node?: string;
-  /** Another namespace of the same server, where the controllers have no rights: they come as its administrator. */
+  /** Another namespace of the same server, where the controllers have no permissions: they use the administrator's identity. */
   elsewhere(): Promise<Platform>;
   end(): Promise<void>;
 };
 
-/** A controller on its stage. The subject is its sample's object. */
-export type Stage = Pump &
+/** A controller in its system. The subject is the object of its sample. */
+export type Fixture = QueueRunner &
   User &
   Wire &
   AsyncDisposable & {
     readonly platform: Platform;
-    /** The controllers that run here. */
-    readonly registry: readonly Registered[];
-    readonly controller: Registered;
+    /** The controllers of this system. */
+    readonly registry: readonly ControllerDefinition[];
+    readonly controller: ControllerDefinition;
     readonly kind: Kind;
     readonly name: string;
     readonly client: KubeClient;
     readonly clock: Clock;
-    /** Applies the sample, with other labels and the like if given. */
+    /** Applies the sample, with other metadata if given. */
     create(metadata?: object): Promise<KubeObject>;
     subject(): Promise<KubeObject>;
-    /** Lets the controller reconcile the subject once (in so many functions at once), and returns its requests. */
-    visit(functions?: number): Promise<readonly Call[]>;
-    /** Makes a message of the subject's key. */
+    /** Reconciles the subject once (in this many functions at once), and returns the requests of the controller. */
+    reconcileOnce(functions?: number): Promise<readonly Call[]>;
+    /** Creates a message with the subject's key. */
     message(fields?: Partial<Message>): Message;
-    /** Puts messages on their controllers' queues, each with an id of its own: nothing collapses. */
+    /** Sends messages to their controllers' queues, each with an id of its own, so that none is deduplicated. */
     enqueue(...messages: readonly Message[]): Promise<void>;
-    /** Lets everything run until nothing changes any more and every object says that it is as it should be, or is gone. */
+    /** Runs everything until nothing changes and every object is Ready or deleted. */
     settle(): Promise<void>;
-    /** The same, but the objects need not be well. */
+    /** As above, but the objects need not be Ready. */
     rest(): Promise<void>;
-    /** Lets one period of the resync pass, in which nobody else says that anything has changed. */
+    /** Advances one period of the resync, without a watcher. */
     period(): Promise<void>;
-    /** Tells whether every object says that it is as it should be, or is gone. */
+    /** Returns whether every object is Ready or deleted. */
     isSettled(): Promise<boolean>;
     /** Every object that the controllers write or read. */
     objects(): Promise<readonly KubeObject[]>;
@@ -77,22 +77,22 @@ export type Stage = Pump &
 const roundSeconds = 5;
 const mostRounds = 60;
 
-/** Opens a stage; what the sample needs beside itself is there. */
-export async function openStage(
+/** Opens a system with the objects that the sample needs. */
+export async function openFixture(
   platform: Platform,
-  registry: readonly Registered[],
-  controller: Registered,
+  registry: readonly ControllerDefinition[],
+  controller: ControllerDefinition,
   { subject: sampled, beside }: Sample,
-): Promise<Stage> {
+): Promise<Fixture> {
   const { namespace, clock } = platform;
-  const kind = controller.declares.resource;
+  const kind = controller.declaration.resource;
   const { name } = sampled.object.metadata;
   const client = createClient(platform.connection);
   const wire = createWire();
   const clients = new Map(registry.map((one) => [one.name, createClient(platform.connectionOf(one.name))]));
   const plant = await startPlant({ nowMilliseconds: () => clock.ms });
   const pantry = await startPantry();
-  const pump = await startPump({
+  const pump = await startQueueRunner({
     registry,
     environment: { PLANT_URL: plant.url, PANTRY_URL: pantry.url },
     client,
@@ -107,18 +107,14 @@ export async function openStage(
   const hasWorkloads = kinds.some(isWorkload);
   let sent = 0;
 
-  const messageFor = (one: Registered, object: string): Message => ({
-    v: 1,
+  const messageFor = (one: ControllerDefinition, object: string): Message => ({
     controller: one.name,
     cluster: 'test',
-    group: one.declares.resource.group,
-    resource: one.declares.resource.plural,
+    group: one.declaration.resource.group,
+    resource: one.declaration.resource.plural,
     namespace,
     name: object,
-    lane: 'watch',
-    attempt: 0,
-    deferrals: 0,
-    seenAt: clock.ms,
+    cause: { type: 'change', observedAt: clock.ms },
   });
   async function enqueue(...messages: readonly Message[]): Promise<void> {
     const signal = AbortSignal.timeout(15_000);
@@ -126,7 +122,7 @@ export async function openStage(
       const entries = all.map((message) => {
         sent += 1;
         const deduplicationId = hashOf('cross', sent);
-        return { body: formatMessage(message), groupId: groupIdOf(targetOf(message)), deduplicationId };
+        return { body: formatMessage(message), groupId: groupIdOf(keyOfMessage(message)), deduplicationId };
       });
       await pump.send(controllerQueue(to), entries, { signal });
     }
@@ -146,7 +142,7 @@ export async function openStage(
     Object.fromEntries(
       (await objects()).map((one) => [`${one.kind}/${one.metadata.name}`, one.metadata.resourceVersion ?? '']),
     );
-  /** The server's own version: it rises with whatever anybody writes. */
+  /** The version of the server: it rises with every write. */
   async function revision(): Promise<string> {
     for await (const { resourceVersion } of listPages(client, kind, { namespace, limit: 1 })) return resourceVersion;
     throw new Error('a list without a page');
@@ -181,7 +177,7 @@ export async function openStage(
   await applyManifests(client, beside.map(toNamespace), { signal: AbortSignal.timeout(15_000) });
   if (hasWorkloads) await turnWorkloads();
 
-  const stage: Omit<Stage, typeof Symbol.asyncDispose> = {
+  const system: Omit<Fixture, typeof Symbol.asyncDispose> = {
     ...pump,
     ...user,
     ...wire,
@@ -200,7 +196,7 @@ export async function openStage(
       return made;
     },
     subject: async () => await user.read(kind, name),
-    visit: async (functions = 1) => {
+    reconcileOnce: async (functions = 1) => {
       const before = wire.calls.length;
       await pump.atOnce(controller.name, formatMessage(messageFor(controller, name)), functions);
       return wire.calls.slice(before).filter((call) => call.controller === controller.name);
@@ -216,7 +212,7 @@ export async function openStage(
     endState: async () => endStateOf(registry, await objects()),
   };
   return {
-    ...stage,
+    ...system,
     [Symbol.asyncDispose]: async () => {
       await Promise.all([pump.stop(), plant.close(), pantry.close()]);
       for (const one of [client, ...clients.values()]) one.close();

@@ -1,5 +1,5 @@
-// The same value with one thing in it changed: what a user may do to a spec, and what a careless hand does to a child.
-import { isRecord } from '../../src/kube/record.ts';
+// Variants of a value with one change: an edit of a spec, or drift of a child.
+import { isRecord } from '../../src/core/json.ts';
 
 /** Every value that differs in one number by one. */
 export function variantsOf(value: unknown): readonly unknown[] {

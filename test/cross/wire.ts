@@ -1,25 +1,26 @@
-// Between the controllers and the API server: sees every request with its body, knows whose it is, and may stand in its way.
+// A recorder and fault injector between the controllers and the API server: it has every request with its body and its controller.
+
+import { isRecord } from '../../src/core/json.ts';
 import { fieldManagerOf } from '../../src/core/names.ts';
 import type { KubeClient, KubeRequest, KubeResponse } from '../../src/kube/client/client.ts';
-import { isRecord } from '../../src/kube/record.ts';
 
 /** A request, and the controller that made it. */
 export type Call = KubeRequest & { readonly controller: string };
 
-/** What happens to a request instead of just going out; `proceed` lets it go. */
+/** A fault: runs in place of a request; `proceed` sends the request. */
 type Disturb = (call: Call, proceed: () => Promise<KubeResponse>) => Promise<KubeResponse>;
 
 /** The controllers' requests. */
 export type Wire = {
   /** Oldest first. */
   readonly calls: readonly Call[];
-  /** Disturbs requests from now on; nothing does when absent. */
+  /** Injects a fault into requests from now on; none if absent. */
   disturb(how?: Disturb): void;
-  /** Lets a controller come through here. */
+  /** Wraps the client of a controller. */
   tap(controller: string, client: KubeClient): KubeClient;
 };
 
-/** Creates one without disturbance. */
+/** Creates a recorder without a fault. */
 export function createWire(): Wire {
   const calls: Call[] = [];
   let disturbance: Disturb | undefined;
@@ -48,17 +49,17 @@ export function createWire(): Wire {
   };
 }
 
-/** Tells whether a request could change anything. */
+/** Returns whether a request could change something. */
 export function isWrite({ method }: KubeRequest): boolean {
   return method !== 'GET';
 }
 
-/** Tells whether a request runs a command in a pod: outside of what the cluster remembers. */
+/** Returns whether a request runs a command in a pod, which is no state of the cluster. */
 export function isCommand({ path }: KubeRequest): boolean {
   return path.endsWith('/exec');
 }
 
-/** Tells whether a request is about Events: said beside the state, and no part of it. */
+/** Returns whether a request is about Events, which are no part of the state. */
 export function isEvent({ path }: KubeRequest): boolean {
   return /\/events(\/|$)/.test(path);
 }
@@ -68,7 +69,7 @@ export function lineOf({ method, path }: KubeRequest): string {
   return `${method} ${path}`;
 }
 
-/** Tells whether a write is a server-side apply under its controller's own field manager. */
+/** Returns whether a write is a server-side apply with the controller's own field manager. */
 export function isOwnApply({ method, contentType, query, controller }: Call): boolean {
   return (
     method === 'PATCH' &&
@@ -77,7 +78,7 @@ export function isOwnApply({ method, contentType, query, controller }: Call): bo
   );
 }
 
-/** Tells whether a write holds only for the object that was read: by its version, or a deletion by its uid. */
+/** Returns whether a write is conditional on the object that was read: by its version, or by its uid for a deletion. */
 export function isGuarded({ method, body }: Call): boolean {
   const guard = isRecord(body) ? (method === 'DELETE' ? body.preconditions : body.metadata) : undefined;
   if (!isRecord(guard)) return false;

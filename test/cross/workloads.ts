@@ -1,5 +1,5 @@
-// What makes workloads real, one step after the other instead of by watches: the stand-in's own functions, called until nothing
-// changes any more. So a test knows when they are done, on any API server that runs no kube-controller-manager.
+// The workload simulators, run step by step without watches until nothing changes, so that a test knows when they are done. For any API server
+// without a kube-controller-manager.
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';
 import type { ResourceName } from '../../src/kube/client/object.ts';
@@ -23,16 +23,16 @@ import { reconcileStatefulSet } from '../../src/simulators/workloads/stateful-se
 
 type Key = WorkloadObject['metadata'];
 
-/** A roll-out is a few rounds; one that never ends is a mistake. */
+/** A roll-out needs a few rounds; more are a defect. */
 const mostRounds = 50;
 
-/** Tells whether objects of a kind come of workloads, or are made real by them. */
+/** Returns whether a kind is a workload or created for one. */
 export function isWorkload({ group, plural }: ResourceName): boolean {
   const ofWorkloads = [deployments, statefulSets, replicaSets, pods, services, endpointSlices];
   return ofWorkloads.some(({ resource }) => resource.group === group && resource.plural === plural);
 }
 
-/** Creates the turning of one namespace's workloads; a call resolves when they are at rest. */
+/** Creates the loop over the workloads of one namespace; a call resolves when nothing changes any more. */
 export function createWorkloadTurns(
   client: KubeClient,
   namespace: string,
@@ -50,7 +50,7 @@ export function createWorkloadTurns(
   let given = 0;
   const addresses = () => {
     given += 1;
-    // Nobody calls these; a real API server refuses loopback in an EndpointSlice.
+    // These addresses are never called; a real API server refuses loopback in an EndpointSlice.
     return `10.1.${given >> 8}.${given & 255}`;
   };
   const steps: readonly (readonly [WorkloadKind<WorkloadObject>, (key: Key) => Promise<void>])[] = [
@@ -61,7 +61,7 @@ export function createWorkloadTurns(
     [services, (key) => reconcileService(cluster, key)],
     [endpointSlices, async () => undefined],
   ];
-  /** What a scheduler and a kubelet do: pods of a node go only when it says so. */
+  /** The scheduler's and the kubelet's part: pods of a node end only when the node reports it. */
   async function lookAtPod(key: Key): Promise<void> {
     const pod = await cluster.get(pods, key);
     const path = objectPath(pods.resource, key);
@@ -92,10 +92,10 @@ export function createWorkloadTurns(
   };
 }
 
-/** Owners of workloads' own kinds, which come before what they own. */
+/** The kinds of owners, which come before the kinds that they own. */
 const collected = ['Deployment', 'StatefulSet', 'ReplicaSet', 'Service'];
 
-/** Tells whether its owner is gone: where no garbage collector runs, somebody has to see to that. */
+/** Returns whether the owner of an object is gone; stands in for the garbage collector. */
 function isOrphan({ metadata }: WorkloadObject, uids: ReadonlySet<string>): boolean {
   const { ownerReferences = [], deletionTimestamp } = metadata;
   return (
@@ -104,7 +104,7 @@ function isOrphan({ metadata }: WorkloadObject, uids: ReadonlySet<string>): bool
   );
 }
 
-/** As they were made, so that addresses are given out in the same order each time. */
+/** In order of creation, so that addresses are assigned in the same order in every run. */
 async function inOrder(
   cluster: WorkloadCluster,
   kind: WorkloadKind<WorkloadObject>,
@@ -114,7 +114,7 @@ async function inOrder(
   return [...all].sort((a, b) => a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp));
 }
 
-/** The next round reads it anew. */
+/** The next round reads it again. */
 function unlessStale(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error;
 }

@@ -1,62 +1,62 @@
-// How every controller writes: only what is its own to write (X8), and never over something that it has not seen (X7).
+// Writes of every controller: only its own fields (X8), and never over a change that it has not read (X7).
 import { expect, it } from 'vitest';
-import type { Registered } from '../../src/core/controller.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { isRecord } from '../../src/core/json.ts';
 import { finalizerOf } from '../../src/core/names.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { isRecord } from '../../src/kube/record.ts';
 import { alike } from './end-state.ts';
-import type { Stage } from './system.ts';
-import type { Theatre } from './theatre.ts';
+import type { Harness } from './harness.ts';
+import type { Fixture } from './system.ts';
 import { isEvent, isGuarded, isOwnApply, isWrite, lineOf } from './wire.ts';
 
-/** Everything that a controller writes in a whole life of its sample, Events left out: nothing relies on their count. */
-async function writesOfALife(theatre: Theatre, controller: Registered) {
-  await using stage = await theatre.settled(controller);
-  await theatre.change(stage);
-  await stage.settle();
-  await stage.delete(stage.kind, stage.name);
-  await stage.rest();
-  const own = stage.calls.filter((call) => call.controller === controller.name);
-  const path = objectPath(stage.kind, { name: stage.name, namespace: stage.namespace });
+/** All writes of a controller in a whole life of its sample, without Events, as no test relies on their count. */
+async function writesOfALife(harness: Harness, controller: ControllerDefinition) {
+  await using system = await harness.settled(controller);
+  await harness.change(system);
+  await system.settle();
+  await system.delete(system.kind, system.name);
+  await system.rest();
+  const own = system.calls.filter((call) => call.controller === controller.name);
+  const path = objectPath(system.kind, { name: system.name, namespace: system.namespace });
   return { path, writes: own.filter((call) => isWrite(call) && !isEvent(call)) };
 }
 
-/** Declares that of X7 and X8 which the requests alone tell. */
-export function writesCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+/** Declares the parts of X7 and X8 that requests alone show. */
+export function writesCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
   const lives = new Map<string, ReturnType<typeof writesOfALife>>();
-  const lifeOf = async (controller: Registered) => {
-    const life = lives.get(controller.name) ?? writesOfALife(theatre, controller);
+  const lifeOf = async (controller: ControllerDefinition) => {
+    const life = lives.get(controller.name) ?? writesOfALife(harness, controller);
     lives.set(controller.name, life);
     return await life;
   };
 
   everyOne(
-    'X7: $name: every write is an apply of its own field manager, or holds only for what was read',
+    'X7: $name: every write is an apply with its own field manager, or conditional on the version that was read',
     async (controller) => {
       const { writes } = await lifeOf(controller);
       expect(writes.length).toBeGreaterThan(0);
       expect(writes.filter((call) => !isOwnApply(call) && !isGuarded(call)).map(lineOf)).toEqual([]);
-      // An apply to a status or to a child that was read is held to what was read as well.
+      // An apply to a status, or to a child that was read, is conditional on the read version too.
       const unheld = writes.filter((call) => call.path.endsWith('/status') && !isGuarded(call));
       expect(unheld.map(lineOf)).toEqual([]);
     },
   );
 
   everyOne(
-    'X8: $name: writes its own object’s status through /status alone, and of the object itself its finalizer alone',
+    'X8: $name: its writes to its own object are the status through /status and its finalizer',
     async (controller) => {
       const { path: own, writes } = await lifeOf(controller);
       const finalizer = finalizerOf(controller.name);
       for (const { path, body } of writes) {
         if (!isRecord(body)) throw new Error(`${path}: a write without a body`);
         if (path === own) {
-          expect(controller.declares.finalizes, path).toBe(true);
+          expect(controller.declaration.finalizes, path).toBe(true);
           expect(Object.keys(body)).toEqual(['metadata']);
           const { resourceVersion, finalizers, ...more } = Object(body.metadata);
           expect([typeof resourceVersion, more]).toEqual(['string', {}]);
-          // What others have there stays: here there is nothing of others.
+          // Fields of other managers stay; here there are none.
           expect([[finalizer], []]).toContainEqual(finalizers);
         } else if (path.endsWith('/status')) {
           expect(path).toBe(`${own}/status`);
@@ -70,42 +70,42 @@ export function writesCases(theatre: Theatre): void {
   );
 }
 
-/** Declares that of X7 which the server decides. */
-export function raceCases(theatre: Theatre): void {
-  const everyOne = it.each(theatre.registry);
+/** Declares the part of X7 that the server decides. */
+export function raceCases(harness: Harness): void {
+  const everyOne = it.each(harness.registry);
 
   everyOne(
-    'X7: $name: somebody else’s change before each of its writes costs another try, and nothing else',
+    'X7: $name: a foreign change before each of its writes costs one more attempt and nothing else',
     async (controller) => {
-      await using stage = await theatre.open(controller);
-      await stage.create();
+      await using system = await harness.open(controller);
+      await system.create();
       const met = new Set<string>();
-      stage.disturb(async (call, proceed) => {
+      system.disturb(async (call, proceed) => {
         const isFirst =
           isWrite(call) && !isEvent(call) && call.controller === controller.name && !met.has(lineOf(call));
         if (isFirst) {
           met.add(lineOf(call));
-          await touch(stage, call.path);
+          await touch(system, call.path);
         }
         return await proceed();
       });
-      await stage.settle();
+      await system.settle();
       expect(met.size).toBeGreaterThan(0);
-      expect(alike(await stage.endState())).toEqual(alike(await theatre.calm(controller, 'created')));
-      expect(await stage.deadLetters(controller.name)).toEqual([]);
+      expect(alike(await system.endState())).toEqual(alike(await harness.calm(controller, 'created')));
+      expect(await system.deadLetters(controller.name)).toEqual([]);
     },
   );
 }
 
-/** Declares that of X7 which needs no server to decide. */
-export function conflictCases(theatre: Theatre): void {
+/** Declares the part of X7 that needs no server. */
+export function conflictCases(harness: Harness): void {
   it.each(
-    theatre.registry,
-  )('X7: $name: a 409 to each of its writes is tried again, and no dead letter', async (controller) => {
-    await using stage = await theatre.open(controller);
-    await stage.create();
+    harness.registry,
+  )('X7: $name: a 409 to each of its writes is retried and causes no dead letter', async (controller) => {
+    await using system = await harness.open(controller);
+    await system.create();
     const met = new Set<string>();
-    stage.disturb(async (call, proceed) => {
+    system.disturb(async (call, proceed) => {
       const isFirst = isWrite(call) && !isEvent(call) && call.controller === controller.name && !met.has(lineOf(call));
       if (!isFirst) return await proceed();
       met.add(lineOf(call));
@@ -115,22 +115,22 @@ export function conflictCases(theatre: Theatre): void {
         message: 'the object has been modified',
       });
     });
-    await stage.settle();
+    await system.settle();
     met.clear();
-    await theatre.change(stage);
-    await stage.settle();
+    await harness.change(system);
+    await system.settle();
     expect(met.size).toBeGreaterThan(0);
-    expect(await stage.endState()).toEqual(await theatre.calm(controller, 'changed'));
-    expect(await stage.deadLetters(controller.name)).toEqual([]);
+    expect(await system.endState()).toEqual(await harness.calm(controller, 'changed'));
+    expect(await system.deadLetters(controller.name)).toEqual([]);
   });
 }
 
-/** Somebody writes a note on the object that a path is about, if it is there. */
-async function touch(stage: Stage, path: string): Promise<void> {
-  const body = { metadata: { annotations: { 'example.com/note': `at ${stage.calls.length}` } } };
+/** Writes an annotation to the object of a path, if it exists, as another client. */
+async function touch(system: Fixture, path: string): Promise<void> {
+  const body = { metadata: { annotations: { 'example.com/note': `at ${system.calls.length}` } } };
   const contentType = 'application/merge-patch+json';
   try {
-    await stage.client.request({ method: 'PATCH', path: path.replace(/\/status$/, ''), contentType, body });
+    await system.client.request({ method: 'PATCH', path: path.replace(/\/status$/, ''), contentType, body });
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 404)) throw error;
   }

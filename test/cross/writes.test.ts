@@ -1,4 +1,4 @@
-// X7, X8 on the API server of this repository. What only the generated roles can say of X8 is roles.test.ts.
+// X7, X8 on the in-memory API server. roles.test.ts has the part of X8 that is in the generated roles.
 import { inMemory } from './in-memory.ts';
 import { conflictCases, raceCases, writesCases } from './writes-cases.ts';
 

@@ -1,4 +1,4 @@
-// What an account holds of a deployment, read back through the services' own APIs.
+// The resources of a deployment in an account, read through the services' own APIs.
 import {
   CloudFormationClient,
   paginateListStackResources,
@@ -26,7 +26,7 @@ import { parse } from 'yaml';
 import type { EmulatedAccount } from './emulated-account.ts';
 import { statementsOf } from './policy.ts';
 
-/** An account's things, by the names that core gives them; the deployment's prefix is added. */
+/** An account's resources, by the names in core; the deployment's prefix is added. */
 export type Account = {
   stackResources(stack: string): Promise<StackResourceSummary[]>;
   queueNames(): Promise<string[]>;
@@ -35,12 +35,12 @@ export type Account = {
   function(name: string): Promise<GetFunctionConfigurationCommandOutput>;
   mappings(): Promise<EventSourceMappingConfiguration[]>;
   roleNames(): Promise<string[]>;
-  /** What a function's role allows: `action ARN`, in order. */
+  /** The permissions of a function's role: `action ARN`, sorted. */
   allowedTo(name: string): Promise<string[]>;
-  /** Who may be a function's role. */
+  /** The principals that may assume a function's role. */
   trusted(name: string): Promise<string[]>;
   policyNames(): Promise<string[]>;
-  /** What the watchers' policy allows: `action ARN`, in order. */
+  /** The permissions of the watchers' policy: `action ARN`, sorted. */
   allowedToWatchers(): Promise<string[]>;
 };
 
@@ -100,7 +100,7 @@ export function createAccount(aws: EmulatedAccount, prefix: string): Account {
   };
 }
 
-/** moto writes some of what CloudFormation gave it as Python would, which is YAML, as JSON is. */
+/** moto returns some documents of CloudFormation in Python's notation, which YAML parses, as it parses JSON. */
 function allowed(document = ''): string[] {
   return statementsOf(parse(decodeURIComponent(document)))
     .flatMap(({ Action, Resource }) => Action.flatMap((action) => Resource.map((on) => `${action} ${on}`)))

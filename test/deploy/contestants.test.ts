@@ -1,20 +1,20 @@
-// Only that the bench's contestants which are no Go programs do the jobs, each as the others: what they make of new objects, edits and
-// deleted children, that what is as it should be costs nothing outside, and how they start and end. Excluded: how fast they are.
+// Only that the bench's contestants other than Go programs do the jobs correctly: new objects, edits and deleted
+// children, no external calls for converged objects, and their start and end. Excluded: their speed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { readManifests } from '../../src/dev/manifests.ts';
 import { bareNode } from '../../bench/peers/bare-node.ts';
-import { lastLine, orLastLine } from '../bench/peers/builder-error.ts';
+import { lastLine, orLastLine } from '../../bench/peers/builder-error.ts';
 import { clientNode } from '../../bench/peers/client-node.ts';
-import type { Contestant, Job, Setting } from '../bench/peers/contestant.ts';
+import type { Contestant, Job, Setting } from '../../bench/peers/contestant.ts';
 import { kopf } from '../../bench/peers/kopf.ts';
 import { pepr } from '../../bench/peers/pepr.ts';
 import { create, untilServed } from '../../bench/populate.ts';
+import { readManifests } from '../../src/dev/manifests.ts';
 import { createPlainApi } from '../../tools/chaos/plain-api.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
-import { listenHere } from '../support/listen.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 import { pythonEnvironment } from '../support/python-environment.ts';
 
 const poll = { timeout: 60_000, interval: 50 };
@@ -25,11 +25,11 @@ const kinds = {
   slow: { apiVersion: 'bench.example.com/v1', kind: 'Slow', plural: 'slows' },
 };
 
-const parts = new AsyncDisposableStack();
-afterAll(async () => await parts.disposeAsync());
+const cleanup = new AsyncDisposableStack();
+afterAll(async () => await cleanup.disposeAsync());
 const plane = await startControlPlane();
-parts.defer(() => plane.stop());
-const api = parts.adopt(createPlainApi({ url: plane.url, ca: plane.ca, token: plane.adminToken }), (one) =>
+cleanup.defer(() => plane.stop());
+const api = cleanup.adopt(createPlainApi({ url: plane.url, ca: plane.ca, token: plane.adminToken }), (one) =>
   one.close(),
 );
 const called: string[] = [];
@@ -37,17 +37,17 @@ const server = createServer((request, response) => {
   called.push(request.url ?? '');
   response.end();
 });
-const outside = `http://127.0.0.1:${await listenHere(server)}`;
-parts.defer(() => void server.close().closeAllConnections());
+const outside = `http://127.0.0.1:${await listenOnLoopback(server)}`;
+cleanup.defer(() => void server.close().closeAllConnections());
 
-for (const place of ['test/bench/jobs/crds.yaml', 'infra/kubernetes/generated/crd-foos.samples.example.com.yaml']) {
+for (const place of ['bench/jobs/crds.yaml', 'infra/kubernetes/generated/crd-foos.samples.example.com.yaml']) {
   for (const { object } of await readManifests(place)) {
     await create(api, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', object);
   }
 }
 for (const { apiVersion, plural } of Object.values(kinds)) await untilServed(api, `/apis/${apiVersion}/${plural}`);
 
-/** Starts one and resolves when it says that it is ready; `end` asks it to end and returns all that it said. */
+/** Starts a contestant and resolves when it reports that it is ready; `end` stops it and returns its output. */
 async function started(contestant: Contestant, job: Job, setting: Setting) {
   const { command, args, env, cwd } = await contestant.prepare();
   const child = spawn(command, [...args, job, setting], {
@@ -58,13 +58,13 @@ async function started(contestant: Contestant, job: Job, setting: Setting) {
   onTestFinished(() => void child.kill('SIGKILL'));
   const closed = once(child, 'close');
   let said = '';
-  const spoke = new Promise<void>((resolve) => {
+  const isReady = new Promise<void>((resolve) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       said += text;
       if (said.includes('\n')) resolve();
     });
   });
-  await Promise.race([spoke, closed]);
+  await Promise.race([isReady, closed]);
   expect(said).toBe('ready\n');
   const end = async (): Promise<string> => {
     child.kill('SIGTERM');
@@ -75,7 +75,7 @@ async function started(contestant: Contestant, job: Job, setting: Setting) {
 }
 
 /** A namespace of its own for a contestant's job. */
-async function placeFor(contestant: Contestant, job: Job, setting: Setting) {
+async function namespaceFor(contestant: Contestant, job: Job, setting: Setting) {
   const namespace = `${contestant.name} ${setting} ${job}`.toLowerCase().replaceAll(/[^a-z]+/g, '-');
   await create(api, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   const { apiVersion, kind, plural } = kinds[job];
@@ -97,7 +97,7 @@ async function placeFor(contestant: Contestant, job: Job, setting: Setting) {
 }
 
 const contestants = [bareNode, clientNode, kopf, pepr];
-// One after the other: what is made is made once per machine.
+// One after the other, because each is built once per machine.
 beforeAll(async () => {
   for (const { prepare } of contestants) await prepare();
 }, 900_000);
@@ -109,8 +109,8 @@ const cases = contestants.flatMap((contestant) =>
 describe.each(cases)('$name ($setting)', ({ contestant, setting }) => {
   it.each(
     (['ping', 'slow'] as const).filter((job) => contestant.jobs.includes(job)),
-  )('says in the status of a %s what its spec says, and calls outside for what is new alone', async (job) => {
-    const { namespace, make, edit, untilStatus } = await placeFor(contestant, job, setting);
+  )('$name copies the spec of a %s to its status, and calls the external system only for changes', async (job) => {
+    const { namespace, make, edit, untilStatus } = await namespaceFor(contestant, job, setting);
     await make('done', { value: 5 }, { observed: 5 });
     await make('old', { value: 1 });
     const { end } = await started(contestant, job, setting);
@@ -127,8 +127,8 @@ describe.each(cases)('$name ($setting)', ({ contestant, setting }) => {
   });
 
   if (!contestant.jobs.includes('foo')) return;
-  it('keeps the Deployment of a foo as it should be, and says what is available', async () => {
-    const { deployments, make, edit, untilStatus, untilChild } = await placeFor(contestant, 'foo', setting);
+  it('a contestant keeps the Deployment of a foo as desired, and reports its available replicas', async () => {
+    const { deployments, make, edit, untilStatus, untilChild } = await namespaceFor(contestant, 'foo', setting);
     const { end } = await started(contestant, 'foo', setting);
     const uid = await make('north', { deploymentName: 'child', replicas: 1 });
     const owned = { metadata: { ownerReferences: [{ uid, controller: true }] } };
@@ -146,7 +146,7 @@ describe.each(cases)('$name ($setting)', ({ contestant, setting }) => {
 });
 
 describe('a contestant that cannot be built', () => {
-  it('is told by the last line of what its builder said', async () => {
+  it("orLastLine rejects with the last line of the builder's error", async () => {
     const requirements = 'test/deploy/no-requirements.txt';
     const installing = pythonEnvironment({ requirements, name: 'peer-none', announcement: 'nothing' });
     await expect(orLastLine(installing)).rejects.toThrow(`open '${requirements}'`);

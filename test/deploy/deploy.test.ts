@@ -1,22 +1,22 @@
-// From serverless.yml to what an account then holds: osls deploys to an emulated AWS, everything is read back through the services' own
-// APIs and compared with the registry, a second deployment changes nothing, and removal leaves nothing. What the emulator leaves out is
-// left-out.test.ts. Bundles are stubs; what they do is in the journeys.
+// serverless.yml and the account after a deployment: osls deploys to an emulated AWS, everything is read through the
+// services' own APIs and compared with the registry, a second deployment changes nothing, and removal leaves nothing.
+// The resources that the emulator does not support are in unsupported-types.test.ts. Bundles are stubs.
 import type { StackResourceSummary } from '@aws-sdk/client-cloudformation';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import {
-  controllerDeadLetters,
+  controllerDeadLetterQueue,
   controllerQueue,
-  resyncDeadLetters,
+  resyncDeadLetterQueue,
   resyncQueue,
-  timersDeadLetters,
+  timersDeadLetterQueue,
   timersQueue,
 } from '../../src/core/names.ts';
-import { type Said, type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
+import { type OslsResult, type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
 import { type Account, createAccount } from './account.ts';
 import { type EmulatedAccount, startEmulatedAccount } from './emulated-account.ts';
-import { leftOut } from './left-out.ts';
+import { unsupportedTypes } from './unsupported-types.ts';
 
 const stage = 'proof';
 const stack = `outrigger-${stage}`;
@@ -29,11 +29,11 @@ const templateShape = z.object({ Resources: z.record(z.string(), z.looseObject({
 let aws: EmulatedAccount;
 let service: ServiceFolder;
 let account: Account;
-let deployed: Said;
+let deployed: OslsResult;
 let template: z.infer<typeof templateShape>;
 let held: readonly StackResourceSummary[];
 
-async function deploy(): Promise<Said> {
+async function deploy(): Promise<OslsResult> {
   const params = Object.entries(settings).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
   return service.osls(['deploy', '--stage', stage, '--region', aws.region, ...params], aws.environment);
 }
@@ -53,18 +53,18 @@ afterAll(async () => {
 const queueArn = (name: string): string => `arn:aws:sqs:${aws.region}:${aws.accountId}:${prefix}${name}`;
 const own = (service: string, rest: string): string => `arn:aws:${service}:${aws.region}:${aws.accountId}:${rest}`;
 
-describe('a deployment', () => {
-  it('is one command', () => {
+describe('a deployment with osls', () => {
+  it('a deployment is one command', () => {
     expect(deployed).toMatchObject({ status: 0 });
     expect(deployed.progress).toContain(`Service deployed to stack outrigger-${stage}`);
   });
 
-  it('is in the account whole, but for the types that the emulator does not know', () => {
+  it('every resource of the template is in the account, except types that the emulator does not support', () => {
     const there = new Set(held.map(({ LogicalResourceId }) => LogicalResourceId));
     const missing = Object.entries(template.Resources).filter(([id]) => !there.has(id));
     const declared = new Set(Object.values(template.Resources).map(({ Type }) => Type));
     expect([...new Set(missing.map(([, { Type }]) => Type))].sort()).toEqual(
-      leftOut.filter((type) => declared.has(type)),
+      unsupportedTypes.filter((type) => declared.has(type)),
     );
     expect(
       held.filter(({ ResourceStatus }) => ResourceStatus !== 'CREATE_COMPLETE' && ResourceStatus !== 'UPDATE_COMPLETE'),
@@ -73,7 +73,7 @@ describe('a deployment', () => {
 
   it.each(
     registry.map(({ name }) => name),
-  )('%s has a FIFO queue in high-throughput mode, with its dead letters behind it', async (name) => {
+  )('%s has a FIFO queue in high-throughput mode, with a dead-letter queue', async (name) => {
     const queue = await account.queue(controllerQueue(name));
     const highThroughput = {
       FifoQueue: 'true',
@@ -85,16 +85,16 @@ describe('a deployment', () => {
     expect(queue).toMatchObject({ ...highThroughput, VisibilityTimeout: '180' });
     expect(queue).not.toMatchObject({ ContentBasedDeduplication: 'true' });
     expect(JSON.parse(queue.RedrivePolicy ?? '')).toEqual({
-      deadLetterTargetArn: queueArn(controllerDeadLetters(name)),
+      deadLetterTargetArn: queueArn(controllerDeadLetterQueue(name)),
       maxReceiveCount: 10,
     });
-    expect(await account.queue(controllerDeadLetters(name))).toMatchObject(highThroughput);
+    expect(await account.queue(controllerDeadLetterQueue(name))).toMatchObject(highThroughput);
   });
 
   it.each([
-    [timersQueue, timersDeadLetters, 180, 10, 14],
-    [resyncQueue, resyncDeadLetters, 720, 3, 1],
-  ])('%s is a standard queue, which takes delays, with %s behind it', async (name, letters, visibility, receives, kept) => {
+    [timersQueue, timersDeadLetterQueue, 180, 10, 14],
+    [resyncQueue, resyncDeadLetterQueue, 720, 3, 1],
+  ])('%s is a standard queue, which accepts delays, with the dead-letter queue %s', async (name, deadLetters, visibility, receives, kept) => {
     const queue = await account.queue(name);
     expect(queue).toMatchObject({
       VisibilityTimeout: String(visibility),
@@ -103,23 +103,23 @@ describe('a deployment', () => {
     });
     expect(queue.FifoQueue ?? 'false').toBe('false');
     expect(JSON.parse(queue.RedrivePolicy ?? '')).toEqual({
-      deadLetterTargetArn: queueArn(letters),
+      deadLetterTargetArn: queueArn(deadLetters),
       maxReceiveCount: receives,
     });
-    expect(await account.queue(letters)).toMatchObject({
+    expect(await account.queue(deadLetters)).toMatchObject({
       SqsManagedSseEnabled: 'true',
       MessageRetentionPeriod: String(14 * days),
     });
   });
 
-  it('has no queue beside those that core names', async () => {
-    const names = registry.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetters(name)]);
-    const once = [timersQueue, timersDeadLetters, resyncQueue, resyncDeadLetters];
+  it('the deployment has only the queues that core names', async () => {
+    const names = registry.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]);
+    const once = [timersQueue, timersDeadLetterQueue, resyncQueue, resyncDeadLetterQueue];
     expect((await account.queueNames()).sort()).toEqual([...names, ...once].map((name) => prefix + name).sort());
   });
 
-  it('has a function for each controller, with its settings and no other’s, in time for its queue', async () => {
-    for (const { name, declares } of registry) {
+  it('each controller has a function with only its own settings, and a timeout that fits its queue', async () => {
+    for (const { name, declaration } of registry) {
       const found = await account.function(name);
       expect(found).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -129,7 +129,7 @@ describe('a deployment', () => {
       });
       const { VisibilityTimeout } = await account.queue(controllerQueue(name));
       expect(Number(VisibilityTimeout)).toBeGreaterThanOrEqual(6 * (found.Timeout ?? Infinity));
-      const asked = Object.keys(declares.settings?.shape ?? {});
+      const asked = Object.keys(declaration.settings?.shape ?? {});
       expect(found.Environment?.Variables).toEqual({
         QUEUE_URL_PREFIX: `https://sqs.${aws.region}.amazonaws.com/${aws.accountId}/${prefix}`,
         LOG_LEVEL: 'INFO',
@@ -142,7 +142,7 @@ describe('a deployment', () => {
     }
   });
 
-  it('feeds each function from its own queue: ten at a time, ten at once, failures one by one, and never after a window', async () => {
+  it('each function has its own queue as the source: batches of ten, concurrency ten, partial failures, no batching window', async () => {
     const mappings = await account.mappings();
     const expected = [
       ...registry.map(({ name }) => ({ queue: controllerQueue(name), name, BatchSize: 10 })),
@@ -164,19 +164,21 @@ describe('a deployment', () => {
     }
   });
 
-  it.each(registry)('lets $name consume its queue, send on, read entries and secrets, and log; nothing else', async ({
+  it.each(
+    registry,
+  )('the role of $name may only consume its queue, send messages, read entries and secrets, and log', async ({
     name,
-    declares,
+    declaration,
   }) => {
     const consume = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
-    const letters = controllerDeadLetters(name);
+    const deadLetters = controllerDeadLetterQueue(name);
     expect(await account.allowedTo(name)).toEqual(
       [
         ...consume.map((action) => `${action} ${queueArn(controllerQueue(name))}`),
-        // Its own queue is for what mapping functions find.
+        // Sends to its own queue are for requeueOwners of mapping functions.
         ...[
-          ...(declares.watches.some(({ label }) => label === undefined) ? [controllerQueue(name)] : []),
-          letters,
+          ...(declaration.watches.some(({ label }) => label === undefined) ? [controllerQueue(name)] : []),
+          deadLetters,
           timersQueue,
         ].map((queue) => `sqs:SendMessage ${queueArn(queue)}`),
         `ssm:GetParameter ${own('ssm', `parameter/outrigger/${stage}/clusters/*`)}`,
@@ -188,19 +190,21 @@ describe('a deployment', () => {
     );
   });
 
-  it.each(functions)('lets only Lambda be %s, and the schedule be the resync', async (name) => {
+  it.each(
+    functions,
+  )('the role of %s can be assumed only by Lambda, and that of the resync also by the schedule', async (name) => {
     const schedule = name === 'resync' ? ['scheduler.amazonaws.com'] : [];
     expect(await account.trusted(name)).toEqual(['lambda.amazonaws.com', ...schedule]);
   });
 
-  it('lets watchers send keys and nothing else', async () => {
+  it("the watchers' policy allows only sends of keys", async () => {
     const queues = [...registry.map(({ name }) => controllerQueue(name)), timersQueue];
     expect(await account.allowedToWatchers()).toEqual(
       queues.map((queue) => `sqs:SendMessage ${queueArn(queue)}`).sort(),
     );
   });
 
-  it('changes nothing when it is made again', async () => {
+  it('a repeated deployment changes nothing', async () => {
     const again = await deploy();
     expect(again).toMatchObject({ status: 0 });
     expect(again.progress).toContain('No changes to deploy. Deployment skipped.');
@@ -208,14 +212,14 @@ describe('a deployment', () => {
   });
 });
 
-describe('a removal', () => {
-  it('leaves nothing', async () => {
+describe('a removal with osls', () => {
+  it('a removal leaves nothing', async () => {
     const removed = await service.osls(['remove', '--stage', stage, '--region', aws.region], aws.environment);
     expect(removed).toMatchObject({ status: 0 });
     await expect(account.stackResources(stack)).rejects.toThrow(/does not exist/);
     for (const left of [account.queueNames(), account.functions(), account.mappings(), account.roleNames()])
       expect(await left).toEqual([]);
-    // moto knows no deletion of a managed policy. Nothing of ours asks to be kept.
+    // moto does not support the deletion of a managed policy. None of ours has a retention policy.
     expect(await account.policyNames()).toEqual([`${prefix}watcher-${aws.region}`]);
     expect(Object.values(template.Resources).filter((one) => 'DeletionPolicy' in one)).toEqual([]);
   });

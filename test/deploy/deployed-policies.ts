@@ -1,6 +1,6 @@
-// The policies that a packaged template would deploy, by whose they are, for whoever holds calls against them.
+// The policies that a packaged template would deploy, by their function, to compare calls with them.
 import * as z from 'zod';
-import { localRegion } from '../../src/local/lambda/account.ts';
+import { localRegion } from '../../src/dev/lambda/account.ts';
 import { createResolve, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { type Statement, statementsOf } from './policy.ts';
 
@@ -13,7 +13,10 @@ const shape = z.object({
   PolicyDocument: z.unknown().optional(),
 });
 
-/** Reads them from a packaged template's text. Throws for one that cannot be resolved here, and for policies not understood. */
+/**
+ * Reads the policies from a packaged template's text. Throws for a template that cannot be resolved here, and for
+ * unsupported policies.
+ */
 export function deployedPolicies(templateText: string): DeployedPolicies {
   const template = parseTemplate(templateText);
   const resolve = createResolve(template, { parameters: { PlantUrl: 'x', PantryUrl: 'x' } });

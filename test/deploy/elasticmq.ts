@@ -1,5 +1,6 @@
-// ElasticMQ: an SQS server by others, which blocks groups, remembers deduplication ids and moves what was received too often. Its class
-// path is resolved once per machine, outside the tree; `node test/deploy/elasticmq.ts` does it by hand, `npm run test:deploy` first of all.
+// ElasticMQ: an independent SQS server, which blocks message groups, deduplicates and moves messages to dead-letter
+// queues. Its class path is resolved once per machine, outside of the tree. `npm run test:deploy` runs it first; by
+// hand: `node test/deploy/elasticmq.ts`.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,30 +12,33 @@ import { untilLogged } from '../support/until-logged.ts';
 
 const run = promisify(execFile);
 const pom = path.join(import.meta.dirname, 'elasticmq/pom.xml');
-const copy = 'org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies';
+const copyGoal = 'org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies';
 const resolveMilliseconds = 300_000;
 const installJava = 'install Java 11 or newer and Maven (Debian: apt-get install default-jre-headless maven)';
 
-/** Returns the folder of its jars, fetching them first where this machine has not done so. Throws with what to install. */
+/**
+ * Returns the folder of its jars, and downloads them first if this machine does not have them. Throws with the missing
+ * program.
+ */
 export async function elasticMqJars(): Promise<string> {
   return await cachedFolder({ name: 'elasticmq', inputs: [await readFile(pom, 'utf8')] }, async (unfinished) => {
-    process.stderr.write('Fetching ElasticMQ for the deploy tests (once).\n');
+    process.stderr.write('Downloading ElasticMQ for the deploy tests (once).\n');
     await fetchJars(unfinished);
   });
 }
 
-/** Has Maven put the jars into a folder. Throws with what to install. */
+/** Downloads the jars into a folder with Maven. Throws with the missing program. */
 export async function fetchJars(folder: string, command = 'mvn'): Promise<void> {
-  const args = ['--quiet', '--batch-mode', '--file', pom, copy, `-DoutputDirectory=${folder}`];
+  const args = ['--quiet', '--batch-mode', '--file', pom, copyGoal, `-DoutputDirectory=${folder}`];
   await run(command, args, { timeout: resolveMilliseconds }).catch((error: unknown) => {
-    const said = error instanceof Error && 'stdout' in error ? String(error.stdout).trim().slice(-1000) : '';
-    throw new Error(`The deploy tests need ElasticMQ, and Maven did not get it: ${installJava}\n${said}`, {
+    const output = error instanceof Error && 'stdout' in error ? String(error.stdout).trim().slice(-1000) : '';
+    throw new Error(`The deploy tests need ElasticMQ, and Maven failed to download it: ${installJava}\n${output}`, {
       cause: error,
     });
   });
 }
 
-/** Starts it on a free port of loopback, as the queues of one account in one region; resolves with its endpoint. */
+/** Starts it on a free loopback port, as the queues of one account in one region; resolves with its endpoint. */
 export async function startElasticMq(
   children: ChildProcesses,
   folder: string,
@@ -45,7 +49,7 @@ export async function startElasticMq(
     config,
     [
       'include classpath("application.conf")',
-      // What a queue's URL says; whoever asks puts its path on the endpoint.
+      // The address in queue URLs; clients use only their path, at the endpoint.
       'node-address { protocol = http, host = "127.0.0.1", port = 9324, context-path = "" }',
       'rest-sqs { enabled = true, bind-hostname = "127.0.0.1", bind-port = 0, sqs-limits = strict }',
       'rest-stats { enabled = false }',
@@ -54,7 +58,7 @@ export async function startElasticMq(
     ].join('\n'),
   );
   const program = children.start('elasticmq', 'java', [
-    // It serves a few queues for a minute: neither memory nor the compiler's second tier would pay.
+    // It serves a few queues for a minute: little memory and no second compiler tier are enough.
     ...['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', `-Dconfig.file=${config}`],
     ...['-cp', path.join(await elasticMqJars(), '*'), 'org.elasticmq.server.Main'],
   ]);

@@ -1,5 +1,5 @@
-// An account without anything in it, on an AWS of somebody else's making. It holds what CloudFormation is told, and gives it back
-// through the services' own APIs; what it does not know it leaves out in silence, so a test says what that is.
+// An empty account on an AWS emulator (moto). It stores the resources of CloudFormation and returns them through the
+// services' own APIs. It silently omits unsupported types, so tests list them.
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ export type EmulatedAccount = {
   readonly region: string;
   /** moto's only account. */
   readonly accountId: string;
-  /** What a program needs to take it for AWS. */
+  /** The environment with which a program uses the emulator as AWS. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What a client needs to. */
+  /** The options with which a client does. */
   readonly client: {
     readonly endpoint: string;
     readonly region: string;
@@ -22,14 +22,14 @@ export type EmulatedAccount = {
   close(): Promise<void>;
 };
 
-/** Starts it at a free port and resolves when it answers. */
+/** Starts it on a free port and resolves when it responds. */
 export async function startEmulatedAccount(region = 'eu-central-1'): Promise<EmulatedAccount> {
   const children = createChildProcesses(await mkdtemp(join(tmpdir(), 'outrigger-aws-')));
   const endpoint = await startEmulatedAws(children).catch(async (error: unknown) => {
     await children.close();
     throw error;
   });
-  const credentials = { accessKeyId: 'nobody', secretAccessKey: 'nothing' };
+  const credentials = { accessKeyId: 'anyone', secretAccessKey: 'nothing' };
   return {
     region,
     accountId: '123456789012',

@@ -1,5 +1,6 @@
-// A function in AWS's own parts: the runtime emulator, in it the runtime interface client, in that the bundle that would be deployed,
-// with the environment that the packaged template says. An emulator is one environment: one invocation at a time, the next ones wait.
+// A function in AWS's own programs: the runtime emulator, in it the runtime interface client, in that the bundle that
+// would be deployed, with the environment of the packaged template. An emulator is one environment: it runs one
+// invocation at a time, others wait.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -8,18 +9,18 @@ import * as z from 'zod';
 import { FunctionError } from '../../src/dev/lambda/function-process.ts';
 import type { FunctionDefinition } from '../../src/dev/lambda/stack.ts';
 import { type ChildProcesses, lastLines } from '../../tools/control-plane/child-processes.ts';
-import type { PodAddresses } from '../kubelet/addresses.ts';
+import type { PodAddresses } from '../../tools/kubelet/addresses.ts';
 import { interfaceClient } from './interface-client.ts';
 import { runtimeEmulator } from './runtime-emulator.ts';
 
 /** AWS's two programs. */
 export type LambdaRuntime = { readonly emulator: string; readonly client: string };
 
-/** What emulated functions share. */
-export type EmulatedNeeds = {
+/** The shared dependencies of emulated functions. */
+export type EmulatedFunctionDeps = {
   readonly runtime: LambdaRuntime;
   readonly children: ChildProcesses;
-  /** The emulator's ports are the same everywhere; its address is its own. */
+  /** The emulator's ports are fixed, so each emulator has an address of its own. */
   readonly addresses: PodAddresses;
   /** The folder that was packaged. */
   readonly taskRoot: string;
@@ -29,13 +30,16 @@ export type EmulatedNeeds = {
 export type EmulatedFunction = {
   readonly name: string;
   readonly arn: string;
-  /** Invokes with an event and resolves with the answer, parsed. Throws FunctionError, as the function's error or the emulator's. */
+  /**
+   * Invokes with an event and resolves with the parsed response. Throws FunctionError for an error of the function or
+   * of the emulator.
+   */
   invoke(event: unknown): Promise<unknown>;
-  /** What the first invocation had to wait for until the bundle was loaded: milliseconds, by the emulator's report. */
+  /** The milliseconds that the first invocation waited for the initialization, from the emulator's report. */
   initMilliseconds(): Promise<number>;
-  /** What the function and the emulator have written so far. */
+  /** The output of the function and the emulator so far. */
   log(): Promise<string>;
-  /** Ends the emulator, and with it the function. */
+  /** Stops the emulator, and with it the function. */
   stop(): Promise<void>;
 };
 
@@ -45,15 +49,15 @@ const pollMilliseconds = 20;
 const ports = { invocations: 8080, runtime: 9001 } as const;
 const failure = z.object({ errorType: z.string(), errorMessage: z.string(), trace: z.array(z.string()).default([]) });
 
-/** Returns AWS's programs, fetching and compiling them first where this machine has not done so. */
+/** Returns AWS's programs, and downloads and compiles them first if this machine does not have them. */
 export async function lambdaRuntime(): Promise<LambdaRuntime> {
   const [emulator, client] = await Promise.all([runtimeEmulator(), interfaceClient()]);
   return { emulator, client };
 }
 
-/** Starts an emulator; the function itself is loaded by its first invocation. `environment` is added to the function's own. */
+/** Starts an emulator; its first invocation loads the function. `environment` is added to the function's own. */
 export async function startEmulatedFunction(
-  { runtime, children, addresses, taskRoot }: EmulatedNeeds,
+  { runtime, children, addresses, taskRoot }: EmulatedFunctionDeps,
   { name, arn, handler, timeoutSeconds, memoryMegabytes, environment: own }: FunctionDefinition,
   environment: Readonly<Record<string, string>>,
 ): Promise<EmulatedFunction> {
@@ -73,8 +77,12 @@ export async function startEmulatedFunction(
     ...['--runtime-api-address', `${host}:${ports.runtime}`],
     ...[process.execPath, runtime.client, handler],
   ]);
-  for (const giveUpAt = Date.now() + listeningSeconds * 1000; !(await listens(host)); await wait(pollMilliseconds)) {
-    if (program.ended() === undefined && Date.now() < giveUpAt) continue;
+  for (
+    const deadline = Date.now() + listeningSeconds * 1000;
+    !(await isListening(host));
+    await wait(pollMilliseconds)
+  ) {
+    if (program.ended() === undefined && Date.now() < deadline) continue;
     throw new Error(`the emulator of ${name} does not listen: ${await lastLines(program.log)}`);
   }
   let last: Promise<unknown> = Promise.resolve();
@@ -83,16 +91,16 @@ export async function startEmulatedFunction(
     const response = await fetch(`http://${host}:${ports.invocations}${invocationPath}`, {
       method: 'POST',
       body: JSON.stringify(event),
-      // The emulator ends an invocation itself when its time is over.
+      // The emulator ends an invocation itself at its timeout.
       signal: AbortSignal.timeout((timeoutSeconds + listeningSeconds) * 1000),
     });
     const text = await response.text();
-    const answer = readJson(text);
-    if (answer === undefined) throw new FunctionError({ errorType: 'Emulator', errorMessage: text, trace: [] });
-    // The emulator has no header for it, as AWS has; an answer of ours never looks like this.
-    const failed = failure.safeParse(answer);
+    const result = readJson(text);
+    if (result === undefined) throw new FunctionError({ errorType: 'Emulator', errorMessage: text, trace: [] });
+    // Unlike AWS, the emulator has no error header; a response of our functions never has this shape.
+    const failed = failure.safeParse(result);
     if (failed.success) throw new FunctionError(failed.data);
-    return answer;
+    return result;
   }
 
   const log = async () => await readFile(program.log, 'utf8');
@@ -118,7 +126,7 @@ export async function startEmulatedFunction(
   };
 }
 
-async function listens(host: string): Promise<boolean> {
+async function isListening(host: string): Promise<boolean> {
   const socket = connect(ports.invocations, host);
   try {
     await once(socket, 'connect');

@@ -1,6 +1,6 @@
-// AWS's own runtime interface client: what calls a handler in a nodejs24.x environment. Its npm package compiles an addon as it is
-// installed, which takes minutes and a compiler, so it is installed once per machine, outside the tree. `node
-// test/deploy/interface-client.ts` does it by hand; `npm run test:deploy` does so before anything else.
+// AWS's own runtime interface client, which calls a handler in a nodejs24.x environment. Its npm package compiles an
+// addon during installation, which takes minutes and a compiler, so it is installed once per machine, outside of the
+// tree. `npm run test:deploy` runs it first; by hand: `node test/deploy/interface-client.ts`.
 import { execFile } from 'node:child_process';
 import { access, constants, copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,14 +11,14 @@ import { buildFromCommandLine } from '../support/go-tools.ts';
 const run = promisify(execFile);
 const pinned = path.join(import.meta.dirname, 'interface-client');
 const files = ['package.json', 'package-lock.json'];
-/** Two minutes on an idle machine. */
+/** It takes two minutes on an idle machine. */
 const installMilliseconds = 1_800_000;
-/** What compiles the addon and the two libraries in it, and the Debian packages that have it. */
+/** The programs that compile the addon and its two libraries, and their Debian packages. */
 const compilers = { cmake: 'cmake', make: 'make', 'c++': 'g++', tar: 'tar', xz: 'xz-utils' };
 
 /**
- * Returns the path of the client's program, to be run with Node, installing it first where this machine has not done so. Progress goes
- * to stderr. Throws with the packages to install where there is no compiler.
+ * Returns the path of the client's program, to be run with Node, and installs it first if this machine does not have
+ * it. Progress goes to stderr. Throws with the packages to install if a compiler is missing.
  */
 export async function interfaceClient(searchPath = process.env.PATH ?? ''): Promise<string> {
   const texts = await Promise.all(files.map((file) => readFile(path.join(pinned, file), 'utf8')));
@@ -32,7 +32,7 @@ export async function interfaceClient(searchPath = process.env.PATH ?? ''): Prom
   return path.join(folder, 'node_modules/aws-lambda-ric/index.mjs');
 }
 
-/** Throws with the packages to install unless every compiler is found on the search path. */
+/** Throws with the packages to install unless every compiler is on the search path. */
 export async function requireCompilers(searchPath: string): Promise<void> {
   const found = async (program: string): Promise<boolean> => {
     const places = searchPath.split(path.delimiter).map((folder) => path.join(folder, program));
@@ -45,24 +45,24 @@ export async function requireCompilers(searchPath: string): Promise<void> {
   }
   if (missing.length === 0) return;
   throw new Error(
-    `The deploy tests compile AWS's runtime interface client and need more for it: apt-get install ${missing.join(' ')}`,
+    `The deploy tests compile AWS's runtime interface client and need: apt-get install ${missing.join(' ')}`,
   );
 }
 
 async function install(folder: string, searchPath: string): Promise<void> {
   const node = path.dirname(process.execPath);
-  // Node's headers are beside it when it comes from npm; node-gyp downloads them otherwise.
-  const beside = path.join(node, '..');
-  const headers = (await exists(path.join(beside, 'include/node/node_api.h'))) ? { npm_config_nodedir: beside } : {};
+  // Node's headers are next to it when it was installed by npm; otherwise node-gyp downloads them.
+  const prefix = path.join(node, '..');
+  const headers = (await exists(path.join(prefix, 'include/node/node_api.h'))) ? { npm_config_nodedir: prefix } : {};
   await run('npm', ['ci', '--no-audit', '--no-fund'], {
     cwd: folder,
-    // This Node first: npm and the compiler of addons take the one that they find.
+    // This Node is first in PATH: npm and the compiler of addons use the first one.
     env: { ...process.env, PATH: `${node}${path.delimiter}${searchPath}`, ...headers },
     timeout: installMilliseconds,
     maxBuffer: 64 * 1024 * 1024,
   }).catch((error: unknown) => {
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim().slice(-2000) : '';
-    throw new Error(`npm ci failed in ${pinned}: ${said}`, { cause: error });
+    const output = error instanceof Error && 'stderr' in error ? String(error.stderr).trim().slice(-2000) : '';
+    throw new Error(`npm ci failed in ${pinned}: ${output}`, { cause: error });
   });
 }
 

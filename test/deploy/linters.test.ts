@@ -1,5 +1,5 @@
-// Only what others think of the packaged template: cfn-lint, whether CloudFormation would take it, and checkov, whether it lets anybody do
-// what nobody should. With no option, and with every option.
+// Only the linters' results for the packaged template: cfn-lint (whether CloudFormation accepts it) and checkov
+// (security), with no option and with every option.
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,8 +23,8 @@ const everyOption = {
   METRICS_PER_CLUSTER: 'true',
 };
 
-/** Resolves with what a judge says; nothing means that it is content. */
-function judgement(python: string, args: readonly string[]): Promise<string> {
+/** Resolves with the linter's findings; empty if there are none. */
+function findings(python: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     const child = execFile(python, [...args], { cwd: service.folder }, (_error, stdout, stderr) => {
       resolve(child.exitCode === 0 ? '' : `exit status ${child.exitCode}: ${stdout}${stderr}`);
@@ -44,14 +44,14 @@ describe.each([
     await writeFile(file, await service.template());
   });
 
-  it('would be taken by CloudFormation, says cfn-lint', async () => {
+  it('the packaged template passes cfn-lint', async () => {
     const { python, program } = await pythonTools();
-    expect(await judgement(python, program('cfn-lint', '--regions', 'eu-central-1', '--', file))).toBe('');
+    expect(await findings(python, program('cfn-lint', '--regions', 'eu-central-1', '--', file))).toBe('');
   });
 
-  it('lets nobody do what nobody should, says checkov, but for what checkov.yml explains', async () => {
+  it('the packaged template passes checkov, except for the checks in checkov.yml', async () => {
     const { python } = await pythonTools('requirements-checkov.txt');
     const config = join(import.meta.dirname, 'checkov.yml');
-    expect(await judgement(python, ['-m', 'checkov.main', '--config-file', config, '--file', file])).toBe('');
+    expect(await findings(python, ['-m', 'checkov.main', '--config-file', config, '--file', file])).toBe('');
   });
 });

@@ -1,4 +1,4 @@
-// Only what is said to whoever gives osls something wrong: one line that names it and the next step, ours or osls' own.
+// Only the errors of osls for wrong input: one line with the input and the next step, from our plug-in or from osls.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
 import { type EmulatedAccount, startEmulatedAccount } from './emulated-account.ts';
@@ -16,58 +16,58 @@ afterAll(async () => {
   await service?.remove();
 });
 
-/** What osls says under its last heading, but for a line about its own configuration. */
-function errorLines(said: string): readonly string[] {
-  const [, error = ''] = said.split(/^Error:\n/m);
+/** The lines of osls under its last heading, except the one about its own configuration. */
+function errorLines(output: string): readonly string[] {
+  const [, error = ''] = output.split(/^Error:\n/m);
   return error
     .trim()
     .split('\n')
     .filter((one) => !one.startsWith('Cannot resolve serverless.yml'));
 }
 
-describe('what osls is told wrongly', () => {
+describe('errors of osls', () => {
   const stackless = `Stack with id outrigger-nowhere does not exist`;
   it.each([
-    ['a stage that is not there', ['remove', '--stage', 'nowhere'], stackless],
-    ['a stage that is not there', ['info', '--stage', 'nowhere'], stackless],
+    ['a missing stage', ['remove', '--stage', 'nowhere'], stackless],
+    ['a missing stage', ['info', '--stage', 'nowhere'], stackless],
     [
-      'a stage that cannot be',
+      'an invalid stage',
       ['package', '--stage', 'a.b'],
       'Invalid stage name. Stage names may contain only ASCII letters, numbers, and hyphens.',
     ],
     [
       'a stage that is too long',
       ['package', '--stage', 'x'.repeat(40)],
-      /--stage: outrigger-x+\S+ is longer than the 64 characters of AWS::\S+; give a shorter one/,
+      /--stage: outrigger-x+\S+ is longer than the 64 characters of AWS::\S+; use a shorter one/,
     ],
     [
-      'a setting that is missing',
+      'a missing setting',
       ['deploy', '--stage', stage, '--param', 'PLANT_URL=https://x'],
       'PANTRY_URL is needed: --param PANTRY_URL=...',
     ],
     [
-      'an option that is misspelt',
+      'a misspelt option',
       ['deploy', '--stage', stage, '--param', 'KMS_KEY=x'],
-      '--param KMS_KEY: nothing reads it; there are LOG_RETENTION_DAYS, ',
+      '--param KMS_KEY: unknown parameter; use one of LOG_RETENTION_DAYS, ',
     ],
     [
-      'an option that cannot be',
+      'an invalid option',
       ['deploy', '--stage', stage, '--param', 'LOG_RETENTION_DAYS=31'],
-      'LOG_RETENTION_DAYS: "31" will not do; give one of 1, 3, ',
+      'LOG_RETENTION_DAYS: "31" is not valid; give one of 1, 3, ',
     ],
-  ])('%s (%j) is one line', async (_what, args, line) => {
-    const { status, said } = await service.osls([...args, '--region', aws.region], aws.environment);
+  ])('osls reports %s (%j) in one line', async (_what, args, line) => {
+    const { status, output } = await service.osls([...args, '--region', aws.region], aws.environment);
     expect(status).toBe(1);
-    expect(errorLines(said)).toEqual([expect.stringMatching(line)]);
+    expect(errorLines(output)).toEqual([expect.stringMatching(line)]);
   });
 
-  it('without credentials it says which are missing, and where to get some', async () => {
+  it('osls without credentials reports which are missing, and where to get them', async () => {
     const { AWS_ENDPOINT_URL = '' } = aws.environment;
     const params = Object.entries(settings).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
     const args = ['deploy', '--stage', stage, ...params];
-    const { status, said } = await service.osls(args, { AWS_ENDPOINT_URL, AWS_EC2_METADATA_DISABLED: 'true' });
+    const { status, output } = await service.osls(args, { AWS_ENDPOINT_URL, AWS_EC2_METADATA_DISABLED: 'true' });
     expect(status).toBe(1);
-    expect(errorLines(said)).toEqual([
+    expect(errorLines(output)).toEqual([
       expect.stringMatching(/^AWS provider credentials not found\. .*guides\/credentials/),
     ]);
   });

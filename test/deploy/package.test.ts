@@ -1,5 +1,6 @@
-// The package as somebody gets it who has never seen this repository: packed, installed in an empty folder elsewhere, and a service made
-// there with the commands and entries of the package alone: checked, tested, bundled, packaged for AWS, and run until it is Ready.
+// The package for a user without this repository: packed, installed in an empty folder, and a service created there
+// with only the package's commands and entry points: checked, tested, bundled, packaged for AWS, and run until it is
+// Ready.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,11 +14,11 @@ const timeout = 240_000;
 let folder: string;
 let project: string;
 
-/** Runs a program as a person at a shell does: npm's own variables, which a test's process has from its npm, are left out. */
+/** Runs a program as in a user's shell: npm's own variables in a test's process are removed. */
 async function run(cwd: string, program: string, ...argv: readonly string[]): Promise<string> {
-  const outside = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|VITEST|NODE_)/i.test(name));
-  const PATH = (process.env.PATH ?? '').split(path.delimiter).filter((place) => !place.includes('node_modules'));
-  const env = { ...Object.fromEntries(outside), PATH: PATH.join(path.delimiter), CI: 'true' };
+  const variables = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|VITEST|NODE_)/i.test(name));
+  const PATH = (process.env.PATH ?? '').split(path.delimiter).filter((entry) => !entry.includes('node_modules'));
+  const env = { ...Object.fromEntries(variables), PATH: PATH.join(path.delimiter), CI: 'true' };
   const { stdout } = await promisify(execFile)(program, [...argv], { cwd, env, maxBuffer: 64 * 1024 * 1024 });
   return stdout;
 }
@@ -31,12 +32,12 @@ const edit = async (file: string, from: string, to: string) => {
   expect(text).toContain(from);
   await write(file, text.replace(from, to));
 };
-/** A source of this repository, as an author writes it who has the package. */
-const ofTheReadme = async (file: string) =>
+/** A source file of this repository, with the imports of a package's user. */
+const readmeSource = async (file: string) =>
   (await readFile(path.join(source, file), 'utf8'))
     .replace("'../outrigger.ts'", "'outrigger'")
-    .replace("'../../src/testing.ts'", "'outrigger/testing'")
-    .replace('src/examples/', 'src/controllers/');
+    .replace(/'(\.\.|\.\.\/\.\.\/src)\/kubernetes\.ts'/, "'outrigger/kubernetes'")
+    .replace("'../../src/testing.ts'", "'outrigger/testing'");
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-packed-'));
@@ -51,8 +52,8 @@ beforeAll(async () => {
 }, 2 * timeout);
 afterAll(() => rm(folder, { recursive: true, force: true }), timeout);
 
-describe('the package', () => {
-  it('holds nothing of this service: no controller, no sample, nothing generated, no test, no source but what osls runs', async () => {
+describe('the npm package', () => {
+  it('the package contains no controller, sample, generated file or test, and only the sources that osls runs', async () => {
     const root = path.join(project, 'node_modules/outrigger');
     const files = (await readdir(root, { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile())
@@ -64,13 +65,11 @@ describe('the package', () => {
   });
 });
 
-describe('a service of one’s own', { timeout }, () => {
-  it('has the controller of the README, written by hand, and one that outrigger new controller wrote', async () => {
+describe('a service made with the package', { timeout }, () => {
+  it('a service has the controller of the README, and one from outrigger new controller', async () => {
     await npm('exec', '--', 'outrigger', 'new', 'controller', 'Kettle');
-    await write('src/controllers/cafe.ts', await ofTheReadme('src/examples/cafe.ts'));
-    await write('test/controllers/cafe.test.ts', await ofTheReadme('test/examples/cafe.test.ts'));
-    const handler = await readFile(path.join(project, 'functions/kettle.ts'), 'utf8');
-    await write('functions/cafe.ts', handler.replaceAll('kettle', 'cafe'));
+    await write('src/controllers/cafe.ts', await readmeSource('src/controllers/cafe.ts'));
+    await write('test/controllers/cafe.test.ts', await readmeSource('test/controllers/cafe.test.ts'));
     await edit('src/controllers/registry.ts', 'kettle,', 'cafe, kettle,');
     await edit(
       'src/controllers/registry.ts',
@@ -80,14 +79,16 @@ describe('a service of one’s own', { timeout }, () => {
     const metadata = { name: 'central', namespace: 'default' };
     const central = { apiVersion: 'cafe.example.com/v1', kind: 'Cafe', metadata, spec: { seats: 25 } };
     await write('infra/kubernetes/samples/cafe.yaml', JSON.stringify(central));
-    expect(await npm('run', 'generate')).toContain('infra/kubernetes/generated/crd-cafes.cafe.example.com.yaml');
+    const generated = await npm('run', 'generate');
+    expect(generated).toContain('infra/kubernetes/generated/crd-cafes.cafe.example.com.yaml');
+    expect(generated).toContain('functions/cafe.ts');
   });
 
-  it('compiles, and what is generated is fresh', async () => {
+  it('a service compiles, and its generated files are up to date', async () => {
     await npm('run', 'check');
   });
 
-  it('is tested by calling its reconcilers', async () => {
+  it('a service is tested by calling its reconcilers', async () => {
     await npm('test', '--', '--reporter=json', '--outputFile=report.json');
     const report = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
     const { numPassedTests, numFailedTests } = report.parse(
@@ -96,7 +97,7 @@ describe('a service of one’s own', { timeout }, () => {
     expect([numPassedTests > 3, numFailedTests]).toEqual([true, 0]);
   });
 
-  it('is bundled, and packaged for AWS with the queue, the function and the role of each controller', async () => {
+  it('a service is bundled, and packaged for AWS with the queue, function and role of each controller', async () => {
     await npm('run', 'build');
     await npm('exec', '--', 'osls', 'package', '--stage', 'dev');
     const text = await readFile(path.join(project, '.serverless/cloudformation-template-update-stack.json'), 'utf8');
@@ -123,7 +124,7 @@ describe('a service of one’s own', { timeout }, () => {
     ]);
   });
 
-  it('runs on one machine until its samples are Ready', async () => {
+  it('a service runs on one machine until its samples are Ready', async () => {
     const said = await npm('run', 'demo', '--', '--until-ready', '--timeout-seconds', '120');
     const table = said.slice(said.lastIndexOf('KIND '));
     expect(table).toMatch(/^Cafe +default\/central +True /m);

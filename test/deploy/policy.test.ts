@@ -1,4 +1,4 @@
-// Only the evaluator of policies: what IAM would answer to a call.
+// Only the evaluator of policies: the decision of IAM for a call.
 import { describe, expect, it } from 'vitest';
 import { isAllowed, statementsOf } from './policy.ts';
 
@@ -6,7 +6,7 @@ const send = { action: 'sqs:SendMessage', resource: 'arn:aws:sqs:eu-central-1:1:
 const allowing = (Action: string | string[], Resource: string | string[], Effect = 'Allow') =>
   statementsOf({ Statement: [{ Effect, Action, Resource }] });
 
-describe('a policy', () => {
+describe('evaluation of a policy', () => {
   it.each([
     ['sqs:SendMessage', send.resource, true],
     [['sqs:DeleteMessage', 'SQS:sendmessage'], ['x', send.resource], true],
@@ -17,16 +17,16 @@ describe('a policy', () => {
     ['sqs:SendMessage', 'arn:aws:sqs:eu-central-1:1:q', false],
     ['sqs:SendMessage', 'arn:aws:sqs:eu-central-1:1:qxfifo', false],
     ['sqs:SendMessage', 'arn:aws:sqs:eu-central-1:1:Q.fifo', false],
-  ])('that allows %j on %j: a message is sent: %s', (action, resource, expected) => {
+  ])('a policy that allows %j on %j allows a send: %s', (action, resource, expected) => {
     expect(isAllowed(allowing(action, resource), send)).toBe(expected);
   });
 
-  it('allows nothing that it denies, and nothing that it does not speak of', () => {
+  it('a policy denies explicitly denied calls, and calls without a statement', () => {
     expect(isAllowed([...allowing('sqs:*', '*'), ...allowing('sqs:Send*', '*', 'Deny')], send)).toBe(false);
     expect(isAllowed([], send)).toBe(false);
   });
 
-  it('with a condition is not understood', () => {
+  it('statementsOf rejects a policy with a condition', () => {
     const Statement = [
       { Effect: 'Allow', Action: '*', Resource: '*', Condition: { Bool: { 'aws:SecureTransport': 'true' } } },
     ];

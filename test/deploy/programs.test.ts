@@ -1,14 +1,14 @@
-// Only what is said where something is missing that AWS's runtime and the SQS server are made of. That they run is in the files beside
-// this one.
+// Only the errors for missing programs that AWS's runtime and the SQS server need. The programs themselves are tested
+// in the other files here.
 import { expect, it } from 'vitest';
 import { fetchJars } from './elasticmq.ts';
 import { requireCompilers } from './interface-client.ts';
 
-it('without a compiler it is said what to install, and only what is missing', async () => {
+it('requireCompilers lists only the missing packages', async () => {
   await expect(requireCompilers('/nowhere')).rejects.toThrow(/apt-get install cmake make g\+\+ tar xz-utils$/);
   await expect(requireCompilers(process.env.PATH ?? '')).resolves.toBeUndefined();
 });
 
-it('without Maven it is said what to install', async () => {
+it('fetchJars reports what to install when Maven is missing', async () => {
   await expect(fetchJars('/nowhere', '/nowhere/mvn')).rejects.toThrow(/install Java 11 or newer and Maven/);
 });

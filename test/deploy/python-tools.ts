@@ -1,6 +1,6 @@
-// What the deploy tests run of Python: the programs that requirements files pin, installed once per machine into virtual environments
-// outside the tree, and single files of wheels that are too large to install for one program. `node test/deploy/python-tools.ts` does
-// the first by hand; `npm run test:deploy` does so before anything else.
+// The Python programs of the deploy tests: packages that requirements files pin, installed once per machine into
+// virtual environments outside of the tree, and single files of wheels that are too large to install for one program.
+// `npm run test:deploy` runs it first; by hand: `node test/deploy/python-tools.ts`.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,24 +9,27 @@ import { buildFromCommandLine } from '../support/go-tools.ts';
 import { pip, pythonEnvironment, pythonVersion, runPython } from '../support/python-environment.ts';
 
 /** The installed programs. */
-export interface PythonTools {
-  /** The interpreter that has them. */
+export type PythonTools = {
+  /** The interpreter of the environment. */
   readonly python: string;
-  /** What the interpreter is to be given to run one of them: `execFile(python, program('moto_server', '-p', '0'))`. */
+  /**
+   * The arguments that make the interpreter run one of the programs: `execFile(python, program('moto_server', '-p',
+   * '0'))`.
+   */
   program(name: string, ...args: readonly string[]): string[];
-}
+};
 
 /** One file of a wheel. */
-export interface WheelFile {
+export type WheelFile = {
   /** Name, version and hashes, as in a requirements file: `aws-sam-cli==1.170.0 --hash=sha256:...`. */
   readonly requirement: string;
   /** Its path in the wheel. */
   readonly file: string;
-}
+};
 
 /**
- * Returns the programs that a requirements file pins, installing them first where this machine has not done so. Progress goes to stderr.
- * Throws with what to install where there is no Python.
+ * Returns the programs that a requirements file pins, and installs them first if this machine does not have them.
+ * Progress goes to stderr. Throws with the missing program if there is no Python.
  */
 export async function pythonTools(
   file: 'requirements.txt' | 'requirements-checkov.txt' = 'requirements.txt',
@@ -36,14 +39,14 @@ export async function pythonTools(
     {
       requirements: join(import.meta.dirname, file),
       name: 'python-tools',
-      announcement: `what ${file} of the deploy tests names (once; about two minutes)`,
+      announcement: `the packages of ${file} for the deploy tests (once; about two minutes)`,
     },
     command,
   );
   return { python, program: (name, ...args) => ['-c', runProgram, name, ...args] };
 }
 
-/** Returns the path of a wheel's file, executable, fetching the wheel first where this machine has not done so. */
+/** Returns the path of a wheel's file, executable, and downloads the wheel first if this machine does not have it. */
 export async function wheelFile({ requirement, file }: WheelFile, command = 'python3'): Promise<string> {
   const inputs = [requirement, file, process.platform, process.arch];
   const folder = await cachedFolder({ name: 'wheel', inputs }, async (unfinished) => {
@@ -63,7 +66,7 @@ export async function wheelFile({ requirement, file }: WheelFile, command = 'pyt
   return join(folder, 'file');
 }
 
-// The scripts in bin/ begin with the path at which they were installed, which was another.
+// The scripts in bin/ do not run: their first line contains the path of the installation, which was another.
 const runProgram = `import importlib.metadata, sys
 [program] = importlib.metadata.entry_points(group='console_scripts', name=sys.argv[1])
 sys.argv = sys.argv[1:]

@@ -1,37 +1,37 @@
-// The bundles in AWS's own runtime, on Node 24, with the environment that the packaged template gives them: records of a real SQS server
-// come in, statuses come out. Queues, API server and worlds are the embedded ones. Excluded: what a reconcile does (test/statements), a
-// real cluster and its access (end-to-end.test.ts).
+// The bundles in AWS's own runtime, on Node 24, with the environment of the packaged template: records of a real SQS
+// server in, statuses out. Queues, API server and simulators are the embedded ones. Excluded: the reconciles themselves
+// (test/statements), a real cluster and its authentication (end-to-end.test.ts).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { build } from '../../src/cli/build.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { fieldManagerOf, resyncQueue, timersQueue } from '../../src/core/names.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import type { KubeObject } from '../../src/kube/client/object.ts';
-import { listPages } from '../../src/kube/client/read.ts';
+import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { alignColumns } from '../../src/dev/columns.ts';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { makeArtifacts } from '../../src/local/artifacts.ts';
-import { localAccountId, localRegion } from '../../src/local/lambda/account.ts';
+import { localAccountId, localRegion } from '../../src/dev/lambda/account.ts';
 import { createQueues, type LocalQueue } from '../../src/dev/lambda/queues.ts';
 import type { Stack } from '../../src/dev/lambda/stack.ts';
 import { readLocalStack } from '../../src/dev/local-stack.ts';
 import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
+import { listPages } from '../../src/kube/client/read.ts';
+import { startSimulators } from '../../src/simulators/registry.ts';
 import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
-import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
 import { install } from '../statements/harness.ts';
 import { type EmulatedLambda, startEmulatedLambda } from './emulated-lambda.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const here = { region: localRegion, accountId: localAccountId };
 const startMilliseconds = 300_000;
-const settleMilliseconds = 90_000;
+const quiesceMilliseconds = 90_000;
 
-const parts = new AsyncDisposableStack();
+const cleanup = new AsyncDisposableStack();
 let lambda: EmulatedLambda;
 let bare: EmulatedLambda;
 let admin: KubeClient;
@@ -40,37 +40,37 @@ let client: SQSClient;
 
 beforeAll(async () => {
   const signal = AbortSignal.timeout(startMilliseconds);
-  const template = await makeArtifacts(build, root, signal);
+  const template = await buildArtifacts(build, root, signal);
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-runtime-'));
-  parts.defer(() => rm(folder, { recursive: true }));
-  const worlds = await startWorlds(parts);
-  const server = await startApiServer({ execute: worlds.bitcoin.execute });
-  parts.defer(() => server.close());
+  cleanup.defer(() => rm(folder, { recursive: true }));
+  const simulators = await startSimulators(cleanup);
+  const server = await startApiServer({ execute: simulators.bitcoin.execute });
+  cleanup.defer(() => server.close());
   admin = createClient({ server: new URL(server.url) });
-  parts.defer(() => admin.close());
+  cleanup.defer(() => admin.close());
   const workloads = await startWorkloads(admin);
-  parts.defer(() => workloads.close());
+  cleanup.defer(() => workloads.close());
   await install({ server: new URL(server.url) });
   await applyManifests(admin, await readManifests(path.join(root, 'infra/kubernetes/samples')), { signal });
 
   const sqs = await startSqs();
-  parts.defer(() => sqs.close());
+  cleanup.defer(() => sqs.close());
   client = createLocalSqsClient(sqs.endpoint);
-  parts.defer(() => client.destroy());
+  cleanup.defer(() => client.destroy());
   const clustersTableFile = path.join(folder, 'clusters.json');
-  const entry = { server: server.url, access: { type: 'token', token: 'anybody' } };
+  const entry = { server: server.url, access: { type: 'token', token: 'any' } };
   await writeFile(clustersTableFile, JSON.stringify({ test: entry }), { mode: 0o600 });
   const places = { clustersTableFile, watcherKubeconfigFile: '' };
-  const stack = readLocalStack(template, places, worlds, { tick: 5, period: 5, grace: 20 });
+  const stack = readLocalStack(template, places, simulators, { tick: 5, period: 5, grace: 20 });
   queues = await createQueues(client, stack.queues, { endpoint: sqs.endpoint, signal });
   const role = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_SESSION_TOKEN: 'local' };
   const environment = () => ({ AWS_REGION: localRegion, AWS_ENDPOINT_URL: sqs.endpoint, ...role });
-  lambda = parts.use(await startEmulatedLambda({ stack, queues, client, environment, taskRoot: root }, here));
+  lambda = cleanup.use(await startEmulatedLambda({ stack, queues, client, environment, taskRoot: root }, here));
   await writeFile(path.join(folder, 'index.mjs'), 'export const handler = async () => ({ batchItemFailures: [] });\n');
   const needs = { stack: bareStack(), queues: [], client, environment, taskRoot: folder };
-  bare = parts.use(await startEmulatedLambda(needs, here));
+  bare = cleanup.use(await startEmulatedLambda(needs, here));
 }, startMilliseconds);
-afterAll(async () => await parts.disposeAsync());
+afterAll(async () => await cleanup.disposeAsync());
 
 /** A function that does nothing. */
 function bareStack(): Stack {
@@ -79,16 +79,16 @@ function bareStack(): Stack {
   return { queues: [], functions: [definition], mappings: [], schedules: [] };
 }
 
-async function objectsOf({ declares }: (typeof registry)[number]): Promise<readonly KubeObject[]> {
+async function objectsOf({ declaration }: (typeof registry)[number]): Promise<readonly KubeObject[]> {
   const objects: KubeObject[] = [];
-  for await (const { items } of listPages(admin, declares.resource)) objects.push(...items);
+  for await (const { items } of listPages(admin, declaration.resource)) objects.push(...items);
   return objects;
 }
 
-describe('the bundles in AWS’ runtime', () => {
-  it('are loaded and answer; how long that takes is printed beside a handler that does nothing', async () => {
+describe('bundles in AWS’ runtime', () => {
+  it('the bundles are loaded and respond; their initialization times are printed next to that of an empty handler', async () => {
     const rows: string[][] = [];
-    // One after the other: the figures are to be a function's own.
+    // One after the other, so that the times do not affect each other.
     for (const one of [...bare.functions, ...lambda.functions]) {
       expect(await one.invoke({ Records: [] })).toEqual({ batchItemFailures: [] });
       rows.push([one.name.replace(/^outrigger-(dev-)?/, ''), (await one.initMilliseconds()).toFixed(0)]);
@@ -97,8 +97,8 @@ describe('the bundles in AWS’ runtime', () => {
     expect(lambda.functions.length).toBe(registry.length + [timersQueue, resyncQueue].length);
   });
 
-  it('reconcile every sample because of nothing but the schedule: each function gets records of a queue, and takes them all', async () => {
-    lambda.feed({ tickSeconds: 5 });
+  it('the bundles reconcile every sample after the schedule only: each function receives records of a queue, and processes all of them', async () => {
+    lambda.feed({ scheduleSeconds: 5 });
     const reconciled = async (controller: (typeof registry)[number]) => {
       const objects = await objectsOf(controller);
       const by = ({ metadata }: KubeObject) =>
@@ -111,7 +111,7 @@ describe('the bundles in AWS’ runtime', () => {
       const done = await Promise.all(registry.map(reconciled));
       return registry.filter((_, index) => !done[index]).map(({ name }) => name);
     };
-    await expect.poll(notYet, { timeout: settleMilliseconds, interval: 500 }).toEqual([]);
+    await expect.poll(notYet, { timeout: quiesceMilliseconds, interval: 500 }).toEqual([]);
     for (const { name } of lambda.functions) {
       expect(lambda.answers(name).length).toBeGreaterThan(0);
       expect(new Set(lambda.answers(name).map((answer) => JSON.stringify(answer)))).toEqual(

@@ -1,4 +1,5 @@
-// Only what an emulated AWS does not hold, or gives back wrongly, of a deployment: looked at in the packaged template.
+// Only the resources of a deployment that the emulated AWS does not store, or returns wrongly, read from the packaged
+// template.
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
@@ -14,10 +15,10 @@ beforeAll(async () => {
   template = templateShape.parse(JSON.parse(await packageTemplate('proof')));
 });
 
-describe('what the emulator leaves out of a deployment', () => {
+describe('resources that the emulator does not support', () => {
   const ofType = (type: string) => Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
 
-  it('is a policy for each queue that refuses plain HTTP', () => {
+  it('each queue has a policy that denies plain HTTP', () => {
     const queues = ofType('AWS::SQS::Queue').map(([id]) => id);
     const refusals = ofType('AWS::SQS::QueuePolicy').map(([, { Properties }]) => Properties);
     expect(refusals).toHaveLength(queues.length);
@@ -40,30 +41,30 @@ describe('what the emulator leaves out of a deployment', () => {
     }
   });
 
-  it('is one schedule, which calls the resync to the minute', () => {
+  it('one schedule invokes the resync on the minute', () => {
     expect(ofType('AWS::Scheduler::Schedule').map(([, { Properties }]) => Properties)).toEqual([
       {
         ScheduleExpression: 'rate(10 minutes)',
         State: 'ENABLED',
         FlexibleTimeWindow: { Mode: 'OFF' },
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: of Fn::Sub
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: syntax of Fn::Sub
         Target: { Arn: { 'Fn::GetAtt': ['ResyncLambdaFunction', 'Arn'] }, RoleArn: { 'Fn::Sub': '${ResyncRole.Arn}' } },
       },
     ]);
   });
 
-  it('is a bucket that refuses plain HTTP, for osls’ uploads', () => {
+  it('the bucket of osls’ uploads denies plain HTTP', () => {
     expect(JSON.stringify(ofType('AWS::S3::BucketPolicy'))).toContain('{"Bool":{"aws:SecureTransport":false}}');
   });
 
-  it('and what it gives back wrong, is arm64, no tracing, and loops that are wanted', () => {
+  it('functions are arm64, without tracing, and with recursive loops allowed', () => {
     for (const [id, { Properties }] of ofType('AWS::Lambda::Function')) {
       expect(Properties, id).toMatchObject({ Architectures: ['arm64'], RecursiveLoop: 'Allow' });
       expect(Properties, id).not.toHaveProperty('TracingConfig');
     }
   });
 
-  it('and what it has no look at, is logs that are kept for a month', () => {
+  it('logs are kept for a month', () => {
     expect(ofType('AWS::Logs::LogGroup').map(([, { Properties }]) => Properties)).toEqual(
       [...registry.map(({ name }) => name), 'timers', 'resync'].map((name) => ({
         LogGroupName: `/aws/lambda/${prefix}${name}`,

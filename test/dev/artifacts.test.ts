@@ -1,11 +1,11 @@
-// Only what keeps artifacts current: the lock across processes, the hash of what goes in, and the state file's writes. The
-// build and the packaging themselves run in the journeys.
+// Only the lock across processes, the hash of an artifact's inputs, and the writes of the state file. The journeys run
+// the build and the packaging.
 import { access, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { withLock } from '../../src/dev/artifacts.ts';
 import { hashFiles } from '../../src/dev/hash-files.ts';
-import { withLock } from '../../src/local/lock.ts';
 import { createStateFile, type DevState } from '../../src/dev/state-file.ts';
 
 const signal = new AbortController().signal;
@@ -16,7 +16,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(made, { recursive: true }));
 });
 
-it('work under the same name never overlaps', async () => {
+it('withLock never runs two pieces of work under the same name at once', async () => {
   const name = path.join(folder, 'deep/name');
   let running = 0;
   let most = 0;
@@ -36,7 +36,7 @@ it('work under the same name never overlaps', async () => {
   await expect(access(`${name}.lock`)).rejects.toThrow('ENOENT');
 });
 
-it('a lock that its process has not touched for ten seconds does not hold, whoever has its process id now', async () => {
+it('withLock ignores a lock that was not touched for ten seconds', async () => {
   const name = path.join(folder, 'name');
   await mkdir(`${name}.lock`);
   const ago = Date.now() / 1000 - 11;
@@ -44,7 +44,7 @@ it('a lock that its process has not touched for ten seconds does not hold, whoev
   expect(await withLock(name, async () => 'done', signal)).toBe('done');
 });
 
-it('a lock that holds is waited for until the signal, and is left as it was', async () => {
+it('withLock waits for a held lock until the signal aborts, and does not remove it', async () => {
   const name = path.join(folder, 'name');
   await mkdir(`${name}.lock`);
   const waiting = withLock(name, async () => 'done', AbortSignal.timeout(300));
@@ -52,12 +52,12 @@ it('a lock that holds is waited for until the signal, and is left as it was', as
   await access(`${name}.lock`);
 });
 
-it('where no lock can be made it says so, and does not wait', async () => {
+it('withLock rejects at once if the lock cannot be created', async () => {
   const tooLong = path.join(folder, 'x'.repeat(255));
   await expect(withLock(tooLong, async () => 'done', signal)).rejects.toThrow('ENAMETOOLONG');
 });
 
-it('a hash changes with a content, a name and an absence, and with nothing else', async () => {
+it('hashFiles changes with a content, a name and a missing file only', async () => {
   const hash = () => hashFiles(folder, ['a', 'sub']);
   const none = await hash();
   await writeFile(path.join(folder, 'a'), '1');
@@ -69,7 +69,7 @@ it('a hash changes with a content, a name and an absence, and with nothing else'
   expect(await hash()).not.toBe(one);
 });
 
-it('the last state is the one in the file', async () => {
+it('createStateFile writes the last state last', async () => {
   const file = path.join(folder, 'state.json');
   const state = createStateFile(file);
   const of = (pid: number): DevState => ({
@@ -78,7 +78,7 @@ it('the last state is the one in the file', async () => {
     queues: {},
     watchers: [{ pid }],
     functions: [],
-    worlds: {},
+    simulators: {},
   });
   for (let pid = 1; pid <= 20; pid += 1) state.write(of(pid));
   await state.settled();

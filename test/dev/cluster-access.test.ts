@@ -1,13 +1,13 @@
-// Only how the local system gets into a cluster of the developer's own: the files it writes for its parts, and the one line
-// that a person gets when it cannot get in. What the kubeconfig itself may hold is tested with src/clusters.
+// Only the access of the local system to a developer's cluster: the files that it writes for its parts, and its errors.
+// The content of kubeconfigs is tested with src/clusters.
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { connectionOf } from '../../src/clusters/connection-of.ts';
+import { connectionOf } from '../../src/clusters/connection.ts';
 import { loadKubeconfig } from '../../src/clusters/kubeconfig/load-kubeconfig.ts';
-import { createClient } from '../../src/kube/client/client.ts';
 import { openCluster } from '../../src/dev/cluster-access.ts';
+import { createClient } from '../../src/kube/client/client.ts';
 import { pem, sendJson, startWireServer } from '../kube/wire-server.ts';
 
 const signal = new AbortController().signal;
@@ -34,7 +34,7 @@ function kubeconfig(server: URL, { cluster = {}, user = {}, current = 'here' } =
 }
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-it('its parts get the server, the authority and the token, and no plug-in to run', async () => {
+it('openCluster writes files with the server, the CA and the token, and without the plug-in', async () => {
   const server = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
   const exec = {
     apiVersion: 'client.authentication.k8s.io/v1',
@@ -72,18 +72,18 @@ it.each([
     /mine: current-context is not set; run kubectl config use-context/,
   ],
   [
-    'a server that nobody answers at',
+    'a server that is down',
     kubeconfig(new URL('http://127.0.0.1:1')),
-    /mine: cluster "c": server http:\/\/127\.0\.0\.1:1 does not answer \(ECONNREFUSED\); check/,
+    /mine: cluster "c": server http:\/\/127\.0\.0\.1:1 does not respond \(ECONNREFUSED\); check/,
   ],
-])('%s is one line with the file, the field and what to do', async (_, given, expected) => {
+])('openCluster with %s throws one line with the file, the field and the fix', async (_, given, expected) => {
   const { folder, file } = await folderFor(given);
   const opening = openCluster(folder, { file, signal });
   await expect(opening).rejects.toThrow(expected);
   await expect(opening).rejects.not.toThrow(/\n/);
 });
 
-it('a token that is not accepted any more is named by its user', async () => {
+it('openCluster with a rejected token names the user of the kubeconfig', async () => {
   const server = await startWireServer((_, response) =>
     sendJson(response, 401, { kind: 'Status', reason: 'Unauthorized' }),
   );
@@ -93,16 +93,16 @@ it('a token that is not accepted any more is named by its user', async () => {
   await expect(opening).rejects.not.toThrow(/old/);
 });
 
-it('an authority that did not sign the certificate is named by its cluster', async () => {
+it('openCluster with a CA that did not sign the certificate names the cluster of the kubeconfig', async () => {
   const server = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
   const cluster = { 'certificate-authority-data': base64(pem('other.pem')) };
   const { folder, file } = await folderFor(kubeconfig(server.url, { cluster }));
   await expect(openCluster(folder, { file, signal })).rejects.toThrow(
-    /mine: cluster "c": certificate-authority does not fit the certificate of https/,
+    /mine: cluster "c": certificate-authority did not sign the certificate of https/,
   );
 });
 
-it('a certificate that is not to be verified is not, by this process alone: its parts get an address of its own', async () => {
+it('openCluster with insecure-skip-tls-verify gives its parts the address of a proxy with a secret path', async () => {
   const server = await startWireServer(
     ({ headers, path: asked }, response) => sendJson(response, 200, { asked, token: headers.authorization }),
     { tls: true },

@@ -1,9 +1,11 @@
-// Only the problems of a person who starts the system: each is one line that names the option and says what to do.
+// Only the errors at the start of the local system: each is one line with the option and the fix.
+
 import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { DevProblem, explainListening, explainQueueEndpoint } from '../../src/dev/explain-error.ts';
+import { UserError } from '../../src/core/errors.ts';
+import { explainListening, explainQueueEndpoint } from '../../src/dev/explain-error.ts';
 import { startSqs } from '../../src/dev/sqs-server.ts';
-import { breakWorlds, startWorlds } from '../../src/local/worlds/sample-worlds.ts';
+import { injectFaults, startSimulators } from '../../src/simulators/registry.ts';
 
 const signal = new AbortController().signal;
 
@@ -15,26 +17,29 @@ async function listen(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-it('a port in use names its option', async () => {
+it('explainListening names the option of a port that is in use', async () => {
   const port = await listen();
   const starting = explainListening('--queue-port', port, () => startSqs({ port }));
   await expect(starting).rejects.toThrow(`--queue-port ${port}: the port is in use; stop what listens there`);
-  await expect(starting).rejects.toBeInstanceOf(DevProblem);
+  await expect(starting).rejects.toBeInstanceOf(UserError);
 });
 
 it.each([
-  ['http://127.0.0.1:1', /--queue-endpoint http:\/\/127\.0\.0\.1:1: does not answer \(.+\); start an SQS server there/],
+  [
+    'http://127.0.0.1:1',
+    /--queue-endpoint http:\/\/127\.0\.0\.1:1: does not respond \(.+\); start an SQS server there/,
+  ],
   ['9324', /--queue-endpoint 9324: not an http address/],
-])('a queue endpoint %s that cannot be used says so', async (endpoint, expected) => {
+])('explainQueueEndpoint rejects %s, with the fix', async (endpoint, expected) => {
   await expect(explainQueueEndpoint(endpoint, signal)).rejects.toThrow(expected);
 });
 
-it('a queue endpoint that takes the connection and says nothing is given up', async () => {
+it('explainQueueEndpoint rejects a server that accepts the connection and does not respond', async () => {
   const port = await listen();
-  await expect(explainQueueEndpoint(`http://127.0.0.1:${port}`, signal)).rejects.toThrow(/no answer within 3 s/);
+  await expect(explainQueueEndpoint(`http://127.0.0.1:${port}`, signal)).rejects.toThrow(/no response within 3 s/);
 });
 
-it('an SQS server that answers is fine', async () => {
+it('explainQueueEndpoint accepts an SQS server that responds', async () => {
   const sqs = await startSqs();
   onTestFinished(() => sqs.close());
   await explainQueueEndpoint(sqs.endpoint, signal);
@@ -46,10 +51,10 @@ it.each([
   'cellar=down',
   'pantry=salt:gone',
   'plant=',
-])('an unknown world fault %s lists the known ones', async (fault) => {
+])('injectFaults lists the known faults for the unknown one %s', async (fault) => {
   const parts = new AsyncDisposableStack();
   onTestFinished(() => parts.disposeAsync());
-  const worlds = await startWorlds(parts);
-  expect(() => breakWorlds(worlds, [fault])).toThrow(/not known; there are plant=down, .*pantry=down/);
-  breakWorlds(worlds, ['pantry=down', 'pantry=saffron:error', 'plant=sensor-hang']);
+  const simulators = await startSimulators(parts);
+  expect(() => injectFaults(simulators, [fault])).toThrow(/unknown fault; known faults are plant=down, .*pantry=down/);
+  injectFaults(simulators, ['pantry=down', 'pantry=saffron:error', 'plant=sensor-hang']);
 });

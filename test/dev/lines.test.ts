@@ -1,9 +1,8 @@
-// Only what a person reads: changes, runs and statuses as lines, and the two ways they are written.
+// Only the lines for changes, runs and statuses, and their two output formats.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineController } from '../../src/core/controller.ts';
-import { defineResource } from '../../src/core/resource.ts';
-import { linesOfChange, linesOfLog } from '../../src/local/lines.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
+import { formatLog, formatObjectChange } from '../../src/dev/lines.ts';
 import { createPrinter } from '../../src/dev/printer.ts';
 
 const resource = { group: 'g', version: 'v1', plural: 'watertanks', namespaced: true };
@@ -25,12 +24,12 @@ const status = {
   conditions: [{ type: 'Ready', status: 'False', reason: 'BelowTarget' }],
 };
 const ok = { status: 'True', reason: 'Ok' } as const;
-const texts = (change: Parameters<typeof linesOfChange>[0]) =>
-  linesOfChange(change).map(({ who, text }) => `${who}: ${text}`);
+const texts = (change: Parameters<typeof formatObjectChange>[0]) =>
+  formatObjectChange(change).map(({ source, text }) => `${source}: ${text}`);
 
-describe('a change', () => {
+describe('formatObjectChange', () => {
   it.each([
-    ['a new object', { after: tank(1, 40) }, ['changed: is new: targetLevel 40, ingredients [rice]']],
+    ['a created object', { after: tank(1, 40) }, ['changed: is new: targetLevel 40, ingredients [rice]']],
     ['a new spec', { before: tank(1, 40), after: tank(2, 20) }, ['changed: targetLevel 40 -> 20']],
     [
       'a new status',
@@ -42,93 +41,92 @@ describe('a change', () => {
       { before: tank(1, 40, status), after: tank(2, 20, status) },
       ['changed: targetLevel 40 -> 20'],
     ],
-    ['a label alone', { before: tank(1, 40, status), after: tank(1, 40, status) }, []],
+    ['a changed label', { before: tank(1, 40, status), after: tank(1, 40, status) }, []],
     [
-      'a deletion asked for',
+      'a requested deletion',
       { before: tank(1, 40), after: tank(2, 40, undefined, 'now') },
-      ['changed: is to be deleted'],
+      ['changed: is being deleted'],
     ],
-    ['a deletion', { before: tank(1, 40) }, ['changed: is gone']],
-  ])('%s', (_, change, expected) => {
+    ['a deletion', { before: tank(1, 40) }, ['changed: was deleted']],
+  ])('formatObjectChange formats %s', (_, change, expected) => {
     expect(texts({ resource, ...change })).toEqual(expected);
   });
 });
 
-it('the status of a kind with a second controller tells of its conditions beside Ready', () => {
-  const kind = defineResource({
+it('formatObjectChange shows the conditions of status slices after Ready', () => {
+  const kind = defineKind({
     ...{ group: resource.group, version: 'v1', kind: 'WaterTank', spec: z.object({}), conditions: [] },
     status: z.object({}),
   });
-  const second = defineController(kind, { status: [], conditions: ['Lit', 'Heard'] })({
-    name: 'second',
-    reconcile: async () => ({ status: {}, conditions: { Lit: ok, Heard: ok } }),
+  const second = kind.statusSlice({ status: [], conditions: ['Lit', 'Heated'] }).controller('second', {
+    reconcile: async () => ({ status: {}, conditions: { Lit: ok, Heated: ok } }),
   });
   const conditions = [
     { type: 'Ready', status: 'True', reason: 'Ready' },
     { type: 'Lit', status: 'False', reason: 'Dark', message: 'no lamp' },
-    { type: 'Heard', status: 'True', reason: 'Ok' },
+    { type: 'Heated', status: 'True', reason: 'Ok' },
   ];
   const after = tank(1, 40, { observedGeneration: 1, conditions });
-  const told = linesOfChange({ resource, before: tank(1, 40), after }, [second]).map(({ text }) => text);
-  expect(told).toEqual(['Ready, not Lit (Dark: no lamp), Heard']);
+  const lines = formatObjectChange({ resource, before: tank(1, 40), after }, [second]).map(({ text }) => text);
+  expect(lines).toEqual(['Ready, not Lit (Dark: no lamp), Heated']);
 });
 
-describe('a log line', () => {
-  const about = { who: 'water-tank', kind: 'watertank', nowSeconds: 100 };
-  const of = (entry: object) => linesOfLog(JSON.stringify(entry), about);
-  it('of a reconcile says why it ran, what it did and when it runs again', () => {
+describe('formatLog', () => {
+  const about = { source: 'water-tank', kind: 'watertank', nowSeconds: 100 };
+  const of = (entry: object) => formatLog(JSON.stringify(entry), about);
+  it('formatLog shows the cause, the writes and the next run of a reconcile', () => {
     const entry = {
       level: 'INFO',
       message: 'reconciled',
       name: 'north',
       namespace: 'shop',
-      lane: 'requeue',
+      cause: 'requeue',
       outcome: 'done',
       writes: 1,
-      nextLane: 'requeue',
+      nextCause: 'requeue',
       dueAt: 102,
     };
     expect(of(entry)[0]).toMatchObject({
-      who: 'water-tank',
+      source: 'water-tank',
       object: 'watertank/shop/north',
-      text: 'ran because its time had come: 1 write, again in 2 s',
+      text: 'ran because its requeue was due: 1 write, next in 2 s',
     });
   });
-  it('of a failure carries the error', () => {
+  it('formatLog shows the error of a failed reconcile', () => {
     const entry = {
       level: 'WARN',
       message: 'reconciled',
       name: 'a',
-      lane: 'watch',
+      cause: 'change',
       outcome: 'failed',
       error: 'no reading',
     };
     expect(of(entry)[0]?.text).toBe('ran because it changed: failed: no reading');
   });
-  it('is shown when it warns, and not when it chats or counts', () => {
+  it('formatLog shows warnings and errors, and no other entries or metrics', () => {
     expect(of({ level: 'INFO', message: 'hello' })).toEqual([]);
     expect(of({ _aws: {}, ReconcilesDone: 1 })).toEqual([]);
     expect(of({ level: 'ERROR', message: 'broke', error: 'why' })[0]?.text).toBe('broke: why');
   });
-  it('that is not ours is passed on as it is', () => {
-    expect(linesOfLog('Debugger listening', about)).toEqual([{ who: 'water-tank', text: 'Debugger listening' }]);
+  it('formatLog passes on a line that is no log entry', () => {
+    expect(formatLog('Debugger listening', about)).toEqual([{ source: 'water-tank', text: 'Debugger listening' }]);
   });
 });
 
-describe('printing', () => {
+describe('createPrinter', () => {
   const print = (readable: boolean) => {
     const written: string[] = [];
     createPrinter((text) => void written.push(text), { readable, now: () => new Date(2026, 0, 1, 12, 0, 1) })({
-      who: 'changed',
+      source: 'changed',
       object: 'watertank/north',
       text: 'is new',
     });
     return written.join('');
   };
-  it('is aligned on a terminal', () => {
+  it('createPrinter aligns columns on a terminal', () => {
     expect(print(true)).toBe('12:00:01  changed     watertank/north               is new\n');
   });
-  it('is JSON otherwise', () => {
-    expect(JSON.parse(print(false))).toMatchObject({ who: 'changed', object: 'watertank/north', text: 'is new' });
+  it('createPrinter prints JSON if the output is no terminal', () => {
+    expect(JSON.parse(print(false))).toMatchObject({ source: 'changed', object: 'watertank/north', text: 'is new' });
   });
 });

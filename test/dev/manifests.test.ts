@@ -1,4 +1,4 @@
-// Only the reading of manifests. That they are applied, and what the API server then says, is in the journeys.
+// Only the reading of manifests. The journeys apply them.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,31 +9,35 @@ const document = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {
 const names = (text: string) => parseManifests(text, 'a.yaml').map(({ object }) => object.metadata.name);
 
 it.each([
-  ['several documents, empty ones between', `${document('a')}---\n---\n# nothing\n---\n${document('b')}`, ['a', 'b']],
   [
-    'a list counts as its items',
+    'several documents with empty ones between',
+    `${document('a')}---\n---\n# nothing\n---\n${document('b')}`,
+    ['a', 'b'],
+  ],
+  [
+    'the items of a List',
     `apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}]`,
     ['a'],
   ],
   [
-    'a kustomization is no object',
+    'nothing of a Kustomization',
     'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]',
     [],
   ],
-  ['JSON is YAML', '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}', ['a']],
-])('%s', (_, text, expected) => {
+  ['a JSON document', '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}', ['a']],
+])('parseManifests returns %s', (_, text, expected) => {
   expect(names(text)).toEqual(expected);
 });
 
 it.each([
-  ['no YAML', 'a: [', /^a\.yaml: /],
-  ['no kind', 'apiVersion: v1', /^a\.yaml: apiVersion and kind are needed/],
-  ['no name', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {}', /^a\.yaml: ConfigMap: metadata\.name is needed/],
-])('%s is a problem that names the file', (_, text, expected) => {
+  ['invalid YAML', 'a: [', /^a\.yaml: /],
+  ['a missing kind', 'apiVersion: v1', /^a\.yaml: apiVersion and kind are needed/],
+  ['a missing name', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {}', /^a\.yaml: ConfigMap: metadata\.name is needed/],
+])('parseManifests rejects %s, with the file', (_, text, expected) => {
   expect(() => names(text)).toThrow(expected);
 });
 
-it('a folder is read in the order of its names, and only its manifests', async () => {
+it('readManifests reads the manifests of a folder in the order of their names', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-manifests-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(path.join(folder, '2.yml'), document('second'));
@@ -42,6 +46,6 @@ it('a folder is read in the order of its names, and only its manifests', async (
   expect((await readManifests(folder)).map(({ object }) => object.metadata.name)).toEqual(['first', 'second']);
 });
 
-it('a place that is not there is a problem that names it', async () => {
+it('readManifests names a missing path', async () => {
   await expect(readManifests('/nowhere')).rejects.toThrow('/nowhere: cannot be read');
 });

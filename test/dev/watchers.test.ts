@@ -1,5 +1,5 @@
-// Only the supervision of watchers' processes: they come back when killed, drain when stopped, and never stay behind. The
-// bundles are hand-written; what a watcher does is tested elsewhere.
+// Only the supervision of watchers' processes: they are restarted when killed, drained when stopped, and end with their
+// parent. The bundles are hand-written.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -27,15 +27,15 @@ async function run(code: string, count = 1) {
     await watchers.stop();
     await rm(folder, { recursive: true });
   });
-  const said = (text: string, times = 1) =>
+  const logged = (text: string, times = 1) =>
     new Promise<void>((resolve) => {
-      const look = () => {
+      const checkNow = () => {
         if (events.filter((event) => event.type === 'line' && event.text === text).length >= times) resolve();
       };
-      listeners.add(look);
-      look();
+      listeners.add(checkNow);
+      checkNow();
     });
-  return { watchers, events, said };
+  return { watchers, events, logged };
 }
 const alive = (pid: number) => {
   try {
@@ -47,39 +47,39 @@ const alive = (pid: number) => {
 };
 const stays = `console.log('up ' + process.env.NAME + ' ' + Object.keys(process.env).includes('HOME')); setInterval(() => {}, 1000);`;
 
-it('a watcher sees its own environment only', async () => {
-  const { said } = await run(stays);
-  await said('up mine false');
+it('a watcher has only its own environment variables', async () => {
+  const { logged } = await run(stays);
+  await logged('up mine false');
 });
 
-it('a watcher that is killed comes back, as another process', async () => {
-  const { watchers, events, said } = await run(stays);
-  await said('up mine false');
+it('a killed watcher is restarted as another process', async () => {
+  const { watchers, events, logged } = await run(stays);
+  await logged('up mine false');
   const [killed = 0] = watchers.pids();
   process.kill(killed, 'SIGKILL');
-  await said('up mine false', 2);
+  await logged('up mine false', 2);
   expect(events).toContainEqual({ type: 'ended', pid: killed, how: 'SIGKILL', again: true });
   expect(watchers.pids()).toHaveLength(1);
   expect(watchers.pids()).not.toContain(killed);
 });
 
-it('a watcher that is stopped may drain, and none is left', async () => {
+it('a stopped watcher drains before it ends', async () => {
   const drains = `process.once('SIGTERM', () => { console.log('drained'); clearInterval(timer); process.disconnect?.(); });
     const timer = setInterval(() => {}, 1000); console.log('up');`;
-  const { watchers, said } = await run(drains, 2);
-  await said('up', 2);
+  const { watchers, logged } = await run(drains, 2);
+  await logged('up', 2);
   const pids = watchers.pids();
   await watchers.stop();
-  await said('drained', 2);
+  await logged('drained', 2);
   expect(pids.map(alive)).toEqual([false, false]);
   expect(watchers.pids()).toEqual([]);
 });
 
-it('a watcher ends by itself when whoever started it is gone', async () => {
+it('a watcher ends when its parent process was killed', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-orphan-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = path.join(folder, 'index.mjs');
-  // The watcher kills its own starter, which has no time to end anything.
+  // The watcher kills its parent, which has no time to stop it.
   await writeFile(
     file,
     `setInterval(() => {}, 1000); process.kill(process.ppid, 'SIGKILL'); process.on('exit', () => console.log('gone'));`,
@@ -98,7 +98,7 @@ it('a watcher ends by itself when whoever started it is gone', async () => {
   await expect.poll(() => alive(pid), { timeout: 5_000 }).toBe(false);
 });
 
-it('watchers are ready when each has said so, and not before', async () => {
+it('ready resolves when every watcher has logged that it watches', async () => {
   const { watchers, events } = await run(
     `setTimeout(() => console.log(JSON.stringify({ message: 'watching' })), 100); setInterval(() => {}, 1000);`,
     2,

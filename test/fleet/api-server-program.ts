@@ -1,5 +1,5 @@
-// The API server of one cluster of a fleet, as a process: what its users do must cost the others nothing but their share of the
-// machine. It tells whoever forked it its address, and ends with him. An entry point; it exports nothing.
+// The API server of one cluster of a fleet, as a process of its own, so that its load costs the others only their share of the machine. It
+// reports its address to its parent and ends with it. An entry point; it exports nothing.
 import { startApiServer } from '../../src/apiserver/server.ts';
 
 const server = await startApiServer({ bookmarkSeconds: 10 });

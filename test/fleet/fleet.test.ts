@@ -1,10 +1,10 @@
 // Several clusters and one set of functions: that a bad cluster harms only itself, and that clusters come and go while everything
 // runs. What must hold without a clock; how long the others wait meanwhile is a figure of the bench.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { formatMessage } from '../../src/queue/message.ts';
-import { createDice } from '../../tools/chaos/random.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
+import { type Checker, startChecker } from '../../tools/chaos/checker.ts';
 import { createEditor, type Editor, type EditorOptions } from '../../tools/chaos/editor.ts';
-import { type Judge, startJudge } from '../chaos/judge.ts';
+import { createSeededRandom } from '../../tools/chaos/random.ts';
 import { type Entry, type Fleet, openFleet } from './fleet.ts';
 import type { Member } from './member.ts';
 
@@ -14,7 +14,7 @@ const seed = 20_261;
 const usual: EditorOptions = { objects: 10, pauseMilliseconds: 60 };
 
 /** A cluster with its users and its judge. */
-type Place = { readonly member: Member; readonly editor: Editor; readonly judge: Judge };
+type Place = { readonly member: Member; readonly editor: Editor; readonly judge: Checker };
 
 describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
   const parts = new AsyncDisposableStack();
@@ -31,13 +31,13 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
     { watcher, users }: { watcher?: Readonly<Record<string, string>>; users?: EditorOptions } = {},
   ): Promise<Place> => {
     const member = await fleet.add(name, watcher);
-    const { pantry, sqs, queueUrl, visits } = fleet;
-    const judge = await startJudge({ api: member.api, pantry, sqs, queueUrl, visits });
+    const { pantry, sqs, queueUrl, visits: requests } = fleet;
+    const judge = await startChecker({ api: member.api, pantry, sqs, queueUrl, requests });
     parts.defer(() => judge.close());
-    const dice = createDice(seed + name.length);
-    return { member, judge, editor: createEditor({ api: member.api, dice }, users ?? usual) };
+    const random = createSeededRandom(seed + name.length);
+    return { member, judge, editor: createEditor({ api: member.api, random }, users ?? usual) };
   };
-  /** What is not yet as its users want it, whatever messages there still are: nothing, or somebody waits in vain. */
+  /** Objects that have not converged, independent of messages: none, or a change was lost. */
   const unfinished = async (...places: readonly Place[]) =>
     (await Promise.all(places.map(({ judge }) => judge.untilConverged(caseSeconds - 20, { except: '' })))).flat();
   /** Changes in the good clusters, and until they are done. */
@@ -48,7 +48,7 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
   const untilEmpty = async () =>
     await expect.poll(() => fleet.depth('ingredient.fifo'), { timeout: caseSeconds * 1000 }).toBe(0);
   const putOff = (from = 0) =>
-    fleet.entries.slice(from).filter(({ cluster, outcome }) => cluster === 'bad' && outcome === 'deferred');
+    fleet.entries.slice(from).filter(({ cluster, outcome }) => cluster === 'bad' && outcome === 'postponed');
 
   beforeAll(async () => {
     fleet = parts.use(await openFleet({}, AbortSignal.timeout(startSeconds * 1000)));
@@ -67,13 +67,13 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
     await fleeting.editor.edit(12);
     expect(await unfinished(fleeting)).toEqual([]);
     // Functions may remember for a minute that it was not leaving: meanwhile there are other cases.
-    fleeting.member.enter({ leaving: true });
+    fleeting.member.enter({ decommissioning: true });
   });
 
-  it('a cluster that cannot be reached harms no other: its keys are put off, most of them without a call, and none is lost', async () => {
+  it('an unreachable cluster harms no other: its keys are postponed, most of them without a call, and none is lost', async () => {
     const from = fleet.entries.length;
-    bad.member.troubled();
-    bad.member.trouble('down');
+    bad.member.faultCount();
+    bad.member.inject('down');
     const untried = fleet.untilEntry(isUntried, limit());
     let known = false;
     void untried.then(() => {
@@ -83,17 +83,17 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
     expect(await othersAtWork()).toEqual([]);
     bad.member.heal();
     expect(await unfinished(bad)).toEqual([]);
-    const calls = bad.member.troubled();
+    const calls = bad.member.faultCount();
     const tried = putOff(from).filter((entry) => !isUntried(entry));
     expect(putOff(from).length).toBeGreaterThan(tried.length);
-    // One call each; a connection that was open before is tried anew once.
+    // One call each; a connection that was open before is retried once.
     expect(calls).toBeGreaterThanOrEqual(tried.length);
     expect(calls).toBeLessThanOrEqual(2 * tried.length);
   });
 
   it('a cluster whose token has expired harms no other, and is served again as soon as the table has a new one', async () => {
     const from = fleet.entries.length;
-    bad.member.trouble('expired');
+    bad.member.inject('expired');
     await bad.editor.edit(20);
     await fleet.untilEntry((entry) => putOff(from).includes(entry), limit());
     expect(await othersAtWork()).toEqual([]);
@@ -101,20 +101,20 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
     expect(await unfinished(bad)).toEqual([]);
   });
 
-  it('a cluster that answers slowly harms no other, and gets there itself', async () => {
-    bad.member.troubled();
-    bad.member.trouble('slow');
+  it('a slow cluster harms no other, and converges', async () => {
+    bad.member.faultCount();
+    bad.member.inject('slow');
     await bad.editor.edit(20);
     expect(await othersAtWork()).toEqual([]);
     expect(await unfinished(bad)).toEqual([]);
-    expect(bad.member.troubled()).toBeGreaterThan(0);
+    expect(bad.member.faultCount()).toBeGreaterThan(0);
     bad.member.heal();
   });
 
-  it('a cluster that floods harms no other: it brings to the queue what its pace lets through, and nothing of it is lost', async () => {
+  it('a burst in one cluster harms no other: the rate limit bounds its messages, and none is lost', async () => {
     const pace = { perSecond: 5, burst: 10 };
     const flooding = await found('flooding', {
-      watcher: { FORWARD_PER_SECOND: `${pace.perSecond}`, FORWARD_BURST: `${pace.burst}` },
+      watcher: { RATE_LIMIT_PER_SECOND: `${pace.perSecond}`, RATE_LIMIT_BURST: `${pace.burst}` },
       users: { objects: 60, users: 6, pauseMilliseconds: 1 },
     });
     const began = performance.now();
@@ -123,7 +123,7 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
     const flood = (async () => {
       while (!over || changes < 600) {
         await flooding.editor.edit(60);
-        changes += flooding.editor.taken();
+        changes += flooding.editor.takeChangeCount();
       }
     })();
     expect(await othersAtWork()).toEqual([]);
@@ -131,14 +131,17 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
     await flood;
     expect(await unfinished(flooding)).toEqual([]);
     const seconds = (performance.now() - began) / 1000;
-    const ofFlood = fleet.entries.filter(({ cluster, lane }) => cluster === 'flooding' && lane === 'watch');
+    const ofFlood = fleet.entries.filter(({ cluster, cause }) => cluster === 'flooding' && cause === 'change');
     const messages = new Set(ofFlood.map(({ messageId }) => messageId));
     expect(messages.size).toBeGreaterThan(pace.burst);
     expect(messages.size).toBeLessThanOrEqual(pace.burst + pace.perSecond * seconds);
   });
 
-  it('a cluster that is being left keeps nobody waiting: its messages are deleted and counted, and none is a dead letter', async () => {
-    const counted = fleet.untilEntry(({ LeavingClusterMessages }) => Number(LeavingClusterMessages) > 0, limit());
+  it('a cluster that is being decommissioned delays no other: its messages are deleted and counted, and none is a dead letter', async () => {
+    const counted = fleet.untilEntry(
+      ({ DecommissioningClusterMessages }) => Number(DecommissioningClusterMessages) > 0,
+      limit(),
+    );
     let known = false;
     void counted.then(() => {
       known = true;
@@ -152,14 +155,14 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
 
     expect(await othersAtWork()).toEqual([]);
     await untilEmpty();
-    // No function was started anew for a cluster that came or went.
+    // No function was restarted for a cluster that came or went.
     expect(fleet.pids()).toEqual(expect.arrayContaining([...processes]));
   });
 
   it('a message of a cluster that the table does not have is a dead letter with the reason', async () => {
     const body = formatMessage({
-      ...{ v: 1, controller: 'ingredient', cluster: 'nowhere', group: 'kitchen.example.com', resource: 'ingredients' },
-      ...{ namespace: 'default', name: 'portion-1', lane: 'watch', attempt: 0, deferrals: 0, seenAt: 1 },
+      ...{ controller: 'ingredient', cluster: 'nowhere', group: 'kitchen.example.com', resource: 'ingredients' },
+      ...{ namespace: 'default', name: 'portion-1', cause: { type: 'change', observedAt: 1 } },
     });
     await fleet.send('ingredient.fifo', body);
     await expect.poll(() => fleet.depth('ingredient-dlq.fifo'), { timeout: caseSeconds * 1000 }).toBe(1);
@@ -170,5 +173,5 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
 
 /** Tells whether a function put a key off because it knew already that its cluster cannot be reached. */
 function isUntried({ error }: Entry): boolean {
-  return typeof error === 'string' && error.startsWith('not tried: unreachable');
+  return typeof error === 'string' && error.startsWith('cluster not called: its circuit breaker is open');
 }

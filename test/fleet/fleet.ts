@@ -1,33 +1,33 @@
 // Several clusters and one set of functions: the bundles under the local Lambda, one clusters table in a file, a watcher process in
 // each cluster. Only Ingredient's function and timers run, with the short times of the chaos kit; there is no schedule, so that
-// nothing is mended behind our back.
+// no resync hides a lost change.
 import { renameSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { build } from '../../src/cli/build.ts';
-import { isRecord } from '../../src/kube/record.ts';
-import { makeArtifacts } from '../../src/local/artifacts.ts';
+import { isRecord } from '../../src/core/json.ts';
+import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
 import { createQueues } from '../../src/dev/lambda/queues.ts';
-import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/dev/local-stack.ts';
+import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
 import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
-import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
+import { startSimulators } from '../../src/simulators/registry.ts';
 import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
-import { startSlowWorld, type Visit } from '../chaos/slow-world.ts';
-import { short } from '../../tools/chaos/system.ts';
-import { type FleetParts, type Member, startMember } from './member.ts';
+import { type PantryRequest, startSlowPantry } from '../../tools/chaos/slow-pantry.ts';
+import { shortIngredientStack } from '../../tools/chaos/system.ts';
+import { type FleetDeps, type Member, startMember } from './member.ts';
 
 /** A line that a function logged, or a metric that it wrote. */
 export type Entry = Readonly<Record<string, unknown>>;
 
 /** A dead letter. */
-export type Letter = { readonly body: string; readonly reason: string };
+export type FleetDeadLetter = { readonly body: string; readonly reason: string };
 
 /** A fleet that runs. */
 export type Fleet = AsyncDisposable & {
-  /** Starts a cluster more. `watcher`: what its watcher is told besides. */
+  /** Starts a cluster more. `watcher`: further environment of its watcher. */
   add(name: string, watcher?: Readonly<Record<string, string>>): Promise<Member>;
   /** What functions have written so far, oldest first. */
   readonly entries: readonly Entry[];
@@ -40,11 +40,11 @@ export type Fleet = AsyncDisposable & {
   /** How many messages a queue has: those that are ready, in hand, and delayed. */
   depth(queue: string): Promise<number>;
   /** Takes the dead letters of every queue. */
-  deadLetters(): Promise<readonly Letter[]>;
+  deadLetters(): Promise<readonly FleetDeadLetter[]>;
   readonly pantry: PlainApi;
   readonly sqs: PlainApi;
   readonly queueUrl: string;
-  visits(): readonly Visit[];
+  visits(): readonly PantryRequest[];
 };
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -63,7 +63,7 @@ export async function openFleet(
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-fleet-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const template = await makeArtifacts(build, root, signal);
+  const template = await buildArtifacts(build, root, signal);
   const tableFile = path.join(folder, 'clusters.json');
   const setEntry = keepTable(tableFile);
 
@@ -71,15 +71,15 @@ export async function openFleet(
   parts.defer(() => server.close());
   const client = createLocalSqsClient(server.endpoint);
   parts.defer(() => client.destroy());
-  const worlds = await startWorlds(parts);
-  const world = await startSlowWorld(worlds.pantry.url);
+  const worlds = await startSimulators(parts);
+  const world = await startSlowPantry(worlds.pantry.url);
   parts.defer(() => world.close());
 
   const places = { clustersTableFile: tableFile, watcherKubeconfigFile: '' };
-  const stack = short(
+  const stack = shortIngredientStack(
     readLocalStack(template, places, { ...worlds, pantry: { ...worlds.pantry, url: world.url } }, shortResync),
   );
-  const prefix = namePrefix(stack);
+  const prefix = stackNamePrefix(stack);
   const queues = await createQueues(client, stack.queues, { endpoint: server.endpoint, signal });
   const urlOf = (queue: string) => queues.find(({ name }) => name === `${prefix}${queue}`)?.url ?? queue;
 
@@ -106,7 +106,7 @@ export async function openFleet(
   parts.defer(() => pantry.close());
   parts.defer(() => sqs.close());
 
-  const shared: FleetParts = {
+  const shared: FleetDeps = {
     ...{ folder, setEntry, root, onLine },
     watcherEnvironment: watcherEnvironment(places, server.endpoint, queues, prefix, ''),
   };
@@ -154,13 +154,13 @@ export async function openFleet(
       return (await Promise.all(taken)).flat();
     },
     ...{ pantry, sqs, queueUrl: urlOf('ingredient.fifo') },
-    visits: () => world.visits(),
+    visits: () => world.requests(),
     [Symbol.asyncDispose]: () => whole.disposeAsync(),
   };
 }
 
 /** Keeps a clusters table in a file, whole at any time: functions read it whenever they like. */
-function keepTable(file: string): FleetParts['setEntry'] {
+function keepTable(file: string): FleetDeps['setEntry'] {
   const table = new Map<string, object>();
   const write = () => {
     writeFileSync(`${file}.new`, JSON.stringify(Object.fromEntries(table)), { mode: 0o600 });

@@ -2,20 +2,20 @@
 // wrong with a cluster is done to it here; nothing that happens to one is known to another.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createClient } from '../../src/kube/client/client.ts';
 import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { startWatchers, type Watchers } from '../../src/dev/watchers.ts';
-import { type Asked, type Fault, startChaosProxy } from '../chaos/chaos-proxy.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { type Fault, type ProxiedRequest, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
 import { startServerProcess } from '../support/server-process.ts';
 
 /** What can be wrong with the way from the functions to a cluster. Its watcher is in the cluster, and goes on. */
-export type Trouble =
-  /** Nobody answers. */
+export type ClusterFault =
+  /** No response. */
   | 'down'
-  /** Every answer takes long. */
+  /** Every response is delayed. */
   | 'slow'
-  /** The token that the table has is not accepted any more. */
+  /** The token in the table has expired. */
   | 'expired';
 
 /** A cluster. */
@@ -24,12 +24,12 @@ export type Member = {
   /** Past the proxy, for users and judges. */
   readonly api: PlainApi;
   /** How many calls of functions met trouble since the last time that this was asked. */
-  troubled(): number;
-  trouble(which: Trouble): void;
+  faultCount(): number;
+  inject(which: ClusterFault): void;
   /** Ends all trouble. For an expired token: gives the table a new one. */
   heal(): void;
   /** Writes its entry into the table. */
-  enter(fields?: { readonly leaving?: boolean }): void;
+  enter(fields?: { readonly decommissioning?: boolean }): void;
   /** Takes its entry out of the table. */
   leave(): void;
   /** Lets its watcher drain, and ends it. */
@@ -37,8 +37,8 @@ export type Member = {
 };
 
 /** What members share. */
-export type FleetParts = {
-  /** Where files go that nobody else needs. */
+export type FleetDeps = {
+  /** A folder for private files. */
   readonly folder: string;
   /** Changes the clusters table; without an entry the cluster is taken out of it. */
   setEntry(name: string, entry?: object): void;
@@ -58,12 +58,12 @@ const refused = {
   reason: 'Unauthorized',
   code: 401,
 };
-const unauthorized: Fault = { type: 'answer', status: 401, body: JSON.stringify(refused) };
+const unauthorized: Fault = { type: 'respond', status: 401, body: JSON.stringify(refused) };
 
 /** Starts a cluster with its watcher, and enters it into the table. What was started is put on `parts`. */
 export async function startMember(
   parts: AsyncDisposableStack,
-  { folder, setEntry, root, watcherEnvironment, onLine }: FleetParts,
+  { folder, setEntry, root, watcherEnvironment, onLine }: FleetDeps,
   { name, watcher = {} }: { readonly name: string; readonly watcher?: Readonly<Record<string, string>> | undefined },
   signal: AbortSignal,
 ): Promise<Member> {
@@ -76,7 +76,7 @@ export async function startMember(
   await install(server.url, root, signal);
 
   let issued = 1;
-  let now: Trouble | undefined;
+  let now: ClusterFault | undefined;
   let met = 0;
   const token = () => `token-${name}-${issued}`;
   proxy.rule((asked) => {
@@ -85,9 +85,9 @@ export async function startMember(
     if (fault !== undefined) met += 1;
     return fault;
   });
-  function faultOf({ headers }: Asked): Fault | undefined {
+  function faultOf({ headers }: ProxiedRequest): Fault | undefined {
     if (now === 'down') return { type: 'reset' };
-    // The embedded server asks nobody who he is; here somebody does.
+    // The embedded server does not authenticate; this proxy does.
     if (headers.authorization !== `Bearer ${token()}`) return unauthorized;
     return now === 'slow' ? { type: 'delay', milliseconds: slowMilliseconds } : undefined;
   }
@@ -101,7 +101,7 @@ export async function startMember(
     {
       file: path.join(root, 'dist/watcher/index.mjs'),
       environment: {
-        ...{ ...watcherEnvironment, CLUSTER: name, KUBECONFIG: kubeconfigFile, CURSOR_SECONDS: '1' },
+        ...{ ...watcherEnvironment, CLUSTER: name, KUBECONFIG: kubeconfigFile, CHECKPOINT_SECONDS: '1' },
         ...watcher,
       },
       onEvent: (event) => onLine(event.type === 'line' ? event.text : `watcher of ${name} ${event.type}`),
@@ -114,12 +114,12 @@ export async function startMember(
   return {
     name,
     api,
-    troubled: () => {
+    faultCount: () => {
       const count = met;
       met = 0;
       return count;
     },
-    trouble: (which) => {
+    inject: (which) => {
       now = which;
       if (which === 'expired') issued += 1;
     },

@@ -1,33 +1,33 @@
-// A forwarder whose queue answers as a test says, and whose time passes when a test lets it.
+// A forwarder on a fake queue whose responses the test chooses, and a fake clock that the test advances.
 import { onTestFinished } from 'vitest';
-import type { TargetKey } from '../../src/core/key.ts';
+import type { ReconcileKey } from '../../src/core/key.ts';
 import type { Wait } from '../../src/core/time.ts';
-import { parseMessage } from '../../src/queue/message.ts';
-import type { Entry, Sent } from '../../src/sqs/sender.ts';
-import { createForwarder } from '../../src/runtime/forwarder.ts';
-import type { Pace } from '../../src/runtime/token-bucket.ts';
-import { createWitness } from '../support/recorder.ts';
+import { createForwarder } from '../../src/forwarding/forwarder.ts';
+import type { RateLimit } from '../../src/forwarding/rate-limiter.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
+import type { QueueEntry, SendResult } from '../../src/sqs/sender.ts';
+import { createRecorder } from '../support/recorder.ts';
 
 type Call = {
   readonly queue: string;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly QueueEntry[];
   readonly names: readonly string[];
-  answer(sent: 'accepted' | 'refused' | readonly boolean[]): void;
+  respond(result: 'accepted' | 'rejected' | readonly boolean[]): void;
 };
 
 /** The key of a dish. */
-export const target = (name: string, controller = 'dish', namespace = 'shop'): TargetKey => ({
+export const target = (name: string, controller = 'dish', namespace = 'shop'): ReconcileKey => ({
   ...{ controller, cluster: 'c', group: 'g', resource: 'dishes', namespace, name },
 });
-/** A change of it, by version. */
+/** A change of a dish, by version. */
 export const source = (version: number) => ({ uid: 'u', resourceVersion: String(version) });
 
-/** Creates a forwarder, with everything at hand that a test looks at. */
-export function forwarderAround({ pace }: { readonly pace?: Pace } = {}) {
+/** Creates a forwarder, its fake queue, clock and metrics. */
+export function forwarderFixture({ rateLimit }: { readonly rateLimit?: RateLimit } = {}) {
   const calls: Call[] = [];
-  const witness = createWitness();
-  const over = new AbortController();
-  onTestFinished(() => over.abort());
+  const recorder = createRecorder();
+  const ended = new AbortController();
+  onTestFinished(() => ended.abort());
   let now = 1_000_000;
   let pending: { readonly at: number; readonly end: () => void }[] = [];
   const wait: Wait = (seconds, signal) =>
@@ -36,60 +36,62 @@ export function forwarderAround({ pace }: { readonly pace?: Pace } = {}) {
       if (signal.aborted) reject(signal.reason);
       pending.push({ at: now + seconds * 1000, end: resolve });
     });
-  const counts = { accepted: [] as string[], coalesced: 0, refused: 0, paced: 0 };
+  const counts = { accepted: [] as string[], coalesced: 0, rejected: 0, rateLimited: 0 };
   const forwarder = createForwarder({
     send: (queue, entries) =>
       new Promise((resolve) => {
-        const answer = (sent: 'accepted' | 'refused' | readonly boolean[]) =>
+        const respond = (result: 'accepted' | 'rejected' | readonly boolean[]) =>
           resolve(
-            entries.map((_, index): Sent => {
-              const ok = typeof sent === 'string' ? sent === 'accepted' : sent[index] === true;
+            entries.map((_, index): SendResult => {
+              const ok = typeof result === 'string' ? result === 'accepted' : result[index] === true;
               return ok ? { accepted: true, messageId: 'm' } : { accepted: false, reason: `${queue}: no` };
             }),
           );
-        calls.push({ queue, entries, names: entries.map(({ body }) => parseMessage(body).name), answer });
+        calls.push({ queue, entries, names: entries.map(({ body }) => parseMessage(body).name), respond });
       }),
-    log: witness.log,
-    meter: {
-      accepted: (controller, lane, lagMs) => counts.accepted.push(`${controller} ${lane} ${lagMs}`),
+    log: recorder.log,
+    metrics: {
+      accepted: (controller, cause, latencyMs) => counts.accepted.push(`${controller} ${cause} ${latencyMs}`),
       coalesced: () => {
         counts.coalesced += 1;
       },
-      refused: (_, keys) => {
-        counts.refused += keys;
+      rejected: (_, keys) => {
+        counts.rejected += keys;
       },
-      paced: (_, keys) => {
-        counts.paced += keys;
+      rateLimited: (_, keys) => {
+        counts.rateLimited += keys;
       },
     },
     now: () => now,
     wait,
     random: () => 0,
-    bulkPerSecond: 2,
-    pace,
-    signal: over.signal,
+    lowPriorityPerSecond: 2,
+    rateLimit,
+    signal: ended.signal,
   });
-  /** Lets everything run that needs no time. */
-  const settle = async () => {
+  /** Runs everything that does not wait for time. */
+  const runMicrotasks = async () => {
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   };
   return {
-    ...{ forwarder, calls, counts, witness, settle },
-    mark: (name: string, version: number, controller?: string, namespace?: string) =>
-      forwarder.mark({ target: target(name, controller, namespace), source: source(version), seenAt: now }),
-    pass: async (ms: number) => {
-      await settle();
+    ...{ forwarder, calls, counts, recorder, runMicrotasks },
+    /** Adds a change of a dish. */
+    add: (name: string, version: number, controller?: string, namespace?: string) =>
+      forwarder.add({ target: target(name, controller, namespace), source: source(version), observedAt: now }),
+    /** Advances the clock. */
+    advance: async (ms: number) => {
+      await runMicrotasks();
       now += ms;
       const due = pending.filter(({ at }) => at <= now);
       pending = pending.filter(({ at }) => at > now);
       for (const { end } of due) end();
-      await settle();
+      await runMicrotasks();
     },
-    /** The next call that nobody has looked at. */
-    call: async (): Promise<Call> => {
-      await settle();
+    /** Returns the next call of Send. */
+    nextCall: async (): Promise<Call> => {
+      await runMicrotasks();
       const next = calls.shift();
-      if (next === undefined) throw new Error('nothing was sent');
+      if (next === undefined) throw new Error('Send was not called');
       return next;
     },
   };

@@ -1,8 +1,8 @@
-// Only what the probes are made of: when a watcher is ready, when it is dead, and that an outage is neither its end nor its
-// readiness.
+// When a watcher is ready and when it is alive. In an outage of the API server it is alive and not ready. The HTTP
+// endpoints are test/watcher/http.test.ts.
 import { describe, expect, it } from 'vitest';
+import { createHealth } from '../../src/forwarding/health.ts';
 import { ApiError, ConnectError } from '../../src/kube/client/errors.ts';
-import { createHealth } from '../../src/watcher/health.ts';
 
 const create = (...kinds: string[]) => {
   let now = 0;
@@ -20,61 +20,61 @@ const create = (...kinds: string[]) => {
 const notFound = new ApiError('GET /x', 404, undefined);
 const forbidden = new ApiError('GET /x', 403, undefined);
 
-describe('ready', () => {
-  it('a watcher is ready while every kind had a frame within 90 s', () => {
+describe('Health.ready', () => {
+  it('a watcher is ready while every kind had an event within 90 s', () => {
     const { loops, at } = create('a', 'b');
     expect(at(0).ready).toBe(false);
-    loops[0]?.heard();
+    loops[0]?.received();
     expect(at(0).ready).toBe(false);
-    loops[1]?.heard();
+    loops[1]?.received();
     expect(at(90).ready).toBe(true);
     expect(at(91).ready).toBe(false);
-    loops[0]?.heard();
+    loops[0]?.received();
     expect(at(91).ready).toBe(false);
-    loops[1]?.heard();
+    loops[1]?.received();
     expect(at(91).ready).toBe(true);
   });
 
-  it.each([notFound, forbidden])('a kind that is answered with %s harms no other', (error) => {
+  it.each([notFound, forbidden])('a watcher is ready if one of its kinds fails with %s', (error) => {
     const { loops, at } = create('a', 'b');
-    loops[0]?.heard();
-    loops[1]?.trouble(error);
+    loops[0]?.received();
+    loops[1]?.recordError(error);
     expect(at(0).ready).toBe(true);
   });
 
-  it('a watcher that is served nothing at all is not ready', () => {
+  it('a watcher is not ready if no kind is served', () => {
     const { loops, at } = create('a');
-    loops[0]?.trouble(forbidden);
+    loops[0]?.recordError(forbidden);
     expect(at(0).ready).toBe(false);
   });
 
-  it('a kind that is served again counts again', () => {
+  it('a kind that is served again counts for readiness again', () => {
     const { loops, at, health } = create('a', 'b');
-    loops[0]?.heard();
-    loops[1]?.trouble(notFound);
-    loops[1]?.heard();
+    loops[0]?.received();
+    loops[1]?.recordError(notFound);
+    loops[1]?.received();
     expect(health.report()[1]).toMatchObject({ served: true });
-    expect(health.report()[1]).not.toHaveProperty('problem');
+    expect(health.report()[1]).not.toHaveProperty('error');
     at(91);
-    loops[0]?.heard();
+    loops[0]?.received();
     expect(at(91).ready).toBe(false);
   });
 });
 
-describe('alive', () => {
-  it('an outage of hours is not the end of a watcher that tries', () => {
+describe('Health.alive', () => {
+  it('a watcher that keeps trying is alive and not ready during an outage of hours', () => {
     const { loops, at } = create('a');
     for (let seconds = 0; seconds < 7200; seconds += 60) {
       at(seconds);
-      loops[0]?.trouble(new ConnectError('nobody there'));
+      loops[0]?.recordError(new ConnectError('connection refused'));
       expect(at(seconds + 59)).toEqual({ ready: false, alive: true });
     }
   });
 
-  it('a loop with neither frame nor attempt for 2 min is dead, whatever the others do', () => {
+  it('a watcher is not alive if one loop had neither an event nor an attempt for 2 min', () => {
     const { loops, at } = create('a', 'b');
     at(120);
-    loops[0]?.heard();
+    loops[0]?.received();
     expect(at(120).alive).toBe(true);
     expect(at(121).alive).toBe(false);
     loops[1]?.restarted();
@@ -82,27 +82,27 @@ describe('alive', () => {
   });
 });
 
-it('frames are counted from the kind that has heard nothing for the longest, and not from one that is not served', () => {
+it('Health.lastSeenAt is the oldest of the last events of all kinds that are served', () => {
   const { loops, at, health } = create('a', 'b', 'c');
-  expect(health.framesAt()).toBeUndefined();
+  expect(health.lastSeenAt()).toBeUndefined();
   at(10);
-  loops[0]?.heard();
-  loops[2]?.trouble(notFound);
-  expect(health.framesAt()).toBeUndefined();
+  loops[0]?.received();
+  loops[2]?.recordError(notFound);
+  expect(health.lastSeenAt()).toBeUndefined();
   at(30);
-  loops[1]?.heard();
-  expect(health.framesAt()).toBe(10_000);
+  loops[1]?.received();
+  expect(health.lastSeenAt()).toBe(10_000);
   at(50);
-  loops[0]?.heard();
-  expect(health.framesAt()).toBe(30_000);
+  loops[0]?.received();
+  expect(health.lastSeenAt()).toBe(30_000);
 });
 
-it('a problem is new once, until something was heard', () => {
+it('LoopHealth.isNewError is true once for an error, and again after the next event', () => {
   const { loops, health } = create('a');
   const [loop] = loops;
-  expect([loop?.isNew('x'), loop?.isNew('x'), loop?.isNew('y')]).toEqual([true, false, true]);
-  loop?.heard();
-  expect(loop?.isNew('y')).toBe(true);
-  loop?.trouble(new Error('token=abcdef'));
-  expect(health.report()[0]?.problem).toBe('token=[redacted]');
+  expect([loop?.isNewError('x'), loop?.isNewError('x'), loop?.isNewError('y')]).toEqual([true, false, true]);
+  loop?.received();
+  expect(loop?.isNewError('y')).toBe(true);
+  loop?.recordError(new Error('token=abcdef'));
+  expect(health.report()[0]?.error).toBe('token=[redacted]');
 });

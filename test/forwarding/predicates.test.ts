@@ -1,10 +1,11 @@
-// Only the decision of which keys a change concerns: predicates, owners, labels. No stream, no queue.
+// Which keys a change affects: predicates, owners, labels. Pure decisions, without a watch or a queue.
 import { describe, expect, it } from 'vitest';
 import type { Key } from '../../src/core/key.ts';
-import type { Subscriber, WatchedResource } from '../../src/core/watch-list.ts';
 import { controllerLabel, ownerAnnotation, ownerUidLabel } from '../../src/core/names.ts';
-import { type ObjectHead, parseHead } from '../../src/kube/watch/partial-metadata.ts';
-import { allTargets, forward, type Happening, toSeen, wantedOf } from '../../src/runtime/forward.ts';
+import type { Subscriber, WatchedResource } from '../../src/core/watch-list.ts';
+import { affectedKeys, allOwners, type ObjectChange } from '../../src/forwarding/predicates.ts';
+import { desiredMetadata, toTrackedObject } from '../../src/forwarding/tracked-objects.ts';
+import { type PartialObjectMetadata, parsePartialMetadata } from '../../src/kube/watch/partial-metadata.ts';
 
 const collection = (group: string, kind: string, namespaced = true) => ({
   group,
@@ -31,35 +32,35 @@ const owned = (more: Partial<Subscriber> = {}): Subscriber => ({
   ...more,
 });
 
-const head = (metadata: object, of: WatchedResource): ObjectHead =>
-  parseHead(
+const head = (metadata: object, of: WatchedResource): PartialObjectMetadata =>
+  parsePartialMetadata(
     { metadata: { name: 'one', namespace: 'shop', uid: 'u1', resourceVersion: '10', generation: 1, ...metadata } },
-    wantedOf(of),
+    desiredMetadata(of),
   );
 const dishRef = (name: string, more: object = {}) => ({
   ownerReferences: [
     { apiVersion: 'kitchen.test/v1', kind: 'Dish', name, uid: `uid-of-${name}`, controller: true, ...more },
   ],
 });
-const made = (by: string, owner: string) => ({
-  labels: { [controllerLabel]: by, [ownerUidLabel]: 'uid' },
+const createdBy = (controller: string, owner: string) => ({
+  labels: { [controllerLabel]: controller, [ownerUidLabel]: 'uid' },
   annotations: { [ownerAnnotation]: owner },
 });
 
 const key: Key = { namespace: 'shop', name: 'one' };
-const names = (of: WatchedResource, before: object | undefined, happening: Happening, at = key) =>
-  forward(
+const names = (of: WatchedResource, before: object | undefined, change: ObjectChange, at = key) =>
+  affectedKeys(
     { resource: of, cluster: 'c' },
     at,
-    before === undefined ? undefined : toSeen(of, head(before, of)),
-    happening,
+    before === undefined ? undefined : toTrackedObject(of, head(before, of)),
+    change,
   ).map(({ target }) => target.name);
-const changed = (of: WatchedResource, metadata: object): Happening => ({
+const changed = (of: WatchedResource, metadata: object): ObjectChange => ({
   type: 'changed',
-  after: toSeen(of, head(metadata, of)),
+  after: toTrackedObject(of, head(metadata, of)),
 });
 
-describe('the predicate of a primary', () => {
+describe('the predicate of a primary resource', () => {
   const of = watched(dish, primary());
   const requested = { annotations: { 'outrigger.dev/reconcile-requested-at': 'now' } };
   const paused = { annotations: { 'outrigger.dev/paused': 'true' } };
@@ -67,22 +68,22 @@ describe('the predicate of a primary', () => {
     ['a status write', {}, { resourceVersion: '11' }, 0],
     ['a label', {}, { resourceVersion: '11', labels: { colour: 'blue' } }, 0],
     ['another annotation', {}, { resourceVersion: '11', annotations: { note: 'x' } }, 0],
-    ['the same version once more', {}, {}, 0],
+    ['the same version again', {}, {}, 0],
     ['a new generation', {}, { resourceVersion: '11', generation: 2 }, 1],
-    ['an object created anew, at generation 1 again', {}, { resourceVersion: '12', uid: 'u2' }, 1],
+    ['a re-created object, at generation 1 again', {}, { resourceVersion: '12', uid: 'u2' }, 1],
     ['a deletionTimestamp', {}, { resourceVersion: '11', deletionTimestamp: '2026-01-01T00:00:00Z' }, 1],
-    ['a reconcile that was asked for', {}, { resourceVersion: '11', ...requested }, 1],
+    ['a requested reconcile', {}, { resourceVersion: '11', ...requested }, 1],
     ['a pause', {}, { resourceVersion: '11', ...paused }, 1],
-    ['the end of a pause', paused, { resourceVersion: '11' }, 1],
-  ])('%s: %#', (_, before, after, count) => {
+    ['a resume', paused, { resourceVersion: '11' }, 1],
+  ])('for a primary with predicate generation, %s affects a number of keys (row %#)', (_, before, after, count) => {
     expect(names(of, before, changed(of, after))).toHaveLength(count);
   });
 
-  it('an object that was never seen counts', () => {
+  it('an object that was not tracked before affects its key', () => {
     expect(names(of, undefined, changed(of, {}))).toEqual(['one']);
   });
 
-  it('a kind without a generation counts every version', () => {
+  it('every new version affects the key if the kind has no generation', () => {
     const pots = watched(pot, { ...primary('resourceVersion'), primary: pot });
     expect(
       names(pots, { generation: undefined }, changed(pots, { generation: undefined, resourceVersion: '11' })),
@@ -93,10 +94,10 @@ describe('the predicate of a primary', () => {
   });
 });
 
-describe('owners', () => {
+describe('the owner of a changed child', () => {
   const of = watched(pot, owned());
-  it('a controller reference names the owner, in the namespace of the child', () => {
-    const [only, ...none] = forward({ resource: of, cluster: 'c' }, key, undefined, changed(of, dishRef('soup')));
+  it('a controller reference affects the owner in the namespace of the child', () => {
+    const [only, ...none] = affectedKeys({ resource: of, cluster: 'c' }, key, undefined, changed(of, dishRef('soup')));
     expect(none).toEqual([]);
     expect(only).toEqual({
       target: {
@@ -112,52 +113,54 @@ describe('owners', () => {
     ['an owner of the same kind in the core group', dishRef('soup', { apiVersion: 'v1' })],
     ['an owner of another kind', dishRef('soup', { kind: 'Bowl' })],
     ['an owner that is not the controller', dishRef('soup', { controller: false })],
-    ['an owner whose name is no name', dishRef('../secrets')],
-    ['a label of another controller', made('baker', 'shop/soup')],
+    ['an owner whose name is not a path segment', dishRef('../secrets')],
+    ['a label of another controller', createdBy('baker', 'shop/soup')],
     ['an annotation without our label', { annotations: { [ownerAnnotation]: 'shop/soup' } }],
-    ['a maker in another namespace', made('dish', 'vault/soup')],
-    ['a maker whose name is no name', made('dish', 'shop/a/b')],
-    ['nothing at all', {}],
-  ])('%s wakes nobody', (_, metadata) => {
+    ['an annotated owner in another namespace', createdBy('dish', 'vault/soup')],
+    ['an annotated owner whose name is not a path segment', createdBy('dish', 'shop/a/b')],
+    ['a child without an owner', {}],
+  ])('%s affects no key', (_, metadata) => {
     expect(names(of, undefined, changed(of, metadata))).toEqual([]);
   });
 
-  it('an older version of the owner’s API is the same kind', () => {
+  it('an owner reference with an older version of the owner’s API affects the owner', () => {
     expect(names(of, undefined, changed(of, dishRef('soup', { apiVersion: 'kitchen.test/v1alpha1' })))).toEqual([
       'soup',
     ]);
   });
 
-  it('a child that changes hands wakes both owners', () => {
-    const happening = changed(of, { ...dishRef('stew'), resourceVersion: '11' });
-    expect(names(of, dishRef('soup'), happening)).toEqual(['soup', 'stew']);
+  it('a child whose owner changes affects both owners', () => {
+    const change = changed(of, { ...dishRef('stew'), resourceVersion: '11' });
+    expect(names(of, dishRef('soup'), change)).toEqual(['soup', 'stew']);
   });
 
-  it('a child that was handed over still wakes its maker', () => {
-    const metadata = { ...dishRef('stew', { kind: 'Banquet' }), ...made('dish', 'shop/soup') };
+  it('a child that was handed over to another owner still affects the owner that created it', () => {
+    const metadata = { ...dishRef('stew', { kind: 'Banquet' }), ...createdBy('dish', 'shop/soup') };
     expect(names(of, undefined, changed(of, metadata))).toEqual(['soup']);
-    const taken = { ...dishRef('stew'), ...made('dish', 'shop/soup') };
+    const taken = { ...dishRef('stew'), ...createdBy('dish', 'shop/soup') };
     expect(names(of, undefined, changed(of, taken))).toEqual(['stew', 'soup']);
   });
 
-  it('a maker that is also the owner is woken once', () => {
-    expect(names(of, undefined, changed(of, { ...dishRef('soup'), ...made('dish', 'shop/soup') }))).toEqual(['soup']);
+  it('an owner that also created the child is affected once', () => {
+    expect(names(of, undefined, changed(of, { ...dishRef('soup'), ...createdBy('dish', 'shop/soup') }))).toEqual([
+      'soup',
+    ]);
   });
 
-  it('a child that is gone wakes its owners, old and last', () => {
-    const last = toSeen(of, head({ ...dishRef('stew'), resourceVersion: '19' }, of));
+  it('a deleted child affects its last owner and the one before', () => {
+    const last = toTrackedObject(of, head({ ...dishRef('stew'), resourceVersion: '19' }, of));
     expect(names(of, dishRef('soup'), { type: 'gone', version: '20', last })).toEqual(['soup', 'stew']);
     expect(names(of, undefined, { type: 'gone', version: '20', last })).toEqual(['stew']);
     expect(names(of, dishRef('soup'), { type: 'gone', version: '20' })).toEqual(['soup']);
   });
 
-  it('a deletion is a source of its own, at the version that told of it', () => {
-    const before = toSeen(of, head(dishRef('soup'), of));
-    const [only] = forward({ resource: of, cluster: 'c' }, key, before, { type: 'gone', version: '20' });
+  it('a deletion is a source of its own, with the version at which it was observed', () => {
+    const before = toTrackedObject(of, head(dishRef('soup'), of));
+    const [only] = affectedKeys({ resource: of, cluster: 'c' }, key, before, { type: 'gone', version: '20' });
     expect(only?.source).toEqual({ uid: 'u1', resourceVersion: '20', gone: true });
   });
 
-  it('a narrowed predicate still sees a change of hands', () => {
+  it('a change of the owner affects both owners even if the predicate is generation', () => {
     const narrow = watched(pot, owned({ predicate: 'generation' }));
     expect(names(narrow, dishRef('soup'), changed(narrow, { ...dishRef('soup'), resourceVersion: '11' }))).toEqual([]);
     expect(names(narrow, dishRef('soup'), changed(narrow, { ...dishRef('stew'), resourceVersion: '11' }))).toEqual([
@@ -166,22 +169,22 @@ describe('owners', () => {
     ]);
   });
 
-  it('an owner without a namespace is named without one', () => {
+  it('the key of a cluster-scoped owner has no namespace', () => {
     const ranges = watched(pot, owned({ primary: range }));
     const ref = dishRef('big', { kind: 'Range' });
-    const [only] = forward({ resource: ranges, cluster: 'c' }, key, undefined, changed(ranges, ref));
+    const [only] = affectedKeys({ resource: ranges, cluster: 'c' }, key, undefined, changed(ranges, ref));
     expect(only?.target).not.toHaveProperty('namespace');
-    expect(names(ranges, undefined, changed(ranges, made('dish', 'big')))).toEqual(['big']);
+    expect(names(ranges, undefined, changed(ranges, createdBy('dish', 'big')))).toEqual(['big']);
   });
 
-  it('an object without a namespace cannot be owned by one that has', () => {
-    const happening = changed(of, { ...dishRef('soup'), namespace: undefined });
-    expect(names(of, undefined, happening, { name: 'one' })).toEqual([]);
+  it('a cluster-scoped object does not affect a namespaced owner', () => {
+    const change = changed(of, { ...dishRef('soup'), namespace: undefined });
+    expect(names(of, undefined, change, { name: 'one' })).toEqual([]);
   });
 });
 
-describe('watched kinds', () => {
-  it('a label’s value names the primary', () => {
+describe('a change of a watched kind', () => {
+  it('the value of a label is the name of the affected primary', () => {
     const of = watched(pot, owned({ as: 'watched', label: 'for' }));
     expect(names(of, undefined, changed(of, { labels: { for: 'soup' } }))).toEqual(['soup']);
     expect(names(of, undefined, changed(of, {}))).toEqual([]);
@@ -190,30 +193,30 @@ describe('watched kinds', () => {
     ).toEqual(['soup', 'stew']);
   });
 
-  it('without a label the watched object itself goes to the controller, for it to map', () => {
+  it('a watched object without a label affects its own key, which the controller maps', () => {
     const of = watched(pot, owned({ as: 'watched' }));
-    const [only] = forward({ resource: of, cluster: 'c' }, key, undefined, changed(of, {}));
+    const [only] = affectedKeys({ resource: of, cluster: 'c' }, key, undefined, changed(of, {}));
     expect(only?.target).toMatchObject({ controller: 'dish', group: '', resource: 'pots', ...key });
   });
 });
 
-describe('several subscribers', () => {
-  it('each controller gets its own key', () => {
+describe('a kind with several subscribers', () => {
+  it('each controller gets a key according to its own predicate', () => {
     const of = watched(dish, primary(), { ...primary('any'), controller: 'photographer' });
     const targets = (metadata: object) =>
-      forward({ resource: of, cluster: 'c' }, key, toSeen(of, head({}, of)), changed(of, metadata)).map(
+      affectedKeys({ resource: of, cluster: 'c' }, key, toTrackedObject(of, head({}, of)), changed(of, metadata)).map(
         ({ target }) => target.controller,
       );
     expect(targets({ resourceVersion: '11' })).toEqual(['photographer']);
     expect(targets({ resourceVersion: '11', generation: 2 })).toEqual(['dish', 'photographer']);
   });
 
-  it('two controllers of one kind each get a key of one change, and each knows it by its own name', () => {
+  it('a change of a kind with two controllers affects one key for each controller', () => {
     const of = watched(dish, primary(), { ...primary(), controller: 'dish-taster' });
-    const targets = forward(
+    const targets = affectedKeys(
       { resource: of, cluster: 'c' },
       key,
-      toSeen(of, head({}, of)),
+      toTrackedObject(of, head({}, of)),
       changed(of, { generation: 2 }),
     );
     expect(targets.map(({ target }) => target)).toEqual(
@@ -224,11 +227,11 @@ describe('several subscribers', () => {
     );
   });
 
-  it('in bulk every key that an object concerns is sent, whatever the predicates say', () => {
+  it('allOwners returns every key that an object affects, whatever the predicates are', () => {
     const of = watched(dish, primary(), owned({ controller: 'menu' }));
-    const seen = toSeen(of, head(dishRef('soup'), of));
+    const tracked = toTrackedObject(of, head(dishRef('soup'), of));
     expect(
-      allTargets({ resource: of, cluster: 'c' }, key, seen).map(({ controller, name }) => [controller, name]),
+      allOwners({ resource: of, cluster: 'c' }, key, tracked).map(({ controller, name }) => [controller, name]),
     ).toEqual([
       ['dish', 'one'],
       ['menu', 'soup'],
@@ -236,12 +239,12 @@ describe('several subscribers', () => {
   });
 });
 
-it('only the labels and annotations that mapping needs are asked for', () => {
-  expect(wantedOf(watched(dish, primary()))).toEqual({
+it('desiredMetadata lists only the labels and annotations that the subscribers need', () => {
+  expect(desiredMetadata(watched(dish, primary()))).toEqual({
     labels: [],
     annotations: ['outrigger.dev/reconcile-requested-at', 'outrigger.dev/paused'],
   });
-  expect(wantedOf(watched(pot, owned(), owned({ as: 'watched', label: 'for' })))).toEqual({
+  expect(desiredMetadata(watched(pot, owned(), owned({ as: 'watched', label: 'for' })))).toEqual({
     labels: ['for', controllerLabel],
     annotations: [ownerAnnotation],
   });

@@ -1,13 +1,14 @@
-// One loop over the embedded API server: what cursors and restored clusters mean for keys, and how far the cursor may move.
+// One watch loop on the embedded API server: which keys it sends from a checkpoint and after a restore, and how far the
+// checkpoint may advance.
 import { describe, expect, it } from 'vitest';
-import { watchId } from '../../src/queue/deduplication.ts';
-import type { Progress } from '../../src/runtime/progress.ts';
-import { childOf, parts, pots, watchLoopAround } from './watch-loop-harness.ts';
+import type { AckTracker } from '../../src/forwarding/acknowledgements.ts';
+import { watchId } from '../../src/sqs/deduplication.ts';
+import { childOf, parts, pots, watchLoopFixture } from './watch-loop-harness.ts';
 
-const { expireWindow, follow, loseServer, put, remove, versionNow } = watchLoopAround();
+const { expireWindow, follow, stopServer, put, remove, versionNow } = watchLoopFixture();
 
-describe('from a cursor', () => {
-  it('only what happened since is forwarded', async () => {
+describe('a watch loop with a checkpoint', () => {
+  it('a watch loop forwards only the changes since its checkpoint', async () => {
     for (const name of ['still', 'changed', 'gone']) await put(name);
     const start = await versionNow();
     await put('changed', '2');
@@ -19,7 +20,7 @@ describe('from a cursor', () => {
     expect(at.lists()).toMatchObject([{ mode: 'exact', objects: 3 }]);
   });
 
-  it('too old a one forwards what is newer, and asks for the primaries whose children may be gone', async () => {
+  it('a watch loop whose checkpoint is too old forwards the newer objects and requeues the owners', async () => {
     await put('still', '1', childOf('bread'));
     const start = await versionNow();
     await put('newer', '1', childOf('soup'));
@@ -28,16 +29,16 @@ describe('from a cursor', () => {
     await at.until(() => at.lists().length === 1);
     await at.until(() => at.on('dish.fifo').length === 1);
     expect(at.on('dish.fifo')).toEqual(['soup']);
-    expect(at.swept).toEqual(['dish']);
+    expect(at.requeued).toEqual(['dish']);
   });
 
-  it('one that cannot be read is asked for again, and nothing is forwarded without it', async () => {
+  it('a watch loop retries to read its checkpoint, and forwards nothing before', async () => {
     await put('still');
     const version = await versionNow();
     let reads = 0;
     const start = async () => {
       reads += 1;
-      if (reads === 1) throw new Error('away');
+      if (reads === 1) throw new Error('unavailable');
       return version;
     };
     const at = follow(pots, { start });
@@ -48,7 +49,7 @@ describe('from a cursor', () => {
     expect(at.sent).toEqual([]);
   });
 
-  it('a cluster that was restored from a backup is begun anew, and its old version forgotten', async () => {
+  it('a watch loop sends every key and drops its version if the cluster was restored from a backup', async () => {
     await put('one');
     const at = follow(pots, { start: '999999999' });
     await at.until(() => at.on('timers').length === 1);
@@ -57,43 +58,43 @@ describe('from a cursor', () => {
     expect(at.accepted.every((version) => Number(version) < 999_999_999)).toBe(true);
   });
 
-  it('a cluster that is restored while it is watched is begun anew too, whatever was known of it', async () => {
+  it('a watch loop sends every key if the cluster is restored while it is watched', async () => {
     for (let value = 0; value < 20; value += 1) await put('one', `${value}`);
     const at = follow(pots);
     await at.until(() => at.on('timers').length === 1);
     await at.caughtUpWith(await versionNow());
-    const { comeBack } = await loseServer();
+    const { restart } = await stopServer();
     await at.until(() => at.waits.length > 0);
-    await comeBack();
+    await restart();
     await put('one');
-    expect(Number(await versionNow())).toBeLessThan(Number(at.loop.accepted()));
-    at.refuse(true);
+    expect(Number(await versionNow())).toBeLessThan(Number(at.loop.lowWatermark()));
+    at.reject(true);
     at.endWaits();
     await at.until(() => at.lists().length === 2);
-    expect(at.loop.accepted()).toBeUndefined();
-    at.refuse(false);
+    expect(at.loop.lowWatermark()).toBeUndefined();
+    at.reject(false);
     await at.until(() => at.waits.length > 0);
     at.endWaits();
     await at.caughtUpWith(await versionNow());
     expect([at.on('timers'), at.on('pot.fifo')]).toEqual([['one', 'one'], []]);
   });
 
-  it('a version of a restored cluster is not taken for the same version before', async () => {
+  it('a watch loop sends another deduplication id for the same version after a restore', async () => {
     await put('one');
     const restored = follow(pots, { start: '999999999' });
-    const calm = follow(pots);
-    for (const at of [restored, calm]) await at.until(() => at.lists().length === 1);
+    const notRestored = follow(pots);
+    for (const at of [restored, notRestored]) await at.until(() => at.lists().length === 1);
     const { metadata } = await put('one', '2');
     const source = { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' };
     const target = { controller: 'pot', cluster: 'c', group: '', resource: 'configmaps', namespace: 'default' };
     const id = watchId({ ...target, name: 'one' }, [source]);
-    for (const at of [restored, calm]) await at.until(() => at.on('pot.fifo').length === 1);
-    expect(calm.ids('pot.fifo')).toEqual([id]);
+    for (const at of [restored, notRestored]) await at.until(() => at.on('pot.fifo').length === 1);
+    expect(notRestored.ids('pot.fifo')).toEqual([id]);
     expect(restored.ids('pot.fifo')).not.toEqual([id]);
   });
 });
 
-it('a kind of an aggregated API has no cursor, and its versions are never compared', async () => {
+it('a kind of an aggregated API has no checkpoint, and its versions are never compared', async () => {
   await put('one');
   const at = follow({ ...pots, aggregated: true }, { start: '999999999' });
   await at.until(() => at.on('timers').length === 1 && at.lists().length === 1);
@@ -102,42 +103,42 @@ it('a kind of an aggregated API has no cursor, and its versions are never compar
   expect([at.accepted, at.dropped]).toEqual([[], []]);
 });
 
-describe('how far everything is accepted', () => {
-  it('a key that SQS refuses holds its version back, and bookmarks of later ones with it', async () => {
+describe('the low watermark of a watch loop', () => {
+  it('the low watermark is held back by a key that SQS rejects, even after later bookmarks', async () => {
     const at = follow(pots);
     await at.until(() => at.lists().length === 1);
-    const before = at.loop.accepted();
-    at.refuse(true);
+    const before = at.loop.lowWatermark();
+    at.reject(true);
     await put('one');
     await at.until(() => at.waits.length > 0);
     await put('two');
-    expect(at.loop.accepted()).toBe(before);
-    at.refuse(false);
+    expect(at.loop.lowWatermark()).toBe(before);
+    at.reject(false);
     at.endWaits();
     await at.caughtUpWith(await versionNow());
   });
 
-  it('a sweep that waits for the first list holds back the version of whoever asked for it', async () => {
+  it('the low watermark of a requesting loop is held back until the owners are listed and accepted', async () => {
     await put('one');
     const at = follow(pots);
-    at.goAway();
+    at.block();
     const opened: unknown[] = [];
     const closed: unknown[] = [];
-    const progress: Progress = {
+    const acks: AckTracker = {
       open: () => {
-        const ticket = { before: undefined };
-        opened.push(ticket);
-        return ticket;
+        const pending = { before: undefined };
+        opened.push(pending);
+        return pending;
       },
-      close: (ticket) => void closed.push(ticket),
-      heard: () => undefined,
-      accepted: () => undefined,
+      close: (pending) => void closed.push(pending),
+      advance: () => undefined,
+      lowWatermark: () => undefined,
       reset: () => undefined,
     };
-    at.loop.sweep('pot', progress);
+    at.loop.requeueOwners('pot', acks);
     expect(opened).toHaveLength(1);
-    at.comeBack();
-    // Where it was asked, and until SQS has the key that was found later.
+    at.unblock();
+    // Held back at the time of the request, until SQS accepted the key that was listed later.
     await at.until(() => closed.length === 1);
     expect(closed).toEqual(opened);
     expect(new Set(at.on('timers'))).toEqual(new Set(['one']));

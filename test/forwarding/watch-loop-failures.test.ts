@@ -1,16 +1,16 @@
-// Only what a loop does when something around it fails: whether it counts as working, and what it holds on to. A server that
-// answers by script, a clock that is moved by hand.
+// A watch loop while the API server, the checkpoint or a queue fails: its health, and its low watermark. The API server
+// is scripted, the clock is advanced by hand.
 import { expect, it, onTestFinished } from 'vitest';
+import { noCheckpoint, type WatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import type { WatchedResource } from '../../src/core/watch-list.ts';
+import { createForwarder } from '../../src/forwarding/forwarder.ts';
+import { createHealth } from '../../src/forwarding/health.ts';
+import { createWatchLoop } from '../../src/forwarding/watch-loop.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import { createRestoration } from '../../src/kube/restoration.ts';
-import { createForwarder } from '../../src/runtime/forwarder.ts';
-import { type Cursor, noCursor } from '../../src/watcher/cursor.ts';
-import { createHealth } from '../../src/watcher/health.ts';
-import { createWatchLoop } from '../../src/watcher/watch-loop.ts';
-import { createTime, frame, listOf, openWatch, startScript, tank } from '../kube/watch/watch-script.ts';
+import { createRestoreDetection } from '../../src/kube/watch/restore-detection.ts';
+import { createTime, eventLine, listOf, openWatch, startScript, tank } from '../kube/watch/watch-script.ts';
 import { sendJson } from '../kube/wire-server.ts';
-import { createWitness } from '../support/recorder.ts';
+import { createRecorder } from '../support/recorder.ts';
 
 const kind = { group: 'plant.example.com', version: 'v1', plural: 'watertanks', kind: 'WaterTank', namespaced: true };
 const tanks: WatchedResource = {
@@ -18,81 +18,81 @@ const tanks: WatchedResource = {
   subscribers: [{ controller: 'water-tank', as: 'primary', primary: kind, predicate: 'generation' }],
 };
 
-/** A loop whose clock is moved by hand. */
-function follow(client: KubeClient, { cursor = noCursor }: { readonly cursor?: Cursor } = {}) {
+/** Starts a loop on a clock that the test advances. */
+function follow(client: KubeClient, { checkpoint = noCheckpoint }: { readonly checkpoint?: WatchCheckpoint } = {}) {
   const time = createTime();
   const clock = { ms: 0 };
   const health = createHealth(() => clock.ms);
   const loopHealth = health.loop('tanks');
-  const seen = { opened: 0, trouble: 0, heard: 0, listening: 0, refused: 0, accepted: 0 };
-  const looks = new Set<() => void>();
-  const count = (what: keyof typeof seen) => {
-    seen[what] += 1;
-    for (const look of looks) look();
+  const counts = { opened: 0, errors: 0, received: 0, idle: 0, rejected: 0, accepted: 0 };
+  const checks = new Set<() => void>();
+  const count = (event: keyof typeof counts) => {
+    counts[event] += 1;
+    for (const check of checks) check();
   };
   const controller = new AbortController();
   onTestFinished(() => controller.abort());
   const { signal } = controller;
-  const { log } = createWitness();
-  /** Queues that refuse; each refusal is followed by a wait without an end. */
-  const refusing = new Set<string>();
+  const { log } = createRecorder();
+  /** Queues that reject everything. The forwarder waits for ever after a rejection. */
+  const rejecting = new Set<string>();
   const forwarder = createForwarder({
     send: async (queue, entries) =>
       entries.map(() =>
-        refusing.has(queue) ? { accepted: false, reason: 'away' } : { accepted: true, messageId: 'm' },
+        rejecting.has(queue) ? { accepted: false, reason: 'unavailable' } : { accepted: true, messageId: 'm' },
       ),
     wait: () => new Promise(() => undefined),
-    meter: {
+    metrics: {
       accepted: () => count('accepted'),
       coalesced: () => undefined,
-      refused: () => count('refused'),
-      paced: () => undefined,
+      rejected: () => count('rejected'),
+      rateLimited: () => undefined,
     },
-    ...{ log, now: () => clock.ms, random: () => 0, bulkPerSecond: 100, signal },
+    ...{ log, now: () => clock.ms, random: () => 0, lowPriorityPerSecond: 100, signal },
   });
   const loop = createWatchLoop(
     {
-      ...{ client, cursor, forwarder, log, now: () => clock.ms, random: () => 0, nonce: () => 'n' },
+      ...{ client, checkpoint, forwarder, log, now: () => clock.ms, random: () => 0, nonce: () => 'n' },
       health: {
         ...loopHealth,
         opened: () => {
           loopHealth.opened();
           count('opened');
         },
-        heard: () => {
-          loopHealth.heard();
-          count('heard');
+        received: () => {
+          loopHealth.received();
+          count('received');
         },
-        trouble: (error) => {
-          loopHealth.trouble(error);
-          count('trouble');
+        recordError: (error) => {
+          loopHealth.recordError(error);
+          count('errors');
         },
       },
       wait: (seconds, until) => {
         const waited = time.wait(seconds, until);
-        if (seconds === 70) count('listening');
+        if (seconds === 70) count('idle');
         return waited;
       },
-      restoration: createRestoration(),
-      sweep: () => undefined,
+      restoreDetection: createRestoreDetection(),
+      requeueOwners: () => undefined,
     },
     { resource: tanks, cluster: 'c' },
   );
   void loop.run(signal);
   return {
-    ...{ loop, clock, health, refusing, silence: time.silence },
-    /** Waits until something has happened so many times. */
-    until: (what: keyof typeof seen, times: number) =>
+    ...{ loop, clock, health, rejecting, expireIdleTimeout: time.expireIdleTimeout },
+    /** Resolves when an event has happened this many times. */
+    until: (event: keyof typeof counts, times: number) =>
       new Promise<void>((resolve) => {
-        const look = () => seen[what] >= times && resolve();
-        looks.add(look);
-        look();
+        const check = () => counts[event] >= times && resolve();
+        checks.add(check);
+        check();
       }),
   };
 }
-const bookmark = (resourceVersion: string) => frame('BOOKMARK', { metadata: { resourceVersion } });
+const bookmark = (resourceVersion: string) => eventLine('BOOKMARK', { metadata: { resourceVersion } });
 
-it('a watch that its server ends between two bookmarks is neither unready nor dead', async () => {
+it('a watch that the server ends between two bookmarks stays ready and alive', async () => {
   const ends: (() => void)[] = [];
   const { server } = await startScript({
     watch: (_, response, count) => {
@@ -101,8 +101,8 @@ it('a watch that its server ends between two bookmarks is neither unready nor de
     },
   });
   const { clock, health, until } = follow(server.client());
-  // A page, the list's end, a bookmark.
-  await until('heard', 3);
+  // A page, the end of the list, a bookmark.
+  await until('received', 3);
   clock.ms = 59_000;
   ends[0]?.();
   await until('opened', 2);
@@ -111,39 +111,39 @@ it('a watch that its server ends between two bookmarks is neither unready nor de
   expect([health.ready(), health.alive()]).toEqual([true, true]);
 });
 
-it('a kind whose watches open and say nothing is not ready, and its loop not dead', async () => {
+it('a kind whose watches open without events is not ready, and its loop is alive', async () => {
   const { server } = await startScript({});
-  const { clock, health, until, silence } = follow(server.client());
-  for (let silences = 1; silences <= 2; silences += 1) {
-    await until('listening', silences);
+  const { clock, health, until, expireIdleTimeout } = follow(server.client());
+  for (let times = 1; times <= 2; times += 1) {
+    await until('idle', times);
     clock.ms += 70_000;
-    silence();
-    await until('trouble', silences);
+    expireIdleTimeout();
+    await until('errors', times);
   }
-  await until('listening', 3);
+  await until('idle', 3);
   expect([health.ready(), health.alive()]).toEqual([false, true]);
 });
 
-it('a cursor that cannot be read is asked again', async () => {
+it('a watch loop retries to read a checkpoint that cannot be read', async () => {
   const { server } = await startScript({});
   let tries = 0;
-  const cursor: Cursor = {
-    ...noCursor,
+  const checkpoint: WatchCheckpoint = {
+    ...noCheckpoint,
     start: async () => {
       tries += 1;
-      if (tries < 3) throw new Error('not now');
+      if (tries < 3) throw new Error('unavailable');
       return undefined;
     },
   };
-  const { until, loop } = follow(server.client(), { cursor });
+  const { until, loop } = follow(server.client(), { checkpoint });
   await until('opened', 1);
   expect([tries, loop.objects()]).toEqual([3, 1]);
 });
 
-it('a key that waits for SQS since before its cluster was restored holds the new versions back', async () => {
+it('a key that was queued before a restore holds back the low watermark of the new versions', async () => {
   const changed = (version: string, generation: number) => {
     const { metadata } = tank('a', version);
-    return frame('MODIFIED', { metadata: { ...metadata, generation } });
+    return eventLine('MODIFIED', { metadata: { ...metadata, generation } });
   };
   const writes: ((text: string) => void)[] = [];
   const ends: (() => void)[] = [];
@@ -156,17 +156,17 @@ it('a key that waits for SQS since before its cluster was restored holds the new
       ends.push(() => response.end());
     },
   });
-  const { refusing, until, loop } = follow(server.client());
-  refusing.add('water-tank.fifo');
+  const { rejecting, until, loop } = follow(server.client());
+  rejecting.add('water-tank.fifo');
   await until('opened', 1);
   writes[0]?.(changed('901', 2));
-  await until('refused', 1);
+  await until('rejected', 1);
   ends[0]?.();
   await until('opened', 2);
   await until('accepted', 2);
-  expect(loop.accepted()).toBe('5');
+  expect(loop.lowWatermark()).toBe('5');
   writes[1]?.(changed('6', 3) + bookmark('7'));
-  // Twice a page and a list's end, then what the frames say.
-  await until('heard', 7);
-  expect(loop.accepted()).toBe('5');
+  // Twice a page and the end of a list, then the events.
+  await until('received', 7);
+  expect(loop.lowWatermark()).toBe('5');
 });

@@ -1,28 +1,27 @@
-// What the tests of a watch loop stand on: the embedded API server, somebody who writes to it, and a loop with a forwarder whose
-// queue is a list.
+// The harness of the watch loop's tests: the embedded API server, a client that writes to it, and a loop with a
+// forwarder whose queue is an array.
 import { afterEach, beforeEach } from 'vitest';
-import { existingKind } from '../../src/core/kind.ts';
-import type { Subscriber, WatchedResource } from '../../src/core/watch-list.ts';
+import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
+import { noCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { controllerLabel, ownerAnnotation } from '../../src/core/names.ts';
+import type { Wait } from '../../src/core/time.ts';
+import type { Subscriber, WatchedResource } from '../../src/core/watch-list.ts';
+import { createForwarder } from '../../src/forwarding/forwarder.ts';
+import { createHealth } from '../../src/forwarding/health.ts';
+import { createWatchLoop } from '../../src/forwarding/watch-loop.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { listPages } from '../../src/kube/client/read.ts';
-import { createRestoration } from '../../src/kube/restoration.ts';
-import type { Wait } from '../../src/core/time.ts';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
-import { type Message, parseMessage } from '../../src/queue/message.ts';
-import { createForwarder } from '../../src/runtime/forwarder.ts';
-import { noCursor } from '../../src/watcher/cursor.ts';
-import { createHealth } from '../../src/watcher/health.ts';
-import { createWatchLoop } from '../../src/watcher/watch-loop.ts';
-import { createWitness } from '../support/recorder.ts';
+import { createRestoreDetection } from '../../src/kube/watch/restore-detection.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
+import { type Message, parseMessage } from '../../src/sqs/message.ts';
+import { createRecorder } from '../support/recorder.ts';
 
-const configMap = existingKind<object>({ group: '', version: 'v1', kind: 'ConfigMap' });
 const names = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
-/** A kind that no server has. */
+/** A kind that the server does not have. */
 export const dish = { group: 'kitchen.test', version: 'v1', plural: 'dishes', kind: 'Dish', namespaced: true };
-/** A subscriber for the kind itself. */
+/** A subscriber whose primary is the kind itself. */
 export const primary: Subscriber = { controller: 'pot', as: 'primary', primary: names, predicate: 'resourceVersion' };
 const owned: Subscriber = { controller: 'dish', as: 'owned', primary: dish, predicate: 'any' };
 /** ConfigMaps, as primaries. */
@@ -30,24 +29,24 @@ export const pots: WatchedResource = { ...names, subscribers: [primary] };
 /** ConfigMaps, as children of dishes. */
 export const parts: WatchedResource = { ...names, subscribers: [owned] };
 
-/** Metadata of a child that our controller has made. */
+/** The metadata of a child that our controller created. */
 export const childOf = (owner: string) => ({
   labels: { [controllerLabel]: 'dish' },
   annotations: { [ownerAnnotation]: `default/${owner}` },
 });
 
 /** Starts a server for each test of a file. */
-export function watchLoopAround() {
+export function watchLoopFixture() {
   let server: ApiServer;
   let user: KubeClient;
-  let over: AbortController;
+  let ended: AbortController;
   beforeEach(async () => {
     server = await startApiServer();
     user = createClient({ server: new URL(server.url) });
-    over = new AbortController();
+    ended = new AbortController();
   });
   afterEach(async () => {
-    over.abort();
+    ended.abort();
     user.close();
     await server.close();
   });
@@ -55,17 +54,17 @@ export function watchLoopAround() {
   const put = async (name: string, value = '1', metadata: object = {}) =>
     await applyObject(
       user,
-      configMap,
+      ConfigMap,
       { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default', ...metadata }, data: { value } },
       { fieldManager: 'user' },
     );
   const remove = async (name: string) =>
-    await user.request({ method: 'DELETE', path: objectPath(configMap, { namespace: 'default', name }) });
+    await user.request({ method: 'DELETE', path: objectPath(ConfigMap, { namespace: 'default', name }) });
   const versionNow = async () => {
-    for await (const page of listPages(user, configMap)) return page.resourceVersion;
+    for await (const page of listPages(user, ConfigMap)) return page.resourceVersion;
     throw new Error('no page');
   };
-  /** Follows a resource with everything at hand that a test looks at. */
+  /** Starts a loop for a resource, and records what it sends and accepts. */
   function follow(
     resource: WatchedResource,
     { start, breakOnce = false }: { start?: string | (() => Promise<string>); breakOnce?: boolean } = {},
@@ -73,25 +72,25 @@ export function watchLoopAround() {
     const sent: { readonly queue: string; readonly message: Message; readonly id: string | undefined }[] = [];
     const accepted: string[] = [];
     const dropped: string[] = [];
-    const swept: string[] = [];
-    const witness = createWitness();
-    let refusing = false;
+    const requeued: string[] = [];
+    const recorder = createRecorder();
+    let rejecting = false;
     let gate: PromiseWithResolvers<void> | undefined;
     let changed = Promise.withResolvers<void>();
-    const tell = () => {
+    const notify = () => {
       changed.resolve();
       changed = Promise.withResolvers();
     };
-    // Silence is never waited for, everything else only until a test says so.
+    // The idle timeout of a watch never ends. All other waits end when the test calls endWaits.
     const waits: { readonly seconds: number; readonly end: () => void }[] = [];
     const wait: Wait = (seconds, signal) =>
       new Promise((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason), { once: true });
         if (seconds < 70) waits.push({ seconds, end: resolve });
-        tell();
+        notify();
       });
     const client = createClient({ server: new URL(server.url) });
-    over.signal.addEventListener('abort', () => client.close());
+    ended.signal.addEventListener('abort', () => client.close());
     const gated: KubeClient = {
       ...client,
       stream: async (request) => {
@@ -106,38 +105,38 @@ export function watchLoopAround() {
     const health = createHealth(() => 0);
     const forwarder = createForwarder({
       send: async (queue, entries) => {
-        if (refusing) return entries.map(() => ({ accepted: false, reason: 'away' }));
+        if (rejecting) return entries.map(() => ({ accepted: false, reason: 'unavailable' }));
         sent.push(...entries.map(({ body, deduplicationId: id }) => ({ queue, message: parseMessage(body), id })));
         return entries.map(() => ({ accepted: true, messageId: '' }));
       },
-      log: witness.log,
-      meter: { accepted: tell, coalesced: tell, refused: tell, paced: tell },
+      log: recorder.log,
+      metrics: { accepted: notify, coalesced: notify, rejected: notify, rateLimited: notify },
       now: () => Date.now(),
       wait,
       random: () => 0.5,
-      bulkPerSecond: 100,
-      signal: over.signal,
+      lowPriorityPerSecond: 100,
+      signal: ended.signal,
     });
     let nonce = 0;
     const loop = createWatchLoop(
       {
         client: gated,
         forwarder,
-        cursor: {
-          ...noCursor,
+        checkpoint: {
+          ...noCheckpoint,
           start: async () => (typeof start === 'function' ? await start() : start),
           accepted: (_, version) => {
             accepted.push(version);
-            tell();
+            notify();
           },
           drop: (name) => void dropped.push(name),
         },
         health: health.loop('configmaps'),
         log: {
-          ...witness.log,
+          ...recorder.log,
           info: (...line) => {
-            witness.log.info(...line);
-            tell();
+            recorder.log.info(...line);
+            notify();
           },
         },
         now: () => Date.now(),
@@ -148,36 +147,36 @@ export function watchLoopAround() {
           if (breakOnce && nonce === 1) throw new Error('broken');
           return `${nonce}`;
         },
-        restoration: createRestoration(),
-        sweep: (controllers) => void swept.push(...controllers),
+        restoreDetection: createRestoreDetection(),
+        requeueOwners: (controllers) => void requeued.push(...controllers),
       },
       { resource, cluster: 'c' },
     );
-    void loop.run(over.signal);
+    void loop.run(ended.signal);
     const until = async (condition: () => boolean) => {
       while (!condition()) await changed.promise;
     };
     const on = (queue: string) => sent.filter((one) => one.queue === queue).map(({ message: { name } }) => name);
     const ids = (queue: string) => sent.filter((one) => one.queue === queue).map(({ id }) => id);
     return {
-      ...{ loop, sent, accepted, dropped, swept, waits, health, on, ids, until },
-      lists: () => witness.lines.filter(({ message }) => message === 'listed').map(({ fields }) => fields),
-      refuse: (now: boolean) => {
-        refusing = now;
+      ...{ loop, sent, accepted, dropped, requeued, waits, health, on, ids, until },
+      lists: () => recorder.lines.filter(({ message }) => message === 'collection listed').map(({ fields }) => fields),
+      reject: (value: boolean) => {
+        rejecting = value;
       },
-      /** Cuts the stream and lets nothing through, until `comeBack`. */
-      goAway: () => {
+      /** Breaks the streams and blocks all requests until `unblock`. */
+      block: () => {
         gate = Promise.withResolvers();
         server.breakStreams();
       },
-      comeBack: () => {
+      unblock: () => {
         gate?.resolve();
         gate = undefined;
       },
       endWaits: () => {
         for (const { end } of waits.splice(0)) end();
       },
-      caughtUpWith: async (version: string) => await until(() => Number(loop.accepted()) >= Number(version)),
+      caughtUpWith: async (version: string) => await until(() => Number(loop.lowWatermark()) >= Number(version)),
     };
   }
 
@@ -187,14 +186,14 @@ export function watchLoopAround() {
     versionNow,
     follow,
     expireWindow: () => server.expireWindow(),
-    /** Ends the server. The one that `comeBack` starts in its place remembers nothing. */
-    loseServer: async () => {
+    /** Stops the server. `restart` starts an empty one on the same port. */
+    stopServer: async () => {
       const port = Number(new URL(server.url).port);
       await server.close();
-      const comeBack = async () => {
+      const restart = async () => {
         server = await startApiServer({ port });
       };
-      return { comeBack };
+      return { restart };
     },
   };
 }

@@ -1,36 +1,37 @@
-// One loop over the embedded API server: what lists and lost streams mean for keys and for the store, and what a loop does that
-// breaks, or has nothing to watch. Cursors are watch-loop-cursor.test.ts, the process is main.test.ts.
+// One watch loop on the embedded API server: which keys it sends after lists and broken streams, and how it handles its
+// own failure and a kind that does not exist. Checkpoints are watch-loop-checkpoint.test.ts, the process is
+// test/watcher/main.test.ts.
 import { describe, expect, it } from 'vitest';
 import type { WatchedResource } from '../../src/core/watch-list.ts';
-import { childOf, dish, parts, pots, primary, watchLoopAround } from './watch-loop-harness.ts';
+import { childOf, dish, parts, pots, primary, watchLoopFixture } from './watch-loop-harness.ts';
 
-const { expireWindow, follow, put, remove, versionNow } = watchLoopAround();
+const { expireWindow, follow, put, remove, versionNow } = watchLoopFixture();
 
-describe('without a cursor', () => {
-  it('everything goes through timers, each key with the same run, and changes do not', async () => {
+describe('a watch loop without a checkpoint', () => {
+  it('a watch loop without a checkpoint sends listed objects at low priority, in one run', async () => {
     await put('one');
     await put('two');
     const at = follow(pots);
     await at.until(() => at.on('timers').length === 2);
     expect(new Set(at.on('timers'))).toEqual(new Set(['one', 'two']));
-    expect(new Set(at.sent.map(({ message }) => `${message.lane} ${message.run}`))).toEqual(
-      new Set(['resync watcher-1']),
-    );
+    expect(
+      new Set(at.sent.map(({ message: { cause } }) => (cause.type === 'resync' ? cause.run : cause.type))),
+    ).toEqual(new Set(['watcher-1']));
     await put('two', '2');
     await at.until(() => at.on('pot.fifo').length === 1);
-    expect(at.sent.at(-1)?.message).toMatchObject({ lane: 'watch', name: 'two' });
+    expect(at.sent.at(-1)?.message).toMatchObject({ cause: { type: 'change' }, name: 'two' });
     expect(at.loop.objects()).toBe(2);
     await remove('two');
     await at.until(() => at.loop.objects() === 1);
   });
 
-  it('nothing counts as accepted before the whole list is', async () => {
+  it('a watch loop accepts no version before every key of its first list is accepted', async () => {
     await put('one');
     const at = follow(pots);
-    at.refuse(true);
+    at.reject(true);
     await at.until(() => at.lists().length === 1);
-    expect(at.loop.accepted()).toBeUndefined();
-    at.refuse(false);
+    expect(at.loop.lowWatermark()).toBeUndefined();
+    at.reject(false);
     await at.until(() => at.waits.length > 0);
     at.endWaits();
     await at.caughtUpWith(await versionNow());
@@ -38,52 +39,52 @@ describe('without a cursor', () => {
   });
 });
 
-describe('after a stream was lost', () => {
-  it('what happened meanwhile is forwarded once, and nothing else', async () => {
+describe('a watch loop whose stream was broken', () => {
+  it('a watch loop forwards the changes since its stream broke once, and nothing else', async () => {
     await put('still');
     const at = follow(pots);
     await at.until(() => at.lists().length === 1);
-    at.goAway();
+    at.block();
     await put('fresh');
-    at.comeBack();
+    at.unblock();
     await at.until(() => at.on('pot.fifo').length > 0);
     expect(at.on('pot.fifo')).toEqual(['fresh']);
     expect(at.lists()).toHaveLength(1);
   });
 
-  it('a list that has to be made again forwards what differs: new, changed and gone', async () => {
+  it('a watch loop forwards the created, changed and deleted objects of a repeated list', async () => {
     for (const name of ['still', 'changed', 'gone']) await put(name);
     const at = follow(pots);
     await at.until(() => at.lists().length === 1);
-    at.goAway();
+    at.block();
     await put('new');
     await put('changed', '2');
     await remove('gone');
     expireWindow();
-    at.comeBack();
+    at.unblock();
     await at.until(() => at.on('pot.fifo').length === 3);
     expect(new Set(at.on('pot.fifo'))).toEqual(new Set(['new', 'changed', 'gone']));
     expect(at.lists().at(-1)).toMatchObject({ mode: 'relist', objects: 3, gone: 1 });
     await at.caughtUpWith(await versionNow());
   });
 
-  it('the owner of a child that went meanwhile is woken, and so are both owners of one that changed hands', async () => {
+  it('a repeated list forwards the owner of a deleted child and both owners of a moved one', async () => {
     await put('gone', '1', childOf('soup'));
     await put('moved', '1', childOf('stew'));
     await put('still', '1', childOf('bread'));
     const at = follow(parts);
     await at.until(() => at.lists().length === 1);
-    at.goAway();
+    at.block();
     await remove('gone');
     await put('moved', '1', childOf('roast'));
     expireWindow();
-    at.comeBack();
+    at.unblock();
     await at.until(() => at.on('dish.fifo').length === 3);
     expect(new Set(at.on('dish.fifo'))).toEqual(new Set(['soup', 'stew', 'roast']));
   });
 });
 
-it('a loop that breaks begins anew from its cursor, and is counted', async () => {
+it('a watch loop that fails restarts from its checkpoint, and the restart is counted', async () => {
   await put('one');
   const at = follow(pots, { start: await versionNow(), breakOnce: true });
   await at.until(() => at.waits.length === 1);
@@ -94,8 +95,8 @@ it('a loop that breaks begins anew from its cursor, and is counted', async () =>
   expect(at.lists()).toMatchObject([{ mode: 'exact', objects: 1 }]);
 });
 
-describe('a kind that is not there', () => {
-  it('is reported and tried again until it is', async () => {
+describe('a kind that does not exist', () => {
+  it('a kind that does not exist is reported as not served and retried', async () => {
     const absent: WatchedResource = { ...dish, subscribers: [{ ...primary, primary: dish }] };
     const at = follow(absent);
     await at.until(() => at.waits.length > 0);

@@ -1,5 +1,4 @@
-// Only the options of a deployment: how they are read, what is refused, and what each changes in a template. That osls asks for all this
-// is in test/deploy.
+// Only the options of a deployment: parsing, errors, and their changes of a template. test/deploy runs them in osls.
 import { describe, expect, it } from 'vitest';
 import { checkNames } from '../../infra/aws/check-names.ts';
 import { readOptions, refuseUnknown } from '../../infra/aws/options.ts';
@@ -11,11 +10,11 @@ const key = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d';
 const vpc = { VPC_SUBNET_IDS: 'subnet-0a1b2c3d, subnet-4e5f6a7b', VPC_SECURITY_GROUP_IDS: 'sg-0a1b2c3d' };
 
 describe('the options of a deployment', () => {
-  it('are SQS’ own encryption, a topic of its own, no VPC and no traces where nothing is said', () => {
+  it('options default to encryption by SQS, an own topic, no VPC and no traces', () => {
     expect(readOptions(defaults)).toEqual({ logRetentionDays: 30, tracing: false });
   });
 
-  it('come as text from --param', () => {
+  it('options are read from the strings of --param', () => {
     const given = {
       ...defaults,
       LOG_RETENTION_DAYS: '7',
@@ -34,24 +33,30 @@ describe('the options of a deployment', () => {
   });
 
   it.each([
-    [{ LOG_RETENTION_DAYS: '31' }, 'LOG_RETENTION_DAYS: "31" will not do; give one of 1, 3, 5, 7,'],
-    [{ LOG_RETENTION_DAYS: 'long' }, 'LOG_RETENTION_DAYS: "long" will not do; give one of 1, 3, 5, 7,'],
-    [{ TRACING: 'true' }, 'TRACING: "true" will not do; give on or off'],
-    [{ METRICS_PER_CLUSTER: 'on' }, 'METRICS_PER_CLUSTER: "on" will not do; give true or false'],
-    [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" will not do; give an ARN like arn:aws:sns:'],
-    [{ KMS_KEY_ARN: 'alias/mine' }, 'KMS_KEY_ARN: "alias/mine" will not do; give an ARN like arn:aws:kms:'],
-    [{ ...vpc, VPC_SUBNET_IDS: 'vpc-0a1b2c3d' }, 'VPC_SUBNET_IDS: "vpc-0a1b2c3d" will not do; give ids'],
-    [{ ...vpc, VPC_SECURITY_GROUP_IDS: 'default' }, 'VPC_SECURITY_GROUP_IDS: "default" will not do; give ids'],
-    [{ ...vpc, VPC_SECURITY_GROUP_IDS: '' }, 'VPC_SECURITY_GROUP_IDS is needed beside VPC_SUBNET_IDS: --param'],
-    [{ ...vpc, VPC_SUBNET_IDS: '' }, 'VPC_SUBNET_IDS is needed beside VPC_SECURITY_GROUP_IDS: --param'],
-  ])('%j is refused in one line that names it and says what to give', (given, line) => {
+    [{ LOG_RETENTION_DAYS: '31' }, 'LOG_RETENTION_DAYS: "31" is not valid; give one of 1, 3, 5, 7,'],
+    [{ LOG_RETENTION_DAYS: 'long' }, 'LOG_RETENTION_DAYS: "long" is not valid; give one of 1, 3, 5, 7,'],
+    [{ TRACING: 'true' }, 'TRACING: "true" is not valid; give on or off'],
+    [{ METRICS_PER_CLUSTER: 'on' }, 'METRICS_PER_CLUSTER: "on" is not valid; give true or false'],
+    [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" is not valid; give an ARN like arn:aws:sns:'],
+    [{ KMS_KEY_ARN: 'alias/mine' }, 'KMS_KEY_ARN: "alias/mine" is not valid; give an ARN like arn:aws:kms:'],
+    [
+      { ...vpc, VPC_SUBNET_IDS: 'vpc-0a1b2c3d' },
+      'VPC_SUBNET_IDS: "vpc-0a1b2c3d" is not valid; give comma-separated ids',
+    ],
+    [
+      { ...vpc, VPC_SECURITY_GROUP_IDS: 'default' },
+      'VPC_SECURITY_GROUP_IDS: "default" is not valid; give comma-separated ids',
+    ],
+    [{ ...vpc, VPC_SECURITY_GROUP_IDS: '' }, 'VPC_SECURITY_GROUP_IDS is required with VPC_SUBNET_IDS: --param'],
+    [{ ...vpc, VPC_SUBNET_IDS: '' }, 'VPC_SUBNET_IDS is required with VPC_SECURITY_GROUP_IDS: --param'],
+  ])('options %j are rejected in one line with the option and the fix', (given, line) => {
     expect(() => readOptions({ ...defaults, ...given })).toThrow(line);
   });
 
-  it('and settings are all that --param may be given', () => {
+  it('--param accepts only options and settings', () => {
     expect(() => refuseUnknown(['KMS_KEY_ARN=x', 'PLANT_URL=y'], ['PLANT_URL'])).not.toThrow();
     expect(() => refuseUnknown(['KMS_KEY=x'], ['PLANT_URL'])).toThrow(
-      /^--param KMS_KEY: nothing reads it; there are .*, PLANT_URL$/,
+      /^--param KMS_KEY: unknown parameter; use one of .*, PLANT_URL$/,
     );
   });
 });
@@ -72,7 +77,7 @@ describe('a template with options', () => {
   const made = (given: object) => withOptions(template, readOptions({ ...defaults, ...given }));
   const actions = (given: object) => JSON.stringify(made(given)).match(/(kms|ec2|xray):\w+/g) ?? [];
 
-  it('is what it was, encrypted by SQS, where nothing is said', () => {
+  it('a template without options is unchanged, and encrypted by SQS', () => {
     expect(made({}).Resources).toEqual({
       ...template.Resources,
       Queue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'q', SqsManagedSseEnabled: true } },
@@ -80,7 +85,7 @@ describe('a template with options', () => {
     });
   });
 
-  it('has the key on every queue, and lets every function and the watchers use it for what they did anyway', () => {
+  it('a template with a KMS key sets it on every queue, and allows functions and watchers to use it', () => {
     const { Resources } = made({ KMS_KEY_ARN: key });
     expect(Resources.Queue.Properties).toEqual({ QueueName: 'q', KmsMasterKeyId: key });
     const use = { Effect: 'Allow', Action: ['kms:GenerateDataKey', 'kms:Decrypt'], Resource: key };
@@ -91,7 +96,7 @@ describe('a template with options', () => {
     expect(Resources.WatcherPolicy.Properties.PolicyDocument.Statement).toEqual([statement, use]);
   });
 
-  it('has its functions in the VPC, and lets them have interfaces there, but not the watchers', () => {
+  it('a template with a VPC places the functions in it, and allows only their roles to create interfaces', () => {
     expect(made(vpc).Resources.Function.Properties).toEqual({
       Timeout: 30,
       VpcConfig: { SubnetIds: ['subnet-0a1b2c3d', 'subnet-4e5f6a7b'], SecurityGroupIds: ['sg-0a1b2c3d'] },
@@ -101,18 +106,18 @@ describe('a template with options', () => {
     expect(made(vpc).Resources.WatcherPolicy).toEqual(template.Resources.WatcherPolicy);
   });
 
-  it('traces only where it is told to', () => {
+  it('a template traces only with the option', () => {
     expect(made({ TRACING: 'on' }).Resources.Function.Properties).toMatchObject({ TracingConfig: { Mode: 'Active' } });
     expect(actions({ TRACING: 'on' })).toEqual(['xray:PutTraceSegments', 'xray:PutTelemetryRecords']);
   });
 
-  it('refers to a given topic by the id that alarms know, and makes none', () => {
+  it('a template with a given topic refers to it by the id of the alarms, and creates none', () => {
     const { Resources, ...rest } = made({ ALARM_TOPIC_ARN: topic });
     expect(Resources).not.toHaveProperty('AlarmTopic');
     expect(rest).toMatchObject({ Parameters: { AlarmTopic: { Type: 'String', Default: topic } } });
   });
 
-  it('is refused where a name is too long for AWS, the region’s part included', () => {
+  it('a template is rejected if a name with the region is too long for AWS', () => {
     const role = (length: number) => ({
       Role: { Type: 'AWS::IAM::Role', Properties: { RoleName: { 'Fn::Sub': `${'x'.repeat(length)}\${AWS::Region}` } } },
     });

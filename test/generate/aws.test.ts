@@ -1,14 +1,14 @@
-// Only from a registry to the AWS pieces, as values, and what a kind of several controllers has of everything. What osls makes of
-// them is packaged.test.ts.
+// Only the AWS resources of a registry, as values, and those of a kind with several controllers. The packaged template
+// is in packaged.test.ts.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { secret } from '../../src/api/secret.ts';
-import { controllerDeadLetters, controllerQueue } from '../../src/core/names.ts';
+import { controllerDeadLetterQueue, controllerQueue } from '../../src/core/names.ts';
 import { awsOf } from '../../src/generate/aws/resources.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { only, orchard, orchardWith } from './orchard.ts';
+import { fixtureRegistry, fixtureRegistryWith, only } from './sample-registry.ts';
 
 const template = z.object({
   functions: z.record(
@@ -25,26 +25,26 @@ const template = z.object({
   }),
 });
 
-describe('the AWS pieces', () => {
-  const { functions, stackParameters, resources } = template.parse(awsOf(orchard));
+describe('awsOf', () => {
+  const { functions, stackParameters, resources } = template.parse(awsOf(fixtureRegistry));
   const { Parameters, Resources } = resources;
 
-  it('give each controller a FIFO queue and dead letters of the names that core says', () => {
+  it('awsOf gives each controller a FIFO queue and a dead-letter queue with the names of src/core/names.ts', () => {
     expect(Resources.TreePrunerQueue?.Properties.QueueName).toBe(
       `\${self:custom.prefix}-${controllerQueue('tree-pruner')}`,
     );
     expect(Resources.TreePrunerDeadLetters?.Properties.QueueName).toBe(
-      `\${self:custom.prefix}-${controllerDeadLetters('tree-pruner')}`,
+      `\${self:custom.prefix}-${controllerDeadLetterQueue('tree-pruner')}`,
     );
   });
 
-  it('keep a message invisible for at least six times as long as its function may take', () => {
+  it('awsOf sets a visibility timeout of at least six times the function’s timeout', () => {
     expect(Number(Resources.TreeQueue?.Properties.VisibilityTimeout)).toBeGreaterThanOrEqual(
       6 * (functions.tree?.timeout ?? Infinity),
     );
   });
 
-  it('let a function consume its own queue alone, and send to three', () => {
+  it('awsOf allows a function to consume only its own queue, and to send to three queues', () => {
     const policy = JSON.stringify(Resources.TreeRole);
     expect(policy.match(/"sqs:[^"]*"/g)).toEqual([
       '"sqs:ReceiveMessage"',
@@ -57,7 +57,7 @@ describe('the AWS pieces', () => {
     );
   });
 
-  it('let a function read the secrets of clusters, and those of settings where one of its own is a secret', () => {
+  it('awsOf allows a function to read the secrets of clusters, and those of settings if it has a secret setting', () => {
     const secretsOf = (settings: z.ZodObject) => {
       const { TreeRole } = template.parse(awsOf(only('tree', settings))).resources.Resources;
       return JSON.stringify(TreeRole).match(/secret:outrigger\/[^"]*/g);
@@ -69,31 +69,31 @@ describe('the AWS pieces', () => {
     expect(secretsOf(z.object({ PLANT_TOKEN: secret().optional() }))).toEqual(both);
   });
 
-  it('make a setting a parameter: needed where it is needed by one, else empty when it is not given', () => {
+  it('awsOf makes each setting a parameter, which is required if one controller requires it', () => {
     expect(Object.keys(Parameters)).toEqual(['OrchardUrl', 'WormLimit', 'Note']);
     expect(Parameters.OrchardUrl).toMatchObject({ AllowedPattern: '.+' });
     expect(Parameters.WormLimit).toMatchObject({ Default: '' });
-    // Optional to the one, needed by the other.
+    // Optional for one controller, required by the other.
     expect(Parameters.Note).toMatchObject({ AllowedPattern: '.+' });
     expect(Parameters.Note).not.toHaveProperty('Default');
   });
 
-  it('ask for a setting that one of two needs, in whatever order they come', () => {
-    expect(template.parse(awsOf(orchard.toReversed())).resources.Parameters.Note).toMatchObject({
+  it('awsOf requires a setting of two controllers if one requires it, in every order', () => {
+    expect(template.parse(awsOf(fixtureRegistry.toReversed())).resources.Parameters.Note).toMatchObject({
       AllowedPattern: '.+',
     });
   });
 
-  it('show what becomes of the reconciles of each controller, writes that changed nothing included', () => {
+  it('awsOf shows the outcomes of each controller’s reconciles and its no-op applies in the dashboard', () => {
     const shown = JSON.stringify(Resources.Dashboard).replaceAll('\\', '');
-    const outcomes = ['ReconcilesDone', 'ReconcilesFailed', 'ReconcilesDeferred', 'Unobserved'];
-    for (const metric of [...outcomes, 'Repaired', 'ApplyNoops', 'LagMilliseconds']) {
+    const outcomes = ['ReconcilesDone', 'ReconcilesFailed', 'ReconcilesPostponed', 'MissedChanges'];
+    for (const metric of [...outcomes, 'DriftCorrected', 'ApplyNoops', 'ReconcileLatency']) {
       for (const name of ['tree', 'tree-pruner'])
         expect(shown).toContain(`["Outrigger","${metric}","service","${name}",`);
     }
   });
 
-  it('scope deduplication to the group, which is an object', () => {
+  it('awsOf scopes deduplication to the message group', () => {
     expect(Resources.TreeQueue?.Properties).toMatchObject({
       FifoQueue: true,
       DeduplicationScope: 'messageGroup',
@@ -101,7 +101,7 @@ describe('the AWS pieces', () => {
     });
   });
 
-  it('hand each function its own settings', () => {
+  it('awsOf gives each function its own settings', () => {
     expect(functions.treePruner?.environment).toMatchObject({
       ORCHARD_URL: { Ref: 'OrchardUrl' },
       NOTE: { Ref: 'Note' },
@@ -112,9 +112,9 @@ describe('the AWS pieces', () => {
 });
 
 describe('a kind of several controllers', () => {
-  const three = orchardWith('grafter', { part: { status: ['grafted'], conditions: ['Grafted'] } });
+  const three = fixtureRegistryWith('grafter', { statusSlice: { status: ['grafted'], conditions: ['Grafted'] } });
 
-  it('has one definition, with every part in it, in whatever order its controllers come', () => {
+  it('a kind of several controllers has one CRD with every status slice, in every order of the registry', () => {
     const name = 'infra/kubernetes/generated/crd-trees.orchard.example.com.yaml';
     const definitions = [...generatedFiles(three).keys()].filter((file) => file.includes('/crd-'));
     expect(definitions).toEqual([name]);
@@ -122,7 +122,7 @@ describe('a kind of several controllers', () => {
     expect(generatedFiles(three).get(name)).toContain('pruned:');
   });
 
-  it('has a queue with dead letters, a function, a role and alarms for each', () => {
+  it('a kind of several controllers has a queue, a dead-letter queue, a function, a role and alarms for each', () => {
     const { functions: each, resources } = template.parse(awsOf(three));
     expect(Object.keys(each)).toEqual(['tree', 'treePruner', 'grafter']);
     for (const id of ['Tree', 'TreePruner', 'Grafter'])

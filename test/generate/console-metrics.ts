@@ -1,10 +1,11 @@
-// The metrics that the console looks at, held against those that somebody writes: AWS for queues and functions, ours for the rest.
+// Checks that the metrics in dashboard and alarms exist: those of queues and functions are written by AWS, the others
+// by Outrigger.
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import { type Emissions, emitting } from '../lambda/emissions.ts';
 import { statistic } from './dashboard-body.ts';
 
-/** What AWS keeps for queues and functions, and which statistics mean something. From "Available CloudWatch metrics for Amazon SQS". */
+/** The metrics of queues with their useful statistics, from "Available CloudWatch metrics for Amazon SQS". */
 const queueMetrics: Readonly<Record<string, readonly string[]>> = {
   ApproximateAgeOfOldestMessage: ['Maximum', 'Average'],
   ApproximateNumberOfMessagesVisible: ['Maximum', 'Average'],
@@ -18,15 +19,15 @@ const functionMetrics: Readonly<Record<string, readonly string[]>> = {
   Throttles: ['Sum'],
   Duration: ['p50', 'p99', 'Maximum', 'Average'],
 };
-/** By the unit in which a metric of ours is written. */
+/** The useful statistics of Outrigger's metrics, by unit. */
 const ownStatistics: Readonly<Record<string, readonly string[]>> = {
   Count: ['Sum', 'Maximum'],
   Milliseconds: ['p50', 'p99', 'Maximum'],
 };
 
 const dimension = z.object({ Name: z.string(), Value: z.string() });
-const looked = { Namespace: z.string(), MetricName: z.string(), Dimensions: z.array(dimension).length(1) };
-/** An alarm as the template has it. */
+const metricReference = { Namespace: z.string(), MetricName: z.string(), Dimensions: z.array(dimension).length(1) };
+/** An alarm in the template. */
 export const alarmShape = z.object({
   AlarmName: z.string(),
   AlarmDescription: z.string().max(1_024),
@@ -35,33 +36,35 @@ export const alarmShape = z.object({
   TreatMissingData: z.enum(['breaching', 'notBreaching']),
   AlarmActions: z.array(z.string()).min(1),
   OKActions: z.array(z.string()).min(1),
-  ...z.object({ ...looked, Statistic: statistic, Period: z.int().multipleOf(60) }).partial().shape,
+  ...z.object({ ...metricReference, Statistic: statistic, Period: z.int().multipleOf(60) }).partial().shape,
   Metrics: z
     .array(
       z.object({
         Id: z.string(),
         Expression: z.string().optional(),
-        MetricStat: z.object({ Metric: z.object(looked), Stat: statistic, Period: z.int().multipleOf(60) }).optional(),
+        MetricStat: z
+          .object({ Metric: z.object(metricReference), Stat: statistic, Period: z.int().multipleOf(60) })
+          .optional(),
       }),
     )
     .optional(),
 });
 export type Alarm = z.infer<typeof alarmShape>;
 
-/** One metric that somebody looks at. */
-export type Look = { readonly where: string; readonly metric: readonly string[]; readonly stat: string };
+/** A metric in the dashboard or an alarm. */
+export type MetricUse = { readonly where: string; readonly metric: readonly string[]; readonly stat: string };
 
-/** Who writes metrics. */
-export type Writers = {
+/** The sources of metrics. */
+export type MetricSources = {
   readonly queues: readonly string[];
   readonly functions: readonly string[];
   readonly emissions: Emissions;
 };
 
-/** What is wrong with a look at a metric; undefined when it is written so. */
-export function problem(
-  { metric: [namespace = '', name = '', by = '', of = ''], stat }: Look,
-  { queues, functions, emissions }: Writers,
+/** Returns the problem of a used metric; undefined if it exists with that statistic. */
+export function metricProblem(
+  { metric: [namespace = '', name = '', by = '', of = ''], stat }: MetricUse,
+  { queues, functions, emissions }: MetricSources,
 ): string | undefined {
   if (namespace === 'AWS/SQS') {
     if (by !== 'QueueName' || !queues.includes(of)) return `no queue ${of}`;
@@ -71,24 +74,24 @@ export function problem(
     if (by !== 'FunctionName' || !functions.includes(of)) return `no function ${of}`;
     return functionMetrics[name]?.includes(stat) ? undefined : `${stat} of ${name}`;
   }
-  // One controller has spoken for all.
+  // The emissions were collected from one controller, for all.
   const service = registry.some((one) => one.name === of) ? emitting : of;
   const written = emissions.metrics.find(
     (one) => one.namespace === namespace && one.name === name && by === 'service' && one.dimensions.service === service,
   );
-  if (written === undefined) return `nobody writes ${name} of ${of}`;
+  if (written === undefined) return `no metric ${name} of ${of}`;
   return ownStatistics[written.unit]?.includes(stat) ? undefined : `${stat} of ${name}`;
 }
 
-/** The metrics that an alarm looks at. */
-export function looksOf({
+/** Lists the metrics of an alarm. */
+export function alarmMetrics({
   AlarmName: where,
   Namespace,
   MetricName,
   Dimensions,
   Statistic,
   Metrics = [],
-}: Alarm): Look[] {
+}: Alarm): MetricUse[] {
   const metricOf = (one: { Namespace: string; MetricName: string; Dimensions: { Name: string; Value: string }[] }) => [
     one.Namespace,
     one.MetricName,

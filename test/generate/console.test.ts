@@ -1,5 +1,5 @@
-// Only that the console speaks of what is there: every metric of the dashboard and of the alarms is one that the functions write or
-// that AWS keeps, every field of a saved question is one that they log, and every alarm says what to do and where the rest is.
+// Only that the dashboard, alarms and saved queries refer to existing things: every metric is written by the functions
+// or by AWS, every field of a query is logged, and every alarm names its first step and its runbook.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -8,13 +8,13 @@ import { resyncQueue, timersQueue } from '../../src/core/names.ts';
 import { createResolve, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { collectEmissions, type Emissions } from '../lambda/emissions.ts';
 import { headingsOf, sectionsUnder } from '../support/markdown-headings.ts';
-import { type Alarm, alarmShape, looksOf, problem } from './console-metrics.ts';
+import { type Alarm, alarmMetrics, alarmShape, metricProblem } from './console-metrics.ts';
 import { dashboardBody, type Widget } from './dashboard-body.ts';
 import { packageTemplate } from './package-template.ts';
 
 let alarms: readonly Alarm[];
 let widgets: readonly Widget[];
-let questions: readonly { readonly name: string; readonly query: string; readonly groups: readonly string[] }[];
+let savedQueries: readonly { readonly name: string; readonly query: string; readonly groups: readonly string[] }[];
 let names: { readonly queues: readonly string[]; readonly functions: readonly string[] };
 let logGroups: readonly string[];
 let emissions: Emissions;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   alarms = each('AWS::CloudWatch::Alarm', alarmShape);
   const [dashboard] = each('AWS::CloudWatch::Dashboard', z.object({ DashboardBody: z.string() }));
   widgets = dashboardBody.parse(JSON.parse(dashboard?.DashboardBody ?? '')).widgets;
-  questions = each(
+  savedQueries = each(
     'AWS::Logs::QueryDefinition',
     z.object({ Name: z.string().max(255), QueryString: z.string().max(10_000), LogGroupNames: z.array(z.string()) }),
   ).map(({ Name, QueryString, LogGroupNames }) => ({ name: Name, query: QueryString, groups: LogGroupNames }));
@@ -43,7 +43,7 @@ beforeAll(async () => {
 }, 120_000);
 
 describe('the dashboard', () => {
-  const looks = () =>
+  const usedMetrics = () =>
     widgets.flatMap((widget) =>
       widget.type === 'metric'
         ? widget.properties.metrics.map(([namespace, name, by, of, { stat }]) => ({
@@ -54,35 +54,36 @@ describe('the dashboard', () => {
         : [],
     );
 
-  it('shows nothing but metrics that somebody writes, with a statistic that means something', () => {
-    expect(looks().length).toBeGreaterThan(20 * registry.length);
-    expect(looks().flatMap((look) => problem(look, { ...names, emissions })?.concat(` (${look.where})`) ?? [])).toEqual(
-      [],
-    );
+  it('the dashboard only shows metrics that are written, with a useful statistic', () => {
+    expect(usedMetrics().length).toBeGreaterThan(20 * registry.length);
+    expect(
+      usedMetrics().flatMap((use) => metricProblem(use, { ...names, emissions })?.concat(` (${use.where})`) ?? []),
+    ).toEqual([]);
   });
 
-  it('shows lag, outcomes, what was missed and mended, queues, dead letters and throttles of each controller', () => {
-    const shown = looks().map(({ metric: [, name, , of], stat }) => `${name} ${stat} ${of}`);
+  it('the dashboard shows latency, outcomes, missed changes, corrected drift, queues, dead letters and throttles of each controller', () => {
+    const shown = usedMetrics().map(({ metric: [, name, , of], stat }) => `${name} ${stat} ${of}`);
     for (const { name } of registry) {
-      for (const metric of ['LagMilliseconds p50', 'LagMilliseconds p99', 'Unobserved Sum', 'Repaired Sum'])
+      for (const metric of ['ReconcileLatency p50', 'ReconcileLatency p99', 'MissedChanges Sum', 'DriftCorrected Sum'])
         expect(shown).toContain(`${metric} ${name}`);
-      for (const outcome of ['Done', 'Nothing', 'Failed', 'Terminal', 'Refused', 'Deferred', 'BrokenOff'])
+      for (const outcome of ['Done', 'Nothing', 'Failed', 'Terminal', 'Refused', 'Postponed'])
         expect(shown).toContain(`Reconciles${outcome} Sum ${name}`);
+      expect(shown).toContain(`ReconcileTimeouts Sum ${name}`);
       expect(shown).toContain(`Throttles Sum outrigger-test-${name}`);
       for (const metric of ['ApproximateAgeOfOldestMessage', 'ApproximateNumberOfMessagesVisible'])
         expect(shown).toContain(`${metric} Maximum outrigger-test-${name}.fifo`);
       expect(shown).toContain(`ApproximateNumberOfMessagesVisible Maximum outrigger-test-${name}-dlq.fifo`);
     }
-    expect(shown).toContain('WatchersSilent Maximum resync');
+    expect(shown).toContain('WatcherDown Maximum resync');
   });
 
-  it('shows every outcome that a reconcile can have', () => {
+  it('the dashboard shows every outcome of a reconcile', () => {
     const written = new Set(emissions.metrics.map(({ name }) => name).filter((name) => name.startsWith('Reconciles')));
-    const shown = new Set(looks().map(({ metric: [, name] }) => name));
+    const shown = new Set(usedMetrics().map(({ metric: [, name] }) => name));
     for (const name of written) expect(shown).toContain(name);
   });
 
-  it('shows every alarm, and no two things at one place', () => {
+  it('the dashboard shows every alarm, and its widgets do not overlap', () => {
     const shown = widgets.flatMap((widget) => (widget.type === 'alarm' ? widget.properties.alarms : []));
     const own = 'arn:aws:cloudwatch:us-east-1:000000000000:alarm:';
     expect(shown.toSorted()).toEqual(alarms.map(({ AlarmName }) => own + AlarmName).toSorted());
@@ -97,46 +98,46 @@ describe('the dashboard', () => {
     }
   });
 
-  it('asks the logs of every function, which are there', () => {
+  it('the dashboard queries the log group of every function', () => {
     for (const widget of widgets) {
       if (widget.type !== 'log') continue;
-      const asked = [...widget.properties.query.matchAll(/SOURCE '([^']+)'/g)].map(([, group]) => group);
-      expect(asked.toSorted()).toEqual(logGroups.toSorted());
+      const sources = [...widget.properties.query.matchAll(/SOURCE '([^']+)'/g)].map(([, group]) => group);
+      expect(sources.toSorted()).toEqual(logGroups.toSorted());
     }
   });
 });
 
 describe('the alarms', () => {
-  it('look at nothing but metrics that somebody writes, with a statistic that means something', () => {
-    const looks = alarms.flatMap(looksOf);
-    expect(looks.length).toBeGreaterThan(alarms.length);
-    expect(looks.flatMap((look) => problem(look, { ...names, emissions })?.concat(` (${look.where})`) ?? [])).toEqual(
+  it('alarms only use metrics that are written, with a useful statistic', () => {
+    const used = alarms.flatMap(alarmMetrics);
+    expect(used.length).toBeGreaterThan(alarms.length);
+    expect(used.flatMap((use) => metricProblem(use, { ...names, emissions })?.concat(` (${use.where})`) ?? [])).toEqual(
       [],
     );
   });
 
-  it('are a set for each controller, and one for what all share', () => {
+  it('there is a set of alarms for each controller, and one for the shared resources', () => {
     const set = (name: string, ...whats: readonly string[]) => whats.map((what) => `outrigger-test-${name}-${what}`);
     expect(alarms.map(({ AlarmName }) => AlarmName).toSorted()).toEqual(
       [
-        ...registry.flatMap(({ name }) => set(name, 'late', 'dead-letters', 'errors', 'throttles', 'unobserved')),
+        ...registry.flatMap(({ name }) => set(name, 'late', 'dead-letters', 'errors', 'throttles', 'missed-changes')),
         ...set(timersQueue, 'late', 'dead-letters', 'errors', 'throttles'),
         ...set(resyncQueue, 'dead-letters', 'errors', 'throttles', 'not-run'),
-        ...set('watchers', 'silent'),
-        ...set('polls', 'fail'),
+        ...set('watcher', 'down'),
+        ...set('resync', 'failing'),
       ].toSorted(),
     );
   });
 
-  it('count silence as a breach where silence is the danger: of the watchers and of the resync', () => {
+  it('missing data breaches only the alarms watcher-down and resync-not-run', () => {
     const breaching = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
     expect(breaching.map(({ AlarmName }) => AlarmName).toSorted()).toEqual([
       'outrigger-test-resync-not-run',
-      'outrigger-test-watchers-silent',
+      'outrigger-test-watcher-down',
     ]);
   });
 
-  it('say what to do first, and where the rest is written', () => {
+  it('every alarm names its first step and its runbook, and every runbook has an alarm', () => {
     const runbooks = headingsOf(readFileSync('docs/operating.md', 'utf8'));
     const named = alarms.map(({ AlarmName, AlarmDescription }) => {
       const parsed = /^.+[.] First: (npx outrigger .+)[.] Runbook: docs\/operating[.]md#([a-z-]+)$/.exec(
@@ -147,13 +148,16 @@ describe('the alarms', () => {
       expect(runbooks, AlarmName).toContain(anchor);
       return anchor;
     });
-    // Under the heading "Alarms" there is nothing else.
+    // The sections under the heading "Alarms" are the runbooks.
     expect(new Set(named)).toEqual(new Set(sectionsUnder(readFileSync('docs/operating.md', 'utf8'), 'Alarms')));
   });
 });
 
-describe('the saved questions', () => {
-  /** Of Logs Insights' own: "CloudWatch Logs Insights language query syntax", and what it makes of Lambda's reports. */
+describe('the saved queries', () => {
+  /**
+   * The keywords of "CloudWatch Logs Insights language query syntax". Below: the fields that it discovers in Lambda's
+   * reports.
+   */
   const words = new Set(
     'fields filter stats sort limit by as and or not in like desc asc count sum max min avg pct ispresent latest'.split(
       ' ',
@@ -161,24 +165,24 @@ describe('the saved questions', () => {
   );
   const discovered = ['@timestamp', '@log', '@type', '@billedDuration', '@duration', '@maxMemoryUsed'];
 
-  it('speak of nothing but fields that are logged, and look for nothing but what they hold', () => {
+  it('saved queries only use logged fields, and filter by logged values', () => {
     const fields = new Set([...discovered, ...emissions.entries.flatMap((entry) => Object.keys(entry))]);
     const values = new Set(emissions.entries.flatMap((entry) => Object.values(entry).map(String)));
-    const asked = widgets.flatMap((widget) => (widget.type === 'log' ? [widget.properties.query] : []));
-    for (const query of [...questions.map((one) => one.query), ...asked]) {
+    const dashboardQueries = widgets.flatMap((widget) => (widget.type === 'log' ? [widget.properties.query] : []));
+    for (const query of [...savedQueries.map((one) => one.query), ...dashboardQueries]) {
       const bare = query.replaceAll(/^#.*$/gm, '').replaceAll(/SOURCE '[^']*' \|/g, '');
       const aliases = new Set([...bare.matchAll(/\bas (\w+)/g)].map(([, alias = '']) => alias));
-      const spoken = [...bare.replaceAll(/"[^"]*"/g, '').matchAll(/@?[A-Za-z_]\w*/g)].map(([word]) => word);
-      expect(spoken.filter((word) => !words.has(word) && !aliases.has(word) && !fields.has(word))).toEqual([]);
-      const sought = [...bare.matchAll(/"([^"]*)"/g)].map(([, value = '']) => value);
+      const used = [...bare.replaceAll(/"[^"]*"/g, '').matchAll(/@?[A-Za-z_]\w*/g)].map(([word]) => word);
+      expect(used.filter((word) => !words.has(word) && !aliases.has(word) && !fields.has(word))).toEqual([]);
+      const searched = [...bare.matchAll(/"([^"]*)"/g)].map(([, value = '']) => value);
       const elsewhere = new Set(['retry', 'REPORT', 'CLUSTER', 'NAMESPACE', 'NAME']);
-      expect(sought.filter((value) => !elsewhere.has(value) && !values.has(value))).toEqual([]);
+      expect(searched.filter((value) => !elsewhere.has(value) && !values.has(value))).toEqual([]);
     }
   });
 
-  it('ask the logs of every function, under names of their own', () => {
-    for (const { groups } of questions) expect(groups.toSorted()).toEqual(logGroups.toSorted());
-    expect(new Set(questions.map(({ name }) => name)).size).toBe(questions.length);
-    expect(questions.map(({ name }) => name)).toContain('outrigger-test/the life of one key');
+  it('saved queries cover the log group of every function, and have unique names', () => {
+    for (const { groups } of savedQueries) expect(groups.toSorted()).toEqual(logGroups.toSorted());
+    expect(new Set(savedQueries.map(({ name }) => name)).size).toBe(savedQueries.length);
+    expect(savedQueries.map(({ name }) => name)).toContain('outrigger-test/history of one key');
   });
 });

@@ -1,5 +1,6 @@
-// What we use of a dashboard's body, as CloudWatch's API reference has it: "Dashboard Body Structure and Syntax" (widgets,
-// metric, text, alarm and log widget objects). Strict, so that a property that CloudWatch does not know is an error here.
+// The parts of a dashboard's body that Outrigger uses, from "Dashboard Body Structure and Syntax" of CloudWatch's API
+// reference (widgets, metric, text, alarm and log widget objects). It is strict, so that an unknown property is an
+// error.
 import * as z from 'zod';
 
 const text = z.string().min(1);

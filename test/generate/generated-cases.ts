@@ -1,25 +1,25 @@
-// What `generate` draws, as cases for any API server: it takes the CRDs as they are, and a drawn schema means there what it
-// means to zod.
+// Generated CRDs as cases for any API server: it accepts them, and a schema accepts and rejects the same values there
+// as in zod.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { type AnyResource, defineResource } from '../../src/core/resource.ts';
+import { type AnyCustomKind, defineKind } from '../../src/api/custom-kind.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { ApiError, isNotFound, isThrottled } from '../../src/kube/client/errors.ts';
 import { collectionPath } from '../../src/kube/client/path.ts';
-import { established } from '../support/established.ts';
-import { sayings } from './sayings.ts';
+import { untilEstablished } from '../support/established.ts';
+import { schemaRows } from './schema-rows.ts';
 
-const group = 'sayings.example.net';
+const group = 'schemas.example.net';
 const noStatus = { status: z.object({}), conditions: [] } as const;
-const kindOf = (kind: string, spec: z.ZodObject): AnyResource =>
-  defineResource({ group, version: 'v1', kind, spec, ...noStatus });
+const kindOf = (kind: string, spec: z.ZodObject): AnyCustomKind =>
+  defineKind({ group, version: 'v1', kind, spec, ...noStatus });
 
-/** One field for every saying. */
-const saying = kindOf(
-  'Saying',
-  z.object(Object.fromEntries(sayings.map(({ schema }, n) => [`f${n}`, schema.optional()]))),
+/** A kind with one field for every row. */
+const everyRow = kindOf(
+  'Everyrow',
+  z.object(Object.fromEntries(schemaRows.map(({ schema }, n) => [`f${n}`, schema.optional()]))),
 );
 const strict = kindOf('Strict', z.object({ a: z.string() }));
 
@@ -29,66 +29,76 @@ export function generatedCases(connect: () => Connection): void {
 
   beforeAll(async () => {
     client = createClient(connect());
-    for (const kind of [saying, strict]) {
+    for (const kind of [everyRow, strict]) {
       await define(kind);
-      await established(client, `${kind.plural}.${group}`);
-      await listed(kind);
+      await untilEstablished(client, `${kind.plural}.${group}`);
+      await untilServed(kind);
     }
   });
   afterAll(() => client.close());
 
-  async function define(kind: AnyResource): Promise<void> {
+  async function define(kind: AnyCustomKind): Promise<void> {
     const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
     await client.request({ method: 'POST', path, body: crdOf(kind) });
   }
 
-  /** For a moment a new kind is not served (404), then its cache is being filled (429); nothing can be watched for that. */
-  async function listed(kind: AnyResource): Promise<void> {
-    for (const giveUpAt = Date.now() + 15_000; ; ) {
+  /**
+   * Lists until the new kind is served: it responds with 404, then with 429 while its cache fills. Neither can be
+   * watched.
+   */
+  async function untilServed(kind: AnyCustomKind): Promise<void> {
+    for (const deadline = Date.now() + 15_000; ; ) {
       try {
         await client.request({ method: 'GET', path: collectionPath(kind, 'default') });
         return;
       } catch (error) {
-        if (!(isThrottled(error) || isNotFound(error)) || Date.now() > giveUpAt) throw error;
+        if (!(isThrottled(error) || isNotFound(error)) || Date.now() > deadline) throw error;
       }
     }
   }
 
-  /** Asks the API server for a verdict, without keeping the object. Returns its spec, or what it has against it. */
-  async function judge(kind: AnyResource, spec: unknown): Promise<unknown> {
-    const { apiVersion, kind: named } = kind;
-    const body = { apiVersion, kind: named, metadata: { name: 'judged' }, ...(spec === undefined ? {} : { spec }) };
+  /** Creates an object as a dry run. Returns its spec, or the error of the API server. */
+  async function dryRunCreate(kind: AnyCustomKind, spec: unknown): Promise<unknown> {
+    const { apiVersion, kind: kindName } = kind;
+    const body = { apiVersion, kind: kindName, metadata: { name: 'one' }, ...(spec === undefined ? {} : { spec }) };
     const path = collectionPath(kind, 'default');
     try {
-      const answer = await client.request({ method: 'POST', path, body, query: { dryRun: 'All' } });
-      return z.object({ spec: z.unknown() }).parse(answer.body).spec;
+      const response = await client.request({ method: 'POST', path, body, query: { dryRun: 'All' } });
+      return z.object({ spec: z.unknown() }).parse(response.body).spec;
     } catch (error) {
       if (error instanceof ApiError && error.status === 422) return new Error(error.message);
       throw error;
     }
   }
 
-  describe('a drawn schema', () => {
+  describe('a generated schema', () => {
     it.each(
-      sayings.map((row, n) => ({ ...row, field: `f${n}` })),
-    )('of $what is to the API server what it is to zod', async ({ schema, field, takes, refuses }) => {
-      for (const value of takes) {
+      schemaRows.map((row, n) => ({ ...row, field: `f${n}` })),
+    )('a generated schema of $what accepts and rejects the same values as zod', async ({
+      schema,
+      field,
+      accepts,
+      rejects,
+    }) => {
+      for (const value of accepts) {
         const parsed = schema.safeParse(value);
         expect(parsed, `zod: ${JSON.stringify(value)}`).toMatchObject({ success: true });
-        expect(await judge(saying, { [field]: value }), JSON.stringify(value)).toEqual({ [field]: parsed.data });
+        expect(await dryRunCreate(everyRow, { [field]: value }), JSON.stringify(value)).toEqual({
+          [field]: parsed.data,
+        });
       }
-      for (const value of refuses) {
+      for (const value of rejects) {
         expect(schema.safeParse(value).success, `zod: ${JSON.stringify(value)}`).toBe(false);
-        expect(await judge(saying, { [field]: value }), JSON.stringify(value)).toBeInstanceOf(Error);
+        expect(await dryRunCreate(everyRow, { [field]: value }), JSON.stringify(value)).toBeInstanceOf(Error);
       }
     });
 
-    it('that requires something makes spec required', async () => {
-      expect(String(await judge(strict, undefined))).toContain('spec: Required value');
+    it('a generated schema with a required field requires spec', async () => {
+      expect(String(await dryRunCreate(strict, undefined))).toContain('spec: Required value');
     });
 
-    it('that requires nothing makes of no spec an empty one, for its defaults', async () => {
-      expect(await judge(saying, undefined)).toEqual({});
+    it('a generated schema without required fields defaults a missing spec to an object', async () => {
+      expect(await dryRunCreate(everyRow, undefined)).toEqual({});
     });
   });
 }

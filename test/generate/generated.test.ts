@@ -1,4 +1,4 @@
-// What `generate` draws, on the in-memory API server.
+// Generated CRDs on the in-memory API server.
 import { afterAll, beforeAll } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { generatedCases } from './generated-cases.ts';

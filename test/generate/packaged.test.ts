@@ -1,8 +1,8 @@
-// Only what osls makes of serverless.yml and the generated pieces: a template that needs no credentials to be made and that
-// one machine can resolve. Bundles are stubs here.
+// Only the template that osls packages from serverless.yml and the generated resources: it needs no credentials, and
+// the local system can resolve it. The bundles are stubs.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
-import { controllerDeadLetters, controllerQueue, resyncQueue, timersQueue } from '../../src/core/names.ts';
+import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from '../../src/core/names.ts';
 import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
 import { awsQueueBase, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { packageTemplate } from './package-template.ts';
@@ -17,27 +17,27 @@ beforeAll(async () => {
 }, 120_000);
 
 describe('the packaged template', () => {
-  it('holds no intrinsic function but the four that one machine resolves', () => {
+  it('the packaged template only uses the four intrinsic functions that the local system supports', () => {
     const used = new Set([...text.matchAll(/"(Fn::\w+|Ref)":/g)].map(([, name]) => name));
     expect([...used].sort()).toEqual(['Fn::GetAtt', 'Fn::Join', 'Fn::Sub', 'Ref']);
   });
 
-  it('has no variable of osls left in it', () => {
+  it('the packaged template has no unresolved variable of osls', () => {
     expect(text.match(/\$\{(self|sls|opt|param|env|file)\b[^}]*\}/g)).toBeNull();
   });
 
-  it('has every queue that core names, each controller’s with its dead letters behind it', () => {
+  it('the packaged template has every queue of src/core/names.ts, and a dead-letter queue for each controller', () => {
     const prefix = 'outrigger-test-';
     for (const { name } of registry) {
       const queue = stack.queues.find((one) => one.name === `${prefix}${controllerQueue(name)}`);
-      expect(queue?.deadLetters?.arn).toMatch(new RegExp(`:${prefix}${controllerDeadLetters(name)}$`));
+      expect(queue?.deadLetters?.arn).toMatch(new RegExp(`:${prefix}${controllerDeadLetterQueue(name)}$`));
     }
     for (const name of [timersQueue, resyncQueue]) {
       expect(stack.queues.find((one) => one.name === `${prefix}${name}`)?.deadLetters).toBeDefined();
     }
   });
 
-  it('has letters of the kind of their queue; SQS itself writes a controller’s only after ten receipts, because throttles count, too', () => {
+  it('a dead-letter queue has the type of its queue, and SQS moves messages of controllers after ten receives', () => {
     const isFifo = (name: string) => name.endsWith('.fifo');
     const fed = stack.queues.filter(({ deadLetters }) => deadLetters !== undefined);
     expect(fed.filter(({ name }) => isFifo(name))).toHaveLength(registry.length);
@@ -49,14 +49,14 @@ describe('the packaged template', () => {
     }
   });
 
-  it('gives every function the prefix that its queues’ URLs have', () => {
+  it('every function has the prefix of its queues’ URLs', () => {
     const prefix = `${awsQueueBase('eu-central-1', '123456789012')}outrigger-test-`;
     expect(stack.functions.map(({ environment }) => environment.QUEUE_URL_PREFIX)).toEqual(
       stack.functions.map(() => prefix),
     );
   });
 
-  it('keeps messages of every queue invisible for six times its function’s time-out, and lets batches fail in part', () => {
+  it('every queue’s visibility timeout is six times its function’s timeout, and batches can fail partially', () => {
     for (const { queueArn, functionArn, reportsFailures } of stack.mappings) {
       const { attributes } = stack.queues.find(({ arn }) => arn === queueArn) ?? {};
       const { timeoutSeconds = Infinity } = stack.functions.find(({ arn }) => arn === functionArn) ?? {};
@@ -66,14 +66,14 @@ describe('the packaged template', () => {
     expect(stack.mappings).toHaveLength(stack.functions.length);
   });
 
-  it('ticks the resync as often as its function is told', () => {
+  it('the resync schedule has the interval of its function’s setting', () => {
     const [tick, ...more] = stack.schedules;
     expect(more).toEqual([]);
     const resync = stack.functions.find(({ arn }) => arn === tick?.functionArn);
-    expect(resync?.environment.RESYNC_TICK_SECONDS).toBe(String(tick?.everySeconds));
+    expect(resync?.environment.RESYNC_SCHEDULE_SECONDS).toBe(String(tick?.everySeconds));
   });
 
-  it('lets every function be in a loop, which Lambda would cut otherwise', () => {
+  it('every function allows recursive loops, which Lambda would stop otherwise', () => {
     expect(text.match(/"RecursiveLoop":\s*"Allow"/g)).toHaveLength(stack.functions.length);
   });
 });

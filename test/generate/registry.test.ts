@@ -1,18 +1,19 @@
-// Only from a registry to documents, as values: the watch list, the roles, and the names that are refused. The AWS pieces are
-// aws.test.ts; what a real API server makes of the others is in test/cluster.
+// Only the documents of a registry, as values: the watch list, the roles, and the errors. The AWS resources are in
+// aws.test.ts; test/cluster applies the documents to a real API server.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineResource } from '../../src/core/resource.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { only, orchard, orchardWith, otherTreeKind, running } from './orchard.ts';
+import { Pod } from '../../src/kubernetes.ts';
+import { fixtureRegistry, fixtureRegistryWith, OtherTree, only, running } from './sample-registry.ts';
 
 describe('the watch list', () => {
-  const { resources } = watchListOf(orchard);
+  const { resources } = watchListOf(fixtureRegistry);
   const of = (plural: string) => resources.find((resource) => resource.plural === plural)?.subscribers ?? [];
 
-  it('has every primary, owned and watched kind once, and no kind that is only read', () => {
+  it('the watch list has every primary, owned and watched kind once, and no kind that is only read', () => {
     expect(resources.map(({ plural }) => plural)).toEqual([
       'pods',
       'secrets',
@@ -24,54 +25,53 @@ describe('the watch list', () => {
     expect(of('secrets').map(({ as }) => as)).toEqual(['watched']);
   });
 
-  it('wakes both controllers of a kind, each for spec changes only', () => {
+  it('the watch list subscribes both controllers of a kind to spec changes only', () => {
     expect(of('trees')).toMatchObject([
       { controller: 'tree', as: 'primary', predicate: 'generation' },
       { controller: 'tree-pruner', as: 'primary', predicate: 'generation' },
     ]);
   });
 
-  it('wakes owners for any change of a child, and says by which label a watched object names its primary', () => {
+  it('the watch list subscribes owners to every change of a child, and has the label that maps a watched object to its primary', () => {
     expect(of('services')).toMatchObject([{ as: 'owned', predicate: 'any', primary: { plural: 'trees' } }]);
     expect(of('endpointslices')).toMatchObject([{ as: 'watched', label: 'kubernetes.io/service-name' }]);
     expect(of('secrets')[0]).not.toHaveProperty('label');
   });
 
-  it('asks for no more of a kind than what has the label by which all of its subscribers are found', () => {
+  it('the watch list has a label selector for a kind whose subscribers all use one label', () => {
     const selectors = resources.map(({ plural, labelSelector }) => [plural, labelSelector] as const);
     expect(selectors.filter(([, selector]) => selector !== undefined)).toEqual([
       ['pods', 'secret'],
       ['endpointslices', 'kubernetes.io/service-name'],
     ]);
-    const [first] = orchard;
+    const [first] = fixtureRegistry;
     if (first === undefined) throw new Error('there is no orchard');
-    const pods = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true, apiVersion: 'v1' };
     const owner = {
       ...first,
       name: 'digger',
-      declares: { ...first.declares, owns: [{ ...pods, read: (raw: object) => raw }] },
+      declaration: { ...first.declaration, owns: [Pod] },
     };
-    const shared = watchListOf([...orchard, owner]).resources.find(({ plural }) => plural === 'pods');
+    const shared = watchListOf([...fixtureRegistry, owner]).resources.find(({ plural }) => plural === 'pods');
     expect(shared).not.toHaveProperty('labelSelector');
   });
 
-  it('marks the kinds of aggregated APIs, whose versions mean nothing, and no others', () => {
+  it('the watch list marks only the kinds of aggregated APIs, whose resource versions are not comparable', () => {
     expect(resources.filter(({ aggregated }) => aggregated === true).map(({ plural }) => plural)).toEqual(['weathers']);
   });
 
-  it('says of which kind the object is that a label names, where that is not the primary', () => {
+  it('the watch list has the kind that a label names, if it is not the primary', () => {
     expect(of('pods')).toMatchObject([{ as: 'watched', label: 'secret', primary: { plural: 'secrets' } }]);
   });
 });
 
 describe('a kind without a controller', () => {
-  it('has its definition, and nothing else: nobody watches it, may do anything to it, or has a queue for it', () => {
-    const alone = defineResource({
+  it('a kind without a controller has a CRD, and no watch, permission or queue', () => {
+    const alone = defineKind({
       ...{ group: 'orchard.example.com', version: 'v1', kind: 'Stone' },
       ...{ spec: z.object({}), status: z.object({}), conditions: [] },
     });
-    const before = generatedFiles(orchard);
-    const after = new Map(generatedFiles(orchard, [alone]));
+    const before = generatedFiles(fixtureRegistry);
+    const after = new Map(generatedFiles(fixtureRegistry, [alone]));
     const definition = 'infra/kubernetes/generated/crd-stones.orchard.example.com.yaml';
     const list = 'infra/kubernetes/generated/kustomization.yaml';
     expect(after.get(definition)).toContain('kind: Stone');
@@ -84,7 +84,7 @@ describe('a kind without a controller', () => {
 });
 
 describe('the roles', () => {
-  const documents = rbacOf(orchard, watchListOf(orchard));
+  const documents = rbacOf(fixtureRegistry, watchListOf(fixtureRegistry));
   const rulesOf = (name: string) =>
     z
       .object({ rules: z.array(z.looseObject({ resources: z.array(z.string()), verbs: z.array(z.string()) })) })
@@ -95,7 +95,7 @@ describe('the roles', () => {
       )
       .rules.map(({ resources, verbs }) => `${resources.join()}: ${verbs.join()}`);
 
-  it('say what a controller declared, each thing once', () => {
+  it('the roles have the permissions of a controller’s declaration, each once', () => {
     expect(rulesOf('outrigger-tree')).toEqual([
       'trees: get,list',
       'trees/status: patch',
@@ -106,7 +106,7 @@ describe('the roles', () => {
     ]);
   });
 
-  it('let a controller patch its own kind only when it has a finalizer, and then a policy narrows it', () => {
+  it('the roles allow patch on the own kind only with a finalizer, and a policy limits it', () => {
     expect(rulesOf('outrigger-tree-pruner')).toEqual([
       'trees: get,list,patch',
       'trees/status: patch',
@@ -118,19 +118,19 @@ describe('the roles', () => {
     expect(policies).toEqual([{ name: 'outrigger-tree-pruner-finalizers' }]);
   });
 
-  it('let the resync list a kind of two controllers once', () => {
+  it('the roles allow the resync to list a kind of two controllers once', () => {
     expect(rulesOf('outrigger-resync')).toEqual(['trees: list']);
   });
 });
 
 describe('a controller that runs commands', () => {
   const documents = rbacOf(
-    running({ container: '-ctr', commands: [['pick', 'a \'b\' "c"'], { argv: ['plant'], changes: true }] }),
+    running({ container: '-ctr', commands: [['pick', 'a \'b\' "c"'], { argv: ['plant'], mutates: true }] }),
     watchListOf([]),
   );
   const text = JSON.stringify(documents);
 
-  it('may open a WebSocket to any container, and a policy leaves of that what it declared', () => {
+  it('a controller with exec may open a WebSocket, and a policy limits it to the declared commands', () => {
     expect(text).toContain('"resources":["pods/exec"],"verbs":["get","create"]');
     const policy = documents.find(({ kind }) => kind === 'ValidatingAdmissionPolicy');
     expect(policy).toMatchObject({
@@ -152,18 +152,22 @@ describe('a controller that runs commands', () => {
     });
   });
 
-  it('is the only one that may: without a declaration there is no such right', () => {
-    expect(JSON.stringify(rbacOf(orchard, watchListOf(orchard)))).not.toContain('pods/exec');
+  it('a controller without exec has no permission for pods/exec', () => {
+    expect(JSON.stringify(rbacOf(fixtureRegistry, watchListOf(fixtureRegistry)))).not.toContain('pods/exec');
   });
 });
 
-describe('generating is refused', () => {
+describe('generatedFiles errors', () => {
   it.each([
     ['a name with capitals', only('Tree'), 'controller Tree: a name has'],
     ['a name of 41 characters', only('a'.repeat(41)), 'a name has at most 40'],
-    ['the name of a function that is there', only('timers'), 'controller timers: that name is taken'],
-    ['two of one name', [...only('tree'), ...only('tree')], 'controller tree: there are two'],
-    ['a setting that is no variable', only('tree', z.object({ url: z.url() })), 'tree.settings.url: a setting is'],
+    ['a reserved name', only('timers'), 'controller timers: that name is reserved'],
+    ['a duplicate name', [...only('tree'), ...only('tree')], 'controller tree: there are two'],
+    [
+      'a setting with another name than a variable',
+      only('tree', z.object({ url: z.url() })),
+      'tree.settings.url: the name of a setting is',
+    ],
     [
       'a setting of the runtime',
       only('tree', z.object({ LOG_LEVEL: z.string() })),
@@ -174,48 +178,64 @@ describe('generating is refused', () => {
       only('tree', z.object({ AWS_REGION: z.string() })),
       'tree.settings.AWS_REGION: the runtime',
     ],
-    ['a second first controller of a kind', orchardWith('tree-two', {}), 'tree-two: Tree has a first controller, tree'],
-    ['a part without a first controller', orchard.slice(1), 'tree-pruner: Tree has no first controller'],
     [
-      'a part of a kind that is defined twice',
-      orchardWith('tree-two', { resource: otherTreeKind, part: { status: [], conditions: ['Other'] } }),
+      'a second first controller of a kind',
+      fixtureRegistryWith('tree-two', {}),
+      'tree-two: Tree has a first controller, tree',
+    ],
+    [
+      'a status slice without a first controller',
+      fixtureRegistry.slice(1),
+      'tree-pruner: Tree has no first controller',
+    ],
+    [
+      'a status slice of a kind that is defined twice',
+      fixtureRegistryWith('tree-two', { resource: OtherTree, statusSlice: { status: [], conditions: ['Other'] } }),
       'there are two definitions of its kind, Tree',
     ],
     [
       'a status field with two writers',
-      orchardWith('grafter', { part: { status: ['grafted', 'pruned'], conditions: ['Grafted'] } }),
+      fixtureRegistryWith('grafter', { statusSlice: { status: ['grafted', 'pruned'], conditions: ['Grafted'] } }),
       'controller tree-pruner: status.pruned is grafter',
     ],
     [
       'a condition with two writers',
-      orchardWith('grafter', { part: { status: ['grafted'], conditions: ['Pruned'] } }),
+      fixtureRegistryWith('grafter', { statusSlice: { status: ['grafted'], conditions: ['Pruned'] } }),
       'condition Pruned is grafter',
     ],
     [
-      'a condition of the kind in a part',
-      orchardWith('grafter', { part: { status: [], conditions: ['Ripe'] } }),
+      'a condition of the kind in a status slice',
+      fixtureRegistryWith('grafter', { statusSlice: { status: [], conditions: ['Ripe'] } }),
       'grafter: condition Ripe is the first controller',
     ],
     [
-      'a condition of the runtime in a part',
-      orchardWith('grafter', { part: { status: [], conditions: ['Stalled'] } }),
+      'a condition of the runtime in a status slice',
+      fixtureRegistryWith('grafter', { statusSlice: { status: [], conditions: ['Stalled'] } }),
       'grafter: condition Stalled is the runtime',
     ],
     [
-      'a field in a part that the status does not have',
-      orchardWith('grafter', { part: { status: ['height'], conditions: ['Grafted'] } }),
+      'a missing status field in a status slice',
+      fixtureRegistryWith('grafter', { statusSlice: { status: ['height'], conditions: ['Grafted'] } }),
       'grafter: status.height is no optional field',
     ],
     [
-      'a part without a condition',
-      orchardWith('grafter', { part: { status: ['grafted'], conditions: [] } }),
-      'grafter: a part needs a condition',
+      'a status slice without a condition',
+      fixtureRegistryWith('grafter', { statusSlice: { status: ['grafted'], conditions: [] } }),
+      'grafter: a status slice needs a condition',
     ],
     ['exec in every container', running({ container: '', commands: [['ls']] }), 'controller tree.exec: container is'],
-    ['exec of nothing', running({ container: 'a', commands: [] }), 'controller tree.exec: commands has no command'],
-    ['exec of anything', running({ container: 'a', commands: [['ls'], []] }), 'a command begins with a program'],
-    ['exec of no Unicode', running({ container: 'a', commands: [['ls', '\ud800']] }), 'a text is not Unicode'],
-  ])('for %s', (_, registry, message) => {
+    ['exec without a command', running({ container: 'a', commands: [] }), 'controller tree.exec: commands is empty'],
+    [
+      'exec of an empty command',
+      running({ container: 'a', commands: [['ls'], []] }),
+      'a command begins with a program',
+    ],
+    [
+      'exec of invalid Unicode',
+      running({ container: 'a', commands: [['ls', '\ud800']] }),
+      'a string is not valid Unicode',
+    ],
+  ])('generatedFiles rejects %s', (_, registry, message) => {
     expect(() => generatedFiles(registry)).toThrow(message);
   });
 });

@@ -1,14 +1,14 @@
-// Only from zod to structural schemas and CRDs, as values. That API servers take them is test/cluster/generated.test.ts.
+// Only structural schemas and CRDs from zod, as values. test/cluster/generated.test.ts applies them to an API server.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineResource } from '../../src/core/resource.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
 import { withRule } from '../../src/api/rule.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { structuralSchema } from '../../src/generate/crd/schema.ts';
 
-const draw = (shape: z.ZodRawShape) => structuralSchema(z.object(shape), 'spec').properties;
+const schemaOf = (shape: z.ZodRawShape) => structuralSchema(z.object(shape), 'spec').properties;
 
-describe('a structural schema', () => {
+describe('structuralSchema', () => {
   it.each<[string, z.ZodType, object]>([
     ['a string', z.string().min(1).max(9), { type: 'string', minLength: 1, maxLength: 9 }],
     ['a pattern', z.string().regex(/^a+$/), { type: 'string', pattern: '^a+$' }],
@@ -23,23 +23,23 @@ describe('a structural schema', () => {
     ['a URL', z.url(), { type: 'string', format: 'uri' }],
     ['a list', z.array(z.string()).min(1), { type: 'array', minItems: 1, items: { type: 'string' } }],
     ['a map', z.record(z.string(), z.number()), { type: 'object', additionalProperties: { type: 'number' } }],
-    ['words for people', z.string().describe('what'), { type: 'string', description: 'what' }],
-  ])('%s', (_, schema, expected) => {
-    expect(draw({ field: schema })).toEqual({ field: expected });
+    ['a description', z.string().describe('what'), { type: 'string', description: 'what' }],
+  ])('structuralSchema converts %s', (_, schema, expected) => {
+    expect(schemaOf({ field: schema })).toEqual({ field: expected });
   });
 
-  it('requires what has neither a default nor a question mark', () => {
+  it('structuralSchema requires fields that have no default and are not optional', () => {
     const schema = z.object({ a: z.string(), b: z.string().optional(), c: z.string().default('x') });
     expect(structuralSchema(schema, 'spec').required).toEqual(['a']);
   });
 
-  it('carries rules, also of nested objects', () => {
+  it('structuralSchema has the rules, also of nested objects', () => {
     const inner = withRule(
       z.object({ low: z.number(), high: z.number() }),
       { rule: 'self.low < self.high', message: 'low must be below high', fieldPath: '.low' },
       ({ low, high }) => low < high,
     );
-    expect(draw({ range: inner })).toMatchObject({
+    expect(schemaOf({ range: inner })).toMatchObject({
       range: { 'x-kubernetes-validations': [{ rule: 'self.low < self.high', fieldPath: '.low' }] },
     });
   });
@@ -56,8 +56,8 @@ describe('a structural schema', () => {
     ['a refinement', z.string().refine((text) => text !== 'x'), 'a refinement needs a CEL rule'],
     ['a superRefine', z.object({}).superRefine(() => {}), 'a refinement needs a CEL rule'],
     ['a check', z.string().check(() => {}), 'a refinement needs a CEL rule'],
-    ['a refinement beside a rule', ruled.refine(() => true), 'a refinement needs a CEL rule'],
-    ['a refinement of the optional', ruled.optional().refine(() => true), 'a refinement needs a CEL rule'],
+    ['a refinement in addition to a rule', ruled.refine(() => true), 'a refinement needs a CEL rule'],
+    ['a refinement of an optional schema', ruled.optional().refine(() => true), 'a refinement needs a CEL rule'],
     ['a custom type', z.custom(() => true), 'a custom check'],
     ['a union', z.union([z.string(), z.object({})]), 'a union'],
     ['a discriminated union', z.discriminatedUnion('t', [z.object({ t: z.literal('a') })]), 'a union'],
@@ -74,33 +74,33 @@ describe('a structural schema', () => {
     ['a catch', z.string().catch('x'), 'a catch'],
     ['a template literal', z.templateLiteral(['a', z.number()]), 'a template literal'],
     ['literals of two types', z.literal(['a', 1]), 'a literal that is not of one plain type'],
-    ['numbers to choose from, or null', z.literal([1, 2]).nullable(), 'a choice of numbers cannot be null'],
+    ['nullable number literals', z.literal([1, 2]).nullable(), 'an enum of numbers cannot be null'],
     ['a rule on keys', z.record(z.string().max(9), z.string()), 'a rule on keys'],
-    ['a choice of keys', z.record(z.enum(['a']), z.string()), 'a rule on keys'],
+    ['an enum of keys', z.record(z.enum(['a']), z.string()), 'a rule on keys'],
     ['a catchall', z.object({}).catchall(z.string()), 'a catchall'],
-    ['a default of chance', z.number().default(() => Math.random()), 'a default that is another each time'],
-    ['a pattern without case', z.string().regex(/a/i), 'the flag i of a pattern'],
+    ['a random default', z.number().default(() => Math.random()), 'a default that changes'],
+    ['a case-insensitive pattern', z.string().regex(/a/i), 'the flag i of a pattern'],
     ['a lookahead', z.string().regex(/^(?=a)/), "Go's regular expressions"],
     ['an ISO duration', z.iso.duration(), "Go's regular expressions"],
     ['an id', z.string().meta({ id: 'Name' }), 'a schema with an id'],
-  ])('is refused for %s, by the field’s path', (_, schema, problem) => {
+  ])('structuralSchema rejects %s with the field’s path', (_, schema, problem) => {
     const field = z.object({ field: schema });
-    expect(() => draw({ list: z.array(field) })).toThrow(`spec.list[].field: ${problem}`);
-    expect(() => draw({ map: z.record(z.string(), field) })).toThrow(`spec.map{}.field: ${problem}`);
+    expect(() => schemaOf({ list: z.array(field) })).toThrow(`spec.list[].field: ${problem}`);
+    expect(() => schemaOf({ map: z.record(z.string(), field) })).toThrow(`spec.map{}.field: ${problem}`);
   });
 
-  it('is refused for recursion', () => {
+  it('structuralSchema rejects recursion', () => {
     const node: z.ZodObject = z.object({
       get children() {
         return z.array(node);
       },
     });
-    expect(() => draw({ root: node })).toThrow('spec.root.children[]: a recursive schema');
+    expect(() => schemaOf({ root: node })).toThrow('spec.root.children[]: a recursive schema');
   });
 });
 
-describe('a CRD', () => {
-  const kind = defineResource({
+describe('crdOf', () => {
+  const kind = defineKind({
     group: 'a.example.com',
     version: 'v1',
     kind: 'Berry',
@@ -113,33 +113,34 @@ describe('a CRD', () => {
   });
   const text = JSON.stringify(crdOf(kind));
 
-  it('is named after plural and group', () =>
+  it('crdOf names the CRD after plural and group', () =>
     expect(crdOf(kind)).toMatchObject({ metadata: { name: 'berries.a.example.com' } }));
-  it('requires nothing of a status, so that a first failure can be said', () => {
+  it('crdOf requires no field of a status, so that a first failure can be written', () => {
     expect(text).toContain('"status":{"type":"object","properties":{"count"');
   });
-  it('has conditions that two managers can share', () =>
+  it('crdOf makes conditions a map list, which field managers can share', () =>
     expect(text).toContain('"x-kubernetes-list-map-keys":["type"]'));
-  it('has both subresources', () => {
+  it('crdOf has the subresources status and scale', () => {
     expect(text).toContain(
       '"subresources":{"status":{},"scale":{"specReplicasPath":".spec.count","statusReplicasPath":".status.count"}}',
     );
   });
-  it('types its columns', () => expect(text).toContain('{"name":"Ripe","type":"boolean","jsonPath":".status.ripe"}'));
+  it('crdOf sets the types of columns', () =>
+    expect(text).toContain('{"name":"Ripe","type":"boolean","jsonPath":".status.ripe"}'));
   it.each([
     ['.spec.cuont', false],
     ['.status.count.more', true],
     ['.status.observedGeneration', true],
     ['.status.conditions[?(@.type=="Ripe")].status', true],
     ['.metadata.generation', true],
-  ] as const)('takes a column of %s: %s, because a field that is not there would be empty for ever', (path, isTaken) => {
+  ] as const)('crdOf accepts a column of %s: %s', (path, isAccepted) => {
     const { spec, status } = kind.definition;
     const names = { group: 'a.example.com', version: 'v1', kind: 'Berry' };
-    const drawn = () => crdOf(defineResource({ ...names, spec, status, conditions: ['Ripe'], columns: { Odd: path } }));
-    if (isTaken) expect(JSON.stringify(drawn())).toContain('"name":"Odd"');
-    else expect(drawn).toThrow(`columns.Odd: there is no field ${path}`);
+    const crd = () => crdOf(defineKind({ ...names, spec, status, conditions: ['Ripe'], columns: { Odd: path } }));
+    if (isAccepted) expect(JSON.stringify(crd())).toContain('"name":"Odd"');
+    else expect(crd).toThrow(`columns.Odd: there is no field ${path}`);
   });
-  it('shows Ready, and what it is not ready for, where a controller says so, and nowhere else', () => {
+  it('crdOf has columns for Ready and its reason only for kinds with a controller', () => {
     const columns = /"additionalPrinterColumns":(\[.*?\]),"schema"/;
     const names = (crd: object) => {
       const [, list = '[]'] = columns.exec(JSON.stringify(crd)) ?? [];
@@ -150,5 +151,5 @@ describe('a CRD', () => {
     expect(names(crdOf(kind))).toEqual(['Count 0', 'Ripe 0', 'Ready 0', 'Reason 1', 'Age 0']);
     expect(names(crdOf(kind, { controlled: false }))).toEqual(['Count 0', 'Ripe 0', 'Age 0']);
   });
-  it('checks the name', () => expect(text).toContain('size(self.metadata.name) <= 20'));
+  it('crdOf has the rule for names', () => expect(text).toContain('size(self.metadata.name) <= 20'));
 });

@@ -1,5 +1,4 @@
-// The command itself, as a person runs it: what it prints, how it ends, and that nothing stays behind. What the system then
-// does to objects is in the journeys.
+// Only the command: its output, its exit status, and that no process is left. What the system does to objects is in the journeys.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -18,15 +17,15 @@ const stateShape = z.strictObject({
   queues: z.record(z.string(), z.url()),
   watchers: z.array(z.strictObject({ pid: z.int().positive() })),
   functions: z.array(z.strictObject({ name: z.string(), pid: z.int().positive() })),
-  worlds: z.strictObject({ plant: z.url(), pantry: z.url() }),
+  simulators: z.strictObject({ plant: z.url(), pantry: z.url() }),
 });
 
 type Running = {
   readonly child: ChildProcess;
   readonly folder: string;
-  /** Resolves with the first line, so far or yet to come, that matches. */
+  /** Resolves with the first matching line, printed before or after the call. */
   line(pattern: RegExp): Promise<string>;
-  /** Resolves with the exit status and everything that was said. */
+  /** Resolves with the exit status and the whole output. */
   readonly ended: Promise<{ readonly status: number | null; readonly said: string }>;
 };
 
@@ -76,7 +75,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('outrigger dev', { timeout: 90_000 }, () => {
-  it('--until-ready ends with 0 and a table of every sample', async () => {
+  it('dev --until-ready exits with 0 and prints a table of every sample', async () => {
     const { ended } = await dev('--apply', samples, '--until-ready');
     const { status, said } = await ended;
     expect(said).toMatch(/KIND +OBJECT +READY +REASON +AGE/);
@@ -86,12 +85,12 @@ describe('outrigger dev', { timeout: 90_000 }, () => {
     expect(status).toBe(0);
   });
 
-  it('--until-ready ends with 1 and says what is not ready and why, when a world is down', async () => {
+  it('dev --until-ready exits with 1 and prints what is not ready and why, if a simulator is down', async () => {
     const { ended } = await dev(
       '--apply',
       samples,
       '--until-ready',
-      '--world-fault',
+      '--simulator-fault',
       'pantry=down',
       '--timeout-seconds',
       '20',
@@ -103,7 +102,7 @@ describe('outrigger dev', { timeout: 90_000 }, () => {
     expect(said).toMatch(/^not ready: Dinner default\/risotto: \w+: .+/m);
   });
 
-  it('tells live what changed and which function ran, writes its state, and leaves no process behind', async () => {
+  it('dev prints changes and function runs as they happen, writes its state file, and leaves no process', async () => {
     const { child, folder, line, ended } = await dev('--apply', samples);
     await line(/"who":"changed","object":"watertank\/north"/);
     await line(/"who":"water-tank","object":"watertank\/north","text":"ran because it changed/);
@@ -129,14 +128,14 @@ describe('outrigger dev', { timeout: 90_000 }, () => {
       /^outrigger dev: --queue-endpoint http:\/\/127\.0\.0\.1:1: does not answer/m,
     ],
     [['--apply', '/nowhere'], /^outrigger dev: \/nowhere: cannot be read/m],
-    [['--world-fault', 'cellar=down'], /^outrigger dev: --world-fault cellar=down: not known/m],
+    [['--simulator-fault', 'cellar=down'], /^outrigger dev: --simulator-fault cellar=down: not known/m],
   ])('%j is one line and exit status 1', async (flags, expected) => {
     const { status, said } = await (await dev(...flags)).ended;
     expect(said).toMatch(expected);
     expect(status).toBe(1);
   });
 
-  it('a manifest that is none is named by its file', async () => {
+  it('dev names the file of an invalid manifest', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-manifest-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     await writeFile(path.join(folder, 'a.yaml'), 'hello: there');
@@ -145,7 +144,7 @@ describe('outrigger dev', { timeout: 90_000 }, () => {
     expect(status).toBe(1);
   });
 
-  it('a port in use is named by its option', async () => {
+  it('dev names the option of a port in use', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());

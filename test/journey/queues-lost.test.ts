@@ -1,5 +1,5 @@
-// Queues that are lost with all that was on them, and made anew, while the rest goes on: nothing but the cluster remembers what is to be
-// done, and that is enough. On embedded parts, with ticks of seconds. A cluster that is restored is a row of test/chaos.
+// Queues that are deleted with their messages and created again, while the rest of the system runs: the state of the cluster is enough to
+// find everything. On embedded parts, with a resync every few seconds. A restored cluster is a row of tools/chaos.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,21 +10,21 @@ import {
   SetQueueAttributesCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Kind } from '../../src/api/kind.ts';
 import { build } from '../../src/cli/build.ts';
-import { ingredientKind } from '../../src/controllers/ingredient.ts';
+import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { waterTankKind } from '../../src/controllers/water-tank.ts';
-import type { Kind } from '../../src/core/kind.ts';
+import { WaterTank } from '../../src/controllers/water-tank.ts';
+import { objectReadiness } from '../../src/dev/readiness.ts';
+import { type Dev, startDev } from '../../src/dev/system.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { type Dev, startDev } from '../../src/dev/system.ts';
-import { readinessOf } from '../../src/dev/readiness.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const caseSeconds = 90;
 
-describe('queues that are lost', { timeout: caseSeconds * 1000 }, () => {
+describe('lost queues', { timeout: caseSeconds * 1000 }, () => {
   let dev: Dev;
   let folder: string;
   const lines: string[] = [];
@@ -49,18 +49,18 @@ describe('queues that are lost', { timeout: caseSeconds * 1000 }, () => {
       AbortSignal.timeout((caseSeconds - 5) * 1000),
     );
   const ready = (kind: Kind, name: string) =>
-    until(kind, name, (object) => object !== undefined && readinessOf(object).ready);
+    until(kind, name, (object) => object !== undefined && objectReadiness(object).ready);
 
   const urlOf = (queue: string) => ({ QueueUrl: dev.queues[queue] ?? '' });
   const attributesOf = async (queue: string) => {
     const all = new GetQueueAttributesCommand({ ...urlOf(queue), AttributeNames: ['All'] });
     return (await dev.sqs.send(all)).Attributes ?? {};
   };
-  /** From now on what is sent to it is accepted, and handed to nobody. */
+  /** From now on the queue accepts messages and delivers none. */
   const hold = async (queue: string) =>
     void (await dev.sqs.send(new SetQueueAttributesCommand({ ...urlOf(queue), Attributes: { DelaySeconds: '900' } })));
   const holds = async (queue: string) => Number((await attributesOf(queue)).ApproximateNumberOfMessagesDelayed);
-  /** Deletes it with all that is on it. */
+  /** Deletes the queue with its messages. */
   const lose = async (queue: string) => {
     const { QueueArn = '', ...attributes } = await attributesOf(queue);
     await dev.sqs.send(new DeleteQueueCommand(urlOf(queue)));
@@ -71,46 +71,46 @@ describe('queues that are lost', { timeout: caseSeconds * 1000 }, () => {
     return { makeAnew: async () => void (await dev.sqs.send(new CreateQueueCommand(again))) };
   };
 
-  it('lose no change that they had accepted: the resync finds a create, an update and a delete', async () => {
-    await create(ingredientKind, 'changed', { item: 'salt', amount: 1, unit: 'tbsp' });
-    await create(ingredientKind, 'deleted', { item: 'salt', amount: 1, unit: 'tbsp' });
-    await Promise.all([ready(ingredientKind, 'changed'), ready(ingredientKind, 'deleted')]);
+  it('lost queues lose no change that they had accepted: the resync finds a create, an update and a delete', async () => {
+    await create(Ingredient, 'changed', { item: 'salt', amount: 1, unit: 'tbsp' });
+    await create(Ingredient, 'deleted', { item: 'salt', amount: 1, unit: 'tbsp' });
+    await Promise.all([ready(Ingredient, 'changed'), ready(Ingredient, 'deleted')]);
     await hold('ingredient.fifo');
-    await create(ingredientKind, 'created', { item: 'salt', amount: 1, unit: 'tbsp' });
-    await create(ingredientKind, 'changed', { item: 'salt', amount: 2, unit: 'tbsp' });
-    const deleted = objectPath(ingredientKind, { name: 'deleted', namespace: 'default' });
+    await create(Ingredient, 'created', { item: 'salt', amount: 1, unit: 'tbsp' });
+    await create(Ingredient, 'changed', { item: 'salt', amount: 2, unit: 'tbsp' });
+    const deleted = objectPath(Ingredient, { name: 'deleted', namespace: 'default' });
     await dev.client.request({ method: 'DELETE', path: deleted });
     await expect.poll(() => holds('ingredient.fifo'), { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
     await (await lose('ingredient.fifo')).makeAnew();
     await Promise.all([
-      ready(ingredientKind, 'created'),
-      until(ingredientKind, 'changed', (object) => object?.metadata.generation === 2 && readinessOf(object).ready),
-      until(ingredientKind, 'deleted', (object) => object === undefined),
+      ready(Ingredient, 'created'),
+      until(Ingredient, 'changed', (object) => object?.metadata.generation === 2 && objectReadiness(object).ready),
+      until(Ingredient, 'deleted', (object) => object === undefined),
     ]);
-    expect(dev.worlds.pantry.stock('salt', 'tbsp')).toBe(1000 - 3);
+    expect(dev.simulators.pantry.stock('salt', 'tbsp')).toBe(1000 - 3);
   });
 
-  it('lose no object that waits for its next turn: a tank whose timer is gone is looked at again', async () => {
-    const { metadata } = await create(waterTankKind, 'filling', { targetLevel: 30, capacity: 100, tolerance: 5 });
+  it('lost queues lose no requeue: a tank without its timer is reconciled again', async () => {
+    const { metadata } = await create(WaterTank, 'filling', { targetLevel: 30, capacity: 100, tolerance: 5 });
     await expect.poll(() => holds('timers'), { timeout: 30_000 }).toBeGreaterThan(0);
     await (await lose('timers')).makeAnew();
-    await ready(waterTankKind, 'filling');
-    expect(dev.worlds.plant.tank(metadata.uid ?? '').level).toBeGreaterThanOrEqual(25);
+    await ready(WaterTank, 'filling');
+    expect(dev.simulators.plant.tank(metadata.uid ?? '').level).toBeGreaterThanOrEqual(25);
   });
 
-  it('lose no change that is made while they are gone: the watcher keeps its key until they are there again', async () => {
+  it('lost queues lose no change that is made meanwhile: the watcher keeps its key until they exist again', async () => {
     const { makeAnew } = await lose('ingredient.fifo');
     const pid = dev.watchers.pids();
-    await create(ingredientKind, 'meanwhile', { item: 'rice', amount: 1, unit: 'g' });
-    // It says so, in a line, and goes on with everything else.
-    const said = 'there is no queue ingredient.fifo; outrigger doctor says how to have it again';
+    await create(Ingredient, 'meanwhile', { item: 'rice', amount: 1, unit: 'g' });
+    // The watcher logs it once and continues with the other queues.
+    const said = 'queue ingredient.fifo does not exist; run outrigger doctor';
     const watchers = () => lines.filter((line) => line.includes('"who":"watcher"') && line.includes(said));
     await expect.poll(() => watchers().length, { timeout: 30_000 }).toBeGreaterThan(0);
-    const { metadata } = await create(waterTankKind, 'elsewhere', { targetLevel: 10, capacity: 100, tolerance: 5 });
-    await ready(waterTankKind, 'elsewhere');
-    expect(dev.worlds.plant.tank(metadata.uid ?? '').level).toBeGreaterThanOrEqual(5);
+    const { metadata } = await create(WaterTank, 'elsewhere', { targetLevel: 10, capacity: 100, tolerance: 5 });
+    await ready(WaterTank, 'elsewhere');
+    expect(dev.simulators.plant.tank(metadata.uid ?? '').level).toBeGreaterThanOrEqual(5);
     await makeAnew();
-    await ready(ingredientKind, 'meanwhile');
+    await ready(Ingredient, 'meanwhile');
     expect(dev.watchers.pids()).toEqual(pid);
   });
 });

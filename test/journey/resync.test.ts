@@ -1,18 +1,18 @@
-// The journeys that no watcher helps with: what the resync finds by itself. On embedded parts, with ticks of seconds.
+// The journeys without a watcher: what the resync finds. On embedded parts, with a resync every few seconds.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Kind } from '../../src/api/kind.ts';
 import { build } from '../../src/cli/build.ts';
-import { ingredientKind } from '../../src/controllers/ingredient.ts';
+import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { waterTankKind } from '../../src/controllers/water-tank.ts';
-import type { Kind } from '../../src/core/kind.ts';
+import { WaterTank } from '../../src/controllers/water-tank.ts';
+import { objectReadiness } from '../../src/dev/readiness.ts';
+import { type Dev, startDev } from '../../src/dev/system.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { type Dev, startDev } from '../../src/dev/system.ts';
-import { readinessOf } from '../../src/dev/readiness.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const caseSeconds = 60;
@@ -38,32 +38,32 @@ describe('without a watcher', { timeout: caseSeconds * 1000 }, () => {
   const until = (kind: Kind, name: string, check: (object: KubeObject | undefined) => boolean) =>
     dev.view.until((view) => (check(view.get(kind, { name, namespace: 'default' })) ? true : undefined), limit());
   const ready = (kind: Kind, name: string) =>
-    until(kind, name, (object) => object !== undefined && readinessOf(object).ready);
+    until(kind, name, (object) => object !== undefined && objectReadiness(object).ready);
 
-  it('a create, an update and a delete that nobody saw are found', async () => {
-    const { metadata } = await create(ingredientKind, 'unseen', { item: 'salt', amount: 1, unit: 'tbsp' });
-    await ready(ingredientKind, 'unseen');
-    await create(ingredientKind, 'unseen', { item: 'salt', amount: 2, unit: 'tbsp' });
-    await until(ingredientKind, 'unseen', (object) => object?.metadata.generation === 2 && readinessOf(object).ready);
-    expect(dev.worlds.pantry.holding(metadata.uid ?? '').measured?.amount).toBe(2);
-    const path = objectPath(ingredientKind, { name: 'unseen', namespace: 'default' });
+  it('the resync finds a create, an update and a delete that no watcher saw', async () => {
+    const { metadata } = await create(Ingredient, 'unseen', { item: 'salt', amount: 1, unit: 'tbsp' });
+    await ready(Ingredient, 'unseen');
+    await create(Ingredient, 'unseen', { item: 'salt', amount: 2, unit: 'tbsp' });
+    await until(Ingredient, 'unseen', (object) => object?.metadata.generation === 2 && objectReadiness(object).ready);
+    expect(dev.simulators.pantry.holding(metadata.uid ?? '').measured?.amount).toBe(2);
+    const path = objectPath(Ingredient, { name: 'unseen', namespace: 'default' });
     await dev.client.request({ method: 'DELETE', path });
-    await until(ingredientKind, 'unseen', (object) => object === undefined);
-    expect(dev.worlds.pantry.stock('salt', 'tbsp')).toBe(1000);
+    await until(Ingredient, 'unseen', (object) => object === undefined);
+    expect(dev.simulators.pantry.stock('salt', 'tbsp')).toBe(1000);
   });
 
-  it('what changed in the world alone is found, and put right', async () => {
-    const tank = await create(waterTankKind, 'leaky', { targetLevel: 6, capacity: 100, tolerance: 3 });
-    const portion = await create(ingredientKind, 'taken', { item: 'rice', amount: 1, unit: 'g' });
-    await Promise.all([ready(waterTankKind, 'leaky'), ready(ingredientKind, 'taken')]);
-    dev.worlds.plant.disturb(tank.metadata.uid ?? '', 0);
-    dev.worlds.pantry.takeAway(portion.metadata.uid ?? '');
+  it('the resync finds and corrects a change outside of the cluster', async () => {
+    const tank = await create(WaterTank, 'leaky', { targetLevel: 6, capacity: 100, tolerance: 3 });
+    const portion = await create(Ingredient, 'taken', { item: 'rice', amount: 1, unit: 'g' });
+    await Promise.all([ready(WaterTank, 'leaky'), ready(Ingredient, 'taken')]);
+    dev.simulators.plant.disturb(tank.metadata.uid ?? '', 0);
+    dev.simulators.pantry.takeAway(portion.metadata.uid ?? '');
     await Promise.all([
-      until(waterTankKind, 'leaky', (object) => object !== undefined && !readinessOf(object).ready),
-      until(ingredientKind, 'taken', (object) => object !== undefined && !readinessOf(object).ready),
+      until(WaterTank, 'leaky', (object) => object !== undefined && !objectReadiness(object).ready),
+      until(Ingredient, 'taken', (object) => object !== undefined && !objectReadiness(object).ready),
     ]);
-    await Promise.all([ready(waterTankKind, 'leaky'), ready(ingredientKind, 'taken')]);
-    expect(dev.worlds.plant.tank(tank.metadata.uid ?? '').level).toBeGreaterThan(2.9);
-    expect(dev.worlds.pantry.holding(portion.metadata.uid ?? '').location).toBe('Counter');
+    await Promise.all([ready(WaterTank, 'leaky'), ready(Ingredient, 'taken')]);
+    expect(dev.simulators.plant.tank(tank.metadata.uid ?? '').level).toBeGreaterThan(2.9);
+    expect(dev.simulators.pantry.holding(portion.metadata.uid ?? '').location).toBe('Counter');
   });
 });

@@ -1,49 +1,49 @@
-// The journeys of a change, from an object in the API to its status and its world: the same cases on the embedded parts and
-// on a real control plane. Whole processes and real queues; what single parts promise is tested with them.
+// The journeys of a change, from an object in the API to its status and its external system: the same cases on the embedded parts and on a
+// real control plane. Whole processes and real queues; single parts have tests of their own.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Kind } from '../../src/api/kind.ts';
+import { readCheckpoint } from '../../src/checkpoint/config-map.ts';
+import { parseCheckpoint } from '../../src/checkpoint/document.ts';
 import { build } from '../../src/cli/build.ts';
-import { dinnerKind } from '../../src/controllers/dinner.ts';
-import { ingredientKind } from '../../src/controllers/ingredient.ts';
+import { Dinner } from '../../src/controllers/dinner.ts';
+import { Ingredient } from '../../src/controllers/ingredient.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { waterTankKind } from '../../src/controllers/water-tank.ts';
-import type { Kind } from '../../src/core/kind.ts';
+import { WaterTank } from '../../src/controllers/water-tank.ts';
+import { isRecord } from '../../src/core/json.ts';
+import type { OutputLine } from '../../src/dev/lines.ts';
+import { objectReadiness } from '../../src/dev/readiness.ts';
+import { type Dev, type DevOptions, startDev } from '../../src/dev/system.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { isRecord } from '../../src/kube/record.ts';
-import { type Dev, type DevOptions, startDev } from '../../src/dev/system.ts';
-import type { Line } from '../../src/local/lines.ts';
-import { readinessOf } from '../../src/dev/readiness.ts';
-import { formatMessage } from '../../src/queue/message.ts';
-import { parseCursor } from '../../src/runtime/cursor-document.ts';
-import { readCursorObject } from '../../src/runtime/cursor-object.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const startSeconds = 90;
 const caseSeconds = 90;
 const crowd = 200;
 
-/** Describes the journeys on a system that `options` choose; they are asked for when the suite begins. */
+/** Declares the journeys on a system with these options; `options` is called when the suite begins. */
 export function describeJourneys(title: string, options: () => DevOptions): void {
   describe(title, { timeout: caseSeconds * 1000 }, () => {
     let dev: Dev;
     let folder: string;
     let namespace: string;
     let cases = 0;
-    const lines: Line[] = [];
+    const lines: OutputLine[] = [];
     const listeners = new Set<() => void>();
 
     beforeAll(async () => {
       folder = await mkdtemp(path.join(tmpdir(), 'outrigger-journey-'));
-      const onLine = (line: Line) => {
+      const onLine = (line: OutputLine) => {
         lines.push(line);
         for (const listener of [...listeners]) listener();
       };
-      // Without the schedule: what arrives here arrived by the watcher, and a loss is not mended behind our back.
+      // Without the schedule: every key comes from the watcher, and no resync hides a loss.
       const chosen = { folder, resync: false, onLine, ...options() };
       dev = await startDev({ controllers: registry, build, root }, chosen, AbortSignal.timeout(startSeconds * 1000));
     }, startSeconds * 1000);
@@ -74,7 +74,7 @@ export function describeJourneys(title: string, options: () => DevOptions): void
     const ready = (kind: Kind, name: string, generation = 1): Promise<KubeObject> =>
       dev.view.until((view) => {
         const object = view.get(kind, { name, namespace });
-        const isIt = object?.metadata.generation === generation && readinessOf(object).ready;
+        const isIt = object?.metadata.generation === generation && objectReadiness(object).ready;
         return isIt ? object : undefined;
       }, limit());
     const gone = (kind: Kind, name: string): Promise<true> =>
@@ -90,7 +90,7 @@ export function describeJourneys(title: string, options: () => DevOptions): void
           conditionsOf(view.get(kind, { name, namespace })).find((one) => one.type === type && one.status === status),
         limit(),
       );
-    /** Resolves when so many more lines of reconciles of the object were logged. */
+    /** Resolves after this many more log lines of reconciles of the object. */
     const runs = (name: string, more: number): Promise<void> => {
       const count = () =>
         lines.filter(
@@ -109,66 +109,62 @@ export function describeJourneys(title: string, options: () => DevOptions): void
     };
     const uidOf = (object: KubeObject) => object.metadata.uid ?? '';
 
-    it('a tank fills although no event ever says that its water moved', async () => {
-      const object = await apply(waterTankKind, 'a', { targetLevel: 8, capacity: 100, tolerance: 4 });
-      await ready(waterTankKind, 'a');
-      const { level, inlet, outlet } = dev.worlds.plant.tank(uidOf(object));
+    it('a tank fills without any event of its water level', async () => {
+      const object = await apply(WaterTank, 'a', { targetLevel: 8, capacity: 100, tolerance: 4 });
+      await ready(WaterTank, 'a');
+      const { level, inlet, outlet } = dev.simulators.plant.tank(uidOf(object));
       expect(level).toBeGreaterThanOrEqual(4);
       expect([inlet.open, outlet.open]).toEqual([false, false]);
     });
 
-    it('an update is reconciled at its own generation', async () => {
-      const object = await apply(ingredientKind, 'a', { item: 'salt', amount: 1, unit: 'tbsp' });
-      await ready(ingredientKind, 'a');
-      await apply(ingredientKind, 'a', { item: 'salt', amount: 2, unit: 'tbsp' });
-      const after = await ready(ingredientKind, 'a', 2);
+    it('an update is observed with its own generation', async () => {
+      const object = await apply(Ingredient, 'a', { item: 'salt', amount: 1, unit: 'tbsp' });
+      await ready(Ingredient, 'a');
+      await apply(Ingredient, 'a', { item: 'salt', amount: 2, unit: 'tbsp' });
+      const after = await ready(Ingredient, 'a', 2);
       expect(after.status).toMatchObject({ location: 'Counter', measured: { amount: 2, unit: 'tbsp' } });
-      expect(dev.worlds.pantry.holding(uidOf(object)).measured).toEqual({ amount: 2, unit: 'tbsp' });
+      expect(dev.simulators.pantry.holding(uidOf(object)).measured).toEqual({ amount: 2, unit: 'tbsp' });
     });
 
-    it('a dinner gets its ingredients, gives up what it drops, and leaves nothing when it goes', async () => {
+    it('a dinner gets its ingredients, deletes those it no longer lists, and leaves nothing when it is deleted', async () => {
       const line = (name: string) => ({ name, item: `${name}-of-${namespace}`, amount: 3, unit: 'g' });
-      await apply(dinnerKind, 'd', { ingredients: [line('rice'), line('butter'), line('saffron')] });
-      expect((await ready(dinnerKind, 'd')).status).toMatchObject({ ingredientsTotal: 3, ingredientsReady: 3 });
-      await apply(dinnerKind, 'd', { ingredients: [line('rice'), line('butter')] });
-      await gone(ingredientKind, 'd-saffron');
-      expect(dev.worlds.pantry.stock(line('saffron').item, 'g')).toBe(1000);
-      await ready(dinnerKind, 'd', 2);
-      await remove(dinnerKind, 'd');
-      await Promise.all([gone(dinnerKind, 'd'), gone(ingredientKind, 'd-rice'), gone(ingredientKind, 'd-butter')]);
-      expect(dev.worlds.pantry.stock(line('rice').item, 'g')).toBe(1000);
+      await apply(Dinner, 'd', { ingredients: [line('rice'), line('butter'), line('saffron')] });
+      expect((await ready(Dinner, 'd')).status).toMatchObject({ ingredientsTotal: 3, ingredientsReady: 3 });
+      await apply(Dinner, 'd', { ingredients: [line('rice'), line('butter')] });
+      await gone(Ingredient, 'd-saffron');
+      expect(dev.simulators.pantry.stock(line('saffron').item, 'g')).toBe(1000);
+      await ready(Dinner, 'd', 2);
+      await remove(Dinner, 'd');
+      await Promise.all([gone(Dinner, 'd'), gone(Ingredient, 'd-rice'), gone(Ingredient, 'd-butter')]);
+      expect(dev.simulators.pantry.stock(line('rice').item, 'g')).toBe(1000);
     });
 
-    it('a deleted object stays until its world is put in order, and says why', async () => {
+    it('a deleted object stays until its finalize has succeeded, and its status has the reason', async () => {
       const item = `flour-of-${namespace}`;
-      await apply(ingredientKind, 'a', { item, amount: 5, unit: 'g' });
-      await ready(ingredientKind, 'a');
-      dev.worlds.pantry.setFaults({ items: { [item]: 'error' } });
-      await remove(ingredientKind, 'a');
-      const finalized = await condition(ingredientKind, 'a', 'Finalized', 'False');
+      await apply(Ingredient, 'a', { item, amount: 5, unit: 'g' });
+      await ready(Ingredient, 'a');
+      dev.simulators.pantry.setFaults({ items: { [item]: 'error' } });
+      await remove(Ingredient, 'a');
+      const finalized = await condition(Ingredient, 'a', 'Finalized', 'False');
       expect(finalized.message).toMatch(/cannot be opened/);
-      expect(get(ingredientKind, 'a')).toBeDefined();
-      dev.worlds.pantry.setFaults({});
-      await gone(ingredientKind, 'a');
-      expect(dev.worlds.pantry.stock(item, 'g')).toBe(1000);
+      expect(get(Ingredient, 'a')).toBeDefined();
+      dev.simulators.pantry.setFaults({});
+      await gone(Ingredient, 'a');
+      expect(dev.simulators.pantry.stock(item, 'g')).toBe(1000);
     });
 
-    it('ten copies of a message change nothing that is already so', async () => {
-      const object = await apply(ingredientKind, 'a', { item: 'pepper', amount: 1, unit: 'tsp' });
-      const before = await ready(ingredientKind, 'a');
-      const { moves } = dev.worlds.pantry.calls();
+    it('ten copies of a message change nothing on a converged object', async () => {
+      const object = await apply(Ingredient, 'a', { item: 'pepper', amount: 1, unit: 'tsp' });
+      const before = await ready(Ingredient, 'a');
+      const { moves } = dev.simulators.pantry.calls();
       const body = formatMessage({
-        v: 1,
         controller: 'ingredient',
         cluster: 'local',
-        group: ingredientKind.group,
-        resource: ingredientKind.plural,
+        group: Ingredient.group,
+        resource: Ingredient.plural,
         namespace,
         name: 'a',
-        lane: 'replay',
-        attempt: 0,
-        deferrals: 0,
-        seenAt: Date.now(),
+        cause: { type: 'command', observedAt: Date.now(), id: 'copies' },
       });
       const done = runs('a', 3);
       for (let copy = 0; copy < 10; copy += 1) {
@@ -176,42 +172,42 @@ export function describeJourneys(title: string, options: () => DevOptions): void
           new SendMessageCommand({
             QueueUrl: dev.queues['ingredient.fifo'],
             MessageBody: body,
-            // Two groups, so that copies also meet: the second is one that no part of ours would choose.
+            // Two groups, so that copies run in parallel: no part of Outrigger uses the second one.
             MessageGroupId: copy % 2 === 0 ? `copies-${namespace}` : `others-${namespace}`,
             MessageDeduplicationId: `${namespace}-${copy}`,
           }),
         );
       }
       await done;
-      expect(get(ingredientKind, 'a')?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-      expect(dev.worlds.pantry.calls().moves).toBe(moves);
-      expect(dev.worlds.pantry.holding(uidOf(object)).measured?.amount).toBe(1);
+      expect(get(Ingredient, 'a')?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+      expect(dev.simulators.pantry.calls().moves).toBe(moves);
+      expect(dev.simulators.pantry.holding(uidOf(object)).measured?.amount).toBe(1);
     });
 
     it('a watcher killed in the middle of 200 creates loses none of them', async () => {
       const names = Array.from({ length: crowd }, (_, index) => `i-${index}`);
       const half = crowd / 2;
-      const create = (name: string) => apply(ingredientKind, name, { item: 'rice', amount: 1, unit: 'g' });
+      const create = (name: string) => apply(Ingredient, name, { item: 'rice', amount: 1, unit: 'g' });
       await Promise.all(names.slice(0, half - 10).map(create));
       const [pid = 0] = dev.watchers.pids();
       const middle = names.slice(half - 10, half + 10).map(create);
       process.kill(pid, 'SIGKILL');
       await Promise.all([...middle, ...names.slice(half + 10).map(create)]);
       await dev.view.until((view) => {
-        const here = view.list(ingredientKind).filter(({ metadata }) => metadata.namespace === namespace);
-        return here.length === crowd && here.every((object) => readinessOf(object).ready) ? true : undefined;
+        const here = view.list(Ingredient).filter(({ metadata }) => metadata.namespace === namespace);
+        return here.length === crowd && here.every((object) => objectReadiness(object).ready) ? true : undefined;
       }, limit());
       expect(dev.watchers.pids()).not.toContain(pid);
       expect(dev.watchers.pids()).toHaveLength(1);
     });
 
-    it('a watcher that ends leaves its cursor in the cluster', async () => {
+    it('a watcher that ends leaves its watch checkpoint in the cluster', async () => {
       const [pid = 0] = dev.watchers.pids();
-      const before = (await readCursorObject(dev.client))?.text;
+      const before = (await readCheckpoint(dev.client))?.text;
       process.kill(pid, 'SIGTERM');
       const entries = async () => {
-        const object = await readCursorObject(dev.client);
-        const reading = parseCursor(object?.text);
+        const object = await readCheckpoint(dev.client);
+        const reading = parseCheckpoint(object?.text);
         return object?.text !== before && reading.type === 'read' ? [...reading.document.entries.keys()] : [];
       };
       const kind = expect.stringContaining('_ingredients_');

@@ -1,8 +1,8 @@
-// A namespace for each case, with an owner in it, and the few things that cases do to it as somebody else would.
+// A namespace for each test case, with an owner in it, and writes to it as another field manager.
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient, type KubeResponse } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject, ResourceName } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
@@ -11,23 +11,23 @@ export const configMaps: ResourceName = { group: '', version: 'v1', plural: 'con
 export const deployments: ResourceName = { group: 'apps', version: 'v1', plural: 'deployments', namespaced: true };
 const namespaces: ResourceName = { group: '', version: 'v1', plural: 'namespaces', namespaced: false };
 
-/** Where a case takes place. */
-export interface Place {
+/** The fixture of a test case. */
+export type NamespaceFixture = {
   readonly client: KubeClient;
   readonly namespace: string;
-  /** A ConfigMap that was just made. */
+  /** A ConfigMap that was just created. */
   readonly owner: KubeObject;
-  /** Requests since the case began, `GET /path`. */
+  /** Requests since the start of the case, as `GET /path`. */
   readonly requests: string[];
   /** Applies a ConfigMap as another manager. */
   put(name: string, values: Record<string, string>): Promise<KubeObject>;
   read(name: string): Promise<KubeObject | undefined>;
   patch(resource: ResourceName, name: string, body: object): Promise<KubeResponse>;
   remove(name: string): Promise<KubeResponse>;
-}
+};
 
-/** Gives each case of a suite a namespace of its own on a server. */
-export function useNamespace(connect: () => Connection): Place {
+/** Creates a namespace on a server for each case of a suite. */
+export function useNamespace(connect: () => Connection): NamespaceFixture {
   const requests: string[] = [];
   let client: KubeClient;
   let owner: KubeObject;

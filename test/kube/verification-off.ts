@@ -1,7 +1,7 @@
-// The variable with which somebody may want to turn the verification of certificates off for a whole process.
+// The environment variable that turns off the verification of certificates for a whole process.
 import { onTestFinished } from 'vitest';
 
-/** Sets it until the test has ended. */
+/** Sets the variable until the end of the test. */
 export function turnVerificationOff(): void {
   const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';

@@ -1,46 +1,46 @@
-// A server that says exactly what a test tells it to, over a real socket: the wire between our client and an API server.
+// A scripted HTTP server over a real socket, which replaces the API server in tests of the client.
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
 import { type ClientOptions, createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 
-/** A request as it arrived. */
-export interface Arrived {
+/** A received request. */
+export type ReceivedRequest = {
   readonly method: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: unknown;
-}
+};
 
-export type Answer = (request: Arrived, response: http.ServerResponse) => void;
+export type Responder = (request: ReceivedRequest, response: http.ServerResponse) => void;
 
-export interface WireServer {
+export type WireServer = {
   readonly url: URL;
-  readonly arrived: readonly Arrived[];
+  readonly arrived: readonly ReceivedRequest[];
   client(options?: ClientOptions, connection?: Partial<Connection>): KubeClient;
-}
+};
 
 /** Reads a PEM fixture. */
 export function pem(file: string): string {
   return readFileSync(new URL(`fixtures/${file}`, import.meta.url), 'utf8');
 }
 
-/** Starts a server on a free port of the loopback; it ends with the test. */
-export async function startWireServer(answer: Answer, { tls = false } = {}): Promise<WireServer> {
-  const arrived: Arrived[] = [];
+/** Starts a server on a free loopback port. It stops at the end of the test. */
+export async function startWireServer(respond: Responder, { tls = false } = {}): Promise<WireServer> {
+  const arrived: ReceivedRequest[] = [];
   const listener: http.RequestListener = (request, response) => {
     void readBody(request).then((body) => {
       const url = new URL(request.url ?? '', 'http://wire');
       const query = Object.fromEntries(url.searchParams);
-      // The raw path: URL would tidy it.
+      // The raw path, because URL would normalize it.
       const [path = ''] = (request.url ?? '').split('?');
       const one = { method: request.method ?? '', path, query, headers: request.headers, body };
       arrived.push(one);
-      answer(one, response);
+      respond(one, response);
     });
   };
   const server = tls
@@ -64,7 +64,7 @@ export async function startWireServer(answer: Answer, { tls = false } = {}): Pro
   };
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export function sendJson(
   response: http.ServerResponse,
   status: number,
@@ -75,7 +75,7 @@ export function sendJson(
   response.end(JSON.stringify(body));
 }
 
-/** Returns what a promise rejects with; a promise that resolves fails the test. */
+/** Returns the error of a promise. A promise that resolves fails the test. */
 export function failure(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => expect.unreachable(),
@@ -83,7 +83,7 @@ export function failure(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** A Status as the API sends it. */
+/** Returns a Status in the API's format. */
 export function statusOf(code: number, reason: string, rest: object = {}): object {
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: `${reason} it is`, ...rest };
 }

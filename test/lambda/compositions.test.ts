@@ -1,15 +1,15 @@
-// The small pieces that functions are put together from: records, time, credentials.
+// The small parts of the functions: records, time, credentials.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { SettingsError } from '../../src/core/errors.ts';
-import { createSqsClock, deadlineOf, usableMs, wait } from '../../src/lambda/clock.ts';
+import { createSqsClock, deadlineOf, remainingMs, sleepMs } from '../../src/lambda/clock.ts';
 import { defaultProvider } from '../../src/lambda/function-credentials.ts';
 import { toBatchResponse, toQueueRecord } from '../../src/lambda/records.ts';
 import { aContext, aRecord } from './invocation.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-describe('a record', () => {
-  it('is read with its counts as numbers', () => {
+describe('records', () => {
+  it('toQueueRecord reads the counts of a record as numbers', () => {
     const record = aRecord('m', 'body');
     const attributes = { ...record.attributes, ApproximateReceiveCount: '3', ApproximateFirstReceiveTimestamp: '17' };
     expect(toQueueRecord({ ...record, attributes })).toEqual({
@@ -22,30 +22,30 @@ describe('a record', () => {
     });
   });
 
-  it('that stays is named in the response', () => {
+  it('toBatchResponse names the messages that stay on the queue', () => {
     expect(toBatchResponse(['a', 'b'])).toEqual({
       batchItemFailures: [{ itemIdentifier: 'a' }, { itemIdentifier: 'b' }],
     });
   });
 });
 
-describe('time', () => {
-  it('that an invocation may use ends before the function does, and is never none', () => {
-    expect(usableMs(aContext(30_000))).toBe(28_000);
-    expect(usableMs(aContext(500))).toBe(1);
+describe('clock', () => {
+  it('remainingMs ends before the deadline of the function, and is at least 1', () => {
+    expect(remainingMs(aContext(30_000))).toBe(28_000);
+    expect(remainingMs(aContext(500))).toBe(1);
     expect(deadlineOf(aContext()).aborted).toBe(false);
   });
 
-  it('to wait ends with the signal', async () => {
-    const over = new AbortController();
-    const waiting = wait(60_000, over.signal);
-    over.abort();
+  it('sleepMs ends when the signal aborts', async () => {
+    const controller = new AbortController();
+    const waiting = sleepMs(60_000, controller.signal);
+    controller.abort();
     await waiting;
-    await wait(60_000, over.signal);
-    await wait(1, new AbortController().signal);
+    await sleepMs(60_000, controller.signal);
+    await sleepMs(1, new AbortController().signal);
   });
 
-  it('by SQS goes on from when the batch was received, whatever the local clock says', () => {
+  it('the clock of SQS advances from the receipt of the batch, with any local clock', () => {
     const clock = createSqsClock();
     clock.received();
     const record = toQueueRecord(aRecord('m', ''));
@@ -55,8 +55,8 @@ describe('time', () => {
   });
 });
 
-describe('credentials', () => {
-  it('are those that Lambda put into the environment', async () => {
+describe('defaultProvider', () => {
+  it('defaultProvider reads the credentials of the environment', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'hunter2');
     vi.stubEnv('AWS_SESSION_TOKEN', 'session');
@@ -67,7 +67,7 @@ describe('credentials', () => {
     });
   });
 
-  it('that are missing are named, and what is there is not shown', async () => {
+  it('defaultProvider names a missing variable, and does not show the others', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', '');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'hunter2');
     const error = await defaultProvider()().catch((thrown: unknown) => thrown);

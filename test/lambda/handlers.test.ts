@@ -1,30 +1,28 @@
-// The functions as AWS calls them, in this process: environment, event and context in, a batch response out; what they did is
-// looked up in the cluster and on the queues. Bundles are the deployment's tests.
+// The functions as AWS calls them, in this process: environment, event and context in, a batch response out. Their
+// effects are checked in the cluster and on the queues. The bundles are in test/deploy.
 import { Console } from 'node:console';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { defineController } from '../../src/core/controller.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
-import { startApiServer } from '../../src/apiserver/server.ts';
 import { createDepth } from '../../src/sqs/depth.ts';
-import { formatMessage, type Message, parseMessage } from '../../src/queue/message.ts';
+import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import { pem, startWireServer } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { aMessage } from '../queue/messages.ts';
+import { aMessage, asChange, asRequeue } from '../sqs/messages.ts';
+import { applyDefinition } from '../support/established.ts';
 import { widgetDefinition } from '../support/widget-crd.ts';
-import { define } from '../support/established.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 import { widget } from './widget.ts';
 
-const controller = defineController(widget)({
-  name: 'widget',
+const controller = widget.controller('widget', {
   settings: z.object({ GREETING: z.string().min(1) }),
   clients: ({ GREETING }) => ({ greet: (name: string) => `${GREETING} ${name}` }),
   reconcile: async ({ metadata }, { clients }) => ({
@@ -45,7 +43,7 @@ beforeAll(async () => {
   await queues.create('widget.fifo', 'widget-dlq.fifo', 'timers', 'timers-dlq');
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-lambda-'));
   await writeTable();
-  await define(client, widgetDefinition);
+  await applyDefinition(client, widgetDefinition);
 });
 afterAll(async () => {
   client.close();
@@ -53,7 +51,12 @@ afterAll(async () => {
 });
 async function writeTable(more: object = {}): Promise<void> {
   const entry = { server: server.url, access: { type: 'none' } };
-  const table = { alpha: entry, old: { ...entry, leaving: true }, broken: { access: { type: 'eks' } }, ...more };
+  const table = {
+    alpha: entry,
+    old: { ...entry, decommissioning: true },
+    broken: { access: { type: 'eks' } },
+    ...more,
+  };
   await writeFile(path.join(folder, 'clusters.json'), JSON.stringify(table));
 }
 const environment = (): Readonly<Record<string, string>> => ({
@@ -83,13 +86,12 @@ const messageFor = (name: string, more: Partial<Message> = {}): Message =>
     resource: widget.plural,
     namespace: 'default',
     name,
-    lane: 'watch',
-    seenAt: Date.now(),
+    ...asChange({ observedAt: Date.now() }),
     ...more,
   });
 
-describe('a reconcile function', () => {
-  it('writes the status of what a message names, and sends the timer that was asked for', async () => {
+describe('createReconcileHandler', () => {
+  it('a reconcile function writes the status of the object, and sends the timer of its requeue', async () => {
     await apply('one');
     const handler = createReconcileHandler(controller);
     const event = anEvent(aRecord('m1', formatMessage(messageFor('one'))));
@@ -98,32 +100,32 @@ describe('a reconcile function', () => {
     expect(await waiting()).toBe(1);
   });
 
-  it('buries what it cannot read, with the reason, and does the rest', async () => {
+  it('a reconcile function sends a dead letter for each refused message, and reconciles the rest', async () => {
     await apply('two');
     const handler = createReconcileHandler(controller);
-    const strange = JSON.stringify({ ...messageFor('two'), name: '../two' });
+    const malformed = formatMessage(messageFor('two')).replace('"two"', '"../x"');
     const event = anEvent(
-      aRecord('bad', strange),
+      aRecord('bad', malformed),
       aRecord('other', formatMessage(messageFor('two', { controller: 'gadget' }))),
       aRecord('nowhere', formatMessage(messageFor('two', { cluster: 'beta' }))),
       aRecord('good', formatMessage(messageFor('two'))),
     );
     expect(await handler(event, aContext())).toEqual({ batchItemFailures: [] });
-    const letters = await queues.drain('widget-dlq.fifo');
-    const reasons = letters.map(({ MessageAttributes = {} }) => [
+    const deadLetters = await queues.drain('widget-dlq.fifo');
+    const reasons = deadLetters.map(({ MessageAttributes = {} }) => [
       MessageAttributes.messageId?.StringValue,
       MessageAttributes.reason?.StringValue,
     ]);
     expect(Object.fromEntries(reasons)).toEqual({
-      bad: 'name: must be one path segment',
+      bad: 'object.3: must be one path segment',
       other: 'the message is for controller gadget',
       nowhere: 'unknown cluster beta',
     });
-    expect(letters.map(({ Body }) => Body)).toContain(strange);
+    expect(deadLetters.map(({ Body }) => Body)).toContain(malformed);
     expect((await read('two'))?.status).toMatchObject({ note: 'hello two' });
   });
 
-  it('lets go of the messages of a cluster that is being left', async () => {
+  it('a reconcile function deletes the messages of a cluster that is being decommissioned', async () => {
     const handler = createReconcileHandler(controller);
     const event = anEvent(aRecord('m1', formatMessage(messageFor('one', { cluster: 'old' }))));
     expect(await handler(event, aContext())).toEqual({ batchItemFailures: [] });
@@ -134,7 +136,7 @@ describe('a reconcile function', () => {
     [
       'entry is not valid',
       'broken',
-      'cluster "broken": access.cluster, access.region missing, unknown or of the wrong type; mend its entry in the clusters table',
+      'cluster "broken": access.cluster, access.region missing, unknown or of the wrong type; fix its entry in the clusters table',
     ],
     [
       'certificate has changed',
@@ -143,17 +145,17 @@ describe('a reconcile function', () => {
         /\(DEPTH_ZERO_SELF_SIGNED_CERT\); cluster "moved": if its certificate has changed, put the CA certificate that it has now into its entry$/,
       ),
     ],
-  ])('puts off what is for a cluster whose %s, names it, and does the rest', async (_, cluster, error) => {
+  ])('a reconcile function postpones the keys of a cluster whose %s, and names it', async (_, cluster, error) => {
     await apply('five');
     vi.stubEnv('LOG_LEVEL', 'INFO');
     const wire = await startWireServer((_, response) => response.destroy(), { tls: true });
     await writeTable({
       moved: { server: wire.url.href, ca: pem('other.pem'), access: { type: 'token', token: 'secret-token' } },
     });
-    const said: string[] = [];
+    const lines: string[] = [];
     // Powertools writes to a console of its own.
-    const ears = [Console.prototype, globalThis.console].map((one) =>
-      vi.spyOn(one, 'info').mockImplementation((line: unknown) => void said.push(String(line))),
+    const spies = [Console.prototype, globalThis.console].map((one) =>
+      vi.spyOn(one, 'info').mockImplementation((line: unknown) => void lines.push(String(line))),
     );
     const before = await waiting();
     const event = anEvent(
@@ -162,17 +164,17 @@ describe('a reconcile function', () => {
     );
     expect(await createReconcileHandler(controller)(event, aContext())).toEqual({ batchItemFailures: [] });
     expect((await read('five'))?.status).toMatchObject({ note: 'hello five' });
-    // Both come again: the one because it was put off, the other because it asked for it.
+    // Both have a timer: the one was postponed, the other returned a requeue.
     expect(await waiting()).toBe(before + 2);
     expect(await queues.drain('widget-dlq.fifo')).toEqual([]);
-    for (const ear of ears) ear.mockRestore();
-    const line = said.find((one) => one.includes(`"cluster":"${cluster}"`)) ?? '';
-    expect(JSON.parse(line)).toMatchObject({ outcome: 'deferred', error });
-    // Nothing was told to whoever answers there.
+    for (const spy of spies) spy.mockRestore();
+    const line = lines.find((one) => one.includes(`"cluster":"${cluster}"`)) ?? '';
+    expect(JSON.parse(line)).toMatchObject({ outcome: 'postponed', error });
+    // No credential was sent to the server with the wrong certificate.
     expect(wire.arrived).toEqual([]);
   });
 
-  it('keeps messages whose timers nobody takes', async () => {
+  it('a reconcile function keeps messages whose timers were rejected', async () => {
     await apply('three');
     vi.stubEnv('QUEUE_URL_PREFIX', `${queues.urlPrefix}elsewhere-`);
     const handler = createReconcileHandler(controller);
@@ -184,7 +186,7 @@ describe('a reconcile function', () => {
     'QUEUE_URL_PREFIX',
     'CLUSTERS',
     'GREETING',
-  ])('without %s names it, and works once it is there', async (name) => {
+  ])('a reconcile function without %s names it, and works once it is set', async (name) => {
     await apply('four');
     const handler = createReconcileHandler(controller);
     const event = anEvent(aRecord('m1', formatMessage(messageFor('four'))));
@@ -195,25 +197,25 @@ describe('a reconcile function', () => {
   });
 });
 
-describe('the timers function', () => {
-  it('brings a due message to its controller, and buries what it cannot read', async () => {
+describe('createTimersHandler', () => {
+  it('the timers function sends a due message to its controller, and a dead letter for a malformed one', async () => {
     const dueAt = Math.floor(Date.now() / 1000);
-    const due = messageFor('one', { lane: 'requeue', dueAt, slot: `30/${dueAt}` });
+    const due = messageFor('one', asRequeue({ dueAt, slot: `30/${dueAt}` }));
     const event = anEvent(aRecord('t1', formatMessage(due)), aRecord('t2', 'hello'));
     expect(await createTimersHandler()(event, aContext())).toEqual({ batchItemFailures: [] });
     const [message] = await queues.drain('widget.fifo');
-    expect(parseMessage(message?.Body ?? '')).toMatchObject({ name: 'one', lane: 'requeue' });
-    const [letter] = await queues.drain('timers-dlq');
-    expect(letter?.MessageAttributes?.reason?.StringValue).toBe('the body is not JSON');
+    expect(parseMessage(message?.Body ?? '')).toMatchObject({ name: 'one', cause: { type: 'requeue' } });
+    const [deadLetter] = await queues.drain('timers-dlq');
+    expect(deadLetter?.MessageAttributes?.reason?.StringValue).toBe('the body is not JSON');
   });
 
-  it('without QUEUE_URL_PREFIX names it', async () => {
+  it('the timers function without QUEUE_URL_PREFIX names it', async () => {
     vi.stubEnv('QUEUE_URL_PREFIX', '');
     await expect(createTimersHandler()(anEvent(), aContext())).rejects.toThrow('QUEUE_URL_PREFIX');
   });
 });
 
-/** Messages that wait on the timers queue. */
+/** Returns the number of delayed messages on the timers queue. */
 async function waiting(): Promise<number> {
   const depth = await createDepth(queues.sqs, queues.urlPrefix)('timers', { signal: AbortSignal.timeout(5_000) });
   return depth.delayed;

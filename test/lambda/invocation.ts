@@ -1,7 +1,7 @@
-// What AWS hands a function: an event of SQS records, and a context that knows how much time is left.
+// The arguments of a function: an event of SQS records, and a context with the remaining time.
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 
-/** Makes a record of a queue. */
+/** Makes an SQS record. */
 export function aRecord(messageId: string, body: string): SQSRecord {
   return {
     messageId,
@@ -27,7 +27,7 @@ export function anEvent(...Records: readonly SQSRecord[]): SQSEvent {
   return { Records: [...Records] };
 }
 
-/** Makes the context of an invocation that has so long to go. */
+/** Makes the context of an invocation with this time remaining. */
 export function aContext(remainingMs = 30_000): Context {
   return {
     callbackWaitsForEmptyEventLoop: false,

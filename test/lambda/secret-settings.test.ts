@@ -1,42 +1,40 @@
-// A reconcile function whose controller has a setting that is a secret: environment, Secrets Manager (a server on this machine) and
-// status. Excluded: how long a secret is remembered (test/clusters/secret-reader.test.ts).
+// A reconcile function whose controller has a secret setting: environment, Secrets Manager (a local server) and status.
+// Excluded: how long a secret is cached (test/clusters/auth/secret-reader.test.ts).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { defineController } from '../../src/core/controller.ts';
 import { secret } from '../../src/api/secret.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { formatMessage } from '../../src/queue/message.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { aMessage } from '../queue/messages.ts';
+import { aMessage } from '../sqs/messages.ts';
+import { applyDefinition } from '../support/established.ts';
 import { widgetDefinition } from '../support/widget-crd.ts';
-import { define } from '../support/established.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 import { widget } from './widget.ts';
 
-const controller = defineController(widget)({
-  name: 'widget',
+const controller = widget.controller('widget', {
   settings: z.object({ PASSPHRASE: secret() }),
-  clients: ({ PASSPHRASE }) => ({ ask: async () => `${(await PASSPHRASE.read()).length} characters` }),
+  clients: ({ PASSPHRASE }) => ({ measure: async () => `${(await PASSPHRASE.read()).length} characters` }),
   reconcile: async (_, { clients }) => ({
-    status: { note: await clients.ask() },
+    status: { note: await clients.measure() },
     conditions: { Built: { status: 'True', reason: 'Built' } },
   }),
 });
 
-const asked: string[] = [];
+const requests: string[] = [];
 const secretsManager = http.createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    asked.push(`${request.headers['x-amz-target']} ${Buffer.concat(chunks)}`);
+    requests.push(`${request.headers['x-amz-target']} ${Buffer.concat(chunks)}`);
     response.setHeader('content-type', 'application/x-amz-json-1.1');
     response.end(JSON.stringify({ SecretString: '{"phrase":"swordfish"}' }));
   });
@@ -55,7 +53,7 @@ beforeAll(async () => {
   const entry = { server: server.url, access: { type: 'none' } };
   await writeFile(path.join(folder, 'clusters.json'), JSON.stringify({ alpha: entry }));
   await writeFile(path.join(folder, 'passphrase'), 'open sesame\n');
-  await define(client, widgetDefinition);
+  await applyDefinition(client, widgetDefinition);
 });
 afterAll(async () => {
   client.close();
@@ -84,24 +82,24 @@ async function reconciled(name: string, passphrase: string): Promise<unknown> {
   const { apiVersion, kind, group, plural: resource } = widget;
   const object = { apiVersion, kind, metadata: { name, namespace: 'default' }, spec: { size: 1 } };
   await applyObject(client, widget, object, { fieldManager: 'user' });
-  const message = aMessage({ controller: 'widget', group, resource, namespace: 'default', name, lane: 'watch' });
+  const message = aMessage({ controller: 'widget', group, resource, namespace: 'default', name });
   const event = anEvent(aRecord(name, formatMessage(message)));
   expect(await createReconcileHandler(controller)(event, aContext())).toEqual({ batchItemFailures: [] });
   return (await getObject(client, widget, { namespace: 'default', name }))?.status;
 }
 
-it('a controller’s client has the secret that its variable names in Secrets Manager', async () => {
+it('a secret setting is read from Secrets Manager by the name in its variable', async () => {
   const status = await reconciled('one', 'outrigger/dev/settings/passphrase#phrase');
   expect(status).toMatchObject({ note: '9 characters' });
-  expect(asked).toEqual(['secretsmanager.GetSecretValue {"SecretId":"outrigger/dev/settings/passphrase"}']);
+  expect(requests).toEqual(['secretsmanager.GetSecretValue {"SecretId":"outrigger/dev/settings/passphrase"}']);
 });
 
-it('on one machine a file will do', async () => {
+it('a secret setting can be read from a file', async () => {
   const status = await reconciled('two', `file:${path.join(folder, 'passphrase')}`);
   expect(status).toMatchObject({ note: '11 characters' });
 });
 
-it('a file that is not there is in the object’s status, with the setting’s name', async () => {
+it('a missing secret file is reported in the object’s status, with the name of the setting', async () => {
   const status = await reconciled('three', 'file:/nowhere/passphrase');
   expect(JSON.stringify(status)).toContain('controller widget: PASSPHRASE: file:/nowhere/passphrase cannot be read');
 });

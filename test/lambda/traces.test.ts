@@ -1,16 +1,15 @@
-// In which trace a function's messages are sent, seen on the wire between the function and SQS (the emulator keeps no trace). That
-// X-Ray links what is said here is AWS's part.
+// The trace in which a function's messages are sent, recorded between the function and SQS (the emulator stores no
+// traces). The link of traces in X-Ray is the part of AWS.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { defineController } from '../../src/core/controller.ts';
-import { defineResource } from '../../src/core/resource.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
 import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
 import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
-import { formatMessage } from '../../src/queue/message.ts';
-import { type ChaosProxy, startChaosProxy } from '../chaos/chaos-proxy.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
+import { type ChaosProxy, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { aMessage } from '../queue/messages.ts';
+import { aMessage, asRequeue } from '../sqs/messages.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
 
 const sendMessageBatch = z.object({
@@ -23,8 +22,8 @@ const sendMessageBatch = z.object({
     }),
   ),
 });
-const present = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=557abcec3ee5a047;Sampled=1;Lineage=1:a87bd80c:0';
-const past = 'Root=1-67891233-abcdef012345678912345678;Parent=463ac35c9f6413ad;Sampled=1';
+const currentTrace = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=557abcec3ee5a047;Sampled=1;Lineage=1:a87bd80c:0';
+const earlierTrace = 'Root=1-67891233-abcdef012345678912345678;Parent=463ac35c9f6413ad;Sampled=1';
 
 let queues: TestQueues;
 let proxy: ChaosProxy;
@@ -37,7 +36,8 @@ beforeAll(async () => {
   proxy.rule(({ headers, body }) => {
     if (headers['x-amz-target'] !== 'AmazonSQS.SendMessageBatch') return undefined;
     for (const { MessageBody, MessageSystemAttributes } of sendMessageBatch.parse(JSON.parse(body)).Entries) {
-      sent.push({ name: JSON.parse(MessageBody).name, trace: MessageSystemAttributes });
+      const { object, name = object?.[3] } = JSON.parse(MessageBody);
+      sent.push({ name, trace: MessageSystemAttributes });
     }
     return undefined;
   });
@@ -53,65 +53,64 @@ beforeEach(() => {
   vi.stubEnv('QUEUE_URL_PREFIX', queues.urlPrefix.replace(queues.endpoint, proxy.url));
   vi.stubEnv('POWERTOOLS_METRICS_DISABLED', 'true');
   vi.stubEnv('LOG_LEVEL', 'ERROR');
-  vi.stubEnv('CLUSTERS', 'nobody-asks');
+  vi.stubEnv('CLUSTERS', 'unused');
 });
 afterEach(() => vi.unstubAllEnvs());
 
 const dueAt = Math.floor(Date.now() / 1000) - 10;
-const body = (name: string) => formatMessage(aMessage({ name, lane: 'requeue', dueAt, slot: `30/${name}` }));
+const body = (name: string) => formatMessage(aMessage({ name, ...asRequeue({ dueAt, slot: `30/${name}` }) }));
 const traceOf = (header: string) => ({ AWSTraceHeader: { DataType: 'String', StringValue: header } });
 
-const gadget = defineResource({
+const gadget = defineKind({
   ...{ group: 'g.example.com', version: 'v1', kind: 'Gadget', spec: z.object({}), status: z.object({}) },
   conditions: [],
 });
-const controller = defineController(gadget)({
-  name: 'gadget',
+const controller = gadget.controller('gadget', {
   reconcile: async () => ({ status: {}, conditions: {} }),
 });
 
 it.each([
-  ['a reconcile', () => createReconcileHandler(controller)],
-  ['the timers', createTimersHandler],
-  ['the resync', () => createResyncHandler([controller])],
-] as const)('%s sends in the trace of its invocation', async (_, create) => {
-  vi.stubEnv('_X_AMZN_TRACE_ID', present);
-  await create()(anEvent(aRecord('m', '{"name":"no message, and so a dead letter"}')), aContext());
-  expect(sent).toEqual([{ name: 'no message, and so a dead letter', trace: traceOf(present) }]);
+  ['a reconcile function', () => createReconcileHandler(controller)],
+  ['the timers function', createTimersHandler],
+  ['the resync function', () => createResyncHandler([controller])],
+] as const)('%s sends messages in the trace of its invocation', async (_, create) => {
+  vi.stubEnv('_X_AMZN_TRACE_ID', currentTrace);
+  await create()(anEvent(aRecord('m', '{"name":"a dead letter"}')), aContext());
+  expect(sent).toEqual([{ name: 'a dead letter', trace: traceOf(currentTrace) }]);
 });
 
-describe('the timers', () => {
-  it('send a message on in the trace it came in, and one that came in none in their own', async () => {
-    vi.stubEnv('_X_AMZN_TRACE_ID', present);
+describe('createTimersHandler', () => {
+  it('the timers function forwards a message in its own trace, if it has one', async () => {
+    vi.stubEnv('_X_AMZN_TRACE_ID', currentTrace);
     const old = aRecord('old', body('old'));
-    const traced = { ...old, attributes: { ...old.attributes, AWSTraceHeader: past } };
+    const traced = { ...old, attributes: { ...old.attributes, AWSTraceHeader: earlierTrace } };
     const handler = createTimersHandler();
     expect(await handler(anEvent(traced, aRecord('new', body('new'))), aContext())).toEqual({ batchItemFailures: [] });
     expect(sent).toEqual([
-      { name: 'old', trace: traceOf(past) },
-      { name: 'new', trace: traceOf(present) },
+      { name: 'old', trace: traceOf(earlierTrace) },
+      { name: 'new', trace: traceOf(currentTrace) },
     ]);
     expect(await queues.drain('gadget.fifo')).toHaveLength(2);
   });
 
-  it('send in the trace of the invocation under way, not of the first', async () => {
+  it('the timers function sends in the trace of the current invocation, not of the first one', async () => {
     const handler = createTimersHandler();
-    for (const trace of [present, past]) {
+    for (const trace of [currentTrace, earlierTrace]) {
       vi.stubEnv('_X_AMZN_TRACE_ID', trace);
       await handler(anEvent(aRecord('m', body(trace.slice(7, 15)))), aContext());
     }
-    expect(sent.map(({ trace }) => trace)).toEqual([traceOf(present), traceOf(past)]);
+    expect(sent.map(({ trace }) => trace)).toEqual([traceOf(currentTrace), traceOf(earlierTrace)]);
   });
 
-  it('say nothing of traces where there is none', async () => {
+  it('the timers function sends a message without a trace if the invocation has none', async () => {
     await createTimersHandler()(anEvent(aRecord('m', body('untraced'))), aContext());
     expect(sent).toEqual([{ name: 'untraced', trace: undefined }]);
   });
 
-  it('send a message although the trace it came in is not one', async () => {
-    const strange = aRecord('strange', body('strange'));
-    const record = { ...strange, attributes: { ...strange.attributes, AWSTraceHeader: 'Root=\u0000' } };
+  it('the timers function forwards a message with a malformed trace', async () => {
+    const malformed = aRecord('malformed', body('malformed'));
+    const record = { ...malformed, attributes: { ...malformed.attributes, AWSTraceHeader: 'Root=\u0000' } };
     await createTimersHandler()(anEvent(record), aContext());
-    expect(sent).toEqual([{ name: 'strange', trace: undefined }]);
+    expect(sent).toEqual([{ name: 'malformed', trace: undefined }]);
   });
 });

@@ -1,8 +1,8 @@
-// The kind that handlers are given to work on: as little as there can be, of the definition in test/runtime/widget.ts.
+// The kind of the handler tests: the smallest subset of the definition in test/support/widget-crd.ts.
 import * as z from 'zod';
-import { defineResource } from '../../src/core/resource.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
 
-export const widget = defineResource({
+export const widget = defineKind({
   group: 'reconcile.example.com',
   version: 'v1',
   kind: 'Widget',

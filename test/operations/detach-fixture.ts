@@ -1,17 +1,18 @@
-// What the cases of releases stand on: a system in a namespace of its own for each, and a client that sees no other namespace.
+// The fixture of the detach cases: a system in its own namespace for each case, and a client that reads no other
+// namespace.
 import { afterEach, beforeAll, beforeEach } from 'vitest';
-import { waterTankKind } from '../../src/controllers/water-tank.ts';
+import { WaterTank } from '../../src/controllers/water-tank.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { type ReleaseTarget, release } from '../../src/runtime/release.ts';
+import { type DetachTarget, detach } from '../../src/operations/detach.ts';
 import { confine, install, type System, startSystem } from '../statements/harness.ts';
 
-/** The system of the test that runs, and what cases do with it. */
-export type ReleaseScene = ReturnType<typeof releaseScene>;
+/** The system of the current test, with helpers for the cases. */
+export type DetachFixture = ReturnType<typeof detachFixture>;
 
-/** Starts a system for each test of a file; `system` and `client` are those of the test that runs. */
-export function releaseScene(connect: () => Connection) {
+/** Starts a system for each test of a file. `system` and `client` are those of the current test. */
+export function detachFixture(connect: () => Connection) {
   let system: System;
   let client: KubeClient;
   beforeAll(() => install(connect()));
@@ -27,17 +28,17 @@ export function releaseScene(connect: () => Connection) {
     get client() {
       return client;
     },
-    /** Makes tanks, and has them reconciled. */
+    /** Creates tanks and reconciles them. */
     tanks: async (...names: readonly string[]) => {
-      for (const name of names) await system.apply(waterTankKind, name, { targetLevel: 40, capacity: 100 });
-      await system.reconcile(waterTankKind, ...names);
+      for (const name of names) await system.apply(WaterTank, name, { targetLevel: 40, capacity: 100 });
+      await system.reconcile(WaterTank, ...names);
     },
-    releaseOf: async (target: ReleaseTarget, through = client) =>
-      await release(through, target, { dryRun: false, signal: new AbortController().signal }),
+    detachFrom: async (target: DetachTarget, through = client) =>
+      await detach(through, target, { dryRun: false, signal: new AbortController().signal }),
   };
 }
 
-/** The field managers of ours that an object has. */
+/** Returns the field managers of Outrigger controllers on an object. */
 export function managersOf({ metadata }: KubeObject): readonly string[] {
   return (metadata.managedFields ?? [])
     .map(({ manager = '' }) => manager)

@@ -1,19 +1,19 @@
-// Dead letters, from their queue back to their controller's, and what is where when that breaks off at any point. Against an SQS
-// server; the functions that take the messages from there are not here.
+// Redriving dead letters from their queue to their controller's queue, also if the process is killed at any point.
+// Against an SQS server. Excluded: the functions that receive the messages.
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DeadLetter } from '../../src/queue/dead-letter.ts';
-import { createHold, type HoldOptions, QueueCallError } from '../../src/queue/hold.ts';
-import { formatMessage, type Message, parseMessage } from '../../src/queue/message.ts';
-import { createSend } from '../../src/queue/send.ts';
-import { createSqsClient } from '../../src/queue/sqs-client.ts';
-import { type Redriven, readLetters, redrive } from '../../src/runtime/redrive.ts';
+import { type RedriveResult, readDeadLetters, redrive } from '../../src/operations/redrive.ts';
+import { createQueueBrowser, type QueueBrowserOptions, QueueCallError } from '../../src/sqs/browse.ts';
+import type { DeadLetter } from '../../src/sqs/dead-letter.ts';
+import { attemptOf, formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
+import { createSend } from '../../src/sqs/send.ts';
+import { createSqsClient } from '../../src/sqs/sqs-client.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { aMessage } from '../queue/messages.ts';
+import { aMessage, asRetry } from '../sqs/messages.ts';
 
 const { signal } = new AbortController();
 const now = () => new Date(1_800_000_000_000);
-const quick = { random: () => 0, wait: async () => undefined };
+const noWait = { random: () => 0, wait: async () => undefined };
 
 let queues: TestQueues;
 beforeAll(async () => {
@@ -21,14 +21,15 @@ beforeAll(async () => {
 });
 afterAll(async () => await queues.stop());
 
-/** Queues of a controller of its own, with letters on them: messages for objects of these names, or bodies as they are. */
-async function controllerWith(controller: string, letters: readonly (string | Partial<Message>)[]) {
+/** Creates the queues of a new controller, with dead letters: messages with these changes, or these bodies. */
+async function controllerWith(controller: string, bodies: readonly (string | Partial<Message>)[]) {
   const [queue, deadLetters] = [`${controller}.fifo`, `${controller}-dlq.fifo`];
   await queues.create(queue, deadLetters);
-  const entries = letters.map((one, number) => {
-    const body = typeof one === 'string' ? one : formatMessage(aMessage({ controller, attempt: 9, ...one }));
+  const entries = bodies.map((one, number) => {
+    const body =
+      typeof one === 'string' ? one : formatMessage(aMessage({ controller, ...asRetry({ attempt: 9 }), ...one }));
     const group = typeof one === 'string' ? 'none' : `${one.name}`;
-    const attributes = { reason: 'why', messageId: `${controller}-${number}` };
+    const attributes = { reason: 'terminal', messageId: `${controller}-${number}` };
     return { body, groupId: group, deduplicationId: `${controller} ${number}`, attributes };
   });
   const sent = await createSend(queues.sqs, queues.urlPrefix)(deadLetters, entries, { signal });
@@ -36,37 +37,37 @@ async function controllerWith(controller: string, letters: readonly (string | Pa
   const run = async ({
     matches = () => true,
     dryRun = false,
-    hold = {},
+    browserOptions = {},
     sqs = queues.sqs,
   }: Partial<{
-    matches: (letter: DeadLetter) => boolean;
+    matches: (deadLetter: DeadLetter) => boolean;
     dryRun: boolean;
-    hold: HoldOptions;
+    browserOptions: QueueBrowserOptions;
     sqs: SQSClient;
-  }> = {}): Promise<readonly Redriven[]> => {
-    const parts = {
-      hold: createHold(sqs, queues.urlPrefix, deadLetters, { waitSeconds: 0, ...hold }),
-      send: createSend(sqs, queues.urlPrefix, quick),
+  }> = {}): Promise<readonly RedriveResult[]> => {
+    const deps = {
+      browser: createQueueBrowser(sqs, queues.urlPrefix, deadLetters, { waitSeconds: 0, ...browserOptions }),
+      send: createSend(sqs, queues.urlPrefix, noWait),
       now,
     };
-    const done: Redriven[] = [];
-    for await (const one of redrive(parts, { matches, dryRun, signal })) done.push(one);
-    return done;
+    const results: RedriveResult[] = [];
+    for await (const one of redrive(deps, { matches, dryRun, signal })) results.push(one);
+    return results;
   };
   return { queue, deadLetters, run };
 }
 
-/** A client of a process that is killed after so many calls that the server has carried out. */
+/** Creates a client whose process is killed after the server has carried out this many calls. */
 function killedAfter(effects: number): { readonly sqs: SQSClient; readonly done: () => number } {
   const sqs = createSqsClient({ region: 'us-east-1', endpoint: queues.endpoint });
   let done = 0;
   sqs.middlewareStack.add(
     (next) => async (call) => {
       if (done >= effects) throw new Error('killed');
-      const answer = await next(call);
+      const response = await next(call);
       done += 1;
       if (done >= effects) throw new Error('killed');
-      return answer;
+      return response;
     },
     { step: 'initialize' },
   );
@@ -76,21 +77,20 @@ function killedAfter(effects: number): { readonly sqs: SQSClient; readonly done:
 const namesOn = async (queue: string) =>
   (await queues.drain(queue)).map(({ Body = '' }) => parseMessage(Body).name).sort();
 
-describe('a redrive', () => {
-  it('sends every letter on the replay lane with its attempts anew, and deletes it', async () => {
+describe('redrive', () => {
+  it('redrive sends every dead letter as a command, without attempts, and deletes it', async () => {
     const { queue, deadLetters, run } = await controllerWith('whole', [{ name: 'a' }, { name: 'b' }]);
     expect((await run()).map(({ type }) => type)).toEqual(['sent', 'sent']);
     expect(queues.holds(deadLetters)).toBe(false);
     const bodies = (await queues.drain(queue)).map(({ Body = '' }) => parseMessage(Body));
-    expect(bodies.map(({ name, lane, attempt, seenAt, run: source }) => [name, lane, attempt, seenAt, source])).toEqual(
-      [
-        ['a', 'replay', 0, 1_800_000_000_000, 'whole-0'],
-        ['b', 'replay', 0, 1_800_000_000_000, 'whole-1'],
-      ],
-    );
+    const observedAt = 1_800_000_000_000;
+    expect(bodies.map(({ name, cause }) => [name, cause])).toEqual([
+      ['a', { type: 'command', observedAt, id: 'whole-0' }],
+      ['b', { type: 'command', observedAt, id: 'whole-1' }],
+    ]);
   });
 
-  it('reaches all letters of one object, more than SQS gives out at once', async () => {
+  it('redrive sends all dead letters of one object, even if SQS does not return them at once', async () => {
     const many = Array.from({ length: 23 }, () => ({ name: 'same' }));
     const { queue, deadLetters, run } = await controllerWith('many', many);
     expect(await run()).toHaveLength(23);
@@ -98,40 +98,40 @@ describe('a redrive', () => {
     expect(await namesOn(queue)).toHaveLength(23);
   });
 
-  it('leaves what was not asked for, and what is no message, where it is and in its order', async () => {
-    const letters = [{ name: 'a' }, 'not { JSON \t \r\n é', { name: 'b' }, { name: 'b', attempt: 3 }];
-    const { queue, deadLetters, run } = await controllerWith('some', letters);
+  it('redrive leaves dead letters that do not match or are not messages, in their order', async () => {
+    const bodies = [{ name: 'a' }, 'not { JSON \t \r\n é', { name: 'b' }, { name: 'b', ...asRetry({ attempt: 3 }) }];
+    const { queue, deadLetters, run } = await controllerWith('some', bodies);
     const done = await run({ matches: ({ message }) => message?.name !== 'b' });
     expect(done.map(({ type }) => type).sort()).toEqual(['refused', 'sent']);
     expect(await namesOn(queue)).toEqual(['a']);
-    const left = (await queues.drain(deadLetters)).map(({ Body = '' }) => Body);
-    expect(left).toHaveLength(3);
-    expect(left).toContain('not { JSON \t \r\n é');
-    const ofB = left.filter((body) => body.startsWith('{')).map((body) => parseMessage(body).attempt);
+    const remaining = (await queues.drain(deadLetters)).map(({ Body = '' }) => Body);
+    expect(remaining).toHaveLength(3);
+    expect(remaining).toContain('not { JSON \t \r\n é');
+    const ofB = remaining.filter((body) => body.startsWith('{')).map((body) => attemptOf(parseMessage(body)));
     expect(ofB).toEqual([9, 3]);
   });
 
-  it('as a dry run says what it would do, and leaves everything at once for others', async () => {
+  it('redrive with `dryRun` returns what it would send, and makes all dead letters visible again', async () => {
     const { queue, deadLetters, run } = await controllerWith('dry', [{ name: 'a' }, 'junk']);
     expect((await run({ dryRun: true })).map(({ type }) => type).sort()).toEqual(['refused', 'would-be-sent']);
     expect(queues.holds(queue)).toBe(false);
     expect(await queues.drain(deadLetters)).toHaveLength(2);
   });
 
-  it('leaves a letter whose queue does not take it', async () => {
+  it('redrive leaves a dead letter that its queue rejects', async () => {
     const { deadLetters, run } = await controllerWith('stray', [{ name: 'a', controller: 'nowhere' }]);
     expect(await run()).toMatchObject([
-      { type: 'refused', why: expect.stringContaining('there is no queue nowhere.fifo; outrigger doctor says') },
+      { type: 'refused', reason: expect.stringContaining('queue nowhere.fifo does not exist; run outrigger doctor') },
     ]);
     expect(await queues.drain(deadLetters)).toHaveLength(1);
   });
 
-  it('does not run in circles with a letter that fails at once, again and again', async () => {
-    const { queue, deadLetters, run } = await controllerWith('circle', [{ name: 'a' }]);
+  it('redrive does not send a dead letter again that fails immediately', async () => {
+    const { queue, deadLetters, run } = await controllerWith('loop', [{ name: 'a' }]);
     const send = createSend(queues.sqs, queues.urlPrefix);
     let returned = 0;
-    const done = run({ hold: { waitSeconds: 1 } });
-    // The function, which gives up whatever it gets.
+    const done = run({ browserOptions: { waitSeconds: 1 } });
+    // The function: every message becomes a dead letter.
     const failing = (async () => {
       const [{ Body = '', MessageId = '' } = {}] = await queues.drain(queue, { waitSeconds: 5 });
       const entry = { body: Body, groupId: 'a', deduplicationId: 'again', attributes: { messageId: MessageId } };
@@ -145,56 +145,56 @@ describe('a redrive', () => {
   });
 
   it(
-    'that is killed after any of its effects and run again has sent each letter once, and leaves none',
+    'redrive that is killed after any of its effects and rerun sends each dead letter once',
     { timeout: 60_000 },
     async () => {
-      const letters = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
+      const bodies = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
       const clean = killedAfter(Number.POSITIVE_INFINITY);
-      await (await controllerWith('clean', letters)).run({ sqs: clean.sqs });
+      await (await controllerWith('clean', bodies)).run({ sqs: clean.sqs });
       // Two receives, three sends, three deletions.
       expect(clean.done()).toBe(8);
       const ends = Array.from({ length: clean.done() }, async (_, index) => {
-        const { queue, deadLetters, run } = await controllerWith(`killed-${index}`, letters);
+        const { queue, deadLetters, run } = await controllerWith(`killed-${index}`, bodies);
         const { sqs } = killedAfter(index + 1);
-        await run({ sqs, hold: { holdSeconds: 1 } }).catch(() => undefined);
-        // What the killed one held comes back by itself, and a long poll sees it come.
+        await run({ sqs, browserOptions: { visibilitySeconds: 1 } }).catch(() => undefined);
+        // The messages of the killed process become visible again after their timeout. A long poll receives them then.
         for (let tries = 0; tries < 10 && queues.holds(deadLetters); tries += 1)
-          await run({ hold: { waitSeconds: 2 } });
+          await run({ browserOptions: { waitSeconds: 2 } });
         return [queues.holds(deadLetters), await namesOn(queue)];
       });
-      // The server keeps one message for each deduplication id: one with another id would be a fourth.
+      // The server keeps one message per deduplication id. A second send with another id would be a fourth message.
       expect(await Promise.all(ends)).toEqual(ends.map(() => [false, ['a', 'b', 'c']]));
     },
   );
 });
 
-describe('a list', () => {
-  it('consumes nothing: whoever looks next sees the same letters', async () => {
+describe('readDeadLetters', () => {
+  it('readDeadLetters removes nothing, and the next call returns the same dead letters', async () => {
     const { deadLetters } = await controllerWith('listed', [{ name: 'a' }, 'junk', { name: 'b' }]);
-    const look = async () =>
-      await readLetters(createHold(queues.sqs, queues.urlPrefix, deadLetters, { waitSeconds: 0 }), {
+    const readAll = async () =>
+      await readDeadLetters(createQueueBrowser(queues.sqs, queues.urlPrefix, deadLetters, { waitSeconds: 0 }), {
         most: 100,
         signal,
       });
-    const first = await look();
+    const first = await readAll();
     expect(first.map(({ messageId }) => messageId).sort()).toEqual(['listed-0', 'listed-1', 'listed-2']);
-    expect(await look()).toEqual(first);
+    expect(await readAll()).toEqual(first);
     expect(await queues.drain(deadLetters)).toHaveLength(3);
   });
 
-  it('gives back also what it no longer reads', async () => {
+  it('readDeadLetters makes all received messages visible again', async () => {
     const { deadLetters } = await controllerWith(
       'long',
       Array.from({ length: 25 }, (_, n) => ({ name: `n${n}` })),
     );
-    const hold = createHold(queues.sqs, queues.urlPrefix, deadLetters, { waitSeconds: 0 });
-    expect((await readLetters(hold, { most: 10, signal })).length).toBe(10);
+    const browser = createQueueBrowser(queues.sqs, queues.urlPrefix, deadLetters, { waitSeconds: 0 });
+    expect((await readDeadLetters(browser, { most: 10, signal })).length).toBe(10);
     expect(await queues.drain(deadLetters)).toHaveLength(25);
   });
 
-  it('of a queue that does not exist is an error that names it', async () => {
-    const hold = createHold(queues.sqs, queues.urlPrefix, 'nothing-dlq.fifo', { waitSeconds: 0 });
-    const failed = readLetters(hold, { most: 10, signal });
-    await expect(failed).rejects.toThrow(new QueueCallError('there is no queue nothing-dlq.fifo'));
+  it('readDeadLetters of a queue that does not exist throws an error that names it', async () => {
+    const browser = createQueueBrowser(queues.sqs, queues.urlPrefix, 'nothing-dlq.fifo', { waitSeconds: 0 });
+    const failed = readDeadLetters(browser, { most: 10, signal });
+    await expect(failed).rejects.toThrow(new QueueCallError('queue nothing-dlq.fifo does not exist'));
   });
 });

@@ -1,63 +1,67 @@
-// How a batch ends when something around it fails: time, the clusters table, SQS, the function itself. And what it counts.
+// How a batch ends when time runs out, the clusters table or SQS fails, or the function crashes. Also its metrics.
 import { describe, expect, it } from 'vitest';
 import { maxAttempts } from '../../src/core/backoff.ts';
-import { parseMessage } from '../../src/queue/message.ts';
-import type { Job, Report } from '../../src/runtime/job.ts';
+import type { ReconcileInput, ReconcileReport } from '../../src/reconciling/report.ts';
+import { type Message, parseMessage } from '../../src/sqs/message.ts';
+import { asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
 import { done, record, setUp } from './batch-harness.ts';
 
-const failed = (error: Error): Report => ({ outcome: { type: 'failed', error, stalledBefore: false }, writes: 0 });
-const whenAborted = ({ signal }: Job) =>
+const failed = (error: Error): ReconcileReport => ({
+  outcome: { type: 'failed', error, stalledBefore: false },
+  writes: 0,
+});
+const whenAborted = ({ signal }: ReconcileInput) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 
-describe('a batch that is out of time', () => {
-  it('still sends the timer of an outcome that is known', async () => {
-    const { run, queues, advance } = setUp(async (job) => {
+describe('createBatch, out of time', () => {
+  it('a batch out of time still sends the timer of a finished reconcile', async () => {
+    const { run, queues, advance } = setUp(async (input) => {
       queueMicrotask(() => advance(25_000));
-      await whenAborted(job);
+      await whenAborted(input);
       return { outcome: { type: 'done', requeueAfterSeconds: 5 }, writes: 0 };
     });
     expect(await run([record('late')])).toEqual([]);
     expect(queues.get('timers')).toHaveLength(1);
   });
 
-  it('still buries what had its last attempt', async () => {
-    const { run, queues, advance } = setUp(async (job) => {
+  it('a batch out of time still sends the dead letter of a last attempt', async () => {
+    const { run, queues, advance } = setUp(async (input) => {
       queueMicrotask(() => advance(25_000));
-      await whenAborted(job);
+      await whenAborted(input);
       return failed(new Error('no'));
     });
-    expect(await run([record('late', { attempt: maxAttempts - 1 })])).toEqual([]);
+    expect(await run([record('late', asRetry({ attempt: maxAttempts - 1 }))])).toEqual([]);
     expect(queues.get('water-tank-dlq.fifo')).toHaveLength(1);
   });
 
-  it('does not wait for a clusters table that never answers', async () => {
+  it('a batch does not wait beyond its deadline for a clusters table that never responds', async () => {
     const { run, seen, advance } = setUp(async () => done);
     seen.clusterAnswer = 'never';
-    const running = run([record('north')]);
+    const finished = run([record('north')]);
     await Promise.resolve();
     advance(25_000);
-    expect(await running).toEqual(['m-north']);
+    expect(await finished).toEqual(['m-north']);
     expect(seen.died).toBe('');
   });
 });
 
-describe('a deletion that never answers', () => {
-  it('ends with the deadline, and harms nobody: the answer deletes as well', async () => {
+describe('createBatch, with a deletion that hangs', () => {
+  it('a deletion that hangs ends with the deadline, and the response deletes the messages', async () => {
     const { run, seen, advance } = setUp(async () => {
       advance(2_000);
       return done;
     });
     seen.deleting = false;
-    const running = run([record('a'), record('b')]);
+    const finished = run([record('a'), record('b')]);
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
     advance(25_000);
-    expect(await running).toEqual([]);
+    expect(await finished).toEqual([]);
     expect(seen.died).toBe('');
   });
 });
 
-describe('a batch that lasts', () => {
-  it('deletes after a second what was done before, though nothing else ends', async () => {
+describe('createBatch, with long reconciles and redeliveries', () => {
+  it('a batch deletes finished messages after one second, even if no other reconcile ends', async () => {
     const { run, deleted, advance, seen } = setUp(({ message }) =>
       message.name === 'deaf' ? new Promise(() => {}) : Promise.resolve(done),
     );
@@ -78,7 +82,7 @@ describe('a batch that lasts', () => {
     await ended;
   });
 
-  it('runs those that were received before from the other end at every second receipt, so that none is always behind the same', async () => {
+  it('a batch reverses the order of redelivered messages at every second receipt', async () => {
     const order: string[] = [];
     const { run } = setUp(async ({ message }) => {
       order.push(message.name);
@@ -86,13 +90,13 @@ describe('a batch that lasts', () => {
     });
     const names = ['a', 'b', 'c', 'd'];
     await run(names.map((name) => record(name, {}, 2)));
-    const there = order.splice(0);
+    const first = order.splice(0);
     await run(names.map((name) => record(name, {}, 3)));
-    expect(there.toSorted()).toEqual(names);
-    expect(order).toEqual(there.toReversed());
+    expect(first.toSorted()).toEqual(names);
+    expect(order).toEqual(first.toReversed());
   });
 
-  it('runs what was received before one by one, each after those before it are deleted', async () => {
+  it('a batch runs redelivered messages one by one, each after the finished ones were deleted', async () => {
     const order: string[] = [];
     const { run, deleted } = setUp(async ({ message }) => {
       order.push(`${message.name} after ${deleted.join(' ')}`);
@@ -107,52 +111,55 @@ describe('a batch that lasts', () => {
   });
 });
 
-describe('a way to a cluster that is lost', () => {
-  it.each(['the table is away', 'cluster "a": ca missing'])('puts the key off without an attempt: %s', async (said) => {
+describe('createBatch, with a failing cluster lookup', () => {
+  it.each([
+    'the table is unavailable',
+    'cluster "a": ca missing',
+  ])('a failing cluster lookup postpones the key without an attempt: %s', async (message) => {
     const { run, seen, queues } = setUp(async () => done);
-    seen.clusterAnswer = new Error(said);
-    expect(await run([record('north', { attempt: 2 })])).toEqual([]);
+    seen.clusterAnswer = new Error(message);
+    expect(await run([record('north', asRetry({ attempt: 2 }))])).toEqual([]);
     const next = parseMessage(queues.get('timers')?.[0]?.body ?? '');
-    expect(next).toMatchObject({ lane: 'retry', attempt: 2, deferrals: 1 });
+    expect(next).toMatchObject({ cause: { type: 'retry', attempt: 2, postponements: 1 } });
   });
 
-  it('is left alone after five failures in a row', async () => {
-    let asked = 0;
+  it('a cluster is not called after five failing lookups in a row', async () => {
+    let reconciles = 0;
     const { run, seen } = setUp(async () => {
-      asked += 1;
+      reconciles += 1;
       return done;
     });
-    seen.clusterAnswer = new Error('away');
+    seen.clusterAnswer = new Error('unavailable');
     for (const name of ['1', '2', '3', '4', '5']) await run([record(name)]);
     seen.clusterAnswer = undefined;
     await run([record('6')]);
-    expect(asked).toBe(0);
+    expect(reconciles).toBe(0);
   });
 });
 
-describe('a dead letter', () => {
+describe('createBatch, dead letters', () => {
   it.each([
     ['without a message', new Error(''), 'Error'],
     ['whose message is blank', new TypeError(' \n'), 'TypeError'],
-  ])('of an error %s has a value in every attribute, as SQS demands', async (_, error, said) => {
+  ])('a dead letter of an error %s has a value in every attribute, as SQS requires', async (_, error, attribute) => {
     const { run, queues } = setUp(async () => failed(error));
-    expect(await run([record('north', { attempt: maxAttempts - 1 })])).toEqual([]);
-    expect(queues.get('water-tank-dlq.fifo')?.[0]?.attributes?.error).toBe(said);
+    expect(await run([record('north', asRetry({ attempt: maxAttempts - 1 }))])).toEqual([]);
+    expect(queues.get('water-tank-dlq.fifo')?.[0]?.attributes?.error).toBe(attribute);
   });
 
-  it('is counted when it is one, and the log says why it is not', async () => {
+  it('a dead letter is counted when SQS accepts it, and a rejection is logged', async () => {
     const { run, seen, counts, lines } = setUp(async () => failed(new Error('no')));
     seen.sending = false;
-    const last = [record('north', { attempt: maxAttempts - 1 })];
+    const last = [record('north', asRetry({ attempt: maxAttempts - 1 }))];
     expect(await run(last)).toEqual(['m-north']);
     expect(counts.get('DeadLetters') ?? 0).toBe(0);
-    expect(lines.some(({ fields }) => JSON.stringify(fields).includes('queue is away'))).toBe(true);
+    expect(lines.some(({ fields }) => JSON.stringify(fields).includes('queue is unavailable'))).toBe(true);
     seen.sending = true;
     expect(await run(last)).toEqual([]);
     expect(counts.get('DeadLetters')).toBe(1);
   });
 
-  it('of an unknown cluster is in the log', async () => {
+  it('a dead letter of an unknown cluster is logged', async () => {
     const { run, seen, lines } = setUp(async () => done);
     seen.clusterAnswer = { type: 'unknown' };
     await run([record('north')]);
@@ -160,41 +167,41 @@ describe('a dead letter', () => {
   });
 });
 
-describe('what is counted', () => {
-  const repairs = async (report: Partial<Report>, lane: 'resync' | 'watch' = 'resync') => {
+describe('createBatch, metrics', () => {
+  const driftOf = async (report: Partial<ReconcileReport>, cause: Pick<Message, 'cause'> = asResync()) => {
     const { run, counts } = setUp(async () => ({ ...done, ...report }));
-    await run([record('north', { lane, run: 'r' })]);
-    return counts.get('Repaired') ?? 0;
+    await run([record('north', cause)]);
+    return counts.get('DriftCorrected') ?? 0;
   };
 
-  it('a resync that had to change what had been observed is a repair, and nothing else is', async () => {
-    expect(await repairs({ writes: 1, observedBefore: true })).toBe(1);
-    expect(await repairs({ writes: 0, observedBefore: true })).toBe(0);
-    expect(await repairs({ writes: 1, observedBefore: false })).toBe(0);
-    expect(await repairs({ writes: 1, observedBefore: true }, 'watch')).toBe(0);
+  it('DriftCorrected counts a resync that writes to an observed object, and nothing else', async () => {
+    expect(await driftOf({ writes: 1, observedBefore: true })).toBe(1);
+    expect(await driftOf({ writes: 0, observedBefore: true })).toBe(0);
+    expect(await driftOf({ writes: 1, observedBefore: false })).toBe(0);
+    expect(await driftOf({ writes: 1, observedBefore: true }, asChange())).toBe(0);
   });
 
-  it('a message of the watch and one of the resync are no repair together', async () => {
+  it('DriftCorrected does not count a resync that was merged with a change', async () => {
     const { run, counts } = setUp(async () => ({ ...done, writes: 1, observedBefore: true }));
-    const resync = record('north', { lane: 'resync', run: 'r' });
+    const resync = record('north', asResync());
     expect(await run([resync, { ...record('north'), messageId: 'm2', receiptHandle: 'r2' }])).toEqual([]);
-    expect(counts.get('Repaired') ?? 0).toBe(0);
+    expect(counts.get('DriftCorrected') ?? 0).toBe(0);
   });
 
   it.each([
-    ['watch', 1],
-    ['retry', 1],
-    ['requeue', 0],
-    ['resync', 0],
-    ['replay', 0],
-  ] as const)('on the %s lane a status that follows a change has a lag, what comes by itself has none', async (lane, lags) => {
+    ['change', asChange(), 1],
+    ['retry', asRetry(), 1],
+    ['requeue', asRequeue(), 0],
+    ['resync', asResync(), 0],
+    ['command', asCommand(), 0],
+  ] as const)('ReconcileLatency is measured only for changes and their retries: %s', async (_, cause, measured) => {
     const { run, counts } = setUp(async () => done);
-    await run([record('north', { lane, ...(lane === 'resync' ? { run: 'r' } : {}) })]);
+    await run([record('north', cause)]);
     expect(counts.get('ReconcilesDone')).toBe(1);
-    expect(counts.get('LagMilliseconds') ?? 0).toBe(lags);
+    expect(counts.get('ReconcileLatency') ?? 0).toBe(measured);
   });
 
-  it('applies that changed nothing are counted', async () => {
+  it('ApplyNoops counts applies that changed nothing', async () => {
     const { run, counts } = setUp(async () => ({ ...done, noops: 2 }));
     await run([record('north')]);
     expect(counts.get('ApplyNoops')).toBe(2);

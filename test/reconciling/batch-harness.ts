@@ -1,35 +1,33 @@
-// A batch with a clock that stands still until told, queues that are arrays and reconciles that are given.
+// The harness of the batch tests: a batch with a manual clock, queues that are arrays, and a given reconcile.
+
+import type { ClusterLookup } from '../../src/clusters/connect.ts';
 import { createClient } from '../../src/kube/client/client.ts';
-import type { FoundCluster } from '../../src/kube/found-cluster.ts';
-import { formatMessage, type Message } from '../../src/queue/message.ts';
-import type { Entry, Send } from '../../src/sqs/sender.ts';
-import { createBatch } from '../../src/runtime/batch.ts';
-import { createBreaker } from '../../src/runtime/breaker.ts';
-import type { QueueRecord } from '../../src/runtime/intake.ts';
-import type { Job, Report } from '../../src/runtime/job.ts';
-import { createWitness } from '../support/recorder.ts';
+import { createBatch } from '../../src/reconciling/batch.ts';
+import { createBreaker } from '../../src/reconciling/breaker.ts';
+import type { ReconcileInput, ReconcileReport } from '../../src/reconciling/report.ts';
+import { formatMessage, type Message } from '../../src/sqs/message.ts';
+import type { QueueRecord } from '../../src/sqs/record.ts';
+import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
+import { asChange } from '../sqs/messages.ts';
+import { createRecorder } from '../support/recorder.ts';
 
-/** When SQS says it is, at the start. */
+/** The time by the clock of SQS at the start. */
 const startMs = 1_800_000_000_000;
-/** A reconcile that had nothing to do. */
-export const done: Report = { outcome: { type: 'done' }, writes: 0 };
+/** The report of a reconcile without writes. */
+export const done: ReconcileReport = { outcome: { type: 'done' }, writes: 0 };
 
-/** A message for a tank `default/<name>`. */
+/** Makes a message for a tank `default/<name>`. */
 export const messageFor = (name: string, more: Partial<Message> = {}): Message => ({
-  v: 1,
   controller: 'water-tank',
   cluster: 'a',
   group: 'plant.example.com',
   resource: 'watertanks',
   namespace: 'default',
   name,
-  lane: 'watch',
-  attempt: 0,
-  deferrals: 0,
-  seenAt: startMs - 100,
+  ...asChange({ observedAt: startMs - 100 }),
   ...more,
 });
-/** A record of such a message. */
+/** Makes a record of such a message. */
 export const record = (name: string, more: Partial<Message> = {}, receiveCount = 1): QueueRecord => ({
   messageId: `m-${name}`,
   receiptHandle: `r-${name}`,
@@ -39,19 +37,19 @@ export const record = (name: string, more: Partial<Message> = {}, receiveCount =
   firstReceivedAt: startMs,
 });
 
-const findNothing = async (answer: FoundCluster | Error | 'never'): Promise<FoundCluster> => {
-  if (answer instanceof Error) throw answer;
-  return answer === 'never' ? await new Promise(() => {}) : answer;
+const resolveLookup = async (lookup: ClusterLookup | Error | 'never'): Promise<ClusterLookup> => {
+  if (lookup instanceof Error) throw lookup;
+  return lookup === 'never' ? await new Promise(() => {}) : lookup;
 };
 
-/** Makes a batch, and what is around it. */
-export function setUp(reconcile: (job: Job) => Promise<Report>) {
-  const queues = new Map<string, Entry[]>();
+/** Creates a batch with its harness. */
+export function setUp(reconcile: (input: ReconcileInput) => Promise<ReconcileReport>) {
+  const queues = new Map<string, QueueEntry[]>();
   const deleted: string[] = [];
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
-  const { log, meter, lines, counts } = createWitness();
+  const { log, metrics, lines, counts } = createRecorder();
   const seen = {
-    clusterAnswer: undefined as FoundCluster | Error | 'never' | undefined,
+    clusterAnswer: undefined as ClusterLookup | Error | 'never' | undefined,
     sending: true,
     deleting: true,
     died: '',
@@ -59,14 +57,15 @@ export function setUp(reconcile: (job: Job) => Promise<Report>) {
   let clock = 0;
   const client = createClient({ server: new URL('http://127.0.0.1:1') });
   const send: Send = async (queue, entries, { signal }) => {
-    if (!seen.sending || signal.aborted) return entries.map(() => ({ accepted: false, reason: 'queue is away' }));
+    if (!seen.sending || signal.aborted)
+      return entries.map(() => ({ accepted: false, reason: 'queue is unavailable' }));
     queues.set(queue, [...(queues.get(queue) ?? []), ...entries]);
     return entries.map((_, index) => ({ accepted: true, messageId: `s${index}` }));
   };
   const batch = createBatch({
     controller: 'water-tank',
     reconcile,
-    findCluster: async () => await findNothing(seen.clusterAnswer ?? { type: 'client', client }),
+    findCluster: async () => await resolveLookup(seen.clusterAnswer ?? { type: 'client', client }),
     breaker: createBreaker(() => clock),
     send,
     deleteMessages: async (handles, { signal }) => {
@@ -74,7 +73,7 @@ export function setUp(reconcile: (job: Job) => Promise<Report>) {
       else deleted.push(...handles);
     },
     log: () => log,
-    meter,
+    metrics,
     sqsNow: () => startMs + clock,
     monotonicMs: () => clock,
     wait: (milliseconds, signal) =>
@@ -82,7 +81,7 @@ export function setUp(reconcile: (job: Job) => Promise<Report>) {
         waiting.push({ at: clock + milliseconds, wake: resolve });
         signal.addEventListener('abort', () => resolve());
       }),
-    die: (reason) => {
+    exitProcess: (reason) => {
       seen.died = reason;
       throw new Error(reason);
     },

@@ -1,19 +1,21 @@
-// Only from records to what is on the queues and what stays: reconciles are given. The reconcile itself is reconcile.test.ts.
+// Only the batch: from records to the messages on the queues and the messages that stay. The reconciles are given; the
+// reconcile itself is in reconcile.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { maxAttempts } from '../../src/core/backoff.ts';
 import { toError } from '../../src/core/errors.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { DeadlineError } from '../../src/kube/client/errors.ts';
-import { parseMessage } from '../../src/queue/message.ts';
+import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
+import { asRetry } from '../sqs/messages.ts';
 import { done, messageFor, record, setUp } from './batch-harness.ts';
 
-describe('a batch', () => {
+describe('createBatch', () => {
   let reconciled: string[];
   beforeEach(() => {
     reconciled = [];
   });
 
-  it('one that fails keeps only its own message', async () => {
+  it('a reconcile that throws keeps only its own message on the queue', async () => {
     const { run, queues } = setUp(async ({ message }) => {
       if (message.name === 'bad') throw new Error('unexpected');
       return done;
@@ -22,7 +24,7 @@ describe('a batch', () => {
     expect([...queues]).toEqual([]);
   });
 
-  it('duplicates of a key are reconciled once and go together', async () => {
+  it('duplicates of a key are reconciled once and deleted together', async () => {
     const { run } = setUp(async ({ message }) => {
       reconciled.push(message.name);
       return done;
@@ -32,82 +34,82 @@ describe('a batch', () => {
     expect(reconciled).toEqual(['north']);
   });
 
-  it('a message is kept when what must follow it cannot be sent', async () => {
+  it('a message stays on the queue if its follow-up cannot be sent', async () => {
     const { run, seen } = setUp(async () => ({ outcome: { type: 'done', requeueAfterSeconds: 5 }, writes: 0 }));
     seen.sending = false;
     expect(await run([record('north')])).toEqual(['m-north']);
   });
 
-  it('a requeue is on the timers queue before its message goes', async () => {
+  it('a requeue is sent to the timers queue before its message is deleted', async () => {
     const { run, queues } = setUp(async () => ({ outcome: { type: 'done', requeueAfterSeconds: 5 }, writes: 0 }));
     expect(await run([record('north')])).toEqual([]);
     const [entry] = queues.get('timers') ?? [];
-    expect(parseMessage(entry?.body ?? '')).toMatchObject({ name: 'north', lane: 'requeue' });
+    expect(parseMessage(entry?.body ?? '')).toMatchObject({ name: 'north', cause: { type: 'requeue' } });
   });
 
-  it('a body that is not ours is a dead letter with its reason, unchanged, and reaches no API server', async () => {
+  it('a malformed body becomes a dead letter with the reason, unchanged, and is not reconciled', async () => {
     const { run, queues } = setUp(async ({ message }) => {
       reconciled.push(message.name);
       return done;
     });
-    const bad = { ...record('x'), body: JSON.stringify({ ...messageFor('x'), name: '../x' }) };
+    const bad = { ...record('x'), body: formatMessage(messageFor('x')).replace('"x"', '"../x"') };
     expect(await run([bad, record('good')])).toEqual([]);
-    const [letter] = queues.get('water-tank-dlq.fifo') ?? [];
-    expect(letter?.body).toBe(bad.body);
-    expect(letter?.attributes?.reason).toContain('name');
+    const [deadLetter] = queues.get('water-tank-dlq.fifo') ?? [];
+    expect(deadLetter?.body).toBe(bad.body);
+    expect(deadLetter?.attributes?.reason).toContain('object.3');
     expect(reconciled).toEqual(['good']);
   });
 
-  it('a body that is not ours stays when the dead-letter queue is away', async () => {
+  it('a malformed body stays on the queue if the dead-letter queue is unavailable', async () => {
     const { run, seen } = setUp(async () => done);
     seen.sending = false;
     expect(await run([{ ...record('x'), body: 'hello' }])).toEqual(['m-x']);
   });
 
-  it('an unknown cluster is a dead letter with the reason', async () => {
+  it('a message of an unknown cluster becomes a dead letter with the reason', async () => {
     const { run, seen, queues } = setUp(async () => done);
     seen.clusterAnswer = { type: 'unknown' };
     expect(await run([record('north')])).toEqual([]);
     expect(queues.get('water-tank-dlq.fifo')?.[0]?.attributes?.reason).toBe('unknown cluster a');
   });
 
-  it('a message of a cluster that is being left is deleted', async () => {
+  it('a message of a cluster that is being decommissioned is deleted', async () => {
     const { run, seen, queues } = setUp(async () => done);
-    seen.clusterAnswer = { type: 'leaving' };
+    seen.clusterAnswer = { type: 'decommissioning' };
     expect(await run([record('north')])).toEqual([]);
     expect([...queues]).toEqual([]);
   });
 
-  it('the last attempt leaves a dead letter with the error, without credentials', async () => {
+  it('a failed last attempt becomes a dead letter with the error, without credentials', async () => {
     const error = new Error('refused: token=abc123secret');
     const { run, queues } = setUp(async () => ({
       outcome: { type: 'failed', error, stalledBefore: false },
       writes: 0,
     }));
-    expect(await run([record('north', { attempt: maxAttempts - 1 })])).toEqual([]);
-    const [letter] = queues.get('water-tank-dlq.fifo') ?? [];
-    expect(letter?.attributes?.error).toContain('refused');
-    expect(letter?.attributes?.attempts).toBe('10');
-    expect(JSON.stringify(letter?.attributes)).not.toContain('abc123secret');
+    expect(await run([record('north', asRetry({ attempt: maxAttempts - 1 }))])).toEqual([]);
+    const [deadLetter] = queues.get('water-tank-dlq.fifo') ?? [];
+    expect(deadLetter?.attributes?.error).toContain('refused');
+    expect(deadLetter?.attributes?.attempts).toBe('10');
+    expect(JSON.stringify(deadLetter?.attributes)).not.toContain('abc123secret');
   });
 
-  it('a message of an object that is Stalled already has one attempt: no retry, and no letter more', async () => {
+  it('a message of a Stalled object gets one attempt, without a retry or another dead letter', async () => {
     const error = new Error('no');
     const { run, queues } = setUp(async () => ({ outcome: { type: 'failed', error, stalledBefore: true }, writes: 0 }));
     expect(await run([record('north')])).toEqual([]);
     expect([...queues]).toEqual([]);
   });
 
-  it('a record that was received before runs alone, after the others are done and deleted', async () => {
+  it('a redelivered record runs alone, after the others are finished and deleted', async () => {
     const { run, deleted } = setUp(async ({ message }) => {
       reconciled.push(`${message.name} with ${deleted.length} deleted`);
       return done;
     });
-    expect(await run([record('poison', {}, 2), record('a'), record('b')])).toEqual([]);
-    expect(reconciled).toEqual(['a with 0 deleted', 'b with 0 deleted', 'poison with 2 deleted']);
+    expect(await run([record('redelivered', {}, 2), record('a'), record('b')])).toEqual([]);
+    expect(reconciled).toEqual(['a with 0 deleted', 'b with 0 deleted', 'redelivered with 2 deleted']);
   });
 
-  it('in a batch longer than a second, what is finished is deleted at once', async () => {
+  it('in a batch of more than a second, finished messages are deleted at once', async () => {
     let finish = () => {};
     const slow = new Promise<void>((resolve) => {
       finish = resolve;
@@ -117,13 +119,13 @@ describe('a batch', () => {
       else advance(1_500);
       return done;
     });
-    const running = run([record('slow'), record('quick')]);
+    const finished = run([record('slow'), record('quick')]);
     await expect.poll(() => deleted).toEqual(['r-quick']);
     finish();
-    expect(await running).toEqual([]);
+    expect(await finished).toEqual([]);
   });
 
-  it('a reconcile that heeds its signal keeps its message and harms no other', async () => {
+  it('a reconcile that obeys its signal keeps its message, and the others are deleted', async () => {
     const { run, advance } = setUp(
       ({ message, signal }) =>
         new Promise((resolve, reject) => {
@@ -135,43 +137,46 @@ describe('a batch', () => {
     expect(await run([record('slow'), record('quick')])).toEqual(['m-slow']);
   });
 
-  it('a reconcile that ignores its signal ends the process, after everything finished is deleted', async () => {
+  it('a reconcile that ignores its signal ends the process, after the finished messages were deleted', async () => {
     const { run, advance, seen, deleted } = setUp(({ message }) =>
       message.name === 'deaf' ? new Promise(() => {}) : Promise.resolve(done),
     );
     const ended = expect(run([record('deaf'), record('quick')])).rejects.toThrow('ignored its signal');
     await Promise.resolve();
     advance(25_000);
-    const died = () => {
+    const exitReason = () => {
       advance(1_000);
       return seen.died;
     };
-    await expect.poll(died).toContain('ignored its signal');
+    await expect.poll(exitReason).toContain('ignored its signal');
     await ended;
     expect(deleted).toEqual(['r-quick']);
   });
 
-  it('after five failures in a row a cluster is left alone, and each key is put off without an attempt', async () => {
+  it('after five failures in a row a cluster is not called, and each key is postponed without an attempt', async () => {
     const error = new Error('connect');
     const { run, queues } = setUp(async ({ message }) => {
       reconciled.push(message.name);
-      return { outcome: { type: 'deferred', why: 'unreachable', error }, writes: 0 };
+      return { outcome: { type: 'postponed', reason: 'unreachable', error }, writes: 0 };
     });
     for (const name of ['1', '2', '3', '4', '5', '6', '7']) expect(await run([record(name)])).toEqual([]);
     expect(reconciled).toEqual(['1', '2', '3', '4', '5']);
     expect(queues.get('timers')).toHaveLength(7);
-    expect(parseMessage(queues.get('timers')?.at(-1)?.body ?? '')).toMatchObject({ attempt: 0, deferrals: 1 });
+    expect(parseMessage(queues.get('timers')?.at(-1)?.body ?? '')).toMatchObject({
+      cause: { type: 'retry', attempt: 0, postponements: 1 },
+    });
   });
 
-  it('of a cluster that is back, every key of the first batch is reconciled: none is put off while another one finds out', async () => {
-    let away = true;
+  it('all keys of the first batch are reconciled after a cluster has recovered', async () => {
+    let isDown = true;
     const { run, queues, advance } = setUp(async ({ message }) => {
-      if (away) return { outcome: { type: 'deferred', why: 'unreachable', error: new Error('connect') }, writes: 0 };
+      if (isDown)
+        return { outcome: { type: 'postponed', reason: 'unreachable', error: new Error('connect') }, writes: 0 };
       reconciled.push(message.name);
       return done;
     });
     for (const name of ['1', '2', '3', '4', '5']) await run([record(name)]);
-    away = false;
+    isDown = false;
     advance(10_000);
     const batch = ['6', '7', '8', '9'];
     expect(await run(batch.map((name) => record(name)))).toEqual([]);
@@ -179,49 +184,49 @@ describe('a batch', () => {
     expect(queues.get('timers')).toHaveLength(5);
   });
 
-  it('a key whose cluster takes long while another is fast is put off once, with nothing done, and awaited when it comes again', async () => {
+  it('a key of a slow cluster is postponed once, without a reconcile, and its retry has no time limit', async () => {
     const { run, seen, queues } = setUp(async ({ client, message }) => {
       const error = await client.request({ method: 'GET', path: `/${message.cluster}` }).catch(toError);
       if (error instanceof Error) return { outcome: { type: 'failed', error, stalledBefore: false }, writes: 0 };
-      reconciled.push(`${message.cluster} ${message.lane}`);
+      reconciled.push(`${message.cluster} ${message.cause.type}`);
       return done;
     });
-    const answering: KubeClient = {
+    const cluster: KubeClient = {
       ...createClient({ server: new URL('http://127.0.0.1:1') }),
       request: async ({ path, timeoutSeconds = 60 }) => {
-        if (path === '/slow' && timeoutSeconds < 2) throw new DeadlineError('no answer yet');
+        if (path === '/slow' && timeoutSeconds < 2) throw new DeadlineError('no response yet');
         return { status: 200, body: {}, headers: {} };
       },
     };
-    seen.clusterAnswer = { type: 'client', client: answering };
+    seen.clusterAnswer = { type: 'client', client: cluster };
     await run([record('quick', { cluster: 'fast' })]);
     expect(await run([record('first', { cluster: 'slow' })])).toEqual([]);
-    const put = (queues.get('timers') ?? []).map(({ body }) => parseMessage(body));
-    expect(put).toMatchObject([{ name: 'first', lane: 'retry', attempt: 0, deferrals: 0 }]);
-    expect(reconciled).toEqual(['fast watch']);
-    await run([record('first', { cluster: 'slow', lane: 'retry' })]);
-    expect(reconciled).toEqual(['fast watch', 'slow retry']);
+    const postponed = (queues.get('timers') ?? []).map(({ body }) => parseMessage(body));
+    expect(postponed).toMatchObject([{ name: 'first', cause: { type: 'retry', attempt: 0, postponements: 0 } }]);
+    expect(reconciled).toEqual(['fast change']);
+    await run([record('first', { cluster: 'slow', ...asRetry() })]);
+    expect(reconciled).toEqual(['fast change', 'slow retry']);
   });
 
-  it('a cluster that answers far more slowly than another is put off for a while, without an attempt, and the other is not', async () => {
+  it('the keys of a cluster that is much slower than another are postponed for a while, without an attempt', async () => {
     const { run, seen, advance, queues } = setUp(async ({ client, message }) => {
       reconciled.push(message.name);
       await client.request({ method: 'GET', path: `/${message.cluster}` }).catch(() => undefined);
       return done;
     });
-    const answering: KubeClient = {
+    const cluster: KubeClient = {
       ...createClient({ server: new URL('http://127.0.0.1:1') }),
       request: async ({ path }) => {
         advance(path === '/slow' ? 2_000 : 1);
         throw new Error('not found');
       },
     };
-    seen.clusterAnswer = { type: 'client', client: answering };
+    seen.clusterAnswer = { type: 'client', client: cluster };
     for (const cluster of ['fast', 'slow', 'slow', 'slow', 'fast']) {
       expect(await run([record(cluster, { cluster })])).toEqual([]);
     }
     expect(reconciled).toEqual(['fast', 'slow', 'slow', 'fast']);
     const waiting = (queues.get('timers') ?? []).map(({ body }) => parseMessage(body));
-    expect(waiting).toMatchObject([{ cluster: 'slow', lane: 'retry', attempt: 0, deferrals: 0 }]);
+    expect(waiting).toMatchObject([{ cluster: 'slow', cause: { type: 'retry', attempt: 0, postponements: 0 } }]);
   });
 });

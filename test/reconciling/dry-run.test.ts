@@ -1,9 +1,10 @@
-// A played reconcile beside a real one, on the in-memory API server: it says what the real one then writes, and writes nothing.
+// A dry run and a real reconcile on the in-memory API server: the dry run returns the writes of the real one, and
+// writes nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineController, type Registered } from '../../src/core/controller.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
-import { createRehearse } from '../../src/runtime/rehearse.ts';
+import { createDryRun } from '../../src/reconciling/dry-run.ts';
 import { built, configMap, silent, widget, widgetsOn } from './widgets.ts';
 
 let server: ApiServer;
@@ -20,103 +21,102 @@ afterAll(() => server.close());
 
 const writes = () => server.requests().filter(({ method }) => method !== 'GET').length;
 
-describe('a rehearsal', () => {
+describe('createDryRun', () => {
   const widgets = widgetsOn(() => ({ server: new URL(server.url) }));
-  const rehearse = async (name: string, controller: Registered | undefined = widgets.registry[0]) => {
+  const dryRun = async (name: string, controller: ControllerDefinition | undefined = widgets.registry[0]) => {
     if (controller === undefined) throw new Error('no controller');
     const before = writes();
-    const parts = {
+    const deps = {
       controller,
-      running: controller.start({}),
+      instance: controller.start({}),
       client: widgets.client,
       log: silent,
       now: () => new Date(),
     };
     const signal = AbortSignal.timeout(15_000);
-    const played = await createRehearse(parts).run(widgets.messageFor(name), { signal });
+    const result = await createDryRun(deps).run(widgets.messageFor(name), { signal });
     expect(writes()).toBe(before);
-    return played;
+    return result;
   };
   const titles = async (name: string) =>
-    (await rehearse(name)).changes.map((change) =>
+    (await dryRun(name)).changes.map((change) =>
       'object' in change ? `${change.type} ${change.object}` : change.type,
     );
 
-  it('of a new object names its finalizer, its children and its status, in the order of the writes', async () => {
+  it('a dry run of a new object returns its finalizer, children and status, in the order of the writes', async () => {
     await widgets.apply('one', { size: 1, parts: ['left', 'right'] });
-    const at = (name: string) => `${widgets.namespace}/${name}`;
+    const inNamespace = (name: string) => `${widgets.namespace}/${name}`;
     expect(await titles('one')).toEqual([
-      `change Widget ${at('one')}`,
-      `create ConfigMap ${at('left')}`,
-      `create ConfigMap ${at('right')}`,
-      `change Widget ${at('one')} (status)`,
+      `change Widget ${inNamespace('one')}`,
+      `create ConfigMap ${inNamespace('left')}`,
+      `create ConfigMap ${inNamespace('right')}`,
+      `change Widget ${inNamespace('one')} (status)`,
     ]);
     expect((await widgets.read('one'))?.metadata.finalizers).toBeUndefined();
   });
 
-  it('of a converged object is empty', async () => {
+  it('a dry run of a converged object has no changes', async () => {
     await widgets.apply('one', { size: 1, parts: ['left'] });
     await widgets.reconcile('one');
-    expect(await rehearse('one')).toMatchObject({ changes: [], outcome: { type: 'done' } });
+    expect(await dryRun('one')).toMatchObject({ changes: [], outcome: { type: 'done' } });
   });
 
-  it('of a change shows exactly the fields that the reconcile then changes', async () => {
+  it('a dry run of a change shows exactly the fields that the reconcile then changes', async () => {
     await widgets.apply('one', { size: 1, parts: ['left', 'right'] });
     await widgets.reconcile('one');
     await widgets.apply('one', { size: 2, parts: ['left'] });
-    const { changes } = await rehearse('one');
+    const { changes } = await dryRun('one');
     const of = (type: string, object: string) =>
       changes.find((one) => one.type === type && 'object' in one && one.object === object);
-    const at = (name: string) => `${widgets.namespace}/${name}`;
-    expect(of('change', `ConfigMap ${at('left')}`)).toMatchObject({
+    const inNamespace = (name: string) => `${widgets.namespace}/${name}`;
+    expect(of('change', `ConfigMap ${inNamespace('left')}`)).toMatchObject({
       fields: [{ path: 'data.size', before: '1', after: '2' }],
     });
-    expect(of('delete', `ConfigMap ${at('right')}`)).toBeDefined();
-    expect(of('change', `Widget ${at('one')} (status)`)).toMatchObject({
+    expect(of('delete', `ConfigMap ${inNamespace('right')}`)).toBeDefined();
+    expect(of('change', `Widget ${inNamespace('one')} (status)`)).toMatchObject({
       fields: expect.arrayContaining([
         { path: 'status.observedGeneration', before: 1, after: 2 },
         { path: 'status.size', before: 1, after: 2 },
       ]),
     });
     await widgets.reconcile('one');
-    expect(await rehearse('one')).toMatchObject({ changes: [] });
+    expect(await dryRun('one')).toMatchObject({ changes: [] });
   });
 
-  it('of a reconcile that throws says so, and what its status would say', async () => {
+  it('a dry run of a reconcile that throws returns the error and its status', async () => {
     widgets.behaviour.reconcile = async () => {
       throw new Error('no clay');
     };
     await widgets.apply('one', { size: 1 });
-    const { outcome, changes } = await rehearse('one');
+    const { outcome, changes } = await dryRun('one');
     expect(outcome).toMatchObject({ type: 'failed', error: { message: 'no clay' } });
     expect(JSON.stringify(changes)).toContain('no clay');
   });
 
-  it('of an object that is being deleted shows that the finalizer would go', async () => {
+  it('a dry run of an object that is being deleted removes its finalizer', async () => {
     await widgets.apply('one', { size: 1 });
     await widgets.reconcile('one');
     await widgets.remove('one');
-    const { changes } = await rehearse('one');
+    const { changes } = await dryRun('one');
     expect(changes).toMatchObject([
       { type: 'change', fields: [{ path: 'metadata.finalizers', before: ['outrigger.dev/widget'], after: [] }] },
     ]);
     expect(await widgets.read('one')).toBeDefined();
   });
 
-  it('of an object that is not there is nothing', async () => {
-    expect(await rehearse('nobody')).toMatchObject({ changes: [], outcome: { type: 'nothing', why: 'gone' } });
+  it('a dry run of a missing object has no changes', async () => {
+    expect(await dryRun('missing')).toMatchObject({ changes: [], outcome: { type: 'nothing', reason: 'gone' } });
   });
 
-  it('records Events, runs commands that only look, and shows those that change something', async () => {
-    const teller = defineController(widget)({
-      name: 'widget',
+  it('a dry run records Events, runs read-only commands, and shows mutating ones', async () => {
+    const counter = widget.controller('widget', {
       owns: [configMap],
       settings: z.object({}),
-      exec: { container: 'main', commands: [['count'], { argv: ['add'], changes: true }] },
-      async reconcile(_, { exec, record }) {
+      exec: { container: 'main', commands: [['count'], { argv: ['add'], mutates: true }] },
+      async reconcile(_, { exec, recordEvent }) {
         const { stdout } = await exec({ name: 'pod' }, 'main', ['count']);
         const added = await exec({ name: 'pod' }, 'main', ['add', 'one']);
-        record('Normal', 'Counted', `${stdout} and ${added.exitCode}`);
+        recordEvent('Normal', 'Counted', `${stdout} and ${added.exitCode}`);
         return { status: { size: 2 }, conditions: { Built: built } };
       },
     });
@@ -131,7 +131,7 @@ describe('a rehearsal', () => {
       contentType: 'application/merge-patch+json',
       body: { status },
     });
-    const { changes, outcome } = await rehearse('one', teller);
+    const { changes, outcome } = await dryRun('one', counter);
     expect(outcome).toEqual({ type: 'done' });
     expect(commands).toEqual([['count']]);
     expect(changes).toContainEqual({ type: 'command', pod: 'pod', container: 'main', command: ['add', 'one'] });

@@ -1,22 +1,21 @@
-// From a message about a watched object to the keys of the primaries that it concerns, on the controller's own queue.
-// Against an SQS server; what the mapping function may read of the cluster is access, tested with the reconcile.
+// From a message about a watched object to the keys of its primaries on the controller's own queue. Against an SQS
+// server. Excluded: the reads of the mapping function, which use the same context as a reconcile.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineController } from '../../src/core/controller.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
 import type { Key } from '../../src/core/key.ts';
-import { existingKind } from '../../src/core/kind.ts';
-import { defineResource } from '../../src/core/resource.ts';
 import { createClient } from '../../src/kube/client/client.ts';
-import type { Message } from '../../src/queue/message.ts';
-import { parseMessage } from '../../src/queue/message.ts';
-import { createSend } from '../../src/queue/send.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
+import { createMapKeys, isMapped } from '../../src/reconciling/map-keys.ts';
+import type { Message } from '../../src/sqs/message.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
+import { createSend } from '../../src/sqs/send.ts';
 import type { Send } from '../../src/sqs/sender.ts';
-import { createMapKeys, isMapped } from '../../src/runtime/map-keys.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { aMessage } from '../queue/messages.ts';
-import { createWitness } from '../support/recorder.ts';
+import { aMessage, asRetry } from '../sqs/messages.ts';
+import { createRecorder } from '../support/recorder.ts';
 
-const gadget = defineResource({
+const gadget = defineKind({
   group: 'example.com',
   version: 'v1',
   kind: 'Gadget',
@@ -24,7 +23,7 @@ const gadget = defineResource({
   status: z.object({}),
   conditions: [],
 });
-const site = defineResource({
+const site = defineKind({
   group: 'example.com',
   version: 'v1',
   kind: 'Site',
@@ -32,11 +31,6 @@ const site = defineResource({
   spec: z.object({}),
   status: z.object({}),
   conditions: [],
-});
-const configMap = existingKind<{ readonly metadata: { readonly name: string } }>({
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
 });
 
 let queues: TestQueues;
@@ -48,75 +42,75 @@ beforeAll(async () => {
 });
 afterAll(async () => await queues.stop());
 
-const nobody = createClient({ server: new URL('http://127.0.0.1:9') });
+const unreachable = createClient({ server: new URL('http://127.0.0.1:9') });
 const changed = (more: Partial<Message> = {}) =>
-  aMessage({ group: '', resource: 'configmaps', name: 'prices', lane: 'watch', ...more });
+  aMessage({ group: '', resource: 'configmaps', name: 'prices', ...more });
 
-/** Runs a mapping function on a message, and tells the outcome and the keys that are on the queue. */
+/** Runs a mapping function on a message, and returns the outcome and the messages on the queue. */
 async function mapped(
   keys: (changed: Key) => Promise<readonly Key[]>,
   message: Message = changed(),
   {
     messageId = 'm1',
     through = send,
-    kind = gadget,
-  }: { messageId?: string; through?: Send; kind?: typeof gadget } = {},
+    scope = 'Namespaced',
+  }: { messageId?: string; through?: Send; scope?: 'Namespaced' | 'Cluster' } = {},
 ) {
-  const name = kind.namespaced ? 'gadget' : 'site';
-  const controller = defineController(kind)({
-    name,
-    watches: [{ kind: configMap, keys }],
-    reconcile: async () => ({ status: {}, conditions: {} }),
-  });
-  const parts = { name, declares: controller.declares, running: controller.start({}), now: () => new Date(0) };
-  const { log } = createWitness();
+  const watches = [{ kind: ConfigMap, mapToKeys: keys }];
+  const reconcile = async () => ({ status: {}, conditions: {} });
+  const controller =
+    scope === 'Cluster'
+      ? site.controller('site', { watches, reconcile })
+      : gadget.controller('gadget', { watches, reconcile });
+  const { name } = controller;
+  const deps = { name, declaration: controller.declaration, instance: controller.start({}), now: () => new Date(0) };
+  const { log } = createRecorder();
   const { signal } = new AbortController();
-  const report = await createMapKeys(parts, through)({ client: nobody, message, messageId, log, signal });
-  const found = await queues.drain(`${name}.fifo`);
-  return { outcome: report.outcome, messages: found.map(({ Body = '' }) => parseMessage(Body)) };
+  const report = await createMapKeys(deps, through)({ client: unreachable, message, messageId, log, signal });
+  const received = await queues.drain(`${name}.fifo`);
+  return { outcome: report.outcome, messages: received.map(({ Body = '' }) => parseMessage(Body)) };
 }
 
-describe('a mapping function', () => {
-  it('is for messages about another kind than the controller reconciles', () => {
-    const { declares } = defineController(gadget)({
-      name: 'gadget',
+describe('createMapKeys', () => {
+  it('isMapped is true for messages about another kind than the controller’s', () => {
+    const { declaration } = gadget.controller('gadget', {
       reconcile: async () => ({ status: {}, conditions: {} }),
     });
-    expect(isMapped(declares, aMessage())).toBe(false);
-    expect(isMapped(declares, changed())).toBe(true);
-    expect(isMapped(declares, aMessage({ group: 'other.example.com' }))).toBe(true);
+    expect(isMapped(declaration, aMessage())).toBe(false);
+    expect(isMapped(declaration, changed())).toBe(true);
+    expect(isMapped(declaration, aMessage({ group: 'other.example.com' }))).toBe(true);
   });
 
-  it('sees only the key, and its keys are on the queue as first attempts', async () => {
-    let seen: Key | undefined;
+  it('a mapping function receives only the key, and its keys are sent as first attempts', async () => {
+    let received: Key | undefined;
     const { outcome, messages } = await mapped(
       async (key) => {
-        seen = key;
+        received = key;
         return [{ namespace: 'shop', name: 'one' }];
       },
-      changed({ attempt: 3, deferrals: 2, uid: 'u', resourceVersion: '7' }),
+      changed(asRetry({ attempt: 3, postponements: 2 })),
       { messageId: 'first' },
     );
-    expect(seen).toEqual({ namespace: 'shop', name: 'prices' });
+    expect(received).toEqual({ namespace: 'shop', name: 'prices' });
     expect(outcome).toEqual({ type: 'done' });
-    expect(messages).toEqual([aMessage({ lane: 'watch' })]);
+    expect(messages).toEqual([aMessage()]);
   });
 
-  it('may hand back whole metadata, and leave the namespace to that of what changed', async () => {
+  it('a mapping function can return whole metadata, and its default namespace is that of the object', async () => {
     const metadata = { name: 'two', uid: 'u', generation: 4, labels: { a: 'b' } };
     const { outcome, messages } = await mapped(async () => [metadata], changed(), { messageId: 'whole' });
     expect(outcome).toEqual({ type: 'done' });
-    expect(messages).toEqual([aMessage({ lane: 'watch', name: 'two' })]);
+    expect(messages).toEqual([aMessage({ name: 'two' })]);
   });
 
-  it('of a cluster-scoped kind makes keys without a namespace', async () => {
+  it('a mapping function of a cluster-scoped kind returns keys without a namespace', async () => {
     const keys = async () => [{ namespace: 'shop', name: 'one' }];
-    const { messages } = await mapped(keys, changed({ controller: 'site' }), { messageId: 'site', kind: site });
+    const { messages } = await mapped(keys, changed({ controller: 'site' }), { messageId: 'site', scope: 'Cluster' });
     expect(messages).toHaveLength(1);
     expect(messages[0]).not.toHaveProperty('namespace');
   });
 
-  it('run twice for one message makes each key once', async () => {
+  it('a mapping function that runs twice for one message sends each key once', async () => {
     const keys = async () => [{ name: 'three' }];
     const first = await mapped(keys, changed(), { messageId: 'again' });
     const second = await mapped(keys, changed(), { messageId: 'again' });
@@ -124,7 +118,7 @@ describe('a mapping function', () => {
     expect((await mapped(keys, changed(), { messageId: 'another' })).messages).toHaveLength(1);
   });
 
-  it('that throws has failed, and sends nothing', async () => {
+  it('a mapping function that throws fails, and sends nothing', async () => {
     const { outcome, messages } = await mapped(async () => {
       throw new Error('no idea');
     });
@@ -132,14 +126,14 @@ describe('a mapping function', () => {
     expect(messages).toEqual([]);
   });
 
-  it('whose keys are not accepted has failed', async () => {
+  it('a mapping function whose keys are rejected fails', async () => {
     const through: Send = async (queue, entries) =>
-      entries.map(() => ({ accepted: false, reason: `${queue} is away` }));
+      entries.map(() => ({ accepted: false, reason: `${queue} is unavailable` }));
     const { outcome } = await mapped(async () => [{ name: 'one' }], changed(), { through });
-    expect(outcome).toMatchObject({ type: 'failed', error: { message: 'gadget.fifo is away' } });
+    expect(outcome).toMatchObject({ type: 'failed', error: { message: 'gadget.fifo is unavailable' } });
   });
 
-  it('that nobody declared for the kind refuses the message', async () => {
+  it('a message about a kind without a mapping function is refused', async () => {
     const { outcome } = await mapped(async () => [], changed({ resource: 'secrets' }));
     expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringContaining('secrets') } });
   });

@@ -1,20 +1,21 @@
-// One reconcile of a live object against an API server: what is in the cluster afterwards. Deletions, children and Events are
-// reconcile-family-cases.ts; the messages that follow are outcome.test.ts and batch.test.ts.
+// One reconcile of an object against an API server, and the cluster after it. Deletions, children and Events are in
+// reconcile-family-cases.ts, follow-up messages in outcome.test.ts and batch.test.ts.
 import { describe, expect, it } from 'vitest';
 import { TerminalError } from '../../src/core/errors.ts';
-import { existingKind } from '../../src/core/kind.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 import { createClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { built, type ConfigMap, type Status, silent, widget, widgetsOn } from './widgets.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { Secret } from '../../src/kubernetes.ts';
+import { asRetry } from '../sqs/messages.ts';
+import { built, type Status, silent, widget, widgetsOn } from './widgets.ts';
 
-/** Declares the cases for a server. */
+/** Declares the cases for an API server. */
 export function reconcileCases(connect: () => Connection): void {
   const widgets = widgetsOn(connect);
   const { apply, condition, messageFor, read, reconcile } = widgets;
 
-  describe('a reconcile', () => {
-    it('writes the status with every declared condition, Ready, and the generation it was made from', async () => {
+  describe('a successful reconcile', () => {
+    it('a reconcile writes the status with every declared condition, Ready, and the observed generation', async () => {
       await apply('a', { size: 3 });
       expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
       const after = await read('a');
@@ -22,18 +23,18 @@ export function reconcileCases(connect: () => Connection): void {
       expect(condition(after, 'Ready')).toMatchObject({ status: 'True', observedGeneration: 1 });
     });
 
-    it('has its finalizer persisted before the first effect', async () => {
+    it('a reconcile stores its finalizer before the first effect', async () => {
       await apply('a', { size: 3 });
-      let seen: readonly string[] | undefined;
+      let finalizers: readonly string[] | undefined;
       widgets.behaviour.reconcile = async () => {
-        seen = (await read('a'))?.metadata.finalizers;
+        finalizers = (await read('a'))?.metadata.finalizers;
         return { status: {}, conditions: { Built: built } };
       };
       await reconcile('a');
-      expect(seen).toEqual(['outrigger.dev/widget']);
+      expect(finalizers).toEqual(['outrigger.dev/widget']);
     });
 
-    it('of a converged object costs one GET, one list for each owned kind, and no write', async () => {
+    it('a reconcile of a converged object costs one GET, one list for each owned kind, and no write', async () => {
       await apply('a', { size: 3, parts: ['one', 'two'] });
       await reconcile('a');
       const before = await read('a');
@@ -47,31 +48,31 @@ export function reconcileCases(connect: () => Connection): void {
       expect((await read('a'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
     });
 
-    it('asked for later says so in its outcome', async () => {
+    it('a reconcile returns requeueAfterSeconds in its outcome', async () => {
       await apply('a', { size: 3 });
       widgets.behaviour.reconcile = async () => ({ status: {}, conditions: { Built: built }, requeueAfterSeconds: 7 });
       expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 7 });
     });
 
-    it('of an object that is gone writes nothing', async () => {
-      expect((await reconcile('missing')).outcome).toEqual({ type: 'nothing', why: 'gone' });
+    it('a reconcile of a missing object writes nothing', async () => {
+      expect((await reconcile('missing')).outcome).toEqual({ type: 'nothing', reason: 'gone' });
     });
 
-    it('of a paused object writes nothing', async () => {
+    it('a reconcile of a paused object writes nothing', async () => {
       const before = await apply('a', { size: 3 }, { annotations: { [pausedAnnotation]: 'true' } });
-      expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', why: 'paused' });
+      expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'paused' });
       expect((await read('a'))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
     });
 
-    it('that reads a stale version is made again from a fresh one, and observes what it was made from', async () => {
+    it('a reconcile of a stale version is repeated with a fresh one, and observes its generation', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
       let runs = 0;
-      const make = widgets.behaviour.reconcile;
+      const original = widgets.behaviour.reconcile;
       widgets.behaviour.reconcile = async (object, context) => {
         runs += 1;
         if (runs === 1) await apply('a', { size: 5 });
-        return await make(object, context);
+        return await original(object, context);
       };
       await apply('a', { size: 4 });
       expect((await reconcile('a')).outcome.type).toBe('done');
@@ -79,7 +80,7 @@ export function reconcileCases(connect: () => Connection): void {
       expect(runs).toBe(2);
     });
 
-    it('that never sees a fresh version is put off without an attempt', async () => {
+    it('a reconcile that never reads a fresh version is postponed without an attempt', async () => {
       await apply('a', { size: 3 });
       let size = 10;
       widgets.behaviour.reconcile = async () => {
@@ -87,14 +88,14 @@ export function reconcileCases(connect: () => Connection): void {
         await apply('a', { size });
         return { status: { size }, conditions: { Built: built } };
       };
-      expect((await reconcile('a')).outcome).toMatchObject({ type: 'deferred', why: 'conflict' });
-      // Three times, each from a fresh read.
+      expect((await reconcile('a')).outcome).toMatchObject({ type: 'postponed', reason: 'conflict' });
+      // Three passes, each with a fresh read.
       expect(size).toBe(13);
     });
   });
 
-  describe('a reconcile that fails', () => {
-    it('keeps what it owned and says what is wrong; the next success takes that back', async () => {
+  describe('a failed reconcile', () => {
+    it('a failed reconcile keeps its status fields and reports the error, until the next success', async () => {
       await apply('a', { size: 3 });
       const good = widgets.behaviour.reconcile;
       await reconcile('a');
@@ -111,17 +112,20 @@ export function reconcileCases(connect: () => Connection): void {
       expect(condition(await read('a'), 'Reconciling')).toBeUndefined();
     });
 
-    it('at its last attempt is Stalled, and after that gets one attempt a message', async () => {
+    it('a failed last attempt sets Stalled, and later messages get one attempt each', async () => {
       await apply('a', { size: 3 });
       widgets.behaviour.reconcile = async () => {
         throw new Error('no pump');
       };
-      expect((await reconcile('a', { attempt: 9 })).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
-      expect(condition(await read('a'), 'Stalled')).toMatchObject({ status: 'True', reason: 'GaveUp' });
+      expect((await reconcile('a', asRetry({ attempt: 9 }))).outcome).toMatchObject({
+        type: 'failed',
+        stalledBefore: false,
+      });
+      expect(condition(await read('a'), 'Stalled')).toMatchObject({ status: 'True', reason: 'RetriesExhausted' });
       expect((await reconcile('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: true });
     });
 
-    it('with a TerminalError is Stalled at once', async () => {
+    it('a TerminalError sets Stalled at once', async () => {
       await apply('a', { size: 3 });
       widgets.behaviour.reconcile = async () => {
         throw new TerminalError('cannot be');
@@ -132,7 +136,7 @@ export function reconcileCases(connect: () => Connection): void {
       expect(condition(after, 'Ready')).toMatchObject({ status: 'False', reason: 'TerminalError' });
     });
 
-    it('with a TerminalError is tried again by whatever message comes next, and a success takes it back', async () => {
+    it('an object with a TerminalError is reconciled by the next message, and a success clears Stalled', async () => {
       await apply('a', { size: 3 });
       const good = widgets.behaviour.reconcile;
       widgets.behaviour.reconcile = async () => {
@@ -146,12 +150,12 @@ export function reconcileCases(connect: () => Connection): void {
       expect(condition(after, 'Ready')).toMatchObject({ status: 'True' });
     });
 
-    it('with a status to write writes it, and goes on as if thrown', async () => {
+    it('a result with an error writes its status, and is retried like a thrown error', async () => {
       await apply('a', { size: 3 });
       widgets.behaviour.reconcile = async () => ({
         status: { note: 'half' },
         conditions: { Built: { status: 'False', reason: 'NoPump' } },
-        retry: new Error('no pump'),
+        error: new Error('no pump'),
       });
       expect((await reconcile('a')).outcome.type).toBe('failed');
       const after = await read('a');
@@ -160,7 +164,7 @@ export function reconcileCases(connect: () => Connection): void {
       expect(condition(after, 'Reconciling')).toMatchObject({ message: 'no pump' });
     });
 
-    it('with a spec that it cannot read is Ready=False/InvalidSpec, naming the field', async () => {
+    it('an invalid spec sets Ready to False with reason InvalidSpec, and names the field', async () => {
       await apply('a', { size: 'large' });
       expect((await reconcile('a')).outcome.type).toBe('terminal');
       const ready = condition(await read('a'), 'Ready');
@@ -168,16 +172,16 @@ export function reconcileCases(connect: () => Connection): void {
       expect(String(ready?.message)).toContain('spec.size');
     });
 
-    it('with a result of unknown fields is an error that names them', async () => {
+    it('a result with an unknown field fails with an error that names it', async () => {
       await apply('a', { size: 3 });
-      const strange: Status = Object.assign({ size: 3 }, { colour: 'red' });
-      widgets.behaviour.reconcile = async () => ({ status: strange, conditions: { Built: built } });
+      const invalid: Status = Object.assign({ size: 3 }, { colour: 'red' });
+      widgets.behaviour.reconcile = async () => ({ status: invalid, conditions: { Built: built } });
       const { outcome } = await reconcile('a');
       expect(outcome).toMatchObject({ type: 'failed' });
       expect(String(condition(await read('a'), 'Reconciling')?.message)).toContain('status.colour');
     });
 
-    it('with a delay that is not a number is an error that names it', async () => {
+    it('a result with a delay that is not a number fails with an error that names it', async () => {
       await apply('a', { size: 3 });
       widgets.behaviour.reconcile = async () => ({
         status: {},
@@ -188,11 +192,11 @@ export function reconcileCases(connect: () => Connection): void {
       expect(String(condition(await read('a'), 'Reconciling')?.message)).toContain('requeueAfterSeconds');
     });
 
-    it('by asking for a kind that only looks like a declared one says which', async () => {
+    it('a read of an undeclared kind fails with an error that names it', async () => {
       await apply('a', { size: 3 });
-      const lookalike = existingKind<ConfigMap>({ group: '', version: 'v1', kind: 'Secret' });
       widgets.behaviour.reconcile = async (_, { list }) => {
-        await list(lookalike);
+        // @ts-expect-error: Secret is not declared; what is tested is what happens at run time
+        await list(Secret);
         return { status: {}, conditions: { Built: built } };
       };
       expect((await reconcile('a')).outcome.type).toBe('failed');
@@ -201,17 +205,17 @@ export function reconcileCases(connect: () => Connection): void {
       });
     });
 
-    it('for want of a server is put off', async () => {
-      const nobody = createClient({ server: new URL('http://127.0.0.1:9') });
-      const job = {
-        client: nobody,
+    it('a reconcile without a reachable server is postponed', async () => {
+      const unreachable = createClient({ server: new URL('http://127.0.0.1:9') });
+      const input = {
+        client: unreachable,
         message: messageFor('a'),
         messageId: 'm',
         log: silent,
         signal: AbortSignal.timeout(10_000),
       };
-      expect((await widgets.reconcileJob(job)).outcome).toMatchObject({ type: 'deferred', why: 'unreachable' });
-      nobody.close();
+      expect((await widgets.runReconcile(input)).outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
+      unreachable.close();
     });
   });
 }

@@ -1,29 +1,23 @@
-// What a failure means, by the call that fails: the outcome, and what the object's status says of it. The server is the
-// in-memory one; failures are put between it and the reconcile.
+// The outcome and the status of a failure, by the call that fails. Against the in-memory API server, with failures
+// injected between it and the reconcile.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineController } from '../../src/core/controller.ts';
-import { existingKind } from '../../src/core/kind.ts';
-import { defineResource } from '../../src/core/resource.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
 import { ApiError, ConnectError, DeadlineError } from '../../src/kube/client/errors.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { getObject } from '../../src/kube/client/read.ts';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import type { Report } from '../../src/runtime/job.ts';
-import { createReconcile } from '../../src/runtime/reconcile.ts';
-import { aMessage } from '../queue/messages.ts';
-import { define } from '../support/established.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
+import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import type { ReconcileReport } from '../../src/reconciling/report.ts';
+import { aMessage, asRetry } from '../sqs/messages.ts';
+import { applyDefinition } from '../support/established.ts';
+import { createRecorder, type Recorder } from '../support/recorder.ts';
 import { widgetDefinition } from '../support/widget-crd.ts';
-import { createWitness, type Witness } from '../support/recorder.ts';
 
-const configMap = existingKind<{ readonly metadata: { readonly name: string }; readonly data?: object }>({
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-});
-const widget = defineResource({
+const widget = defineKind({
   group: 'reconcile.example.com',
   version: 'v1',
   kind: 'Widget',
@@ -31,32 +25,31 @@ const widget = defineResource({
   status: z.object({ size: z.number().optional() }),
   conditions: ['Built'],
 });
-const controller = defineController(widget)({
-  name: 'widget',
-  owns: [configMap],
-  async reconcile({ metadata, spec }, { children, record }) {
-    record('Normal', 'Building', 'with token=hunter2');
-    await children(configMap, [{ metadata: { name: metadata.name }, data: { size: `${spec.size}` } }]);
+const controller = widget.controller('widget', {
+  owns: [ConfigMap],
+  async reconcile({ metadata, spec }, { applyAll, recordEvent }) {
+    recordEvent('Normal', 'Building', 'with token=hunter2');
+    await applyAll(ConfigMap, [{ metadata: { name: metadata.name }, data: { size: `${spec.size}` } }]);
     return { status: { size: spec.size }, conditions: { Built: { status: 'True', reason: 'Built' } } };
   },
   finalize: async () => 'done',
 });
-const reconcileJob = createReconcile({
+const runReconcile = createReconcile({
   name: controller.name,
-  declares: controller.declares,
-  running: controller.start({}),
+  declaration: controller.declaration,
+  instance: controller.start({}),
   now: () => new Date(),
 });
 
 let server: Awaited<ReturnType<typeof startApiServer>>;
 let client: KubeClient;
 let name: string;
-let witness: Witness;
+let recorder: Recorder;
 let count = 0;
 beforeAll(async () => {
   server = await startApiServer();
   client = createClient({ server: new URL(server.url) });
-  await define(client, widgetDefinition);
+  await applyDefinition(client, widgetDefinition);
 });
 afterAll(async () => {
   client.close();
@@ -65,7 +58,7 @@ afterAll(async () => {
 beforeEach(async () => {
   count += 1;
   name = `w${count}`;
-  witness = createWitness();
+  recorder = createRecorder();
   await apply(3);
 });
 
@@ -80,9 +73,9 @@ const conditionsOf = (object: KubeObject | undefined) => {
 };
 
 type Before = (request: KubeRequest) => Promise<void>;
-/** Reconciles with something happening before each of the requests. */
-async function reconcile(before: Before, { attempt = 0 } = {}): Promise<Report> {
-  const between: KubeClient = {
+/** Reconciles, and runs an action before each of the requests. */
+async function reconcile(before: Before, { attempt = 0 } = {}): Promise<ReconcileReport> {
+  const intercepted: KubeClient = {
     ...client,
     request: async (request) => {
       await before(request);
@@ -90,12 +83,19 @@ async function reconcile(before: Before, { attempt = 0 } = {}): Promise<Report> 
     },
   };
   const { group, plural: resource } = widget;
-  const message = aMessage({ controller: 'widget', group, resource, namespace: 'default', name, attempt });
-  return await reconcileJob({
-    client: between,
+  const message = aMessage({
+    controller: 'widget',
+    group,
+    resource,
+    namespace: 'default',
+    name,
+    ...asRetry({ attempt }),
+  });
+  return await runReconcile({
+    client: intercepted,
     message,
     messageId: 'm',
-    log: witness.log,
+    log: recorder.log,
     signal: AbortSignal.timeout(15_000),
   });
 }
@@ -115,69 +115,71 @@ const unreachable = [
   ['401', api(401, 'Unauthorized')],
   ['429', api(429, 'TooManyRequests')],
 ] as const;
-const troubles = [
+const otherErrors = [
   ['a 500', api(500, 'InternalError')],
   ['a 403', api(403, 'Forbidden')],
-  ['no answer in time', new DeadlineError('no answer within 10 s')],
+  ['a deadline', new DeadlineError('no response within 10 s')],
 ] as const;
-const rows = <E extends readonly (readonly [string, Error])[]>(errors: E, which: readonly string[]) =>
-  which.flatMap((call) => errors.map(([said, error]) => [said, call, error] as const));
-const later = Object.keys(calls).filter((call) => call !== 'first read');
+const rows = <E extends readonly (readonly [string, Error])[]>(errors: E, stages: readonly string[]) =>
+  stages.flatMap((call) => errors.map(([title, error]) => [title, call, error] as const));
+const afterFirstRead = Object.keys(calls).filter((call) => call !== 'first read');
 const failAt =
   (call: string, error: Error): Before =>
   async (request) => {
     if (calls[call]?.(request) === true) throw error;
   };
 
-describe('a reconcile', () => {
+describe('createReconcile with failing requests', () => {
   it.each([
     ...rows(unreachable, Object.keys(calls)),
     ...rows(
       [
         ['a 503', api(503)],
-        ['no answer in time', new DeadlineError('late')],
+        ['a deadline', new DeadlineError('late')],
       ],
       ['first read'],
     ),
-  ])('that meets %s at the %s is put off, without an attempt and without a word in the status', async (_, call, error) => {
-    expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'deferred', why: 'unreachable' });
+  ])('a reconcile with %s at the %s is postponed, without an attempt and without a status', async (_, call, error) => {
+    expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
     expect((await read())?.status).toBeUndefined();
   });
 
   it.each(
     rows(
-      troubles,
-      later.filter((call) => call !== 'status'),
+      otherErrors,
+      afterFirstRead.filter((call) => call !== 'status'),
     ),
-  )('that meets %s at the %s has failed, and the status says so', async (_, call, error) => {
+  )('a reconcile with %s at the %s fails, and writes the status', async (_, call, error) => {
     expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
     expect(conditionsOf(await read())).toContain('Reconciling');
   });
 
-  it.each(rows(troubles, ['status']))('that meets %s at the %s has failed', async (_, call, error) => {
+  it.each(rows(otherErrors, ['status']))('a reconcile with %s at the %s fails', async (_, call, error) => {
     expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'failed' });
   });
 
   it.each(
     rows(
-      troubles,
-      later.filter((call) => call !== 'status'),
+      otherErrors,
+      afterFirstRead.filter((call) => call !== 'status'),
     ),
-  )('whose last attempt meets %s at the %s leaves it Stalled, so that there is one dead letter', async (_, call, error) => {
+  )('a reconcile whose last attempt has %s at the %s sets Stalled', async (_, call, error) => {
     await reconcile(failAt(call, error), { attempt: 9 });
     expect(conditionsOf(await read())).toContain('Stalled');
     expect((await reconcile(failAt(call, error))).outcome).toMatchObject({ type: 'failed', stalledBefore: true });
   });
 
-  it.each(Object.keys(calls))('in a namespace that is going, told at the %s, has nothing to do', async (call) => {
+  it.each(
+    Object.keys(calls),
+  )('a reconcile in a terminating namespace, reported at the %s, has nothing to do', async (call) => {
     const { outcome } = await reconcile(failAt(call, terminating));
-    expect(outcome).toEqual({ type: 'nothing', why: 'namespace-terminating' });
+    expect(outcome).toEqual({ type: 'nothing', reason: 'namespace-terminating' });
   });
 
   it.each([
     'finalizer',
     'status',
-  ])('of an object that goes just before its %s is written has nothing to do', async (call) => {
+  ])('a reconcile of an object that is deleted just before its %s is written has nothing to do', async (call) => {
     let gone = false;
     const { outcome } = await reconcile(async (request) => {
       if (gone || calls[call]?.(request) !== true) return;
@@ -187,11 +189,14 @@ describe('a reconcile', () => {
       await client.request({ method: 'PATCH', path, body: without, contentType: 'application/merge-patch+json' });
       await client.request({ method: 'DELETE', path });
     });
-    expect(outcome).toEqual({ type: 'nothing', why: 'gone' });
+    expect(outcome).toEqual({ type: 'nothing', reason: 'gone' });
     expect(await read()).toBeUndefined();
   });
 
-  it.each(['finalizer', 'status'])('whose object changes just before its %s is written reads again', async (call) => {
+  it.each([
+    'finalizer',
+    'status',
+  ])('a reconcile whose object changes just before its %s is written reads the object again', async (call) => {
     let changed = false;
     const { outcome } = await reconcile(async (request) => {
       if (changed || calls[call]?.(request) !== true) return;
@@ -202,19 +207,19 @@ describe('a reconcile', () => {
     expect((await read())?.status).toMatchObject({ size: 8, observedGeneration: 2 });
   });
 
-  it('of an object that nobody observed is no repair; of one whose child is gone it is', async () => {
-    const undisturbed = async () => {};
-    expect(await reconcile(undisturbed)).toMatchObject({ observedBefore: false, writes: 3 });
+  it('a reconcile reports `observedBefore` if the status had observed the generation', async () => {
+    const noAction = async () => {};
+    expect(await reconcile(noAction)).toMatchObject({ observedBefore: false, writes: 3 });
     await client.request({ method: 'DELETE', path: `/api/v1/namespaces/default/configmaps/${name}` });
-    expect(await reconcile(undisturbed)).toMatchObject({ observedBefore: true, writes: 1 });
+    expect(await reconcile(noAction)).toMatchObject({ observedBefore: true, writes: 1 });
   });
 
-  it('whose Event is refused is done, and its log has no credential', async () => {
+  it('a reconcile whose Event is rejected is done, and its log has no credential', async () => {
     const report = await reconcile(async ({ path }) => {
       if (path.endsWith('/events')) throw new Error('refused: password=hunter2');
     });
     expect(report.outcome).toEqual({ type: 'done' });
-    expect(witness.lines.map(({ message }) => message)).toContain('event not recorded');
-    expect(JSON.stringify(witness.lines)).not.toContain('hunter2');
+    expect(recorder.lines.map(({ message }) => message)).toContain('event not recorded');
+    expect(JSON.stringify(recorder.lines)).not.toContain('hunter2');
   });
 });

@@ -1,22 +1,21 @@
-// A reconcile at the end of an object's life, and what it does to others: finalizers, children, Events. On any API server.
+// A reconcile of an object that is being deleted, and the effects on other objects: finalizers, children, Events. On
+// any API server.
 import { describe, expect, it } from 'vitest';
-import { existingKind } from '../../src/core/kind.ts';
-import type { Finalized } from '../../src/core/result.ts';
+import type { Finalized } from '../../src/api/result.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
+import { Event } from '../../src/kubernetes.ts';
 import { built, configMap, widget, widgetsOn } from './widgets.ts';
 
-const eventKind = existingKind<object>({ group: '', version: 'v1', kind: 'Event' });
-
-/** Declares the cases for a server. */
+/** Declares the cases for an API server. */
 export function reconcileFamilyCases(connect: () => Connection): void {
   const widgets = widgetsOn(connect);
   const { apply, condition, read, reconcile, remove } = widgets;
 
   describe('a deletion', () => {
-    it('runs finalize, and the object goes when it is done', async () => {
+    it('a deletion runs finalize, and the object is deleted when it is done', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
       await remove('a');
@@ -26,19 +25,16 @@ export function reconcileFamilyCases(connect: () => Connection): void {
     });
 
     it.each([
-      { next: 'and stays away', recreated: false, outcome: { type: 'nothing', why: 'gone' } },
-      { next: 'and is created anew', recreated: true, outcome: { type: 'done' } },
-    ])('that the server lets happen in spite of the finalizer runs finalize ($next)', async ({
-      recreated,
-      outcome,
-    }) => {
+      { next: 'without a new object', recreated: false, outcome: { type: 'nothing', reason: 'gone' } },
+      { next: 'with a new object of the name', recreated: true, outcome: { type: 'done' } },
+    ])('a deletion in spite of the finalizer runs finalize ($next)', async ({ recreated, outcome }) => {
       const { metadata } = await apply('a', { size: 3 });
-      const make = widgets.behaviour.reconcile;
+      const original = widgets.behaviour.reconcile;
       widgets.behaviour.reconcile = async (object, context) => {
-        widgets.behaviour.reconcile = make;
+        widgets.behaviour.reconcile = original;
         await widgets.vanish('a');
         if (recreated) await apply('a', { size: 4 });
-        return await make(object, context);
+        return await original(object, context);
       };
       const finalized: string[] = [];
       widgets.behaviour.finalize = async ({ metadata: { uid } }) => {
@@ -50,43 +46,47 @@ export function reconcileFamilyCases(connect: () => Connection): void {
       expect((await read('a'))?.status).toEqual(recreated ? expect.objectContaining({ size: 4 }) : undefined);
     });
 
-    it('that the server lets happen in spite of the finalizer has finalize run until it is done', async () => {
+    it('a deletion in spite of the finalizer runs finalize until it is done', async () => {
       const { metadata } = await apply('a', { size: 3, parts: ['part'] });
-      const make = widgets.behaviour.reconcile;
+      const original = widgets.behaviour.reconcile;
       widgets.behaviour.reconcile = async (object, context) => {
-        const made = await make(object, context);
+        const result = await original(object, context);
         await widgets.vanish('a');
-        return made;
+        return result;
       };
-      const answers: (Finalized | Error)[] = [{ requeueAfterSeconds: 7, reason: 'Closing' }, new Error('away'), 'done'];
+      const results: (Finalized | Error)[] = [
+        { requeueAfterSeconds: 7, reason: 'Closing' },
+        new Error('unavailable'),
+        'done',
+      ];
       const finalized: string[] = [];
       widgets.behaviour.finalize = async ({ metadata: { uid } }) => {
         finalized.push(uid);
-        const answer = answers.shift() ?? 'done';
-        if (answer instanceof Error) throw answer;
-        return answer;
+        const next = results.shift() ?? 'done';
+        if (next instanceof Error) throw next;
+        return next;
       };
-      // The finalizer and the child: what was done before is not forgotten for the finalizing.
-      expect(await reconcile('a')).toEqual({ outcome: { type: 'nothing', why: 'gone' }, writes: 2 });
-      expect([finalized, answers]).toEqual([Array(3).fill(metadata.uid), []]);
+      // The two writes before finalize are the finalizer and the child.
+      expect(await reconcile('a')).toEqual({ outcome: { type: 'nothing', reason: 'gone' }, writes: 2 });
+      expect([finalized, results]).toEqual([Array(3).fill(metadata.uid), []]);
       expect(widgets.waited).toEqual([7, 2]);
     });
 
     it.each([
-      // The second call is that of the next look, which finds the object being deleted.
-      { next: 'and leaves the rest to the next look', gone: false, times: 2 },
-      { next: 'and until done when it has gone meanwhile', gone: true, times: 3 },
-    ])('during a reconcile runs finalize at once $next', async ({ gone, times }) => {
+      // The second call is that of the second pass, which reads the object being deleted.
+      { next: 'once, and again in the next pass', gone: false, times: 2 },
+      { next: 'until done, if the object is gone meanwhile', gone: true, times: 3 },
+    ])('a deletion during a reconcile runs finalize at once: $next', async ({ gone, times }) => {
       await apply('a', { size: 3 });
-      const make = widgets.behaviour.reconcile;
+      const original = widgets.behaviour.reconcile;
       widgets.behaviour.reconcile = async (object, context) => {
         await remove('a');
-        return await make(object, context);
+        return await original(object, context);
       };
       let finalized = 0;
       widgets.behaviour.finalize = async () => {
         finalized += 1;
-        // Another has finalized it too, and was done.
+        // Another reconcile has finalized the object as well.
         if (gone && finalized === 1) await widgets.vanish('a').catch(() => undefined);
         return finalized === 3 ? 'done' : { requeueAfterSeconds: 7, reason: 'Closing' };
       };
@@ -95,7 +95,7 @@ export function reconcileFamilyCases(connect: () => Connection): void {
       expect((await read('a'))?.metadata.finalizers?.length).toBe(gone ? undefined : 1);
     });
 
-    it('that never happened runs no finalize, however stale the version', async () => {
+    it('a conflict without a deletion runs no finalize', async () => {
       await apply('a', { size: 3 });
       let finalized = 0;
       widgets.behaviour.finalize = async () => {
@@ -108,11 +108,11 @@ export function reconcileFamilyCases(connect: () => Connection): void {
         await apply('a', { size });
         return { status: { size }, conditions: { Built: built } };
       };
-      expect((await reconcile('a')).outcome).toMatchObject({ type: 'deferred', why: 'conflict' });
+      expect((await reconcile('a')).outcome).toMatchObject({ type: 'postponed', reason: 'conflict' });
       expect(finalized).toBe(0);
     });
 
-    it('that finalize cannot finish keeps the object and says why', async () => {
+    it('a deletion whose finalize is not done keeps the object and reports the reason', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
       await remove('a');
@@ -126,7 +126,7 @@ export function reconcileFamilyCases(connect: () => Connection): void {
       expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', reason: 'Draining' });
     });
 
-    it('takes away only our finalizer', async () => {
+    it('a deletion removes only the controller’s finalizer', async () => {
       await apply('a', { size: 3 }, { finalizers: ['example.com/other'] });
       await reconcile('a');
       await remove('a');
@@ -134,15 +134,15 @@ export function reconcileFamilyCases(connect: () => Connection): void {
       expect((await read('a'))?.metadata.finalizers).toEqual(['example.com/other']);
     });
 
-    it('before the first reconcile is left alone', async () => {
+    it('a deletion before the first reconcile writes nothing', async () => {
       await apply('a', { size: 3 }, { finalizers: ['example.com/other'] });
       await remove('a');
       const before = await read('a');
-      expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', why: 'not-ours' });
+      expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'no-finalizer' });
       expect((await read('a'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
     });
 
-    it('with an unreadable spec keeps the finalizer until the spec is mended', async () => {
+    it('a deletion with an invalid spec keeps the finalizer until the spec is corrected', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
       await apply('a', { size: 'large' });
@@ -156,7 +156,7 @@ export function reconcileFamilyCases(connect: () => Connection): void {
   });
 
   describe('children', () => {
-    const maps = async () => {
+    const listChildren = async () => {
       const found: KubeObject[] = [];
       for await (const { items } of listPages(widgets.client, configMap, {
         namespace: widgets.namespace,
@@ -167,12 +167,12 @@ export function reconcileFamilyCases(connect: () => Connection): void {
       return found;
     };
 
-    it('are made with a controller reference, mended when they drift, and pruned when not wanted', async () => {
+    it('children are created with a controller reference, corrected after drift, and pruned', async () => {
       const owner = await apply('a', { size: 3, parts: ['one', 'two'] });
       await reconcile('a');
-      const made = await maps();
-      expect(made.map(({ metadata }) => metadata.name)).toEqual(['one', 'two']);
-      expect(made[0]?.metadata.ownerReferences).toEqual([
+      const created = await listChildren();
+      expect(created.map(({ metadata }) => metadata.name)).toEqual(['one', 'two']);
+      expect(created[0]?.metadata.ownerReferences).toEqual([
         {
           apiVersion: widget.apiVersion,
           kind: 'Widget',
@@ -186,16 +186,16 @@ export function reconcileFamilyCases(connect: () => Connection): void {
         method: 'PATCH',
         path: `/api/v1/namespaces/${widgets.namespace}/configmaps/one`,
         contentType: 'application/merge-patch+json',
-        body: { data: { size: '99', theirs: 'kept' } },
+        body: { data: { size: '99', foreign: 'kept' } },
       });
       expect((await reconcile('a')).writes).toBe(1);
-      expect((await maps())[0]).toMatchObject({ data: { size: '3', theirs: 'kept' } });
+      expect((await listChildren())[0]).toMatchObject({ data: { size: '3', foreign: 'kept' } });
       await apply('a', { size: 3, parts: ['two'] });
       await reconcile('a');
-      expect((await maps()).map(({ metadata }) => metadata.name)).toEqual(['two']);
+      expect((await listChildren()).map(({ metadata }) => metadata.name)).toEqual(['two']);
     });
 
-    it('that had to be made again are a repair of what had been observed', async () => {
+    it('children that are created again are a write to an observed object', async () => {
       await apply('a', { size: 3, parts: ['one'] });
       expect(await reconcile('a')).toMatchObject({ observedBefore: false });
       await widgets.client.request({
@@ -206,14 +206,14 @@ export function reconcileFamilyCases(connect: () => Connection): void {
       expect(await reconcile('a')).toMatchObject({ observedBefore: true, writes: 0, noops: 0 });
     });
 
-    it('a name that is taken is never touched, and the object says NotOwned', async () => {
-      const theirs = {
+    it('a foreign object with a child’s name is not changed, and the condition has reason NotOwned', async () => {
+      const foreign = {
         apiVersion: 'v1',
         kind: 'ConfigMap',
         metadata: { name: 'one', namespace: widgets.namespace },
-        data: { size: 'theirs' },
+        data: { size: 'foreign' },
       };
-      const before = await applyObject(widgets.client, configMap, theirs, { fieldManager: 'user' });
+      const before = await applyObject(widgets.client, configMap, foreign, { fieldManager: 'user' });
       await apply('a', { size: 3, parts: ['one', 'two'] });
       expect((await reconcile('a')).outcome.type).toBe('failed');
       expect(
@@ -225,15 +225,15 @@ export function reconcileFamilyCases(connect: () => Connection): void {
     });
   });
 
-  it('an Event that says the same again is counted, not piled up, and says no credential', async () => {
+  it('a repeated Event is counted in one object, and has no credential', async () => {
     await apply('a', { size: 3 });
-    widgets.behaviour.reconcile = async (_, { record }) => {
-      record('Normal', 'Filled', 'the widget is full of https://me:hunter2@tap/');
+    widgets.behaviour.reconcile = async (_, { recordEvent }) => {
+      recordEvent('Normal', 'Filled', 'the widget is full of https://me:hunter2@tap/');
       return { status: {}, conditions: { Built: built } };
     };
     for (let runs = 0; runs < 3; runs += 1) await reconcile('a');
     const found: KubeObject[] = [];
-    for await (const { items } of listPages(widgets.client, eventKind, { namespace: widgets.namespace }))
+    for await (const { items } of listPages(widgets.client, Event, { namespace: widgets.namespace }))
       found.push(...items);
     expect(found).toHaveLength(1);
     const message = 'the widget is full of https://[redacted]@tap/';

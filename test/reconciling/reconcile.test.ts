@@ -1,4 +1,4 @@
-// The reconcile's cases on the in-memory API server; on the real one they are test/cluster/reconcile.test.ts.
+// The reconcile cases on the in-memory API server. On the real one they are in test/cluster/reconcile.test.ts.
 import { afterAll, beforeAll, describe } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { reconcileCases } from './reconcile-cases.ts';
@@ -11,5 +11,5 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const connect = () => ({ server: new URL(server.url) });
-describe('an object', () => reconcileCases(connect));
-describe('its family', () => reconcileFamilyCases(connect));
+describe('createReconcile', () => reconcileCases(connect));
+describe('createReconcile, deletion and children', () => reconcileFamilyCases(connect));

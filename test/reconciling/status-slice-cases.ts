@@ -1,26 +1,27 @@
-// Two controllers on one kind against an API server: each writes its part of the status and nothing else, and neither disturbs the
-// other. What is said in a status is part-status.test.ts; a part that fails is part-failure-cases.ts.
+// Two controllers on one kind against an API server: each writes only its own status slice, and neither disturbs the
+// other. The content of a slice is in status/slice-status.test.ts, failures in status-slice-failure-cases.ts.
 import { describe, expect, it } from 'vitest';
 import type { WatchedResource } from '../../src/core/watch-list.ts';
+import { affectedKeys } from '../../src/forwarding/predicates.ts';
+import { desiredMetadata, toTrackedObject } from '../../src/forwarding/tracked-objects.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { applyStatus } from '../../src/kube/apply/apply.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { isConflict } from '../../src/kube/client/errors.ts';
-import { parseHead } from '../../src/kube/watch/partial-metadata.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { forward, toSeen, wantedOf } from '../../src/runtime/forward.ts';
+import { parsePartialMetadata } from '../../src/kube/watch/partial-metadata.ts';
 import { built, painted, widget, widgetsOn } from './widgets.ts';
 
 const managers = ['outrigger-widget', 'outrigger-widget-painter'] as const;
 
-/** Declares the cases for a server. */
-export function partCases(connect: () => Connection): void {
+/** Declares the cases for an API server. */
+export function statusSliceCases(connect: () => Connection): void {
   const widgets = widgetsOn(connect);
   const { apply, condition, owned, paint, read, reconcile, remove } = widgets;
   const versionOf = async (name: string) => (await read(name))?.metadata.resourceVersion;
 
-  describe('a part', () => {
-    it('is all that is written of an object that has no status yet', async () => {
+  describe('a status slice', () => {
+    it('a status slice is written to an object without a status', async () => {
       await apply('a', { size: 3 });
       expect((await paint('a')).outcome).toEqual({ type: 'done' });
       expect((await read('a'))?.status).toEqual({
@@ -39,11 +40,11 @@ export function partCases(connect: () => Connection): void {
     });
 
     it.each([
-      ['first', ['first', 'part']],
-      ['after the other', ['part', 'first']],
-    ] as const)('stands beside the rest, written %s, and each manager owns exactly its own', async (_, order) => {
+      ['first', ['first', 'slice']],
+      ['after the other', ['slice', 'first']],
+    ] as const)('a status slice written %s keeps the rest, and owns only its own fields', async (_, order) => {
       await apply('a', { size: 3 });
-      for (const one of order) await (one === 'part' ? paint('a') : reconcile('a'));
+      for (const one of order) await (one === 'slice' ? paint('a') : reconcile('a'));
       expect((await read('a'))?.status).toMatchObject({ size: 3, coat: 'red', observedGeneration: 1 });
       expect(await owned('a', managers[0])).toEqual({
         size: 3,
@@ -53,7 +54,7 @@ export function partCases(connect: () => Connection): void {
       expect(await owned('a', managers[1])).toEqual({ coat: 'red', conditions: ['Painted'] });
     });
 
-    it('converged costs one GET and no write, and so does the rest', async () => {
+    it('a converged status slice costs one GET and no write, like the rest of the status', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
       await paint('a');
@@ -67,7 +68,7 @@ export function partCases(connect: () => Connection): void {
       expect(await versionOf('a')).toBe(before);
     });
 
-    it('is followed by a new generation in its own conditions only', async () => {
+    it('a status slice observes a new generation only in its own conditions', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
       await paint('a');
@@ -79,7 +80,7 @@ export function partCases(connect: () => Connection): void {
       expect(condition(after, 'Ready')).toMatchObject({ observedGeneration: 1 });
     });
 
-    it('that drops a field, or changes it, leaves the other controller’s alone, and the other way round', async () => {
+    it('a status slice that drops or changes a field keeps those of the other controller', async () => {
       await apply('a', { size: 3 });
       await paint('a');
       widgets.behaviour.reconcile = async () => ({ status: { size: 3, note: 'new' }, conditions: { Built: built } });
@@ -97,7 +98,7 @@ export function partCases(connect: () => Connection): void {
       for (const field of ['size', 'note']) expect(status).not.toHaveProperty(field);
     });
 
-    it('stays its own although the other controller hands on the whole status, and can be taken back', async () => {
+    it('a status slice keeps its owner if the other controller returns the whole status', async () => {
       await apply('a', { size: 3 });
       widgets.behaviour.reconcile = async ({ status }) => ({
         status: { ...status, size: 3 },
@@ -115,7 +116,7 @@ export function partCases(connect: () => Connection): void {
       expect(status).not.toHaveProperty('coat');
     });
 
-    it('changed meanwhile is not set back by the other controller, which hands on what it was', async () => {
+    it('a changed status slice is not reverted by the other controller, which returns its old value', async () => {
       await apply('a', { size: 3 });
       await paint('a');
       let builds = 0;
@@ -130,20 +131,20 @@ export function partCases(connect: () => Connection): void {
       expect(await owned('a', managers[0])).not.toHaveProperty('coat');
     });
 
-    it('sees as its past what is its own, and nothing before that', async () => {
+    it('a controller with a status slice receives only its own slice as the status', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
-      const seen: unknown[] = [];
+      const received: unknown[] = [];
       widgets.painting.reconcile = async ({ status }) => {
-        seen.push(status);
+        received.push(status);
         return { status: { coat: 'red' }, conditions: { Painted: painted } };
       };
       await paint('a');
       await paint('a');
-      expect(seen).toEqual([undefined, { coat: 'red' }]);
+      expect(received).toEqual([undefined, { coat: 'red' }]);
     });
 
-    it('that says something of the rest is refused, and the rest stays as it was', async () => {
+    it('a status slice with a field of the rest is rejected, and the rest stays unchanged', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
       widgets.painting.reconcile = async () => ({
@@ -158,15 +159,16 @@ export function partCases(connect: () => Connection): void {
     });
   });
 
-  describe('neither controller', () => {
-    it('is woken by what the other writes', async () => {
+  describe('two controllers on one kind', () => {
+    it('a controller is not woken by the writes of the other one', async () => {
       const resource = watchedWidget();
       const wakes = (before: KubeObject | undefined, after: KubeObject | undefined) => {
-        const seen = (object: unknown) => toSeen(resource, parseHead(object, wantedOf(resource)));
-        const happening = { type: 'changed', after: seen(after) } as const;
+        const trackedOf = (object: unknown) =>
+          toTrackedObject(resource, parsePartialMetadata(object, desiredMetadata(resource)));
+        const change = { type: 'changed', after: trackedOf(after) } as const;
         const key = { namespace: widgets.namespace, name: 'a' };
-        const last = before === undefined ? undefined : seen(before);
-        return forward({ resource, cluster: 'c' }, key, last, happening).map(({ target }) => target.controller);
+        const last = before === undefined ? undefined : trackedOf(before);
+        return affectedKeys({ resource, cluster: 'c' }, key, last, change).map(({ target }) => target.controller);
       };
       await apply('a', { size: 3 });
       const fresh = await read('a');
@@ -182,9 +184,7 @@ export function partCases(connect: () => Connection): void {
       expect(wakes(both, await read('a'))).toEqual(['widget', 'widget-painter']);
     });
 
-    it.each(
-      managers,
-    )('writes over what it has not read: a stale version is a conflict for %s', async (fieldManager) => {
+    it.each(managers)('a write with a stale version is a conflict for %s', async (fieldManager) => {
       const { metadata } = await apply('a', { size: 3 });
       await reconcile('a');
       await paint('a');
@@ -197,7 +197,7 @@ export function partCases(connect: () => Connection): void {
       expect(await read('a')).toEqual(before);
     });
 
-    it('loses anything when both write between the other’s read and write', async () => {
+    it('both controllers keep their fields if they write between the other’s read and write', async () => {
       await apply('a', { size: 3 });
       let runs = 0;
       widgets.painting.reconcile = async () => {
@@ -206,7 +206,7 @@ export function partCases(connect: () => Connection): void {
         return { status: { coat: 'red' }, conditions: { Painted: painted } };
       };
       expect((await paint('a')).outcome).toEqual({ type: 'done' });
-      // What it made its status from is as it was, so it is not made again.
+      // The input of its status is unchanged, so the reconciler does not run again.
       expect(runs).toBe(1);
       let builds = 0;
       widgets.behaviour.reconcile = async () => {
@@ -221,8 +221,8 @@ export function partCases(connect: () => Connection): void {
     });
   });
 
-  describe('a deletion', () => {
-    it('lets each controller take away its own finalizer, and the object goes with the last', async () => {
+  describe('a deletion with two controllers', () => {
+    it('each controller removes its own finalizer, and the object is deleted with the last one', async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
       await paint('a');
@@ -236,7 +236,7 @@ export function partCases(connect: () => Connection): void {
       expect(stripping?.status).toMatchObject({ coat: 'red' });
       await reconcile('a');
       expect((await read('a'))?.metadata.finalizers).toEqual(['outrigger.dev/widget-painter']);
-      expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', why: 'not-ours' });
+      expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'no-finalizer' });
       widgets.painting.finalize = async () => 'done';
       await paint('a');
       expect(await read('a')).toBeUndefined();
@@ -245,7 +245,7 @@ export function partCases(connect: () => Connection): void {
 
   function watchedWidget(): WatchedResource {
     const resource = watchListOf(widgets.registry).resources.find(({ plural }) => plural === widget.plural);
-    if (resource === undefined) throw new Error('nobody watches widgets');
+    if (resource === undefined) throw new Error('the watch list has no widgets');
     return resource;
   }
 }

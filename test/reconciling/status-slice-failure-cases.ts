@@ -1,15 +1,16 @@
-// A second controller's part whose reconcile fails, against an API server: the failure is said in its own conditions, and the rest of
-// the status stands. Parts that do not fail are part-cases.ts.
+// Failing reconciles of a second controller, against an API server: the error is reported in its own conditions, and
+// the rest of the status stays. Successful reconciles are in status-slice-cases.ts.
 import { describe, expect, it } from 'vitest';
 import { TerminalError } from '../../src/core/errors.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { asRetry } from '../sqs/messages.ts';
 import { painted, widgetsOn } from './widgets.ts';
 
 const manager = 'outrigger-widget-painter';
 
-/** Declares the cases for a server. */
-export function partFailureCases(connect: () => Connection): void {
-  describe('a part that fails', () => {
+/** Declares the cases for an API server. */
+export function statusSliceFailureCases(connect: () => Connection): void {
+  describe('a failing status slice', () => {
     const widgets = widgetsOn(connect);
     const { apply, condition, owned, paint, read, reconcile } = widgets;
     const fail = (error: Error) => {
@@ -17,14 +18,14 @@ export function partFailureCases(connect: () => Connection): void {
         throw error;
       };
     };
-    const whole = async () => {
+    const writeBoth = async () => {
       await apply('a', { size: 3 });
       await reconcile('a');
       await paint('a');
     };
 
-    it('says so in its own conditions, keeps what it owns, and takes it back; Ready stands', async () => {
-      await whole();
+    it('a failing slice reports the error in its conditions, keeps its fields, and recovers', async () => {
+      await writeBoth();
       fail(new Error('no brush'));
       expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
       const failed = await read('a');
@@ -41,18 +42,21 @@ export function partFailureCases(connect: () => Connection): void {
       expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'True', reason: 'Painted' });
     });
 
-    it('before it ever wrote anything says so all the same', async () => {
+    it('a failing slice reports the error before it was ever written', async () => {
       await apply('a', { size: 3 });
       fail(new Error('no brush'));
       await paint('a');
       expect(await owned('a', manager)).toEqual({ conditions: ['Painted'] });
     });
 
-    it('at its last attempt is given up at this generation, for itself alone', async () => {
-      await whole();
+    it('a failed last attempt stalls only the slice, and only at this generation', async () => {
+      await writeBoth();
       fail(new Error('no brush'));
-      expect((await paint('a', { attempt: 9 })).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
-      expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'False', reason: 'GaveUp' });
+      expect((await paint('a', asRetry({ attempt: 9 }))).outcome).toMatchObject({
+        type: 'failed',
+        stalledBefore: false,
+      });
+      expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'False', reason: 'RetriesExhausted' });
       const before = (await read('a'))?.metadata.resourceVersion;
       expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: true });
       expect((await read('a'))?.metadata.resourceVersion).toBe(before);
@@ -64,42 +68,45 @@ export function partFailureCases(connect: () => Connection): void {
       expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
     });
 
-    it('does not know of the other’s being given up', async () => {
-      await whole();
+    it('a slice is retried while the other controller is stalled', async () => {
+      await writeBoth();
       widgets.behaviour.reconcile = async () => {
         throw new Error('no pump');
       };
-      await reconcile('a', { attempt: 9 });
+      await reconcile('a', asRetry({ attempt: 9 }));
       fail(new Error('no brush'));
       expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
       expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'Unknown' });
       expect(condition(await read('a'), 'Stalled')).toMatchObject({ status: 'True' });
     });
 
-    it('with a TerminalError is given up at once', async () => {
-      await whole();
+    it('a TerminalError stalls the slice at once', async () => {
+      await writeBoth();
       fail(new TerminalError('no such colour'));
       expect((await paint('a')).outcome.type).toBe('terminal');
       expect(condition(await read('a'), 'Painted')).toMatchObject({ status: 'False', reason: 'TerminalError' });
       expect(condition(await read('a'), 'Ready')).toMatchObject({ status: 'True' });
     });
 
-    it('with a status to write writes it as it is said, and goes on as if thrown', async () => {
+    it('a slice result with an error writes its status, and is retried like a thrown error', async () => {
       await apply('a', { size: 3 });
       widgets.painting.reconcile = async () => ({
         status: { coat: 'pink' },
         conditions: { Painted: { status: 'False', reason: 'Wet', message: 'a second one is missing' } },
-        retry: new Error('wet'),
+        error: new Error('wet'),
       });
       expect((await paint('a')).outcome.type).toBe('failed');
       const after = await read('a');
       expect(after?.status).toMatchObject({ coat: 'pink' });
       expect(condition(after, 'Painted')).toMatchObject({ status: 'False', reason: 'Wet' });
-      expect((await paint('a', { attempt: 9 })).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
+      expect((await paint('a', asRetry({ attempt: 9 }))).outcome).toMatchObject({
+        type: 'failed',
+        stalledBefore: false,
+      });
       expect((await paint('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: true });
     });
 
-    it('with a spec that it cannot read says InvalidSpec in its own conditions, as the other does in its own', async () => {
+    it('an invalid spec is reported in the conditions of each controller', async () => {
       await apply('a', { size: 'large' });
       expect((await paint('a')).outcome.type).toBe('terminal');
       const after = await read('a');

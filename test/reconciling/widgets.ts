@@ -1,39 +1,37 @@
-// A kind, its two controllers whose behaviour a test chooses, and an API server to run them against. A namespace of its own for each
-// test; what is in the cluster afterwards is what the cases look at.
+// A kind, and its two controllers whose behaviour a test sets, on an API server. Each test has its own namespace, and
+// checks the objects in the cluster after the reconciles.
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import * as z from 'zod';
-import type { Context, Log } from '../../src/core/context.ts';
-import { defineController, type Registered } from '../../src/core/controller.ts';
-import { existingKind } from '../../src/core/kind.ts';
-import { type Custom, defineResource } from '../../src/core/resource.ts';
-import type { Finalized, Result } from '../../src/core/result.ts';
+import type { Context } from '../../src/api/context.ts';
+import type { NoClientsDeclaredAbove, NothingIn } from '../../src/api/controller.ts';
+import { type CustomResource, defineKind } from '../../src/api/custom-kind.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import type { NoExecDeclared } from '../../src/api/exec.ts';
+import { foreignKind } from '../../src/api/foreign-kind.ts';
+import type { Finalized, Result } from '../../src/api/result.ts';
+import { isRecord } from '../../src/core/json.ts';
+import type { Log } from '../../src/core/log.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
+import { ownedFields } from '../../src/kube/apply/managed-fields.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { ownedBy } from '../../src/kube/apply/managed-fields.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { getObject } from '../../src/kube/client/read.ts';
-import { isRecord } from '../../src/kube/record.ts';
-import type { Message } from '../../src/queue/message.ts';
-import type { Report } from '../../src/runtime/job.ts';
-import { createReconcile } from '../../src/runtime/reconcile.ts';
-import { established } from '../support/established.ts';
+import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
+import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import type { ReconcileReport } from '../../src/reconciling/report.ts';
+import type { Message } from '../../src/sqs/message.ts';
+import { asChange } from '../sqs/messages.ts';
+import { untilEstablished } from '../support/established.ts';
 import { widgetDefinition } from '../support/widget-crd.ts';
 
-export type ConfigMap = {
+type ConfigMap = {
   readonly metadata: { readonly name: string };
   readonly data?: Readonly<Record<string, string>>;
 };
-export const configMap = existingKind<ConfigMap>({ group: '', version: 'v1', kind: 'ConfigMap' });
-const definitionKind = existingKind<object>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  scope: 'Cluster',
-});
-const namespaceKind = existingKind<object>({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
+export const configMap = foreignKind<ConfigMap, 'ConfigMap'>({ group: '', version: 'v1', kind: 'ConfigMap' });
 
-export const widget = defineResource({
+export const widget = defineKind({
   group: 'reconcile.example.com',
   version: 'v1',
   kind: 'Widget',
@@ -49,25 +47,31 @@ export type Status = {
   readonly coat?: string | undefined;
 };
 type Paint = Pick<Status, 'coat'>;
-type Given = Context<typeof configMap, never, object>;
+type WidgetContext = Context<{
+  scope: 'Namespaced';
+  owns: typeof configMap;
+  reads: NothingIn<'reads'>;
+  clients: NoClientsDeclaredAbove;
+  exec: NoExecDeclared;
+}>;
 type Behaviour = {
-  reconcile(object: Custom<Spec, Status>, context: Given): Promise<Result<Status, 'Built'>>;
-  finalize(object: Custom<Spec, Status>, context: Given): Promise<Finalized>;
+  reconcile(object: CustomResource<Spec, Status>, context: WidgetContext): Promise<Result<Status, 'Built'>>;
+  finalize(object: CustomResource<Spec, Status>, context: WidgetContext): Promise<Finalized>;
 };
 
 type Painting = {
-  reconcile(object: Custom<Spec, Paint>): Promise<Result<Paint, 'Painted'>>;
-  finalize(object: Custom<Spec, Paint>): Promise<Finalized>;
+  reconcile(object: CustomResource<Spec, Paint>): Promise<Result<Paint, 'Painted'>>;
+  finalize(object: CustomResource<Spec, Paint>): Promise<Finalized>;
 };
 
 export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 export const built = { status: 'True', reason: 'Built' } as const;
 
-/** What each test starts with: children for the parts, and a finalizer that is done at once. */
-const ordinary: Behaviour = {
-  reconcile: async ({ spec }, { children }) => {
+/** The behaviour at the start of each test: children for the parts, and a finalize that is done at once. */
+const defaultBehaviour: Behaviour = {
+  reconcile: async ({ spec }, { applyAll }) => {
     const data = { size: `${spec.size}` };
-    await children(
+    await applyAll(
       configMap,
       spec.parts.map((name) => ({ metadata: { name }, data })),
     );
@@ -82,114 +86,108 @@ const painting: Painting = {
   finalize: async () => 'done',
 };
 
-/** Installs the kind before all tests of a file, and gives what a test needs of it. */
+/** Installs the kind before all tests of a file, and returns helpers for the tests. */
 export function widgetsOn(connect: () => Connection) {
   const requests: string[] = [];
   let connected: KubeClient | undefined;
   let count = 0;
-  const now = { namespace: '', behaviour: ordinary, painting, waited: [] as number[] };
+  const state = { namespace: '', behaviour: defaultBehaviour, painting, waited: [] as number[] };
   const client = () => {
     connected ??= createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
     return connected;
   };
 
-  const controller = defineController(widget)({
-    name: 'widget',
+  const controller = widget.controller('widget', {
     owns: [configMap],
-    reconcile: (object, context) => now.behaviour.reconcile(object, context),
-    finalize: (object, context) => now.behaviour.finalize(object, context),
+    reconcile: (object, context) => state.behaviour.reconcile(object, context),
+    finalize: (object, context) => state.behaviour.finalize(object, context),
   });
-  const painter = defineController(widget, { status: ['coat'], conditions: ['Painted'] })({
-    name: 'widget-painter',
-    reconcile: (object) => now.painting.reconcile(object),
-    finalize: (object) => now.painting.finalize(object),
+  const painter = widget.statusSlice({ status: ['coat'], conditions: ['Painted'] }).controller('widget-painter', {
+    reconcile: (object) => state.painting.reconcile(object),
+    finalize: (object) => state.painting.finalize(object),
   });
-  const jobOf = ({ name, declares, start }: Registered) =>
+  const reconcileOf = ({ name, declaration, start }: ControllerDefinition) =>
     createReconcile({
-      ...{ name, declares, running: start({}), now: () => new Date() },
+      ...{ name, declaration, instance: start({}), now: () => new Date() },
       wait: async (seconds, signal) => {
         signal.throwIfAborted();
-        now.waited.push(seconds);
+        state.waited.push(seconds);
       },
     });
-  const reconcileJob = jobOf(controller);
-  const paintJob = jobOf(painter);
+  const runReconcile = reconcileOf(controller);
+  const runPaint = reconcileOf(painter);
 
   beforeAll(async () => {
-    await applyObject(client(), definitionKind, widgetDefinition, { fieldManager: 'test' });
-    await established(client(), widgetDefinition.metadata.name);
+    await applyObject(client(), CustomResourceDefinition, widgetDefinition, { fieldManager: 'test' });
+    await untilEstablished(client(), widgetDefinition.metadata.name);
   });
   afterAll(() => connected?.close());
   beforeEach(async () => {
     count += 1;
-    now.namespace = `widgets-${process.pid}-${performance.now().toFixed(0)}-${count}`;
-    now.behaviour = { ...ordinary };
-    now.painting = { ...painting };
-    now.waited = [];
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: now.namespace } };
-    await applyObject(client(), namespaceKind, namespace, { fieldManager: 'test' });
+    state.namespace = `widgets-${process.pid}-${performance.now().toFixed(0)}-${count}`;
+    state.behaviour = { ...defaultBehaviour };
+    state.painting = { ...painting };
+    state.waited = [];
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: state.namespace } };
+    await applyObject(client(), Namespace, namespace, { fieldManager: 'test' });
   });
 
   const messageFor = (name: string, more: Partial<Message> = {}): Message => ({
-    v: 1,
     controller: 'widget',
     cluster: 'test',
     group: widget.group,
     resource: widget.plural,
-    namespace: now.namespace,
+    namespace: state.namespace,
     name,
-    lane: 'watch',
-    attempt: 0,
-    deferrals: 0,
-    seenAt: 0,
+    ...asChange({ observedAt: 0 }),
     ...more,
   });
 
-  const read = async (name: string) => await getObject(client(), widget, { namespace: now.namespace, name });
+  const read = async (name: string) => await getObject(client(), widget, { namespace: state.namespace, name });
 
   return {
     requests,
     registry: [controller, painter],
-    reconcileJob,
+    runReconcile,
     messageFor,
     get client() {
       return client();
     },
     get namespace() {
-      return now.namespace;
+      return state.namespace;
     },
     get behaviour() {
-      return now.behaviour;
+      return state.behaviour;
     },
-    /** The seconds that visits have waited: no time passes. */
+    /** The seconds that reconciles have waited. No time passes. */
     get waited(): readonly number[] {
-      return now.waited;
+      return state.waited;
     },
     get painting() {
-      return now.painting;
+      return state.painting;
     },
     apply: async (name: string, spec: object, metadata: object = {}) => {
-      const own = { name, namespace: now.namespace, ...metadata };
+      const own = { name, namespace: state.namespace, ...metadata };
       const object = { apiVersion: widget.apiVersion, kind: widget.kind, metadata: own, spec };
       return await applyObject(client(), widget, object, { fieldManager: 'user' });
     },
     read,
-    /** What a field manager owns of an object's status, the conditions by their types. */
+    /** Returns the status fields that a field manager owns, with the conditions as a list of types. */
     owned: async (name: string, manager: string) => {
       const object = await read(name);
-      const status = object === undefined ? undefined : ownedBy(object, manager, 'status')?.status;
+      const status = object === undefined ? undefined : ownedFields(object, manager, 'status')?.status;
       if (!isRecord(status)) return status;
       const { conditions, ...fields } = status;
       const types = Array.isArray(conditions) ? conditions.map((one) => (isRecord(one) ? one.type : undefined)) : [];
       return { ...fields, conditions: types };
     },
     remove: async (name: string) => {
-      const path = `/apis/${widget.apiVersion}/namespaces/${now.namespace}/widgets/${name}`;
+      const path = `/apis/${widget.apiVersion}/namespaces/${state.namespace}/widgets/${name}`;
       await client().request({ method: 'DELETE', path });
     },
-    /** Takes an object away whatever finalizers it has, as a DELETE does that was decided before they were put on. */
+    /** Deletes an object with all its finalizers, like a DELETE that was decided before they were added. */
     vanish: async (name: string) => {
-      const path = `/apis/${widget.apiVersion}/namespaces/${now.namespace}/widgets/${name}`;
+      const path = `/apis/${widget.apiVersion}/namespaces/${state.namespace}/widgets/${name}`;
       await client().request({
         method: 'PATCH',
         path,
@@ -198,16 +196,16 @@ export function widgetsOn(connect: () => Connection) {
       });
       await client().request({ method: 'DELETE', path });
     },
-    reconcile: async (name: string, more: Partial<Message> = {}): Promise<Report> => {
+    reconcile: async (name: string, more: Partial<Message> = {}): Promise<ReconcileReport> => {
       const signal = AbortSignal.timeout(15_000);
       const message = messageFor(name, more);
-      return await reconcileJob({ client: client(), message, messageId: 'm', log: silent, signal });
+      return await runReconcile({ client: client(), message, messageId: 'm', log: silent, signal });
     },
-    /** A reconcile by the second controller, whose part is the coat of paint. */
-    paint: async (name: string, more: Partial<Message> = {}): Promise<Report> => {
+    /** Reconciles with the second controller, whose status slice is the coat of paint. */
+    paint: async (name: string, more: Partial<Message> = {}): Promise<ReconcileReport> => {
       const message = messageFor(name, { controller: painter.name, ...more });
       const signal = AbortSignal.timeout(15_000);
-      return await paintJob({ client: client(), message, messageId: 'm', log: silent, signal });
+      return await runPaint({ client: client(), message, messageId: 'm', log: silent, signal });
     },
     condition: (object: KubeObject | undefined, type: string) => {
       const status = z.object({ conditions: z.array(z.looseObject({ type: z.string() })).default([]) });

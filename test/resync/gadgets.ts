@@ -1,11 +1,11 @@
-// A kind and its controller for tests of the resync, and an API server that lists what it is given, page by page.
+// A kind and its controllers for tests of the resync, and an API server that lists given objects page by page.
 import * as z from 'zod';
-import { defineController, type Registered } from '../../src/core/controller.ts';
-import { defineResource } from '../../src/core/resource.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { type Answer, sendJson, statusOf } from '../kube/wire-server.ts';
+import { type Responder, sendJson, statusOf } from '../kube/wire-server.ts';
 
-const gadget = defineResource({
+const gadget = defineKind({
   group: 'example.com',
   version: 'v1',
   kind: 'Gadget',
@@ -14,22 +14,23 @@ const gadget = defineResource({
   conditions: [],
 });
 
-/** A controller that does nothing; a resync never runs it. */
-export const gadgetController: Registered = defineController(gadget)({
-  name: 'gadget',
+/** A controller that does nothing. A resync does not run it. */
+export const gadgetController: ControllerDefinition = gadget.controller('gadget', {
   reconcile: async () => ({ status: {}, conditions: {} }),
   finalize: async () => 'done',
 });
 
-/** A second controller on gadgets, which does nothing either. */
-export const polisherController: Registered = defineController(gadget, { status: ['shine'], conditions: ['Polished'] })(
-  {
-    name: 'gadget-polisher',
+/** A second controller on gadgets, which does nothing as well. */
+export const polisherController: ControllerDefinition = gadget
+  .statusSlice({
+    status: ['shine'],
+    conditions: ['Polished'],
+  })
+  .controller('gadget-polisher', {
     reconcile: async () => ({ status: {}, conditions: { Polished: { status: 'True', reason: 'Polished' } } }),
-  },
-);
+  });
 
-/** An observed, untouched gadget `shop/<name>`. */
+/** Makes an observed, unchanged gadget `shop/<name>`. */
 export function aGadget(
   name: string,
   { metadata = {}, status = { observedGeneration: 1 } }: { readonly metadata?: object; readonly status?: object } = {},
@@ -45,19 +46,19 @@ export function aGadget(
   };
 }
 
-/** A gadget whose second generation nobody has observed for two hours. */
+/** Makes a gadget whose second generation has been unobserved for two hours. */
 export function aMissedGadget(name: string): KubeObject {
   return aGadget(name, { metadata: { generation: 2 } });
 }
 
 /**
- * Answers lists of gadgets in pages of `limit`; the token is the next index. `failAt` answers an error at that index. There is
- * nothing else.
+ * Responds to lists of gadgets in pages of `limit`. The continue token is the next index. At the index `failAt` the
+ * response is an error. All other requests fail with 404.
  */
 export function listing(
   objects: readonly KubeObject[],
   { failAt, status = 503, reason = 'ServiceUnavailable' }: { failAt?: number; status?: number; reason?: string } = {},
-): Answer {
+): Responder {
   return ({ path, query }, response) => {
     if (!path.endsWith('/gadgets')) return sendJson(response, 404, statusOf(404, 'NotFound'));
     const start = Number(query.continue ?? 0);

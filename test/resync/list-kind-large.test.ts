@@ -1,25 +1,26 @@
-// Many objects: in pages, in batches, at a pace, and within a function's time or continued. Time is a number that each page moves
-// on. Against an SQS server and an API server's wire; what a poll makes of one object is resync-plan.test.ts.
+// Lists of many objects: pages, batches, the rate limit, and lists that take longer than a function. Time is a number
+// that each page advances. Against an SQS server and an HTTP server for the API. The decision about one object is in
+// plan.test.ts.
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import type { Message } from '../../src/queue/message.ts';
-import { parseResyncMessage, type ResyncMessage } from '../../src/queue/resync-message.ts';
+import { parseResyncMessage, type ResyncMessage } from '../../src/resync/message.ts';
+import { dueAtOf, type Message } from '../../src/sqs/message.ts';
 import { aGadget, aMissedGadget, listing } from './gadgets.ts';
-import { many, names, resyncAround, run, runSeconds, serving } from './resync-harness.ts';
+import { many, names, resyncFixture, run, runSeconds, serving } from './resync-harness.ts';
 
-const { aResync, batchSizes, drain } = resyncAround();
+const { aResync, batchSizes, drain } = resyncFixture();
 
-/** As serverless.yml has it. */
+/** The timeout of the function in serverless.yml. */
 const functionSeconds = 120;
 const tenHours = 36_000;
 const perSecond = 100;
 
-/** The most that are due in one second. */
+/** The most messages that are due in one second. */
 const largestSecond = (messages: readonly Message[]) =>
-  Math.max(0, ...[...Map.groupBy(messages, ({ dueAt }) => dueAt).values()].map(({ length }) => length));
+  Math.max(0, ...[...Map.groupBy(messages, dueAtOf).values()].map(({ length }) => length));
 
-describe('a poll of 10,000 objects', () => {
-  it('X18: takes them in pages of 500 and sends in tens, all within one function', async () => {
+describe('listKind of 10,000 objects', () => {
+  it('X18: listKind reads 10,000 objects in pages of 500 and sends batches of ten, in one function', async () => {
     const { alpha, server } = await serving(listing(many(10_000, aMissedGadget)));
     const resync = aResync({ clusters: { alpha }, periodSeconds: tenHours, perSecond });
     expect(await resync.run({})).toEqual([]);
@@ -33,65 +34,66 @@ describe('a poll of 10,000 objects', () => {
     expect(await drain('resync')).toEqual([]);
   });
 
-  it('X18: is paced however many were missed: no second gets more than its share, and none is empty before the last', async () => {
+  it('X18: listKind keeps the rate limit for 10,000 unobserved objects, and leaves no second empty', async () => {
     const { alpha } = await serving(listing(many(10_000, aMissedGadget)));
     const resync = aResync({ clusters: { alpha }, periodSeconds: tenHours, perSecond });
     await resync.run({});
-    const seconds = resync.timed.map(({ dueAt = 0 }) => dueAt);
+    const seconds = resync.timed.map((message) => dueAtOf(message) ?? 0);
     expect(Math.max(...seconds) - Math.min(...seconds)).toBe(10_000 / perSecond - 1);
     expect(largestSecond(resync.timed)).toBe(perSecond);
   });
 
-  it('X18: drips without bursts: each is due once in a period, and no second of it gets many', async () => {
+  it('X18: listKind spreads periodic reconciles: each object is due once in a period, without bursts', async () => {
     const objects = many(10_000, aGadget);
     const { alpha } = await serving(listing(objects));
-    const [periodSeconds, tickSeconds] = [3_600, 600];
-    const dripped: Message[] = [];
-    for (let tick = 0; tick < periodSeconds / tickSeconds; tick += 1) {
-      const nowSeconds = runSeconds + tick * tickSeconds;
-      const resync = aResync({ clusters: { alpha }, periodSeconds, tickSeconds, nowSeconds, perSecond });
+    const [periodSeconds, runIntervalSeconds] = [3_600, 600];
+    const scheduled: Message[] = [];
+    for (let runNumber = 0; runNumber < periodSeconds / runIntervalSeconds; runNumber += 1) {
+      const nowSeconds = runSeconds + runNumber * runIntervalSeconds;
+      const resync = aResync({ clusters: { alpha }, periodSeconds, runIntervalSeconds, nowSeconds, perSecond });
       await resync.run({ run: new Date(nowSeconds * 1000).toISOString() });
-      const share = (10_000 * tickSeconds) / periodSeconds;
+      const share = (10_000 * runIntervalSeconds) / periodSeconds;
       expect(Math.abs(resync.timed.length - share)).toBeLessThan(share / 5);
-      for (const { dueAt = 0 } of resync.timed) {
-        expect(Math.floor((dueAt - nowSeconds) / tickSeconds)).toBe(0);
+      for (const message of resync.timed) {
+        const dueAt = dueAtOf(message) ?? 0;
+        expect(Math.floor((dueAt - nowSeconds) / runIntervalSeconds)).toBe(0);
       }
-      dripped.push(...resync.timed);
+      scheduled.push(...resync.timed);
     }
-    expect(new Set(names(dripped)).size).toBe(10_000);
-    expect(dripped).toHaveLength(10_000);
+    expect(new Set(names(scheduled)).size).toBe(10_000);
+    expect(scheduled).toHaveLength(10_000);
     // 2.8 a second on average.
-    expect(largestSecond(dripped)).toBeLessThan(15);
+    expect(largestSecond(scheduled)).toBeLessThan(15);
   });
 });
 
-describe('a list that takes longer than a function may run', () => {
+describe('a list that takes longer than a function', () => {
   it.each([
     { objects: 10_000, pageSeconds: 9 },
     { objects: 100_000, pageSeconds: 2 },
-  ])('X18: of $objects objects goes on by messages, and every function ends in time', async ({
+  ])('X18: a list of $objects objects continues with messages, and every function ends in time', async ({
     objects,
     pageSeconds,
   }) => {
-    const { runs, sent, leastLeftMs } = await pollInParts(many(objects, aGadget), pageSeconds);
+    const { runs, sent, leastRemainingMs } = await listInParts(many(objects, aGadget), pageSeconds);
     expect(runs).toBeGreaterThan(1);
-    expect(leastLeftMs).toBeGreaterThan(0);
+    expect(leastRemainingMs).toBeGreaterThan(0);
     expect(new Set(names(sent)).size).toBe(sent.length);
     expect(largestSecond(sent)).toBeLessThanOrEqual(perSecond);
-    // A tick is a sixth of the period.
+    // The run interval is a sixth of the period.
     expect(Math.abs(sent.length - objects / 6)).toBeLessThan(objects / 60);
   });
 
-  it('X18: asks for each page once, in however many functions, and they keep one pace', async () => {
-    const { asked, sent } = await pollInParts(many(10_000, aMissedGadget), 9);
+  it('X18: a list in several functions requests each page once, and keeps one rate limit', async () => {
+    const { tokens, sent } = await listInParts(many(10_000, aMissedGadget), 9);
     expect(sent).toHaveLength(10_000);
     expect(largestSecond(sent)).toBe(perSecond);
-    expect(asked).toEqual(Array.from({ length: 20 }, (_, page) => (page === 0 ? undefined : `${page * 500}`)));
+    expect(tokens).toEqual(Array.from({ length: 20 }, (_, page) => (page === 0 ? undefined : `${page * 500}`)));
   });
 });
 
-/** Polls in as many functions as it takes, each page of which takes so long. */
-async function pollInParts(objects: readonly KubeObject[], pageSeconds: number) {
+/** Lists in as many functions as are necessary. Each page takes `pageSeconds`. */
+async function listInParts(objects: readonly KubeObject[], pageSeconds: number) {
   let elapsed = 0;
   const list = listing(objects);
   const { alpha, server } = await serving((request, response) => {
@@ -100,22 +102,22 @@ async function pollInParts(objects: readonly KubeObject[], pageSeconds: number) 
   });
   const sent: Message[] = [];
   let runs = 0;
-  let leastLeftMs = Number.POSITIVE_INFINITY;
+  let leastRemainingMs = Number.POSITIVE_INFINITY;
   for (
-    let next: ResyncMessage | undefined = { v: 1, kind: 'resync', run, cluster: 'alpha', controller: 'gadget' };
+    let next: ResyncMessage | undefined = { v: 1, type: 'resync', run, cluster: 'alpha', controller: 'gadget' };
     next;
   ) {
     const startedAt = elapsed;
-    const leftMs = () => (functionSeconds - (elapsed - startedAt)) * 1000;
+    const remainingMs = () => (functionSeconds - (elapsed - startedAt)) * 1000;
     const nowSeconds = () => runSeconds + 2 + elapsed;
-    const resync = aResync({ clusters: { alpha }, periodSeconds: 3_600, perSecond, leftMs, nowSeconds });
+    const resync = aResync({ clusters: { alpha }, periodSeconds: 3_600, perSecond, remainingMs, nowSeconds });
     expect(await resync.run(next)).toEqual([]);
     runs += 1;
-    leastLeftMs = Math.min(leastLeftMs, leftMs());
+    leastRemainingMs = Math.min(leastRemainingMs, remainingMs());
     sent.push(...resync.timed);
     const [continuation] = await drain('resync');
     next = continuation?.Body === undefined ? undefined : parseResyncMessage(continuation.Body);
   }
   const lists = server.arrived.filter(({ path }) => path.endsWith('/gadgets'));
-  return { runs, sent, leastLeftMs, asked: lists.map(({ query }) => query.continue) };
+  return { runs, sent, leastRemainingMs, tokens: lists.map(({ query }) => query.continue) };
 }

@@ -1,54 +1,55 @@
-// What the tests of a resync stand on: an SQS server, a resync whose timers queue is looked at instead of waited for, and messages.
+// The harness of the resync tests: an SQS server, a resync whose messages to the timers queue are recorded, and resync
+// messages.
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import type { Registered } from '../../src/core/controller.ts';
-import type { FoundCluster } from '../../src/kube/found-cluster.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import type { ClusterLookup } from '../../src/clusters/connect.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
+import { formatResyncMessage, type ResyncMessage } from '../../src/resync/message.ts';
+import { createResync } from '../../src/resync/run.ts';
 import { createDepth } from '../../src/sqs/depth.ts';
-import { type Message, parseMessage } from '../../src/queue/message.ts';
-import { formatResyncMessage, type ResyncMessage } from '../../src/queue/resync-message.ts';
-import { createSend } from '../../src/queue/send.ts';
-import type { Entry, Send } from '../../src/sqs/sender.ts';
-import type { QueueRecord } from '../../src/runtime/intake.ts';
-import { createResync } from '../../src/runtime/resync.ts';
-import { type Answer, startWireServer } from '../kube/wire-server.ts';
+import { type Message, parseMessage } from '../../src/sqs/message.ts';
+import type { QueueRecord } from '../../src/sqs/record.ts';
+import { createSend } from '../../src/sqs/send.ts';
+import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
+import { type Responder, startWireServer } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { createRecorder } from '../support/recorder.ts';
 import { gadgetController } from './gadgets.ts';
-import { createWitness } from '../support/recorder.ts';
 
-/** The tick that all of them belong to. */
+/** The resync run of all messages. */
 export const run = '2026-11-21T12:00:00Z';
-/** The same, in seconds since 1970. */
+/** The time of the run, in seconds since 1970. */
 export const runSeconds = Date.parse(run) / 1000;
 
-/** How a resync differs from the usual one. */
-type Differently = {
-  readonly clusters?: Readonly<Record<string, FoundCluster>>;
-  readonly tickSeconds?: number;
+/** The options of a resync. */
+type ResyncOptions = {
+  readonly clusters?: Readonly<Record<string, ClusterLookup>>;
+  readonly runIntervalSeconds?: number;
   readonly periodSeconds?: number;
   readonly perSecond?: number;
   readonly nowSeconds?: number | (() => number);
-  readonly leftMs?: number | (() => number);
-  readonly refuse?: boolean;
-  /** What keeps queues' depths from being known. */
+  readonly remainingMs?: number | (() => number);
+  readonly rejectAll?: boolean;
+  /** The error of every read of a queue's depth. */
   readonly depthFails?: Error;
-  /** The table never answers. */
-  readonly silent?: boolean;
-  readonly more?: readonly Registered[];
+  /** The clusters table never responds. */
+  readonly tableHangs?: boolean;
+  readonly more?: readonly ControllerDefinition[];
   readonly signal?: AbortSignal;
 };
 
 /** Starts the queues for all tests of a file. */
-export function resyncAround() {
+export function resyncFixture() {
   let queues: TestQueues;
   let send: Send;
   let batchSizes: number[] = [];
   beforeAll(async () => {
     queues = await startTestQueues();
-    const note = (input: object) => 'Entries' in input && Array.isArray(input.Entries) && input.Entries.length;
+    const entryCount = (input: object) => 'Entries' in input && Array.isArray(input.Entries) && input.Entries.length;
     queues.sqs.middlewareStack.add(
       (next, { commandName }) =>
         async (call) => {
-          if (commandName === 'SendMessageBatchCommand') batchSizes.push(Number(note(call.input)));
+          if (commandName === 'SendMessageBatchCommand') batchSizes.push(Number(entryCount(call.input)));
           return await next(call);
         },
       { step: 'initialize' },
@@ -64,89 +65,89 @@ export function resyncAround() {
 
   function aResync({
     clusters = {},
-    tickSeconds = 600,
+    runIntervalSeconds = 600,
     periodSeconds = 600,
     perSecond = 100,
     nowSeconds = runSeconds + 2,
-    leftMs = 60_000,
-    refuse = false,
+    remainingMs = 60_000,
+    rejectAll = false,
     depthFails,
-    silent = false,
+    tableHangs = false,
     more = [],
     signal = new AbortController().signal,
-  }: Differently) {
-    const { log, ...witness } = createWitness();
+  }: ResyncOptions) {
+    const { log, ...recorder } = createRecorder();
     const timed: Message[] = [];
-    const asked: Entry[] = [];
+    const resyncEntries: QueueEntry[] = [];
     const never = new Promise<never>(() => undefined);
     const resync = createResync({
       registry: [gadgetController, ...more],
-      listClusters: async () => (silent ? await never : Object.keys(clusters)),
-      findCluster: async (name) => (silent ? await never : (clusters[name] ?? { type: 'unknown' })),
+      listClusters: async () => (tableHangs ? await never : Object.keys(clusters)),
+      findCluster: async (name) => (tableHangs ? await never : (clusters[name] ?? { type: 'unknown' })),
       send: async (queue, entries, options) => {
-        if (refuse) return entries.map(() => ({ accepted: false, reason: 'throttled' }));
+        if (rejectAll) return entries.map(() => ({ accepted: false, reason: 'throttled' }));
         if (queue === 'timers') timed.push(...entries.map(({ body }) => parseMessage(body)));
-        if (queue === 'resync') asked.push(...entries);
+        if (queue === 'resync') resyncEntries.push(...entries);
         return await send(queue, entries, options);
       },
       depth: depthFails === undefined ? createDepth(queues.sqs, queues.urlPrefix) : () => Promise.reject(depthFails),
-      now: () => tell(nowSeconds) * 1000,
+      now: () => resolveNumber(nowSeconds) * 1000,
       log: () => log,
-      meter: witness.meter,
-      pace: { tickSeconds, graceSeconds: 240, perSecond },
+      metrics: recorder.metrics,
+      rate: { runIntervalSeconds, missedAfterSeconds: 240, perSecond },
       periodSeconds,
     });
     return {
-      ...witness,
+      ...recorder,
       timed,
-      /** What it asked of the resync itself. */
-      asked,
-      tick: () => resync.tick(run, { signal }),
+      /** The entries that were sent to the resync queue. */
+      resyncEntries,
+      startRun: () => resync.startRun(run, { signal }),
       run: (...messages: readonly (Partial<ResyncMessage> | string)[]) =>
-        resync.run(messages.map(aRecord), { signal, leftMs: () => tell(leftMs) }),
+        resync.run(messages.map(aRecord), { signal, remainingMs: () => resolveNumber(remainingMs) }),
     };
   }
   return {
     aResync,
-    /** Sends as everybody else does. */
+    /** Sends entries to a queue. */
     send: async (...given: Parameters<Send>) => await send(...given),
-    /** How many messages each call of SQS in this test sent. */
+    /** Returns the number of messages of each SendMessageBatch call in this test. */
     batchSizes: (): readonly number[] => batchSizes,
-    /** Takes what is on a queue. */
+    /** Receives and deletes all messages of a queue. */
     drain: async (queue: string) => await queues.drain(queue),
   };
 }
 
-function tell(number: number | (() => number)): number {
+function resolveNumber(number: number | (() => number)): number {
   return typeof number === 'number' ? number : number();
 }
 
 function aRecord(message: Partial<ResyncMessage> | string, index: number): QueueRecord {
-  const whole: ResyncMessage = {
+  const resyncMessage: ResyncMessage = {
     v: 1,
-    kind: 'resync',
+    type: 'resync',
     run,
     cluster: 'alpha',
     controller: 'gadget',
     ...Object(message),
   };
-  const body = typeof message === 'string' ? message : formatResyncMessage(whole);
+  const body = typeof message === 'string' ? message : formatResyncMessage(resyncMessage);
   const messageId = `m${index}`;
   return { messageId, body, receiptHandle: messageId, groupId: undefined, receiveCount: 1, firstReceivedAt: 0 };
 }
 
-/** A cluster `alpha` whose API server answers so. */
-export async function serving(answer: Answer) {
-  const server = await startWireServer(answer);
+/** Starts an API server with this responder, as the cluster `alpha`. */
+export async function serving(responder: Responder) {
+  const server = await startWireServer(responder);
   return { alpha: { type: 'client', client: server.client() }, server } as const;
 }
 
-/** Whose messages they are. */
+/** Returns the object names of the messages. */
 export function names(messages: readonly Message[]): readonly string[] {
   return messages.map(({ name }) => name);
 }
 
-/** So many objects, `g0` to the last. */
+/** Makes objects with the names `g0`, `g1`, and so on. */
 export function many(count: number, make: (name: string) => KubeObject): readonly KubeObject[] {
   return Array.from({ length: count }, (_, number) => make(`g${number}`));
 }

@@ -1,26 +1,26 @@
-// A system on one machine with a credential of its own planted wherever one goes in, servers that throw them back in their errors,
-// and somebody who writes down all that comes out: lines of every process, requests with their bodies, metrics. What belongs in
-// a header (and only there) is counted apart: it proves that the credential was really in use.
+// A system on one machine with a planted credential at every input, servers that quote credentials in their errors, and a recorder of all
+// output: lines of every process, requests with their bodies, metrics. Credentials in headers, where they belong, are counted apart: they
+// prove that the credential was in use.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { build } from '../../src/cli/build.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { startApiServer } from '../../src/apiserver/server.ts';
-import { makeArtifacts } from '../../src/local/artifacts.ts';
+import { build } from '../../src/cli/build.ts';
+import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { localCluster, openCluster } from '../../src/dev/cluster-access.ts';
 import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
 import { createQueues } from '../../src/dev/lambda/queues.ts';
 import type { Stack } from '../../src/dev/lambda/stack.ts';
-import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/dev/local-stack.ts';
+import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
 import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
 import { startWatchers } from '../../src/dev/watchers.ts';
-import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
-import { type Asked, type ChaosProxy, type Fault, startChaosProxy } from '../chaos/chaos-proxy.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { startSimulators } from '../../src/simulators/registry.ts';
+import { type ChaosProxy, type Fault, type ProxiedRequest, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 
-/** What is planted, by where it goes in. None of it is in the form of any other. */
+/** The planted credentials, by input. Each has a form of its own. */
 export const planted = {
   kubeconfigToken: 'planted-in-the-kubeconfig-0a1b',
   tableToken: 'planted-in-the-table-2c3d',
@@ -34,36 +34,36 @@ export const planted = {
   annotation: 'planted-in-an-annotation-8a9b',
 } as const;
 
-/** Something that came out, and where. */
-export type Heard = { readonly where: string; readonly text: string };
+/** A piece of output, and its place. */
+export type RecordedOutput = { readonly where: string; readonly text: string };
 
-/** A system that runs. */
+/** A running system. */
 export type PlantedSystem = {
-  /** The user's, who goes no detour. */
+  /** The user's client, without the recording proxy. */
   readonly client: KubeClient;
   readonly sqs: SQSClient;
-  /** The queue whose name ends so. */
+  /** The queue with this ending of its name. */
   queueUrl(name: string): string;
-  readonly heard: readonly Heard[];
-  /** Which credentials arrived in headers, where they belong, and how often each server threw them back. */
+  readonly recorded: readonly RecordedOutput[];
+  /** The credentials that arrived in headers, and how often each server quoted them in an error. */
   readonly used: ReadonlyMap<string, number>;
-  /** What the watcher's probes and metrics say. */
-  probes(): Promise<readonly Heard[]>;
+  /** The responses of the watcher's probes and metrics. */
+  probes(): Promise<readonly RecordedOutput[]>;
   close(): Promise<void>;
 };
 
 const root = path.resolve(import.meta.dirname, '../..');
 const runs = /(water-tank|ingredient|foo|timers|resync)$/;
-/** How often each kind of request is thrown back before it gets through. */
+/** How often each kind of request fails before it succeeds. */
 const throwsBack = 2;
 
-/** Starts it; when it cannot, nothing stays behind. */
+/** Starts the system. If it fails, nothing is left running. */
 export async function startPlantedSystem(signal: AbortSignal): Promise<PlantedSystem> {
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-planted-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const template = await makeArtifacts(build, root, signal);
-  const heard: Heard[] = [];
+  const template = await buildArtifacts(build, root, signal);
+  const recorded: RecordedOutput[] = [];
   const used = new Map<string, number>();
   const count = (what: string) => used.set(what, (used.get(what) ?? 0) + 1);
   const proxied = async (url: string): Promise<ChaosProxy> => {
@@ -90,7 +90,7 @@ export async function startPlantedSystem(signal: AbortSignal): Promise<PlantedSy
   const client = createLocalSqsClient(sqsServer.endpoint);
   parts.defer(() => client.destroy());
 
-  const worlds = await startWorlds(parts);
+  const worlds = await startSimulators(parts);
   const pantry = await proxied(worlds.pantry.url);
   const plantUrl = worlds.plant.url.replace('://', `://operator:${planted.plantUrl}@`);
   const stack = few(
@@ -106,21 +106,21 @@ export async function startPlantedSystem(signal: AbortSignal): Promise<PlantedSy
   const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
   await applyManifests(user, needed, { signal });
 
-  pantry.rule(throwBack(heard, count, 'pantry', pantryAnswer));
-  api.rule(throwBack(heard, count, 'API server', apiAnswer));
-  queueProxy.rule(throwBack(heard, count, 'SQS', sqsAnswer));
+  pantry.rule(throwBack(recorded, count, 'pantry', pantryAnswer));
+  api.rule(throwBack(recorded, count, 'API server', apiAnswer));
+  queueProxy.rule(throwBack(recorded, count, 'SQS', sqsAnswer));
 
   const lambda = startLambda(
     {
       ...{ stack, queues, client, queueEndpoint: queueProxy.url, taskRoot: root, onProcesses: () => undefined },
       onEvent: (event) =>
-        void heard.push(
+        void recorded.push(
           event.type === 'line'
             ? { where: `${event.stream} of ${event.function}`, text: event.text }
             : { where: `failure of ${event.function}`, text: `${event.error.message} ${event.error.stack}` },
         ),
     },
-    { concurrency: 1, tickSeconds: 5 },
+    { concurrency: 1, scheduleSeconds: 5 },
   );
   parts.defer(() => lambda.stop());
 
@@ -129,13 +129,13 @@ export async function startPlantedSystem(signal: AbortSignal): Promise<PlantedSy
     {
       file: path.join(root, 'dist/watcher/index.mjs'),
       environment: {
-        ...watcherEnvironment(cluster, queueProxy.url, queues, namePrefix(stack), ''),
-        ...{ CURSOR_SECONDS: '1', LOG_LEVEL: 'DEBUG' },
+        ...watcherEnvironment(cluster, queueProxy.url, queues, stackNamePrefix(stack), ''),
+        ...{ CHECKPOINT_SECONDS: '1', LOG_LEVEL: 'DEBUG' },
         ...{ AWS_SECRET_ACCESS_KEY: planted.watcherSecretKey, AWS_SESSION_TOKEN: planted.sessionToken },
       },
       onEvent: (event) => {
         if (event.type !== 'line' && event.type !== 'watching') return;
-        heard.push({ where: 'output of the watcher', text: event.text });
+        recorded.push({ where: 'output of the watcher', text: event.text });
         watcherPort = Number(/"port":(\d+)/.exec(event.text)?.[1] ?? watcherPort);
       },
     },
@@ -146,7 +146,7 @@ export async function startPlantedSystem(signal: AbortSignal): Promise<PlantedSy
 
   const whole = parts.move();
   return {
-    ...{ client: user, sqs: client, heard, used },
+    ...{ client: user, sqs: client, recorded, used },
     queueUrl: (name) => queues.find((queue) => queue.name.endsWith(name))?.url ?? '',
     probes: async () =>
       await Promise.all(
@@ -159,16 +159,16 @@ export async function startPlantedSystem(signal: AbortSignal): Promise<PlantedSy
   };
 }
 
-/** What a server throws back at a request, if anything; `kind` is what is counted up to the bound. */
+/** The error response to a request, if any; failures are counted by `kind` up to the bound. */
 type ThrowsBack = (
-  asked: Asked,
+  asked: ProxiedRequest,
 ) => { readonly kind: string; readonly fault: Fault; readonly always?: true } | undefined;
 
-/** Writes requests down, without their headers, and throws the first of each kind back. */
-function throwBack(heard: Heard[], count: (what: string) => unknown, who: string, answer: ThrowsBack) {
+/** Records requests without their headers, and fails the first ones of each kind. */
+function throwBack(recorded: RecordedOutput[], count: (what: string) => unknown, who: string, answer: ThrowsBack) {
   const done = new Map<string, number>();
-  return (asked: Asked): Fault | undefined => {
-    heard.push({ where: `request to ${who}`, text: `${asked.method} ${asked.url} ${asked.body}` });
+  return (asked: ProxiedRequest): Fault | undefined => {
+    recorded.push({ where: `request to ${who}`, text: `${asked.method} ${asked.url} ${asked.body}` });
     const headers = JSON.stringify(asked.headers);
     for (const [name, value] of Object.entries(planted)) if (headers.includes(value)) count(`${name} at ${who}`);
     const thrown = answer(asked);
@@ -180,7 +180,7 @@ function throwBack(heard: Heard[], count: (what: string) => unknown, who: string
   };
 }
 
-/** An API server behind a careless proxy: its errors quote the request's own credentials and an address with others. */
+/** An API server behind a careless proxy: its errors quote the request's credentials and an address with further ones. */
 const apiAnswer: ThrowsBack = ({ method, url, headers }) => {
   const [, who] = /^outrigger[-/](\w+)/.exec(headers['user-agent'] ?? '') ?? [];
   const isWorth = method === 'PATCH' || (method === 'GET' && /ingredients/.test(url));
@@ -194,10 +194,10 @@ const apiAnswer: ThrowsBack = ({ method, url, headers }) => {
     code: 500,
     message,
   });
-  return { kind: `${who} ${method}`, fault: { type: 'answer', status: 500, body } };
+  return { kind: `${who} ${method}`, fault: { type: 'respond', status: 500, body } };
 };
 
-/** SQS, which answers a wrong signature with the canonical request, the session's token in it. */
+/** SQS, which answers a wrong signature with the canonical request, including the session token. */
 const sqsAnswer: ThrowsBack = ({ headers }) => {
   const target = String(headers['x-amz-target']);
   if (!target.endsWith('SendMessageBatch')) return undefined;
@@ -205,10 +205,10 @@ const sqsAnswer: ThrowsBack = ({ headers }) => {
   const message = `The Canonical String should have been 'POST\n/\n\nx-amz-security-token:${token}\nx-amz-target:${target}'`;
   const body = JSON.stringify({ __type: 'com.amazonaws.sqs#SignatureDoesNotMatch', message });
   const contentType = { 'content-type': 'application/x-amz-json-1.0' };
-  return { kind: target, fault: { type: 'answer', status: 403, headers: contentType, body } };
+  return { kind: target, fault: { type: 'respond', status: 403, headers: contentType, body } };
 };
 
-/** A world that is never well for one item. */
+/** An external system that always fails for one item. */
 const pantryAnswer: ThrowsBack = ({ url, body }) => {
   if (!`${url}${body}`.includes('poison')) return undefined;
   const text = JSON.stringify({
@@ -220,7 +220,7 @@ const pantryAnswer: ThrowsBack = ({ url, body }) => {
     'www-authenticate': `Bearer ${planted.pantryHeader}`,
     'set-cookie': `session=${planted.pantryHeader}`,
   };
-  return { kind: 'pantry', always: true, fault: { type: 'answer', status: 500, headers, body: text } };
+  return { kind: 'pantry', always: true, fault: { type: 'respond', status: 500, headers, body: text } };
 };
 
 function kubeconfig(url: string, token: string): string {
@@ -232,7 +232,7 @@ function kubeconfig(url: string, token: string): string {
   });
 }
 
-/** The stack with the functions of the journey, each with a session's token. */
+/** The stack with the functions of the journey, each with a session token. */
 function few({ queues, functions, mappings, schedules }: Stack): Stack {
   return {
     queues,

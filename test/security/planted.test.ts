@@ -1,24 +1,26 @@
-// No credential comes out where anybody may read it. Values are planted wherever one goes in, the journey of some objects is made
-// to fail at every border with errors that quote them, and everything that comes out is searched: processes' output, messages,
-// statuses, Events, dead letters, the cursor, metrics. The patterns themselves: test/core/decisions.test.ts.
+// No credential appears in any output. Credentials are planted at every input, the journey of some objects fails at every boundary with
+// errors that quote them, and all output is searched: lines of processes, messages, statuses, Events, dead letters, the watch checkpoint,
+// metrics. test/core/decisions.test.ts has the patterns.
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fooKind } from '../../src/controllers/foo.ts';
-import { ingredientKind } from '../../src/controllers/ingredient.ts';
-import { waterTankKind } from '../../src/controllers/water-tank.ts';
-import { existingKind, type Kind } from '../../src/core/kind.ts';
-import { cursorName, systemNamespace } from '../../src/core/names.ts';
+import { foreignKind } from '../../src/api/foreign-kind.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { Foo } from '../../src/controllers/foo.ts';
+import { Ingredient } from '../../src/controllers/ingredient.ts';
+import { WaterTank } from '../../src/controllers/water-tank.ts';
+import { isRecord } from '../../src/core/json.ts';
+import { checkpointName, systemNamespace } from '../../src/core/names.ts';
+import { localCluster } from '../../src/dev/cluster-access.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
-import { isRecord } from '../../src/kube/record.ts';
-import { localCluster } from '../../src/dev/cluster-access.ts';
-import { formatMessage, type Message } from '../../src/queue/message.ts';
-import { type Heard, type PlantedSystem, planted, startPlantedSystem } from './planted-system.ts';
+import { formatMessage, type Message } from '../../src/sqs/message.ts';
+import { asRetry } from '../sqs/messages.ts';
+import { type PlantedSystem, planted, type RecordedOutput, startPlantedSystem } from './planted-system.ts';
 
 const seconds = 180;
 const namespace = 'default';
 const [secrets, events, configMaps] = ['Secret', 'Event', 'ConfigMap'].map((kind) =>
-  existingKind<object>({ group: '', version: 'v1', kind }),
+  foreignKind({ group: '', version: 'v1', kind }),
 );
 let system: PlantedSystem;
 
@@ -40,9 +42,9 @@ const messageOf = async (kind: Kind, name: string): Promise<string> => {
   const status = (await getObject(system.client, kind, { namespace, name }))?.status;
   return isRecord(status) ? JSON.stringify(status.conditions) : '';
 };
-/** Objects as text, without what their user wrote into their annotations. */
-const textsOf = async (kind: Kind): Promise<readonly Heard[]> => {
-  const all: Heard[] = [];
+/** Objects as text, without the annotations of their user. */
+const textsOf = async (kind: Kind): Promise<readonly RecordedOutput[]> => {
+  const all: RecordedOutput[] = [];
   for await (const { items } of listPages(system.client, kind, { limit: 500 })) {
     for (const { metadata, ...rest } of items) {
       all.push({
@@ -53,7 +55,7 @@ const textsOf = async (kind: Kind): Promise<readonly Heard[]> => {
   }
   return all;
 };
-const lettersOf = async (queue: string): Promise<readonly Heard[]> => {
+const lettersOf = async (queue: string): Promise<readonly RecordedOutput[]> => {
   const request = {
     QueueUrl: system.queueUrl(queue),
     MaxNumberOfMessages: 10,
@@ -81,14 +83,14 @@ it(
       { data: { password: Buffer.from(planted.secretData).toString('base64') } },
       lastApplied,
     );
-    await apply(waterTankKind, 'walled', { spec: { targetLevel: 5, capacity: 10 } }, lastApplied);
-    await apply(ingredientKind, 'poisoned', { spec: { item: 'poison', amount: 1, unit: 'g' } }, lastApplied);
-    await apply(ingredientKind, 'good', { spec: { item: 'salt', amount: 1, unit: 'g' } }, lastApplied);
-    await apply(fooKind, 'seen', { spec: { deploymentName: 'seen', replicas: 1 } }, lastApplied);
+    await apply(WaterTank, 'walled', { spec: { targetLevel: 5, capacity: 10 } }, lastApplied);
+    await apply(Ingredient, 'poisoned', { spec: { item: 'poison', amount: 1, unit: 'g' } }, lastApplied);
+    await apply(Ingredient, 'good', { spec: { item: 'salt', amount: 1, unit: 'g' } }, lastApplied);
+    await apply(Foo, 'seen', { spec: { deploymentName: 'seen', replicas: 1 } }, lastApplied);
     const last: Message = {
-      ...{ v: 1, controller: 'ingredient', cluster: localCluster, namespace, name: 'poisoned' },
-      ...{ group: ingredientKind.group, resource: ingredientKind.plural },
-      ...{ lane: 'retry', attempt: 9, deferrals: 0, seenAt: Date.now() },
+      ...{ controller: 'ingredient', cluster: localCluster, namespace, name: 'poisoned' },
+      ...{ group: Ingredient.group, resource: Ingredient.plural },
+      ...asRetry({ attempt: 9, observedAt: Date.now() }),
     };
     for (const [id, MessageBody] of [
       ['last', formatMessage(last)],
@@ -101,11 +103,11 @@ it(
       );
     }
 
-    // The journey is over when everything that was to fail did, and said so.
+    // The journey ends when every planned failure has happened and was reported.
     const until = { timeout: 90_000, interval: 250 };
-    await expect.poll(() => messageOf(waterTankKind, 'walled'), until).toMatch(/\[redacted\]/);
-    await expect.poll(() => messageOf(ingredientKind, 'poisoned'), until).toMatch(/\[redacted\]/);
-    await expect.poll(() => messageOf(ingredientKind, 'good'), until).toMatch(/"status":"True"/);
+    await expect.poll(() => messageOf(WaterTank, 'walled'), until).toMatch(/\[redacted\]/);
+    await expect.poll(() => messageOf(Ingredient, 'poisoned'), until).toMatch(/\[redacted\]/);
+    await expect.poll(() => messageOf(Ingredient, 'good'), until).toMatch(/"status":"True"/);
     await expect.poll(async () => (await textsOf(events)).length, until).toBeGreaterThan(0);
     await expect.poll(() => lettersOf('ingredient-dlq.fifo'), until).toHaveLength(3);
     await expect
@@ -126,14 +128,14 @@ it(
         ]),
       );
 
-    const written = await Promise.all([waterTankKind, ingredientKind, fooKind, events].map(textsOf));
-    const cursor = await getObject(system.client, configMaps, { namespace: systemNamespace, name: cursorName });
-    const everything: readonly Heard[] = [
+    const written = await Promise.all([WaterTank, Ingredient, Foo, events].map(textsOf));
+    const checkpoint = await getObject(system.client, configMaps, { namespace: systemNamespace, name: checkpointName });
+    const everything: readonly RecordedOutput[] = [
       ...written.flat(),
       ...(await lettersOf('ingredient-dlq.fifo')),
       ...(await system.probes()),
-      { where: 'the cursor', text: JSON.stringify(cursor) },
-      ...system.heard,
+      { where: 'the checkpoint', text: JSON.stringify(checkpoint) },
+      ...system.recorded,
     ];
     for (const place of [
       'stdout of',

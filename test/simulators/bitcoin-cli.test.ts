@@ -1,16 +1,16 @@
-// Only one stand-in node as bitcoin-cli shows it: a table of commands on a list, and what bitcoind says to each.
+// Only one simulated node as bitcoin-cli shows it: a table of commands, their outputs and the list of added nodes.
 import { describe, expect, it } from 'vitest';
-import { type BitcoinNode, runBitcoinCli, unauthorized, warmingUp } from '../../src/local/worlds/bitcoin-cli.ts';
+import { type BitcoinNode, runBitcoinCli, unauthorized, warmingUp } from '../../src/simulators/bitcoin-cli.ts';
 
 const options = ['-regtest', '-conf=/bitcoin.conf'];
 const everywhere = () => true;
 const run = (added: readonly string[], ...args: readonly string[]) => {
-  const { node, executed } = runBitcoinCli({ added }, [...options, ...args], everywhere);
-  return { added: node.added, ...executed };
+  const { node, result } = runBitcoinCli({ added }, [...options, ...args], everywhere);
+  return { added: node.added, ...result };
 };
 const error = (code: number, message: string) => `error code: ${code}\nerror message:\n${message}\n`;
 
-describe('addnode', () => {
+describe('bitcoin-cli addnode', () => {
   it.each([
     ['add', [], ['a'], 0, ''],
     ['add', ['b'], ['b', 'a'], 0, ''],
@@ -19,37 +19,42 @@ describe('addnode', () => {
     ['remove', ['b'], ['b'], 24, error(-24, 'Error: Node has not been added.')],
     ['onetry', ['b'], ['b'], 0, ''],
     ['replace', ['b'], ['b'], 1, error(-1, 'addnode "node" "add|remove|onetry"')],
-  ])('addnode a %s on %j leaves %j and ends with status %i', (what, before, after, exitCode, stderr) => {
-    expect(run(before, 'addnode', 'a', what)).toEqual({ added: after, exitCode, stdout: '', stderr });
+  ])('bitcoin-cli addnode a %s on the list %j leaves %j and exits with status %i', (action, before, after, exitCode, stderr) => {
+    expect(run(before, 'addnode', 'a', action)).toEqual({ added: after, exitCode, stdout: '', stderr });
   });
 
-  it.each([[[]], [['a']], [['a', 'add', 'more']]])('with %j it says how it is used', (parameters) => {
+  it.each([
+    [[]],
+    [['a']],
+    [['a', 'add', 'more']],
+  ])('bitcoin-cli addnode with the parameters %j prints its usage', (parameters) => {
     expect(run([], 'addnode', ...parameters)).toMatchObject({ added: [], exitCode: 1 });
   });
 
-  it('takes an address as the text it is given', () => {
+  it('bitcoin-cli addnode adds an address exactly as given, port included', () => {
     expect(run(['127.0.0.1'], 'addnode', '127.0.0.1:18444', 'add').added).toEqual(['127.0.0.1', '127.0.0.1:18444']);
   });
 });
 
-describe('getaddednodeinfo', () => {
-  it('lists what was added, in that order, with the addresses of those it reached', () => {
-    const { executed } = runBitcoinCli({ added: ['b', 'a'] }, ['getaddednodeinfo'], (address) => address === 'a');
-    expect(executed).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(JSON.parse(executed.stdout)).toEqual([
+describe('bitcoin-cli getaddednodeinfo', () => {
+  it('bitcoin-cli getaddednodeinfo lists added nodes in order, with the addresses of connected ones', () => {
+    const { result } = runBitcoinCli({ added: ['b', 'a'] }, ['getaddednodeinfo'], (address) => address === 'a');
+    expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(result.stdout)).toEqual([
       { addednode: 'b', connected: false, addresses: [] },
       { addednode: 'a', connected: true, addresses: [{ address: 'a:18444', connected: 'outbound' }] },
     ]);
   });
 
-  it('lists nothing as an empty array', () => expect(run([], 'getaddednodeinfo').stdout).toBe('[]\n'));
+  it('bitcoin-cli getaddednodeinfo prints an empty array when nothing was added', () =>
+    expect(run([], 'getaddednodeinfo').stdout).toBe('[]\n'));
 
-  it('of one address gives that one, or 24', () => {
+  it('bitcoin-cli getaddednodeinfo of one address prints that node, or exits with 24 when it was not added', () => {
     expect(JSON.parse(run(['a', 'b'], 'getaddednodeinfo', 'b').stdout)).toMatchObject([{ addednode: 'b' }]);
     expect(run(['a'], 'getaddednodeinfo', 'b').exitCode).toBe(24);
   });
 
-  it('B31: more nodes than bitcoind connects to are listed all the same', () => {
+  it('B31: bitcoin-cli getaddednodeinfo also lists nodes beyond the limit of connections', () => {
     const added = Array.from({ length: 11 }, (_, index) => `127.1.0.${index}`);
     const listed: readonly { readonly connected: boolean }[] = JSON.parse(run(added, 'getaddednodeinfo').stdout);
     expect(listed).toHaveLength(11);
@@ -57,12 +62,12 @@ describe('getaddednodeinfo', () => {
   });
 });
 
-describe('other commands', () => {
-  it('getnetworkinfo counts the connections', () => {
+describe('bitcoin-cli', () => {
+  it('bitcoin-cli getnetworkinfo counts the connections', () => {
     expect(JSON.parse(run(['a', 'b'], 'getnetworkinfo').stdout)).toMatchObject({ connections: 2, networkactive: true });
   });
 
-  it('a method that bitcoind does not have changes nothing', () => {
+  it('bitcoin-cli with an unknown method exits with an error and changes nothing', () => {
     expect(run(['a'], 'stopp')).toMatchObject({
       added: ['a'],
       exitCode: 89,
@@ -70,17 +75,18 @@ describe('other commands', () => {
     });
   });
 
-  it('options alone are too few parameters', () => expect(run([])).toMatchObject({ exitCode: 1, stdout: '' }));
+  it('bitcoin-cli with options only exits with status 1', () =>
+    expect(run([])).toMatchObject({ exitCode: 1, stdout: '' }));
 
-  it('a node that starts says 28, and one that refuses its credentials says no code at all', () => {
+  it('bitcoin-cli exits with 28 while the node starts, and prints no code when credentials are rejected', () => {
     expect(warmingUp()).toMatchObject({ exitCode: 28, stderr: error(-28, 'Loading block index...') });
     expect(unauthorized()).toMatchObject({ exitCode: 1, stdout: '' });
     expect(unauthorized().stderr).not.toContain('code');
   });
 
-  it('no command changes the list that it was given', () => {
+  it('runBitcoinCli does not modify the node that it is given', () => {
     const node: BitcoinNode = Object.freeze({ added: Object.freeze(['a']) });
-    for (const what of ['add', 'remove']) runBitcoinCli(node, ['addnode', 'a', what], everywhere);
+    for (const action of ['add', 'remove']) runBitcoinCli(node, ['addnode', 'a', action], everywhere);
     expect(node.added).toEqual(['a']);
   });
 });

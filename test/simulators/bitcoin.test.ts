@@ -1,7 +1,7 @@
-// Only the stand-in nodes together: which pod has which node, and how they fail when told to. One node's answers are
+// Only the simulated nodes together: the node of each pod, and the faults. The results of one node's commands are in
 // bitcoin-cli.test.ts.
 import { describe, expect, it } from 'vitest';
-import type { ExecRequest } from '../../src/local/api-server/exec/execute.ts';
+import type { ExecRequest } from '../../src/apiserver/exec/execute.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { bitcoinNodeCases } from '../../tools/bitcoin-node/node-cases.ts';
 
@@ -14,8 +14,8 @@ const request = (args: readonly string[], rest: Partial<ExecRequest> = {}): Exec
 });
 const add = (ip: string, rest?: Partial<ExecRequest>) => request(['addnode', ip, 'add'], rest);
 
-describe('the nodes', () => {
-  it('each pod has one of its own', async () => {
+describe('simulated Bitcoin nodes', () => {
+  it('each pod has a node of its own', async () => {
     const nodes = createBitcoinNodes();
     await nodes.execute(add('127.1.0.2'));
     await nodes.execute(add('127.1.0.1', { pod: 'net-sts-1', ip: '127.1.0.2' }));
@@ -24,14 +24,14 @@ describe('the nodes', () => {
     expect(nodes.added({ namespace: 'elsewhere', name: pod.name })).toEqual([]);
   });
 
-  it('B12: another address is another node, which knows nobody', async () => {
+  it('B12: a pod with another address gets a new node with an empty list', async () => {
     const nodes = createBitcoinNodes();
     await nodes.execute(add('127.1.0.2'));
     expect((await nodes.execute(request(['getaddednodeinfo'], { ip: '127.1.0.9' }))).stdout).toBe('[]\n');
     expect(nodes.added(pod)).toEqual([]);
   });
 
-  it('B13a: a restart empties the list and keeps the address', async () => {
+  it('B13a: a restart of a node empties its list and keeps its address', async () => {
     const nodes = createBitcoinNodes();
     await nodes.execute(add('127.1.0.2'));
     nodes.restart(pod);
@@ -39,7 +39,7 @@ describe('the nodes', () => {
     expect(await nodes.execute(add('127.1.0.2'))).toMatchObject({ exitCode: 0 });
   });
 
-  it('reach those that are there', async () => {
+  it('a node is connected to an added address once a node exists there', async () => {
     const nodes = createBitcoinNodes();
     await nodes.execute(add('127.1.0.2'));
     const connected = async () => JSON.parse((await nodes.execute(request(['getaddednodeinfo']))).stdout)[0].connected;
@@ -48,7 +48,7 @@ describe('the nodes', () => {
     expect(await connected()).toBe(true);
   });
 
-  it('write down every command, those that failed too', async () => {
+  it('BitcoinNodes.calls lists every command, including failed ones', async () => {
     const nodes = createBitcoinNodes();
     nodes.fail('*', 'drop');
     await expect(nodes.execute(add('127.1.0.2'))).rejects.toThrow();
@@ -59,22 +59,22 @@ describe('the nodes', () => {
   it.each([
     ['another program', { command: ['sh', '-c', 'true'] }],
     ['a pod of something else', { image: 'memcached:1.6' }],
-  ])('%s is not found, and is no call', async (_what, rest) => {
+  ])('a command of %s exits with 127 and is not in BitcoinNodes.calls', async (_what, rest) => {
     const nodes = createBitcoinNodes();
     expect(await nodes.execute(request(['getaddednodeinfo'], rest))).toMatchObject({ exitCode: 127 });
     expect(nodes.calls()).toEqual([]);
   });
 });
 
-describe('faults', () => {
+describe('Bitcoin node faults', () => {
   it.each([
     ['warming-up', 28, 'error code: -28'],
     ['unauthorized', 1, 'Authorization failed'],
     ['stopped', 1, 'Could not connect'],
-  ] as const)('%s ends with status %i and changes nothing, until it is healed', async (fault, exitCode, said) => {
+  ] as const)('the fault %s exits with status %i and changes nothing until it is removed', async (fault, exitCode, message) => {
     const nodes = createBitcoinNodes();
     nodes.fail(pod, fault);
-    expect(await nodes.execute(add('127.1.0.2'))).toMatchObject({ exitCode, stderr: expect.stringContaining(said) });
+    expect(await nodes.execute(add('127.1.0.2'))).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
     expect(nodes.added(pod)).toEqual([]);
     expect(await nodes.execute(add('127.1.0.1', { pod: 'net-sts-1' }))).toMatchObject({ exitCode: 0 });
     nodes.fail(pod, undefined);
@@ -84,25 +84,25 @@ describe('faults', () => {
   it.each([
     ['drop', []],
     ['drop-after', ['127.1.0.2']],
-  ] as const)('%s throws and leaves %j', async (fault, added) => {
+  ] as const)('the fault %s rejects the command and leaves %j', async (fault, added) => {
     const nodes = createBitcoinNodes();
     nodes.fail('*', fault);
     await expect(nodes.execute(add('127.1.0.2'))).rejects.toThrow('cut');
     expect(nodes.added(pod)).toEqual(added);
   });
 
-  it('hang ends only when nobody waits any more', async () => {
+  it('the fault hang ends only when the exec request is aborted', async () => {
     const nodes = createBitcoinNodes();
     nodes.fail(pod, 'hang');
-    const gone = new AbortController();
-    const hanging = nodes.execute(add('127.1.0.2', { signal: gone.signal }));
-    gone.abort();
-    await expect(hanging).rejects.toThrow('nobody waits');
+    const aborter = new AbortController();
+    const hanging = nodes.execute(add('127.1.0.2', { signal: aborter.signal }));
+    aborter.abort();
+    await expect(hanging).rejects.toThrow('aborted');
     expect(nodes.added(pod)).toEqual([]);
   });
 });
 
-describe('what a node says, as a real one does', () => {
+describe('simulated Bitcoin node, as a real one', () => {
   bitcoinNodeCases({
     async start() {
       const nodes = createBitcoinNodes();

@@ -1,8 +1,8 @@
-// Only the pantry: that goods move once however often it is asked, and how it fails when told to. Over HTTP.
+// Only the pantry: goods are moved once for each key, and the faults. Over HTTP.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Pantry, startPantry } from '../../src/local/worlds/pantry.ts';
+import { type PantrySimulator, startPantry } from '../../src/simulators/pantry.ts';
 
-let pantry: Pantry;
+let pantry: PantrySimulator;
 beforeEach(async () => {
   pantry = await startPantry({ initialStock: 100 });
 });
@@ -13,72 +13,72 @@ async function post(verb: string, body: unknown): Promise<{ status: number; body
   return { status: response.status, body: await response.json() };
 }
 const salt = (amount: number, key = 'u/1') => ({ holder: 'u', key, item: 'salt', amount, unit: 'tbsp' });
-const claim = (key = 'u/1') => ({ holder: 'u', key });
-const lay = async (amount: number, key = 'u/1') => {
+const holderKey = (key = 'u/1') => ({ holder: 'u', key });
+const reserveAndMeasure = async (amount: number, key = 'u/1') => {
   await post('reserve', salt(amount, key));
-  return await post('measure', claim(key));
+  return await post('measure', holderKey(key));
 };
 
-describe('the pantry', () => {
-  it('lays out what was reserved', async () => {
+describe('pantry simulator', () => {
+  it('the pantry puts a reserved portion on the counter', async () => {
     expect((await post('reserve', salt(2))).body).toMatchObject({
       location: 'Pantry',
       reserved: { amount: 2, unit: 'tbsp' },
     });
-    expect((await post('measure', claim())).body).toMatchObject({
+    expect((await post('measure', holderKey())).body).toMatchObject({
       location: 'Counter',
       measured: { amount: 2, unit: 'tbsp' },
     });
     expect(pantry.stock('salt', 'tbsp')).toBe(98);
   });
 
-  it('moves goods once, however often the same key asks', async () => {
-    await lay(2);
+  it('the pantry moves goods once for repeated requests with the same key', async () => {
+    await reserveAndMeasure(2);
     const { moves } = pantry.calls();
-    await lay(2);
+    await reserveAndMeasure(2);
     await post('reserve', salt(2));
     expect(pantry.calls().moves).toBe(moves);
     expect(pantry.stock('salt', 'tbsp')).toBe(98);
   });
 
-  it('takes the old portion back in the step that lays out the new one', async () => {
-    await lay(1);
-    await lay(3, 'u/2');
+  it('the pantry takes the old portion back in the step that measures the new one', async () => {
+    await reserveAndMeasure(1);
+    await reserveAndMeasure(3, 'u/2');
     expect(pantry.holding('u')).toMatchObject({ key: 'u/2', measured: { amount: 3 } });
     expect(pantry.stock('salt', 'tbsp')).toBe(97);
   });
 
-  it('has everything back after a return, also the second time', async () => {
-    await lay(2);
-    await post('return', claim());
-    expect((await post('return', claim())).body).toEqual({ holder: 'u', location: 'Unknown' });
+  it('the pantry has its whole stock after a return, and a second return changes nothing', async () => {
+    await reserveAndMeasure(2);
+    await post('return', holderKey());
+    expect((await post('return', holderKey())).body).toEqual({ holder: 'u', location: 'Unknown' });
     expect(pantry.stock('salt', 'tbsp')).toBe(100);
   });
 
-  it('knows that somebody walked off with it, and lays it out again under the same key', async () => {
-    await lay(2);
+  it('the pantry measures a portion again under the same key after it was taken away', async () => {
+    await reserveAndMeasure(2);
     await post('take-away', { holder: 'u' });
     expect(pantry.holding('u').location).toBe('Unknown');
-    await lay(2);
+    await reserveAndMeasure(2);
     expect(pantry.holding('u').location).toBe('Counter');
     expect(pantry.stock('salt', 'tbsp')).toBe(96);
   });
 
-  it('measures nothing that was not reserved', async () => {
-    expect((await post('measure', claim())).status).toBe(404);
+  it('the pantry rejects a measure without a reservation with 404', async () => {
+    expect((await post('measure', holderKey())).status).toBe(404);
   });
 
-  it('gives no more than it has', async () => {
+  it('the pantry rejects a reservation beyond its stock with 409', async () => {
     expect(await post('reserve', salt(101))).toMatchObject({
       status: 409,
       body: { error: expect.stringContaining('out of salt') },
     });
     await post('reserve', salt(60));
-    // The same holder's older reservation counts as there.
+    // An older reservation of the same holder counts as stock.
     expect((await post('reserve', salt(90, 'u/2'))).status).toBe(200);
   });
 
-  it('keeps butter in the fridge', async () => {
+  it('the pantry keeps butter in the fridge', async () => {
     const { body } = await post('reserve', { holder: 'b', key: 'b/1', item: 'butter', amount: 1, unit: 'g' });
     expect(body).toMatchObject({ location: 'Fridge' });
   });
@@ -87,21 +87,21 @@ describe('the pantry', () => {
     ['reserve', { ...salt(0) }],
     ['reserve', { ...salt(1), unit: '' }],
     ['measure', { holder: 'u' }],
-  ])('refuses a malformed %s, naming the field', async (verb, body) => {
+  ])('the pantry rejects a malformed %s with 400 and names the field', async (verb, body) => {
     expect(await post(verb, body)).toMatchObject({
       status: 400,
       body: { error: expect.stringMatching(/amount|unit|key/) },
     });
   });
 
-  it('fails for one item and not for the others', async () => {
+  it('a fault of one item does not affect other items of the pantry', async () => {
     pantry.setFaults({ items: { saffron: 'error', pepper: 'out-of-stock' } });
     expect((await post('reserve', { ...salt(1), item: 'saffron' })).status).toBe(500);
     expect((await post('reserve', { ...salt(1), item: 'pepper' })).status).toBe(409);
     expect((await post('reserve', salt(1))).status).toBe(200);
   });
 
-  it('cuts every connection when it is down', async () => {
+  it('a pantry that is down cuts every connection', async () => {
     pantry.setFaults({ down: true });
     await expect(post('reserve', salt(1))).rejects.toThrow('fetch failed');
     await fetch(`${pantry.url}/faults`, { method: 'PUT', body: '{}' });

@@ -1,17 +1,17 @@
-// Only the plant: how water moves, what commands do, and how it fails when told to. Over HTTP, with a clock of the test's.
+// Only the plant: the level of the water, the commands, and the faults. Over HTTP, with the test's clock.
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Plant, startPlant } from '../../src/simulators/plant.ts';
+import { type PlantSimulator, startPlant } from '../../src/simulators/plant.ts';
 
-let plant: Plant | undefined;
+let plant: PlantSimulator | undefined;
 afterEach(async () => await plant?.close());
 
-async function start(): Promise<{ plant: Plant; pass(seconds: number): void }> {
+async function start(): Promise<{ plant: PlantSimulator; advance(seconds: number): void }> {
   let now = 0;
-  const pass = (seconds: number) => {
+  const advance = (seconds: number) => {
     now += seconds * 1000;
   };
   plant = await startPlant({ levelPerSecond: 2, nowMilliseconds: () => now });
-  return { plant, pass };
+  return { plant, advance };
 }
 async function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
   const response = await fetch(`${plant?.url}${path}`, {
@@ -22,8 +22,8 @@ async function call(method: string, path: string, body?: unknown): Promise<{ sta
 }
 const level = async (id = 'a') => (await call('GET', `/tanks/${id}/level`)).body;
 
-describe('the plant', () => {
-  it('begins with an empty tank and closed valves, whatever the id', async () => {
+describe('plant simulator', () => {
+  it('a new tank of the plant is empty with closed valves, with any id', async () => {
     await start();
     expect((await call('GET', `/tanks/${encodeURIComponent('a/b.c')}`)).body).toEqual({
       id: 'a/b.c',
@@ -35,29 +35,29 @@ describe('the plant', () => {
     });
   });
 
-  it('moves water only while exactly one valve is open, and never below empty', async () => {
-    const { pass } = await start();
+  it('the level changes only while exactly one valve is open, and never falls below 0', async () => {
+    const { advance } = await start();
     await call('PUT', '/tanks/a/inlet', { open: true });
-    pass(5);
+    advance(5);
     expect(await level()).toEqual({ level: 10 });
     await call('PUT', '/tanks/a/outlet', { open: true });
-    pass(5);
+    advance(5);
     expect(await level()).toEqual({ level: 10 });
     await call('PUT', '/tanks/a/inlet', { open: false });
-    pass(100);
+    advance(100);
     expect(await level()).toEqual({ level: 0 });
   });
 
-  it('takes a command twice as once, and counts both', async () => {
-    const { plant, pass } = await start();
+  it('a repeated valve command has no further effect, and both are counted', async () => {
+    const { plant, advance } = await start();
     await call('PUT', '/tanks/a/inlet', { open: true });
-    pass(1);
+    advance(1);
     await call('PUT', '/tanks/a/inlet', { open: true });
-    pass(1);
+    advance(1);
     expect(plant.tank('a')).toMatchObject({ level: 4, commands: 2 });
   });
 
-  it('lets somebody take water', async () => {
+  it('PUT on a level sets the level of the tank', async () => {
     await start();
     await call('PUT', '/tanks/a/level', { level: 7 });
     expect(await level()).toEqual({ level: 7 });
@@ -69,12 +69,12 @@ describe('the plant', () => {
     ['PUT', '/tanks/a/level', { level: -1 }, 400],
     ['GET', '/ponds', undefined, 404],
     ['PUT', '/faults', { a: 'leak' }, 400],
-  ])('refuses %s %s %j with a reason', async (method, path, body, status) => {
+  ])('the plant rejects %s %s %j with a reason', async (method, path, body, status) => {
     await start();
     expect(await call(method, path, body)).toMatchObject({ status, body: { error: expect.stringMatching(/./) } });
   });
 
-  it('breaks one tank and not the others, until it is healed', async () => {
+  it('a fault of one tank does not affect other tanks and can be removed', async () => {
     await start();
     await call('PUT', '/faults', { a: 'sensor-error' });
     expect((await call('GET', '/tanks/a/level')).status).toBe(500);
@@ -83,7 +83,7 @@ describe('the plant', () => {
     expect((await call('GET', '/tanks/a/level')).status).toBe(200);
   });
 
-  it('fails as told: text, out of range, silence, a cut connection, a stuck valve', async () => {
+  it('the plant has faults: text, out of range, no response, a cut connection, a stuck valve', async () => {
     const { plant } = await start();
     plant.setFaults({ '*': 'sensor-text' });
     expect(await (await fetch(`${plant.url}/tanks/a/level`)).text()).toBe('wet');

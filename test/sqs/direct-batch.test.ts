@@ -1,30 +1,31 @@
-// Only how a batch reaches SQS without the SDK's middleware: that it is the same request, signed, and that the SDK makes it again where it
-// fails. What becomes of entries is send.test.ts, the watcher that sends so test/watcher.
+// Only the direct call of SendMessageBatch: it is the same request as the SDK's, it is signed, and the SDK makes the
+// call again after a failure. The results of entries are in send.test.ts, the watcher that uses the direct call in
+// test/watcher.
 import { createHash, createHmac } from 'node:crypto';
 import http from 'node:http';
 import { text } from 'node:stream/consumers';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { createSend } from '../../src/queue/send.ts';
 import { createDirectBatch } from '../../src/sqs/direct-batch.ts';
+import { createSend } from '../../src/sqs/send.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 import { startTestQueues } from './fauxqs.ts';
-import { listenHere } from '../support/listen.ts';
 
 const { signal } = new AbortController();
 const credentials = { accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: 'session' };
-const directly = 'outrigger-watcher';
+const directUserAgent = 'outrigger-watcher';
 const batch = z.object({ Entries: z.array(z.object({ Id: z.string(), MessageBody: z.string() })) });
 
-type Asked = { readonly headers: http.IncomingHttpHeaders; readonly body: string };
+type Received = { readonly headers: http.IncomingHttpHeaders; readonly body: string };
 
-/** A server that takes everything, unless `refuses` says otherwise, and a way to send to it. */
-async function serverThat({ refuses }: { readonly refuses?: (asked: Asked) => boolean } = {}) {
-  const asked: Asked[] = [];
+/** Starts a server that accepts everything except the requests that `refuses` returns true for, and a Send for it. */
+async function startSqsServer({ refuses }: { readonly refuses?: (request: Received) => boolean } = {}) {
+  const received: Received[] = [];
   const server = http.createServer((request, response) => {
     void text(request).then((body) => {
       const one = { headers: request.headers, body };
-      asked.push(one);
+      received.push(one);
       const Successful = batch.parse(JSON.parse(body)).Entries.map(({ Id, MessageBody }) => ({
         ...{ Id, MessageId: `m${Id}`, MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex') },
       }));
@@ -32,7 +33,7 @@ async function serverThat({ refuses }: { readonly refuses?: (asked: Asked) => bo
       response.end(JSON.stringify({ Successful, Failed: [] }));
     });
   });
-  const endpoint = `http://127.0.0.1:${await listenHere(server)}`;
+  const endpoint = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   const sqs = new SQSClient({ endpoint, region: 'eu-central-1', credentials, useQueueUrlAsEndpoint: false });
   onTestFinished(() => {
     sqs.destroy();
@@ -40,32 +41,33 @@ async function serverThat({ refuses }: { readonly refuses?: (asked: Asked) => bo
     server.close();
   });
   const send = createSend(sqs, 'https://sqs/000000000000/', { sendBatch: createDirectBatch(sqs) });
-  return { asked, send: async (...bodies: readonly string[]) => await send('q', bodies.map(toEntry), { signal }) };
+  return { received, send: async (...bodies: readonly string[]) => await send('q', bodies.map(toEntry), { signal }) };
 }
 const toEntry = (body: string) => ({ body });
-const agents = (asked: readonly Asked[]) => asked.map(({ headers }) => headers['user-agent'] === directly);
+const isDirect = (received: readonly Received[]) =>
+  received.map(({ headers }) => headers['user-agent'] === directUserAgent);
 
-it('after the first call, which is the SDK’s, batches go directly and say the same', async () => {
-  const { asked, send } = await serverThat();
+it('createDirectBatch sends batches directly after the first call, with the same body and headers', async () => {
+  const { received, send } = await startSqsServer();
   await send('ü');
   expect(await send('ü')).toEqual([{ accepted: true, messageId: 'm0' }]);
-  expect(agents(asked)).toEqual([false, true]);
-  const [bySdk, direct] = asked;
+  expect(isDirect(received)).toEqual([false, true]);
+  const [bySdk, direct] = received;
   expect(JSON.parse(direct?.body ?? '')).toEqual(JSON.parse(bySdk?.body ?? ''));
   for (const name of ['host', 'content-type', 'x-amz-target', 'x-amz-security-token'])
     expect([name, direct?.headers[name]]).toEqual([name, bySdk?.headers[name]]);
 });
 
-it('a call is signed by Signature Version 4', async () => {
-  const { asked, send } = await serverThat();
+it('a direct call is signed with Signature Version 4', async () => {
+  const { received, send } = await startSqsServer();
   await send('x');
   await send('ü');
-  const { headers, body } = asked[1] ?? { headers: {}, body: '' };
+  const { headers, body } = received[1] ?? { headers: {}, body: '' };
   const { authorization = '', 'x-amz-date': date = '' } = headers;
   const [, scope = '', names = '', signature] =
     /^AWS4-HMAC-SHA256 Credential=id\/(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(authorization) ?? [];
   expect(scope).toBe(`${String(date).slice(0, 8)}/eu-central-1/sqs/aws4_request`);
-  // As "Create a signed AWS API request" of the IAM User Guide has it.
+  // As in "Create a signed AWS API request" of the IAM User Guide.
   const canonical = [
     ...['POST', '/', ''],
     ...names.split(';').map((name) => `${name}:${String(headers[name])}`),
@@ -76,16 +78,18 @@ it('a call is signed by Signature Version 4', async () => {
   expect(hmac(key, ['AWS4-HMAC-SHA256', date, scope, hash].join('\n')).toString('hex')).toBe(signature);
   expect(names.split(';')).toEqual(expect.arrayContaining(['host', 'x-amz-date', 'x-amz-target']));
 });
-const hmac = (key: string | Buffer, what: string): Buffer => createHmac('sha256', key).update(what).digest();
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-it('what is refused directly, the SDK sends', async () => {
-  const { asked, send } = await serverThat({ refuses: ({ headers }) => headers['user-agent'] === directly });
+it('a batch whose direct call fails is sent by the SDK', async () => {
+  const { received, send } = await startSqsServer({
+    refuses: ({ headers }) => headers['user-agent'] === directUserAgent,
+  });
   await send('x');
   expect(await send('y')).toEqual([{ accepted: true, messageId: 'm0' }]);
-  expect(agents(asked)).toEqual([false, true, false]);
+  expect(isDirect(received)).toEqual([false, true, false]);
 });
 
-it('a queue has entries that went directly, group, delay and attributes included, and one that does not exist is named', async () => {
+it('a direct call sends entries with their group, delay and attributes, and reports a missing queue', async () => {
   const queues = await startTestQueues();
   onTestFinished(async () => await queues.stop());
   await queues.create('one.fifo', 'delayed');

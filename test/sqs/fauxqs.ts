@@ -1,4 +1,4 @@
-// An SQS server of its own for a test file, with real clients: queues by name, and what is in them now.
+// Starts an SQS server for one test file, with a real client: creates queues by name, and reads their messages.
 import {
   DeleteMessageBatchCommand,
   DeleteQueueCommand,
@@ -7,7 +7,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { startFauxqs } from 'fauxqs';
-import { createSqsClient } from '../../src/queue/sqs-client.ts';
+import { createSqsClient } from '../../src/sqs/sqs-client.ts';
 
 /** A running server. */
 export type TestQueues = {
@@ -16,11 +16,11 @@ export type TestQueues = {
   readonly endpoint: string;
   /** Creates queues; names ending in `.fifo` are FIFO. */
   create(...names: readonly string[]): Promise<void>;
-  /** Deletes a queue, and what is on it. */
+  /** Deletes a queue with its messages. */
   remove(name: string): Promise<void>;
-  /** Tells without asking over HTTP whether a queue holds anything, messages that somebody has received included. */
+  /** Returns whether a queue has messages, including those in flight. Makes no HTTP request. */
   holds(name: string): boolean;
-  /** Takes and deletes all messages, waiting up to `waitSeconds` for the first; one after the other within a group. */
+  /** Receives and deletes all messages, in order within a group. Waits up to `waitSeconds` for the first one. */
   drain(name: string, options?: { readonly waitSeconds?: number }): Promise<readonly Received[]>;
   stop(): Promise<void>;
 };
@@ -29,7 +29,7 @@ export type TestQueues = {
 export async function startTestQueues(): Promise<TestQueues> {
   const server = await startFauxqs({ port: 0, logger: false });
   const endpoint = `http://127.0.0.1:${server.port}`;
-  // Requests need credentials to be signed with, but nobody checks them.
+  // Requests must be signed, but the server does not check the credentials.
   process.env.AWS_ACCESS_KEY_ID ??= 'test';
   process.env.AWS_SECRET_ACCESS_KEY ??= 'test';
   const sqs = createSqsClient({ region: 'us-east-1', endpoint });

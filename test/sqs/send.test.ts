@@ -1,5 +1,5 @@
-// From entries to a queue and what is said of each: batches, order, tries, deadlines; deleting and counting too. Against an
-// SQS server; failures that no server gives on demand come from a client whose answers are made up.
+// Sending entries to a queue: results, batches, order, retries and deadlines. Also deleting messages, and the depth of
+// a queue. Against an SQS server; failures that no server produces on demand come from a mocked client.
 import {
   DeleteMessageBatchCommand,
   ReceiveMessageCommand,
@@ -9,16 +9,15 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { batches } from '../../src/queue/batches.ts';
 import { createDelete } from '../../src/sqs/delete.ts';
 import { createDepth } from '../../src/sqs/depth.ts';
-import { createSend } from '../../src/queue/send.ts';
-import type { Entry } from '../../src/sqs/sender.ts';
+import { batches, createSend } from '../../src/sqs/send.ts';
+import type { QueueEntry } from '../../src/sqs/sender.ts';
 import { startTestQueues, type TestQueues } from './fauxqs.ts';
 
 const { signal } = new AbortController();
 const noWait = { random: () => 0.5, wait: async () => undefined };
-const entries = (count: number): readonly Entry[] =>
+const entries = (count: number): readonly QueueEntry[] =>
   Array.from({ length: count }, (_, number) => ({ body: `${number}` }));
 
 describe('a queue', () => {
@@ -28,29 +27,29 @@ describe('a queue', () => {
     await queues.create('many', 'large', 'one.fifo', 'delayed', 'traced', 'deleted', 'counted');
   });
   afterAll(async () => await queues.stop());
-  const send = (queue: string, all: readonly Entry[]) =>
+  const send = (queue: string, all: readonly QueueEntry[]) =>
     createSend(queues.sqs, queues.urlPrefix)(queue, all, { signal });
 
-  it('has every entry once, and each has its own message’s id as answer', async () => {
+  it('a queue receives every entry once, and each result has the id of its own message', async () => {
     const sent = await send('many', entries(57));
     const ids = new Map((await queues.drain('many')).map(({ Body, MessageId }) => [Body, MessageId]));
     expect(ids.size).toBe(57);
     expect(sent).toEqual(entries(57).map(({ body }) => ({ accepted: true, messageId: ids.get(body) })));
   });
 
-  it('takes entries that together are larger than a batch may be', async () => {
+  it('a queue receives entries that are together larger than a batch may be', async () => {
     const large = Array.from({ length: 10 }, (_, number) => ({ body: `${number}`.repeat(200_000) }));
     expect((await send('large', large)).every(({ accepted }) => accepted)).toBe(true);
     expect(await queues.drain('large')).toHaveLength(10);
   });
 
-  it('keeps the order of a group’s entries within a batch', async () => {
+  it('a FIFO queue keeps the order of a group’s entries within a batch', async () => {
     const ordered = entries(5).map((entry, n) => ({ ...entry, groupId: 'g', deduplicationId: `d${n}` }));
     await send('one.fifo', ordered);
     expect((await queues.drain('one.fifo')).map(({ Body }) => Body)).toEqual(['0', '1', '2', '3', '4']);
   });
 
-  it('hands out a delayed entry only after its delay', async () => {
+  it('a queue delivers a delayed entry only after its delay', async () => {
     await send('delayed', [
       { body: 'later', delaySeconds: 1 },
       { body: 'now', delaySeconds: 0 },
@@ -59,42 +58,42 @@ describe('a queue', () => {
     expect((await queues.drain('delayed', { waitSeconds: 3 })).map(({ Body }) => Body)).toEqual(['later']);
   });
 
-  it('refuses a delay on a FIFO queue, and takes the other entries of the batch', async () => {
+  it('a FIFO queue rejects an entry with a delay, and accepts the other entries of the batch', async () => {
     const fifo = { groupId: 'h', body: 'x' };
     const sent = await send('one.fifo', [
       { ...fifo, deduplicationId: 'delayed', delaySeconds: 5 },
-      { ...fifo, deduplicationId: 'straight' },
+      { ...fifo, deduplicationId: 'undelayed' },
     ]);
     expect(sent.map(({ accepted }) => accepted)).toEqual([false, true]);
     expect(sent[0]).toMatchObject({ reason: expect.stringContaining('one.fifo') });
   });
 
-  it('carries attributes as strings', async () => {
+  it('a queue receives attributes as strings', async () => {
     await send('traced', [{ body: 'x', attributes: { reason: 'no such controller' } }]);
     const [message] = await queues.drain('traced');
     expect(message?.MessageAttributes?.reason).toMatchObject({ DataType: 'String', StringValue: 'no such controller' });
   });
 
-  it('that does not exist is named in the refusal', async () => {
-    const refused = {
+  it('a queue that does not exist is named in the result', async () => {
+    const rejected = {
       accepted: false,
-      reason: 'there is no queue nowhere; outrigger doctor says how to have it again',
+      reason: 'queue nowhere does not exist; run outrigger doctor',
       missingQueue: true,
     };
-    expect(await send('nowhere', entries(2))).toEqual([refused, refused]);
+    expect(await send('nowhere', entries(2))).toEqual([rejected, rejected]);
   });
 
-  it('loses exactly the messages whose receipt handles are deleted', async () => {
+  it('createDelete deletes exactly the messages of the receipt handles', async () => {
     await send('deleted', entries(12));
-    const receiver = createDelete(queues.sqs, queues.urlPrefix, 'deleted');
+    const remove = createDelete(queues.sqs, queues.urlPrefix, 'deleted');
     const depth = createDepth(queues.sqs, queues.urlPrefix);
     const receive = new ReceiveMessageCommand({ QueueUrl: `${queues.urlPrefix}deleted`, MaxNumberOfMessages: 10 });
     const { Messages = [] } = await queues.sqs.send(receive);
-    await receiver(Messages.slice(0, 4).map(({ ReceiptHandle = '' }) => ReceiptHandle));
+    await remove(Messages.slice(0, 4).map(({ ReceiptHandle = '' }) => ReceiptHandle));
     expect(await depth('deleted', { signal })).toEqual({ visible: 2, inFlight: 6, delayed: 0 });
   });
 
-  it('tells how many messages wait for their delay', async () => {
+  it('createDepth returns the number of delayed messages', async () => {
     await send('counted', [{ body: 'a' }, { body: 'b', delaySeconds: 600 }]);
     const depth = createDepth(queues.sqs, queues.urlPrefix);
     expect(await depth('counted', { signal })).toEqual({ visible: 1, inFlight: 0, delayed: 1 });
@@ -102,7 +101,7 @@ describe('a queue', () => {
   });
 });
 
-describe('sending', () => {
+describe('createSend', () => {
   const mocked = () => {
     const sqs = new SQSClient({ region: 'us-east-1' });
     return { sqs, mock: mockClient(sqs) };
@@ -112,7 +111,7 @@ describe('sending', () => {
       .commandCalls(SendMessageBatchCommand)
       .map(({ args }) => args[0].input.Entries?.map(({ MessageBody }) => MessageBody));
 
-  it('tries again only the entries that failed, until they are accepted', async () => {
+  it('createSend retries only the entries that failed, until they are accepted', async () => {
     const { sqs, mock } = mocked();
     mock
       .on(SendMessageBatchCommand)
@@ -129,7 +128,7 @@ describe('sending', () => {
     expect(bodiesOf(mock)).toEqual([['0', '1'], ['1']]);
   });
 
-  it('does not repeat an entry that is the sender’s fault', async () => {
+  it('createSend does not retry an entry with a sender fault', async () => {
     const { sqs, mock } = mocked();
     const failed = { Id: '0', SenderFault: true, Code: 'InvalidParameterValue', Message: 'no' };
     mock.on(SendMessageBatchCommand).resolves({ Successful: [], Failed: [failed] });
@@ -138,7 +137,7 @@ describe('sending', () => {
     expect(bodiesOf(mock)).toHaveLength(1);
   });
 
-  it('goes on after throttled calls, with waits that grow, and gives up after four', async () => {
+  it('createSend retries throttled calls with growing waits, and stops after four calls', async () => {
     const { sqs, mock } = mocked();
     const throttled = Object.assign(new Error('slow down'), { name: 'RequestThrottled' });
     mock.on(SendMessageBatchCommand).rejects(throttled);
@@ -150,23 +149,23 @@ describe('sending', () => {
     expect(bodiesOf(mock)).toHaveLength(4);
   });
 
-  it('treats an entry that the answer does not mention as failed', async () => {
+  it('createSend treats an entry that is missing in the response as failed', async () => {
     const { sqs, mock } = mocked();
     mock.on(SendMessageBatchCommand).resolves({ Successful: [], Failed: [] });
     const sent = await createSend(sqs, 'https://sqs/', noWait)('q', entries(1), { signal });
-    expect(sent).toEqual([{ accepted: false, reason: 'q: no answer' }]);
+    expect(sent).toEqual([{ accepted: false, reason: 'q: no response' }]);
   });
 
-  it('gives up a call that hangs', async () => {
+  it('createSend ends a call that hangs at its deadline', async () => {
     const { sqs, mock } = mocked();
     mock.on(SendMessageBatchCommand).callsFake(() => new Promise(() => undefined));
     const send = createSend(sqs, 'https://sqs/', { ...noWait, callSeconds: 0.01, tries: 2 });
     expect(await send('q', entries(1), { signal })).toEqual([
-      { accepted: false, reason: 'q: Error: no answer within 0.01 s' },
+      { accepted: false, reason: 'q: Error: no response within 0.01 s' },
     ]);
   });
 
-  it('ends at once when its signal aborts, and says what was accepted until then', async () => {
+  it('createSend ends at once if its signal aborts, and returns the entries that were accepted before', async () => {
     const { sqs, mock } = mocked();
     const abort = new AbortController();
     mock
@@ -187,15 +186,15 @@ describe('sending', () => {
     expect(bodiesOf(mock)).toHaveLength(2);
   });
 
-  it('makes no call for no entries', async () => {
+  it('createSend makes no call without entries', async () => {
     const { sqs, mock } = mocked();
     expect(await createSend(sqs, 'https://sqs/')('q', [], { signal })).toEqual([]);
     expect(bodiesOf(mock)).toHaveLength(0);
   });
 });
 
-describe('deleting', () => {
-  it('reports what stays and never rejects', async () => {
+describe('createDelete', () => {
+  it('createDelete reports the messages that were not deleted, and never rejects', async () => {
     const sqs = new SQSClient({ region: 'us-east-1' });
     const mock = mockClient(sqs);
     mock
@@ -210,7 +209,7 @@ describe('deleting', () => {
 });
 
 describe('batches', () => {
-  it('always hold everything in order, ten at most, and no more bytes than SQS takes unless one item alone has more', () => {
+  it('batches always contain all items in order, ten at most, and at most 256 KiB unless one item is larger', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 400_000 })), (sizes) => {
         const made = batches(sizes, (size) => size);

@@ -1,7 +1,7 @@
-// Only which headers may go beside a message; where they come from is test/lambda/traces.test.ts.
+// Only which trace headers are sent with a message. Their origin is in test/lambda/traces.test.ts.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { traceAttributes } from '../../src/queue/trace-header.ts';
+import { traceAttributes } from '../../src/sqs/send.ts';
 
 const root = 'Root=1-5759e988-bd862e3fe1be46a994272793';
 
@@ -10,7 +10,7 @@ it.each([
   `${root};Parent=557abcec3ee5a047;Sampled=0`,
   `${root};Parent=557abcec3ee5a047;Sampled=1;Lineage=25:a87bd80c:1|68fd508a:5|c512fbe3:2`,
   `Self=1-67891234-12456789abcdef012345678a;${root}`,
-])('%s goes beside a message as it is', (header) => {
+])('the trace header %s is sent with a message unchanged', (header) => {
   expect(traceAttributes(header)).toEqual({ AWSTraceHeader: { DataType: 'String', StringValue: header } });
 });
 
@@ -23,11 +23,11 @@ it.each([
   `${root} ;Sampled=1`,
   `x${root}`,
   `${root}\n`,
-])('%j stays behind, because SQS would refuse the message with it', (header) => {
+])('the malformed trace header %j is not sent, because SQS would reject the message', (header) => {
   expect(traceAttributes(header)).toBeUndefined();
 });
 
-it('what is no trace header never goes beside a message', () => {
+it('text that is not a trace header is never sent with a message', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 300 }), (text) => {
       expect(traceAttributes(text)).toBeUndefined();

@@ -1,13 +1,13 @@
 // What the samples' schemas refuse, and what the API server makes of what they do not know: the rows "Bad input" of all kinds, as
 // cases for any API server. No controller runs here.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fooKind } from '../../src/controllers/foo.ts';
-import { kindsAlone, registry } from '../../src/controllers/registry.ts';
-import { defineResource } from '../../src/core/resource.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
+import { Foo } from '../../src/controllers/foo.ts';
+import { crdsOnly, registry } from '../../src/controllers/registry.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { ownKinds } from '../../src/generate/rbac/rbac.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { type KubeObject, parseObject } from '../../src/kube/client/object.ts';
 import { collectionPath } from '../../src/kube/client/path.ts';
@@ -58,7 +58,7 @@ export function badInputCases(connect: () => Connection): void {
   };
 
   it('bad input: every kind has a table', () => {
-    const kinds = ownKinds(registry, kindsAlone).map(({ kind }) => kind);
+    const kinds = ownKinds(registry, crdsOnly).map(({ kind }) => kind);
     expect(tables.map(({ kind }) => kind.kind).sort()).toEqual([...kinds].sort());
   });
 
@@ -110,9 +110,9 @@ export function badInputCases(connect: () => Connection): void {
   });
 
   it('F, bad input: a definition in a group of Kubernetes’ own, without its approval, is 422', async () => {
-    const { spec, status: itsStatus } = fooKind.definition;
+    const { spec, status: itsStatus } = Foo.definition;
     const names = { group: 'samples.k8s.io', version: 'v1', kind: 'Foo' };
-    const theirs = defineResource({ ...names, spec, status: itsStatus, conditions: [] });
+    const theirs = defineKind({ ...names, spec, status: itsStatus, conditions: [] });
     const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
     const { status, causes } = await refusal(client.request({ method: 'POST', path, body: crdOf(theirs) }));
     expect(status).toBe(422);

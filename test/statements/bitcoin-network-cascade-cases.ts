@@ -1,10 +1,11 @@
 // What goes with a BitcoinNetwork (B19), as a case for any API server with a garbage collector: kube-controller-manager's, or
 // that of the in-memory server.
+
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { serviceKind as services, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
+import { Service, StatefulSet } from '../../src/kubernetes.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { install, type System, startSystem } from './harness.ts';
 
@@ -29,8 +30,8 @@ export function bitcoinNetworkCascadeCases(connect: () => Connection): void {
       await createBitcoin(system).network(name);
       await system.reconcile(networks, name);
       const left = async () => [
-        ...(await system.list(sets)),
-        ...(await system.list(services)),
+        ...(await system.list(StatefulSet)),
+        ...(await system.list(Service)),
         ...(await system.list(networks)),
       ];
       expect(await left()).toHaveLength(3);

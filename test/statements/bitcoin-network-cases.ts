@@ -1,30 +1,31 @@
 // What BitcoinNetwork's workloads are (B1 to B6, B14 to B16), as cases for any API server where the test alone says how a StatefulSet
-// fares. What goes wrong and what ends is bitcoin-network-life-cases.ts, who wakes whom bitcoin-network-wake-cases.ts, nodes and peers
+// changes. bitcoin-network-life-cases.ts has failures and deletion, bitcoin-network-wake-cases.ts the wake-ups, nodes and peers
 // bitcoin-peers-cases.ts.
+
 import { describe, expect, it } from 'vitest';
-import { serviceKind as services, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { both, createdService, createdSet, name, networkScene, service, set } from './bitcoin-network-fixture.ts';
+import { Service, StatefulSet } from '../../src/kubernetes.ts';
+import { both, createdService, createdSet, name, networkFixture, service, set } from './bitcoin-network-fixture.ts';
 
 const secret = 'bitcoin-default-secret';
 
 /** Declares the statements. */
 export function bitcoinNetworkCases(connect: () => Connection): void {
-  const { at, made, reconcile } = networkScene(connect);
+  const { at, made, reconcile } = networkFixture(connect);
   const container = async () => (await at.bitcoin.set(name)).spec?.template.spec?.containers[0];
   const world = async () => [
     await at.system.read(networks, name),
-    await at.system.read(services, service),
-    await at.system.read(sets, set),
+    await at.system.read(Service, service),
+    await at.system.read(StatefulSet, set),
     ...(await at.bitcoin.events()),
   ];
   /** Says of the StatefulSet what its controller would. */
   async function report(replicas: number, readyReplicas: number): Promise<void> {
     const { metadata } = await at.bitcoin.set(name);
     const status = { observedGeneration: metadata?.generation ?? 0, replicas, readyReplicas };
-    await at.system.patch(sets, set, { status }, 'status');
+    await at.system.patch(StatefulSet, set, { status }, 'status');
   }
 
   describe('BitcoinNetwork: workloads', () => {
@@ -172,30 +173,30 @@ export function bitcoinNetworkCases(connect: () => Connection): void {
       expect((await at.bitcoin.set(name)).spec?.replicas).toBe(5);
     });
 
-    it('B16: replicas that somebody changed are changed back, with an Event', async () => {
+    it('B16: drift of the replicas is corrected, with an Event', async () => {
       await made();
-      await at.system.patch(sets, set, { spec: { replicas: 5 } });
+      await at.system.patch(StatefulSet, set, { spec: { replicas: 5 } });
       await reconcile();
       expect((await at.bitcoin.set(name)).spec?.replicas).toBe(3);
       expect(await at.bitcoin.events('Scaled')).toEqual(['1 x Normal Scaled: Adjusting number of replicas to 3']);
     });
 
-    it('B16: image, labels and probe that somebody edited are put right', async () => {
+    it('B16: drift of image, labels and probe is corrected', async () => {
       await made();
       const { template } = (await at.bitcoin.set(name)).spec ?? {};
       const [node] = template?.spec?.containers ?? [];
       const edited = { ...node, image: 'other', readinessProbe: { exec: { command: ['true'] }, periodSeconds: 60 } };
       const labels = { 'bitcoin.example.com/network': 'other' };
-      await at.system.patch(sets, set, {
+      await at.system.patch(StatefulSet, set, {
         spec: { template: { metadata: { labels }, spec: { containers: [edited] } } },
       });
       await reconcile();
       expect((await at.bitcoin.set(name)).spec?.template).toEqual(template);
     });
 
-    it('B16: what somebody edited on the Service is put right', async () => {
+    it('B16: drift of the Service is corrected', async () => {
       await made();
-      await at.system.patch(services, service, { spec: { selector: { app: 'other' } } });
+      await at.system.patch(Service, service, { spec: { selector: { app: 'other' } } });
       await reconcile();
       expect((await at.bitcoin.service(name)).spec?.selector).toEqual({ app: name });
     });

@@ -1,10 +1,11 @@
 // Where the statements about one BitcoinNetwork's workloads take place: a system for each, the network, and what one looks at. The test
 // says how its StatefulSet fares.
+
 import { afterEach, beforeAll, beforeEach } from 'vitest';
-import { serviceKind as services, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import type { Kind } from '../../src/core/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { Service, StatefulSet } from '../../src/kubernetes.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { install, type System, startSystem } from './harness.ts';
 
@@ -16,15 +17,15 @@ export const service = 'my-network-svc';
 export const set = 'my-network-sts';
 /** Both: kind, name, and the condition that speaks of it. */
 export const both: readonly (readonly [string, Kind, string, string])[] = [
-  ['Service', services, service, 'ServiceReady'],
-  ['StatefulSet', sets, set, 'NodesReady'],
+  ['Service', Service, service, 'ServiceReady'],
+  ['StatefulSet', StatefulSet, set, 'NodesReady'],
 ];
 /** The Events of their creation. */
 export const createdService = `1 x Normal Created: Created headless service for bitcoin network ${name}`;
 export const createdSet = `1 x Normal Created: Created stateful set for bitcoin network ${name}`;
 
 /** Starts a system for each statement. What is `at` it is of the statement that runs. */
-export function networkScene(connect: () => Connection) {
+export function networkFixture(connect: () => Connection) {
   let system: System;
   let bitcoin: ReturnType<typeof createBitcoin>;
   beforeAll(() => install(connect()));

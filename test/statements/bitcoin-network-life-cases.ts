@@ -1,13 +1,14 @@
 // What becomes of BitcoinNetwork's workloads when they are deleted, taken, refused or asked for twice (B19a to B21, B26, B27, B32), as
-// cases for any API server where nobody but the test touches them. What goes with a network is bitcoin-network-cascade-cases.ts.
-import { describe, expect, it } from 'vitest';
-import { serviceKind as services, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { objectPath } from '../../src/kube/client/path.ts';
-import { both, createdService, createdSet, name, networkScene, service, set } from './bitcoin-network-fixture.ts';
+// cases for any API server that only the test writes to. What is deleted with a network is bitcoin-network-cascade-cases.ts.
 
-/** Somebody else's of that name. */
+import { describe, expect, it } from 'vitest';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { Service, StatefulSet } from '../../src/kubernetes.ts';
+import { both, createdService, createdSet, name, networkFixture, service, set } from './bitcoin-network-fixture.ts';
+
+/** A foreign object of that name. */
 const strangers: Readonly<Record<string, object>> = {
   Service: { clusterIP: 'None', selector: { app: 'other' } },
   StatefulSet: {
@@ -20,18 +21,18 @@ const strangers: Readonly<Record<string, object>> = {
 
 /** Declares the statements. */
 export function bitcoinNetworkLifeCases(connect: () => Connection): void {
-  const { at, made, reconcile } = networkScene(connect);
+  const { at, made, reconcile } = networkFixture(connect);
 
   describe('BitcoinNetwork: life and death', () => {
     it('B19a: while it is being deleted nothing is written, and a child that has gone is not made again', async () => {
       await made();
       await at.system.patch(networks, name, { metadata: { finalizers: ['example.com/other'] } });
       await at.system.delete(networks, name);
-      await at.system.delete(sets, set);
+      await at.system.delete(StatefulSet, set);
       at.system.requests.length = 0;
       await reconcile();
       expect(at.bitcoin.writes()).toEqual([]);
-      await expect.poll(async () => await at.system.get(sets, set)).toBeUndefined();
+      await expect.poll(async () => await at.system.get(StatefulSet, set)).toBeUndefined();
     });
 
     it('B20: made again under its name, it does not adopt what is left, and has its own when that is gone', async () => {
@@ -78,9 +79,9 @@ export function bitcoinNetworkLifeCases(connect: () => Connection): void {
       const { metadata } = await at.bitcoin.network('other');
       const { apiVersion, kind } = networks;
       const ownerReferences = [{ apiVersion, kind, name: 'other', uid: metadata.uid, controller: true }];
-      const taken = await at.system.apply(sets, set, strangers.StatefulSet ?? {}, { ownerReferences });
+      const taken = await at.system.apply(StatefulSet, set, strangers.StatefulSet ?? {}, { ownerReferences });
       await made();
-      expect(await at.system.read(sets, set)).toEqual(taken);
+      expect(await at.system.read(StatefulSet, set)).toEqual(taken);
       expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False', reason: 'NotOwned' });
     });
 
@@ -90,8 +91,8 @@ export function bitcoinNetworkLifeCases(connect: () => Connection): void {
       await at.bitcoin.network(name, { nodes: 4 });
       await at.system.reconcileAtOnce(networks, name, 2);
       await at.system.reconcile(networks, ...Array.from({ length: 10 }, () => name));
-      expect((await at.system.list(sets)).map(({ metadata }) => metadata.name)).toEqual([set]);
-      expect((await at.system.list(services)).map(({ metadata }) => metadata.name)).toEqual([service]);
+      expect((await at.system.list(StatefulSet)).map(({ metadata }) => metadata.name)).toEqual([set]);
+      expect((await at.system.list(Service)).map(({ metadata }) => metadata.name)).toEqual([service]);
       expect((await at.bitcoin.set(name)).spec?.replicas).toBe(4);
       await at.system.pass(60);
       expect(await at.system.deadLetters('bitcoin-network')).toEqual([]);
@@ -106,8 +107,8 @@ export function bitcoinNetworkLifeCases(connect: () => Connection): void {
 
     it('B32: what is made again is counted on its Event, and reasons are words', async () => {
       await made();
-      await at.system.delete(services, service);
-      await expect.poll(async () => await at.system.get(services, service)).toBeUndefined();
+      await at.system.delete(Service, service);
+      await expect.poll(async () => await at.system.get(Service, service)).toBeUndefined();
       await reconcile();
       expect(await at.bitcoin.events()).toEqual([createdSet, createdService.replace('1 x', '2 x')]);
     });
@@ -120,7 +121,7 @@ export function bitcoinNetworkLifeCases(connect: () => Connection): void {
       expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False', reason: 'ChildRefused' });
       at.system.revive();
       await at.system.pass(600);
-      expect(await at.system.get(sets, set)).toBeDefined();
+      expect(await at.system.get(StatefulSet, set)).toBeDefined();
     });
   });
 }

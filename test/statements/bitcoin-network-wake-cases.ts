@@ -1,12 +1,12 @@
 // Who wakes a BitcoinNetwork (B8, B17, B18), and what the resync finds where no watcher saw it (B25), as cases for any API server
 // where the test alone says how a StatefulSet fares.
+
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { serviceKind as services, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
-import { type NetworkNode, bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { podKind as pods } from '../../src/controllers/bitcoin-network/nodes.ts';
-import type { Kind } from '../../src/core/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { parseMessage } from '../../src/queue/message.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { type NetworkNode, BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { Pod, Service, StatefulSet } from '../../src/kubernetes.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { startWatch, type Watch } from './watch.ts';
@@ -46,11 +46,15 @@ export function bitcoinNetworkWakeCases(connect: () => Connection): void {
       await watch.next();
     }
   }
-  /** Lets everything that happened to an object be forwarded and delivered: what wakes anybody after that is something new. */
+  /** Forwards and delivers all events of an object, so that later keys come from new events. */
   async function seen(kind: Kind, object: string): Promise<void> {
     const { resourceVersion } = (await system.patch(kind, object, { metadata: { labels: { seen: 'yes' } } })).metadata;
     watch ??= startWatch(system.client, system.namespace, system.send);
-    while (!watch.forwarded.some((body) => parseMessage(body).resourceVersion === resourceVersion)) await watch.next();
+    const isForwarded = (body: string) => {
+      const { cause } = parseMessage(body);
+      return cause.type === 'change' && cause.resourceVersion === resourceVersion;
+    };
+    while (!watch.forwarded.some(isForwarded)) await watch.next();
     await system.deliver();
   }
   /** One whole period of polling the world: every object has been visited once. */
@@ -62,8 +66,8 @@ export function bitcoinNetworkWakeCases(connect: () => Connection): void {
 
   describe('the watcher and BitcoinNetwork', () => {
     it.each([
-      ['B17', 'StatefulSet', sets, set],
-      ['B18', 'Service', services, service],
+      ['B17', 'StatefulSet', StatefulSet, set],
+      ['B18', 'Service', Service, service],
     ])('%s: a %s that is deleted is made again by that event alone', async (_, __, kind, child) => {
       await bitcoin.network(name);
       await until(async () => (await system.get(kind, child)) !== undefined);
@@ -75,17 +79,17 @@ export function bitcoinNetworkWakeCases(connect: () => Connection): void {
 
     it('B16: a StatefulSet that is scaled by hand wakes its network, which scales it back', async () => {
       await bitcoin.network(name);
-      await until(async () => (await system.get(sets, set)) !== undefined);
-      await system.patch(sets, set, { spec: { replicas: 5 } });
+      await until(async () => (await system.get(StatefulSet, set)) !== undefined);
+      await system.patch(StatefulSet, set, { spec: { replicas: 5 } });
       await until(async () => (await bitcoin.events('Scaled')).length > 0);
       expect(await replicas()).toBe(3);
     });
   });
 
-  describe('the watcher and a network’s pods', () => {
+  describe('the watcher and a network’s Pod', () => {
     it('B8, B11, B12: a pod that comes, turns ready, moves or goes is so in the status by that event alone', async () => {
       await bitcoin.network(name);
-      await until(async () => (await system.get(sets, set)) !== undefined);
+      await until(async () => (await system.get(StatefulSet, set)) !== undefined);
       await bitcoin.pod(name, 0, { ready: false });
       await until(async () => isNode(await bitcoin.nodes(name), { ready: false, ip: '' }));
       await bitcoin.report(`${set}-0`, { ip: '10.1.0.1' });
@@ -99,21 +103,21 @@ export function bitcoinNetworkWakeCases(connect: () => Connection): void {
 
     it('B11: a pod that loses the label of its network wakes it once more, and is no node any more', async () => {
       await bitcoin.network(name);
-      await until(async () => (await system.get(sets, set)) !== undefined);
+      await until(async () => (await system.get(StatefulSet, set)) !== undefined);
       await bitcoin.pod(name, 0, { ready: false });
       await until(async () => (await bitcoin.nodes(name))?.length === 1);
-      await system.patch(pods, `${set}-0`, { metadata: { labels: { 'bitcoin.example.com/network': null } } });
+      await system.patch(Pod, `${set}-0`, { metadata: { labels: { 'bitcoin.example.com/network': null } } });
       await until(async () => (await bitcoin.nodes(name))?.length === 0);
     });
 
-    it('B9: a pod that says it is of no network, or of another, wakes nobody here', async () => {
+    it('B9: a pod without the network’s label, or with that of another, wakes no network here', async () => {
       await bitcoin.network(name);
       await bitcoin.network('other');
-      await until(async () => (await system.get(sets, 'other-sts')) !== undefined);
+      await until(async () => (await system.get(StatefulSet, 'other-sts')) !== undefined);
       const from = watch?.forwarded.length ?? 0;
       const spec = { containers: [{ name: 'c', image: 'i' }] };
-      await system.apply(pods, 'plain', spec, { labels: { app: name } });
-      await system.apply(pods, 'stranger', spec, { labels: { 'bitcoin.example.com/network': 'other' } });
+      await system.apply(Pod, 'plain', spec, { labels: { app: name } });
+      await system.apply(Pod, 'stranger', spec, { labels: { 'bitcoin.example.com/network': 'other' } });
       const peers = () =>
         (watch?.forwarded ?? [])
           .slice(from)
@@ -129,7 +133,7 @@ export function bitcoinNetworkWakeCases(connect: () => Connection): void {
       await bitcoin.network(name);
       await resync();
       expect(await replicas()).toBe(3);
-      expect(await system.get(services, service)).toBeDefined();
+      expect(await system.get(Service, service)).toBeDefined();
     });
 
     it('B25: a pod that turned ready while no watcher ran is so in the status', async () => {
@@ -150,8 +154,8 @@ export function bitcoinNetworkWakeCases(connect: () => Connection): void {
       await bitcoin.network(name, { nodes: 4 });
       await resync();
       expect(await replicas()).toBe(4);
-      await system.delete(sets, set);
-      await expect.poll(async () => await system.get(sets, set)).toBeUndefined();
+      await system.delete(StatefulSet, set);
+      await expect.poll(async () => await system.get(StatefulSet, set)).toBeUndefined();
       await resync();
       expect(await replicas()).toBe(4);
     });

@@ -1,24 +1,21 @@
-// BitcoinNetwork among running pods with a node in each (B7, B10 to B15a, B16, B19): whoever makes pods of a StatefulSet and runs them,
-// kube-controller-manager and a kubelet with real nodes, or the stand-ins. The watcher runs; nobody enqueues anything.
+// BitcoinNetwork with running Pods and a node in each (B7, B10 to B15a, B16, B19): for any implementation of StatefulSets and Pods,
+// kube-controller-manager and a kubelet with real nodes, or the simulators. The watcher runs; the test enqueues nothing.
+
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  bitcoinCli,
-  serviceKind as services,
-  statefulSetKind as sets,
-} from '../../src/controllers/bitcoin-network/children.ts';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { podKind as pods } from '../../src/controllers/bitcoin-network/nodes.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { exec } from '../../src/kube/exec.ts';
+import { bitcoinCli } from '../../src/controllers/bitcoin-network/children.ts';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { exec } from '../../src/kube/client/exec.ts';
 import type { ObjectKey } from '../../src/kube/client/object.ts';
+import { Pod, Service, StatefulSet } from '../../src/kubernetes.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { startWatch, type Watch } from './watch.ts';
 
-/** Where pods run. */
-export type BitcoinStage = {
+/** Where Pod run. */
+export type BitcoinFixture = {
   connect(): Connection;
-  /** As whom each controller comes, where not as everybody. */
+  /** The identity of each controller, where it has one of its own. */
   readonly controllers?: (name: string) => Connection;
   /** Told of each namespace before anything is in it. */
   open?(namespace: string): void;
@@ -29,10 +26,10 @@ export type BitcoinStage = {
 
 const name = 'my-network';
 /** Real nodes need their seconds, and the machine may have other things to do. */
-const patience = { timeout: 90_000, interval: 100 };
+const pollOptions = { timeout: 90_000, interval: 100 };
 
 /** Declares the statements. */
-export function bitcoinNetworkWorkloadCases(stage: BitcoinStage): void {
+export function bitcoinNetworkWorkloadCases(stage: BitcoinFixture): void {
   let system: System;
   let bitcoin: ReturnType<typeof createBitcoin>;
   let watch: Watch;
@@ -48,8 +45,8 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinStage): void {
     await system.delete(networks, name).catch(() => undefined);
     await watch.stop();
     await system.end({ failed: task.result?.state === 'fail' });
-    // B30: whoever the controllers are, they may do what they do.
-    expect(system.lines.filter((line) => /answered 403|forbidden/i.test(line))).toEqual([]);
+    // B30: the permissions of the controllers suffice.
+    expect(system.lines.filter((line) => /returned 403|forbidden/i.test(line))).toEqual([]);
   });
 
   const pod = (ordinal: number) => ({ namespace: system.namespace, name: `${name}-sts-${ordinal}` });
@@ -60,7 +57,7 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinStage): void {
       await system.deliver();
       return await look();
     };
-    await expect.poll(run, patience).toEqual(wanted);
+    await expect.poll(run, pollOptions).toEqual(wanted);
   }
   /** What a node lists, by its own word. */
   async function added(ordinal: number): Promise<readonly string[]> {
@@ -90,7 +87,7 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinStage): void {
     return await addresses();
   }
 
-  describe('BitcoinNetwork among pods that run', { timeout: 240_000 }, () => {
+  describe('BitcoinNetwork among Pod that run', { timeout: 240_000 }, () => {
     it('B7, B10: three nodes come up and know each other', async () => {
       await bitcoin.network(name);
       const ips = await meshed(3);
@@ -116,7 +113,7 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinStage): void {
       await meshed(3);
       expect(await bitcoin.events('Scaled')).toHaveLength(2);
       await bitcoin.network(name, { nodes: 0 });
-      await until(async () => [...(await nodes()), ...(await system.list(pods))], []);
+      await until(async () => [...(await nodes()), ...(await system.list(Pod))], []);
       await until(async () => (await bitcoin.condition(name, 'Ready'))?.status, 'True');
     });
 
@@ -129,7 +126,7 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinStage): void {
       expect(await added(1)).toEqual([first]);
       await stage.setReady(pod(1), true);
       await until(async () => await added(0), [second]);
-      await system.patch(sets, `${name}-sts`, { spec: { replicas: 1 } });
+      await system.patch(StatefulSet, `${name}-sts`, { spec: { replicas: 1 } });
       await until(async () => (await bitcoin.set(name)).spec?.replicas, 2);
       await meshed(2);
     });
@@ -137,7 +134,7 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinStage): void {
     it('B12: a pod that is deleted comes back elsewhere, and the others follow', async () => {
       await bitcoin.network(name);
       const before = await meshed(3);
-      await system.delete(pods, pod(1).name);
+      await system.delete(Pod, pod(1).name);
       await until(async () => new Set([...before, ...(await addresses()), '']).size, 5);
       const after = await meshed(3);
       expect(after.map((ip, ordinal) => ip === before[ordinal])).toEqual([true, false, true]);
@@ -153,14 +150,14 @@ export function bitcoinNetworkWorkloadCases(stage: BitcoinStage): void {
       expect(await meshed(2)).toEqual(before);
     });
 
-    it('B19: with it go its StatefulSet, its Service and its pods', async () => {
+    it('B19: with it go its StatefulSet, its Service and its Pod', async () => {
       await bitcoin.network(name, { nodes: 2 });
       await meshed(2);
       await system.delete(networks, name);
       const left = async () => [
-        ...(await system.list(sets)),
-        ...(await system.list(services)),
-        ...(await system.list(pods)),
+        ...(await system.list(StatefulSet)),
+        ...(await system.list(Service)),
+        ...(await system.list(Pod)),
       ];
       await until(left, []);
       expect(await system.deadLetters('bitcoin-peers')).toEqual([]);

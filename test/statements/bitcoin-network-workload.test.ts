@@ -1,10 +1,10 @@
 // The statements of bitcoin-network-workload-cases.ts on the in-memory API server, with stand-ins for workloads and nodes.
-// test/cluster/bitcoin-network-rights.test.ts runs the same on the real ones.
+// test/cluster/bitcoin-network-permissions.test.ts runs the same on the real ones.
 import { afterAll } from 'vitest';
-import { createClient } from '../../src/kube/client/client.ts';
 import { startApiServer } from '../../src/apiserver/server.ts';
-import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
+import { createClient } from '../../src/kube/client/client.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
+import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
 import { bitcoinNetworkWorkloadCases } from './bitcoin-network-workload-cases.ts';
 
 const nodes = createBitcoinNodes();

@@ -1,14 +1,16 @@
-// Which nodes BitcoinNetwork has and whom each is told of (B5 to B15a, B21, B29, B31), as cases for an API server where the test alone
+// The nodes of BitcoinNetwork and the peers of each (B5 to B15a, B21, B29, B31), as cases for an API server where the test alone
 // makes pods, and whose exec leads to the given nodes. Nodes that fail are bitcoin-peers-failure-cases.ts.
+
 import { describe, expect, it } from 'vitest';
-import { networkLabel, statefulSetKind as sets } from '../../src/controllers/bitcoin-network/children.ts';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { a, b, c, name, type PeersStage, peersScene, set, three } from './bitcoin-peers-fixture.ts';
+import { networkLabel } from '../../src/controllers/bitcoin-network/children.ts';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import { StatefulSet } from '../../src/kubernetes.ts';
+import { a, b, c, name, type PeersFixture, peersFixture, set, three } from './bitcoin-peers-fixture.ts';
 
 /** Declares the statements. */
-export function bitcoinPeersCases(stage: PeersStage): void {
+export function bitcoinPeersCases(stage: PeersFixture): void {
   const { nodes } = stage;
-  const { added, at, connected, heard, made, pod, reconcile, tell } = peersScene(stage);
+  const { added, at, connected, commandsSent, made, pod, reconcile, tell } = peersFixture(stage);
 
   describe('BitcoinNetwork: nodes', () => {
     it('B6: without pods there are none, and that is said', async () => {
@@ -16,7 +18,7 @@ export function bitcoinPeersCases(stage: PeersStage): void {
       expect((await at.system.read(networks, name)).status).toMatchObject({ nodes: [], observedGeneration: 1 });
       expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False' });
       expect(await connected()).toMatchObject({ status: 'Unknown', reason: 'NoReadyNodes' });
-      expect(heard()).toEqual([]);
+      expect(commandsSent()).toEqual([]);
     });
 
     it('B7: three pods are three nodes, in the order of their ordinals, ready or not, with an address or none', async () => {
@@ -47,7 +49,7 @@ export function bitcoinPeersCases(stage: PeersStage): void {
 
     it('B9: a pod with a node’s name and labels that our StatefulSet does not control is not listed and never asked', async () => {
       await made([]);
-      const { metadata } = await at.system.apply(sets, 'other', {
+      const { metadata } = await at.system.apply(StatefulSet, 'other', {
         serviceName: 'other',
         selector: { matchLabels: { app: 'other' } },
         template: { metadata: { labels: { app: 'other' } }, spec: { containers: [{ name: 'c', image: 'other' }] } },
@@ -57,12 +59,12 @@ export function bitcoinPeersCases(stage: PeersStage): void {
       await at.bitcoin.pod(name, 1, { ip: b });
       await reconcile();
       expect(await at.bitcoin.nodes(name)).toMatchObject([{ ordinal: 1 }]);
-      expect(heard()).toEqual(['1: getaddednodeinfo']);
+      expect(commandsSent()).toEqual(['1: getaddednodeinfo']);
     });
 
     it('B9, B21: the pods of a StatefulSet that is not ours are no nodes of ours', async () => {
       const labels = { app: 'other', [networkLabel]: name };
-      await at.system.apply(sets, set, {
+      await at.system.apply(StatefulSet, set, {
         serviceName: 'other',
         selector: { matchLabels: { app: 'other' } },
         template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'other' }] } },
@@ -71,7 +73,7 @@ export function bitcoinPeersCases(stage: PeersStage): void {
       await at.bitcoin.pod(name, 0, { ip: a });
       await reconcile();
       expect(await at.bitcoin.nodes(name)).toEqual([]);
-      expect(heard()).toEqual([]);
+      expect(commandsSent()).toEqual([]);
     });
   });
 
@@ -88,19 +90,19 @@ export function bitcoinPeersCases(stage: PeersStage): void {
       await reconcile();
       const before = await at.system.read(networks, name);
       at.system.requests.length = 0;
-      heard();
+      commandsSent();
       await reconcile();
-      expect(heard()).toEqual(['0: getaddednodeinfo', '1: getaddednodeinfo', '2: getaddednodeinfo']);
+      expect(commandsSent()).toEqual(['0: getaddednodeinfo', '1: getaddednodeinfo', '2: getaddednodeinfo']);
       expect(at.bitcoin.writes()).toEqual([]);
       expect(await at.system.read(networks, name)).toEqual(before);
     });
 
     it('B11: a node that turns unready is dropped by the others, and itself left in peace', async () => {
       await made();
-      heard();
+      commandsSent();
       await at.bitcoin.report(`${set}-2`, { ip: c, ready: false });
       await reconcile();
-      expect(heard()).toEqual([
+      expect(commandsSent()).toEqual([
         `0: addnode ${c} remove`,
         '0: getaddednodeinfo',
         `1: addnode ${c} remove`,
@@ -121,14 +123,14 @@ export function bitcoinPeersCases(stage: PeersStage): void {
       await made();
       await at.bitcoin.removePod(`${set}-1`);
       await at.bitcoin.pod(name, 1, { ip: '10.1.0.9' });
-      heard();
+      commandsSent();
       await reconcile();
       expect([added(0), added(1), added(2)]).toEqual([
         [c, '10.1.0.9'],
         [a, c],
         [a, '10.1.0.9'],
       ]);
-      expect(heard()).toContain(`0: addnode ${b} remove`);
+      expect(commandsSent()).toContain(`0: addnode ${b} remove`);
     });
 
     it('B13a: a list that was lost behind our back is made again by the next resync', async () => {
@@ -177,21 +179,21 @@ export function bitcoinPeersCases(stage: PeersStage): void {
     it('B15: a node that is not wanted any more is neither listed nor asked while its pod still ends', async () => {
       await made();
       await at.bitcoin.network(name, { nodes: 2 });
-      heard();
+      commandsSent();
       await reconcile();
       expect(await at.bitcoin.nodes(name)).toMatchObject([{ ordinal: 0 }, { ordinal: 1 }]);
       expect([added(0), added(1)]).toEqual([[b], [a]]);
-      expect(heard().filter((call) => call.startsWith('2'))).toEqual([]);
+      expect(commandsSent().filter((call) => call.startsWith('2'))).toEqual([]);
     });
 
-    it('B15a: scaled to nothing it has no nodes, and nobody is asked', async () => {
+    it('B15a: a network scaled to zero has no nodes, and no command runs', async () => {
       await made();
       await at.bitcoin.network(name, { nodes: 0 });
-      heard();
+      commandsSent();
       await reconcile();
       expect((await at.bitcoin.set(name)).spec?.replicas).toBe(0);
       expect(await at.bitcoin.nodes(name)).toEqual([]);
-      expect(heard()).toEqual([]);
+      expect(commandsSent()).toEqual([]);
     });
 
     it('B31: of more than nine nodes each lists all others; that they are connected is not said', async () => {

@@ -3,15 +3,15 @@
 // bitcoin-peers.test.ts: a real API server takes none such.
 import { describe, expect, it } from 'vitest';
 import { bitcoinPeers } from '../../src/controllers/bitcoin-network/bitcoin-peers.ts';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { a, b, c, name, type PeersStage, peersScene, set, three } from './bitcoin-peers-fixture.ts';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import { a, b, c, name, type PeersFixture, peersFixture, set, three } from './bitcoin-peers-fixture.ts';
 
 /** Declares the statements. */
-export function bitcoinPeersFailureCases(stage: PeersStage): void {
+export function bitcoinPeersFailureCases(stage: PeersFixture): void {
   const { nodes } = stage;
-  const { added, at, connected, heard, made, pod, reconcile } = peersScene(stage);
+  const { added, at, connected, commandsSent, made, pod, reconcile } = peersFixture(stage);
 
-  // Where nothing is heard, the controller's own time-out is waited for.
+  // Without a response, the test waits for the controller's own time-out.
   describe('BitcoinNetwork: nodes that fail', { timeout: 60_000 }, () => {
     it.each([
       ['warming-up', 'RPCFailed', 'exit status 28 (still starting)'],
@@ -45,7 +45,7 @@ export function bitcoinPeersFailureCases(stage: PeersStage): void {
       expect(at.system.waiting()).toEqual([]);
     });
 
-    it('B13: a command whose end is not heard is not given twice', async () => {
+    it('B13: a command without a response is not sent twice', async () => {
       await made([]);
       for (const [ordinal, ip] of [a, b].entries()) await at.bitcoin.pod(name, ordinal, { ip });
       nodes.fail(pod(0), 'drop-after');
@@ -53,10 +53,10 @@ export function bitcoinPeersFailureCases(stage: PeersStage): void {
       nodes.fail(pod(0), undefined);
       await at.system.pass(60);
       expect(added(0)).toEqual([b]);
-      expect(heard().filter((call) => call.startsWith('0: addnode'))).toHaveLength(1);
+      expect(commandsSent().filter((call) => call.startsWith('0: addnode'))).toHaveLength(1);
     });
 
-    it('B13: a node that never answers is given up with one dead letter, and the resync heals it', async () => {
+    it('B13: a node that never responds ends in one dead letter, and the resync heals it', async () => {
       await made();
       nodes.fail('*', 'stopped');
       await at.bitcoin.network(name, { nodes: 2 });
@@ -117,7 +117,7 @@ export function bitcoinPeersFailureCases(stage: PeersStage): void {
     it('B26: a status that others have written meanwhile is not written over, and costs no command', async () => {
       await made();
       await at.bitcoin.report(`${set}-2`, { ip: c, ready: false });
-      heard();
+      commandsSent();
       at.system.meanwhile(
         ({ method, path }) => method === 'PATCH' && path.endsWith('/status'),
         () => at.system.patch(networks, name, { metadata: { labels: { team: 'blue' } } }),
@@ -125,20 +125,20 @@ export function bitcoinPeersFailureCases(stage: PeersStage): void {
       await at.system.reconcile(bitcoinPeers, name);
       expect((await at.system.read(networks, name)).metadata.labels).toEqual({ team: 'blue' });
       expect(await at.bitcoin.nodes(name)).toMatchObject([{ ready: true }, { ready: true }, { ready: false }]);
-      expect(heard().filter((call) => call.endsWith('getaddednodeinfo'))).toHaveLength(2);
+      expect(commandsSent().filter((call) => call.endsWith('getaddednodeinfo'))).toHaveLength(2);
     });
 
-    it('B19a, B27: of a network that is being deleted, or gone, nobody is asked anything', async () => {
+    it('B19a, B27: no command runs for a network that is being deleted or gone', async () => {
       await made();
       await at.system.patch(networks, name, { metadata: { finalizers: ['example.com/other'] } });
       await at.system.delete(networks, name);
-      heard();
+      commandsSent();
       at.system.requests.length = 0;
       await reconcile();
       await at.system.patch(networks, name, { metadata: { finalizers: null } }).catch(() => undefined);
       await expect.poll(async () => await at.system.get(networks, name)).toBeUndefined();
       await reconcile();
-      expect(heard()).toEqual([]);
+      expect(commandsSent()).toEqual([]);
       expect(at.bitcoin.writes()).toEqual([]);
     });
 

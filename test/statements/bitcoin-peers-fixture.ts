@@ -1,8 +1,8 @@
 // Where the statements about one BitcoinNetwork's nodes take place: a system for each, a network whose pods the test makes, and what
 // their nodes were told.
 import { afterEach, beforeAll, beforeEach } from 'vitest';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import type { BitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { install, type System, startSystem } from './harness.ts';
@@ -16,15 +16,15 @@ export const [a, b, c] = ['10.1.0.1', '10.1.0.2', '10.1.0.3'];
 export const three = [a, b, c];
 
 /** Where commands lead. */
-export type PeersStage = {
+export type PeersFixture = {
   connect(): Connection;
   readonly nodes: BitcoinNodes;
-  /** Whose kubelet answers, where it is not the API server itself. */
+  /** The kubelet that runs commands, where it is not the API server itself. */
   readonly nodeName?: string;
 };
 
 /** Starts a system for each statement. What is `at` it is of the statement that runs. */
-export function peersScene({ connect, nodes, nodeName }: PeersStage) {
+export function peersFixture({ connect, nodes, nodeName }: PeersFixture) {
   let system: System;
   let bitcoin: ReturnType<typeof createBitcoin>;
   let from = 0;
@@ -32,7 +32,7 @@ export function peersScene({ connect, nodes, nodeName }: PeersStage) {
   beforeEach(async () => {
     system = await startSystem(connect());
     bitcoin = createBitcoin(system, { nodeName });
-    heard();
+    commandsSent();
   });
   afterEach(async ({ task }) => {
     nodes.fail('*', undefined);
@@ -49,7 +49,7 @@ export function peersScene({ connect, nodes, nodeName }: PeersStage) {
     },
   };
   const pod = (ordinal: number, of = name) => ({ namespace: system.namespace, name: `${of}-sts-${ordinal}` });
-  function heard(): readonly string[] {
+  function commandsSent(): readonly string[] {
     const calls = nodes.calls().slice(from);
     from += calls.length;
     return calls
@@ -61,12 +61,12 @@ export function peersScene({ connect, nodes, nodeName }: PeersStage) {
     at,
     pod,
     /** Commands since the last call of this, as `ordinal: method ...`, sorted. */
-    heard,
+    commandsSent,
     reconcile: async () => await system.reconcile(networks, name),
     /** What a pod's node lists. */
     added: (ordinal: number, of = name) => [...nodes.added(pod(ordinal, of))].sort(),
     connected: async (of = name) => await bitcoin.condition(of, 'PeersConnected'),
-    /** What somebody else tells a node. */
+    /** Commands of another client to a node. */
     tell: async (ordinal: number, ...args: readonly string[]): Promise<void> => {
       const { namespace, name: named } = pod(ordinal);
       const { signal } = new AbortController();

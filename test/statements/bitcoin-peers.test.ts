@@ -1,8 +1,8 @@
 // The statements of bitcoin-peers-cases.ts and bitcoin-peers-failure-cases.ts on the in-memory API server, with nodes that are a list each. test/cluster/bitcoin-peers.test.ts
-// runs the same on the real one, which refuses a pod's address that is none; whoever takes it meets what is tested here.
+// runs the same on the real one, which refuses a pod's address that is none; a server that accepts it is tested here.
 import { afterAll, expect, it } from 'vitest';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import { startApiServer } from '../../src/apiserver/server.ts';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { bitcoinPeersCases } from './bitcoin-peers-cases.ts';
@@ -23,7 +23,7 @@ it.each([
   '10.1.0.3:18444',
   '-rpcconnect=203.0.113.1',
   '010.1.0.3',
-])('pod.status.podIP %s: is never used: the condition says so, and nobody is told of it', async (ip) => {
+])('pod.status.podIP %s: is never used: the condition reports it, and no command has it', async (ip) => {
   const system = await startSystem(connection);
   try {
     const bitcoin = createBitcoin(system);

@@ -1,16 +1,12 @@
 // Bitcoin networks for statements: what a person makes and looks at, and the pods, where the test plays StatefulSet's controller and
 // kubelet.
-import {
-  serviceKind,
-  serviceName,
-  statefulSetKind,
-  statefulSetName,
-} from '../../src/controllers/bitcoin-network/children.ts';
-import { bitcoinNetworkKind as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import { podKind } from '../../src/controllers/bitcoin-network/nodes.ts';
-import { existingKind } from '../../src/core/kind.ts';
+
+import { foreignKind } from '../../src/api/foreign-kind.ts';
+import { serviceName, statefulSetName } from '../../src/controllers/bitcoin-network/children.ts';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
+import { Pod, Service, StatefulSet } from '../../src/kubernetes.ts';
 import type { System } from './harness.ts';
 import { conditionOf } from './user.ts';
 
@@ -20,7 +16,7 @@ type Event = {
   readonly message?: string;
   readonly count?: number;
 };
-const eventKind = existingKind<Event>({ group: '', version: 'v1', kind: 'Event' });
+const eventKind = foreignKind<Event, 'Event'>({ group: '', version: 'v1', kind: 'Event' });
 
 /** How a pod is to be. */
 type PodOptions = {
@@ -32,18 +28,18 @@ type PodOptions = {
 
 /** Creates what a statement about networks needs. `nodeName`: the Node that pods are put on, where there is one. */
 export function createBitcoin(system: System, { nodeName }: { readonly nodeName?: string | undefined } = {}) {
-  const set = async (name: string) => statefulSetKind.read(await system.read(statefulSetKind, statefulSetName(name)));
+  const set = async (name: string) => StatefulSet.read(await system.read(StatefulSet, statefulSetName(name)));
   const report = async (pod: string, { ip, ready = true }: PodOptions): Promise<KubeObject> => {
     const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }];
     const address = ip === undefined ? {} : { podIP: ip, podIPs: [{ ip }] };
-    return await system.patch(podKind, pod, { status: { phase: 'Running', conditions, ...address } }, 'status');
+    return await system.patch(Pod, pod, { status: { phase: 'Running', conditions, ...address } }, 'status');
   };
   return {
     set,
     report,
     /** Makes a network, or changes it. */
     network: async (name: string, spec: object = { nodes: 3 }) => await system.apply(networks, name, spec),
-    service: async (name: string) => serviceKind.read(await system.read(serviceKind, serviceName(name))),
+    service: async (name: string) => Service.read(await system.read(Service, serviceName(name))),
     condition: async (name: string, type: string) => conditionOf(await system.get(networks, name), type),
     /** The nodes that its status lists. */
     nodes: async (name: string) => networks.read(await system.read(networks, name)).status?.nodes,
@@ -56,12 +52,12 @@ export function createBitcoin(system: System, { nodeName }: { readonly nodeName?
       const ownerReferences = [options.owner ?? owner];
       const pod = `${name}-${ordinal}`;
       const on = nodeName === undefined ? {} : { nodeName };
-      await system.apply(podKind, pod, { ...spec?.template.spec, ...on }, { labels, ownerReferences });
+      await system.apply(Pod, pod, { ...spec?.template.spec, ...on }, { labels, ownerReferences });
       return await report(pod, options);
     },
     /** Takes a pod away at once, as its kubelet does when it has ended. */
     removePod: async (name: string): Promise<void> => {
-      const path = objectPath(podKind, { name, namespace: system.namespace });
+      const path = objectPath(Pod, { name, namespace: system.namespace });
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
       await system.client.request({ method: 'DELETE', path, body });
     },

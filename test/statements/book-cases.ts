@@ -2,13 +2,13 @@
 // that nothing else happens, so the server must run none of its own either. What it refuses (BK3 to BK5) is bad-input-cases.ts.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { bookKind } from '../../src/controllers/book.ts';
-import { kindsAlone, registry } from '../../src/controllers/registry.ts';
+import { Book } from '../../src/controllers/book.ts';
+import { crdsOnly, registry } from '../../src/controllers/registry.ts';
+import { sleep } from '../../src/core/time.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { ownKinds } from '../../src/generate/rbac/rbac.ts';
 import { createClient } from '../../src/kube/client/client.ts';
-import { waitReally } from '../../src/core/time.ts';
-import { watchHeads } from '../../src/kube/watch.ts';
+import { listAndWatch } from '../../src/kube/watch/watch.ts';
 import { hasCondition } from '../conformance/body.ts';
 import { createWire, type Wire } from '../conformance/wire.ts';
 import { install } from './harness.ts';
@@ -43,7 +43,7 @@ export function bookCases({ url, ca, token, forget = () => undefined }: BookServ
   const books = (name?: string) =>
     [`/apis/library.example.com/v1/namespaces/${namespace}/books`, ...(name === undefined ? [] : [name])].join('/');
   const book = (spec?: object, more: object = {}) => ({
-    apiVersion: bookKind.apiVersion,
+    apiVersion: Book.apiVersion,
     kind: 'Book',
     metadata: { name: 'david-copperfield' },
     ...(spec === undefined ? {} : { spec }),
@@ -93,7 +93,7 @@ export function bookCases({ url, ca, token, forget = () => undefined }: BookServ
     });
 
     it.each(
-      ownKinds(registry, kindsAlone).map((kind) => ({ kind })),
+      ownKinds(registry, crdsOnly).map((kind) => ({ kind })),
     )('BK7: the definition of $kind.kind lists every status field that may be written', ({ kind }) => {
       const [version] = crdShape.parse(crdOf(kind)).spec.versions;
       const listed = Object.keys(version?.schema.openAPIV3Schema.properties.status.properties ?? {});
@@ -164,9 +164,9 @@ export function bookCases({ url, ca, token, forget = () => undefined }: BookServ
 
       const ending = new AbortController();
       const client = createClient(connection);
-      const following = { start: '1', signal: ending.signal, wait: waitReally, random: Math.random };
+      const following = { start: '1', signal: ending.signal, wait: sleep, random: Math.random };
       const listed: string[] = [];
-      for await (const event of watchHeads(client, { resource: bookKind, namespace }, following)) {
+      for await (const event of listAndWatch(client, { resource: Book, namespace }, following)) {
         if (event.type !== 'page' || event.mode === 'exact') continue;
         listed.push(...event.items.map(({ name }) => name));
         break;

@@ -1,12 +1,14 @@
 // What becomes of a Deployment when its Foo goes (F6, C7), and of one whose owner reference is wrong (C, bad input), as cases for
 // any API server with a garbage collector: kube-controller-manager's, or that of the in-memory server.
+
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { deploymentKind as deployments, fooKind as foos } from '../../src/controllers/foo.ts';
-import type { Kind } from '../../src/core/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { Foo as foos } from '../../src/controllers/foo.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
-import { readFrames } from '../../src/kube/frames.ts';
 import { collectionPath, objectPath } from '../../src/kube/client/path.ts';
+import { readWatchLines } from '../../src/kube/watch/ndjson.ts';
+import { Deployment } from '../../src/kubernetes.ts';
 import { install, type System, startNamespace, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 
@@ -44,7 +46,7 @@ export function cascadeCases(connect: () => Connection): void {
       signal: AbortSignal.timeout(collectedWithinSeconds * 1000),
     });
     try {
-      for await (const frame of readFrames(stream)) if (/"DELETED"/.test(JSON.stringify(frame))) return;
+      for await (const frame of readWatchLines(stream)) if (/"DELETED"/.test(JSON.stringify(frame))) return;
     } finally {
       stream.close();
     }
@@ -54,42 +56,42 @@ export function cascadeCases(connect: () => Connection): void {
     const { uid } = (await system.read(foos, 'a')).metadata;
     return { apiVersion: foos.apiVersion, kind: 'Foo', name: 'a', uid, controller: true, ...more };
   };
-  const nobody = '00000000-0000-4000-8000-000000000000';
+  const missingUid = '00000000-0000-4000-8000-000000000000';
 
   describe('what a Foo owns', { timeout: collectedWithinSeconds * 1000 }, () => {
     it('F6, C7: goes after it, when it is deleted in the background', async () => {
       await remove('Background');
       expect(await system.get(foos, 'a')).toBeUndefined();
-      await gone(deployments, 'web');
+      await gone(Deployment, 'web');
     });
 
     it('C7: goes before it, when it is deleted in the foreground, and is not made again meanwhile', async () => {
-      await system.patch(deployments, 'web', { metadata: { finalizers: ['example.com/hold'] } });
+      await system.patch(Deployment, 'web', { metadata: { finalizers: ['example.com/hold'] } });
       await remove('Foreground');
       expect((await system.read(foos, 'a')).metadata.finalizers).toEqual(['foregroundDeletion']);
       await system.reconcile(foos, 'a');
-      await system.patch(deployments, 'web', { metadata: { finalizers: null } }).catch(() => undefined);
+      await system.patch(Deployment, 'web', { metadata: { finalizers: null } }).catch(() => undefined);
       await gone(foos, 'a');
-      expect(await system.get(deployments, 'web')).toBeUndefined();
+      expect(await system.get(Deployment, 'web')).toBeUndefined();
     });
 
     it('C7: stays without the reference, when it is orphaned, and is not adopted by a Foo of that name', async () => {
       await remove('Orphan');
       await gone(foos, 'a');
-      expect((await system.read(deployments, 'web')).metadata.ownerReferences).toBeUndefined();
+      expect((await system.read(Deployment, 'web')).metadata.ownerReferences).toBeUndefined();
       await system.apply(foos, 'a', { deploymentName: 'web', replicas: 9 });
       await system.reconcile(foos, 'a');
-      const after = await system.read(deployments, 'web');
+      const after = await system.read(Deployment, 'web');
       expect(after.metadata.ownerReferences).toBeUndefined();
       expect(after.spec).toMatchObject({ replicas: 1 });
       expect(conditionOf(await system.read(foos, 'a'), 'Ready')).toMatchObject({ reason: 'NotOwned' });
     });
 
     it('C, bad input: a Deployment that names an owner of another uid goes, and its own stays', async () => {
-      await system.apply(deployments, 'stray', bare, { ownerReferences: [await reference({ uid: nobody })] });
+      await system.apply(Deployment, 'stray', bare, { ownerReferences: [await reference({ uid: missingUid })] });
       await system.reconcile(foos, 'a');
-      await gone(deployments, 'stray');
-      expect(await system.get(deployments, 'web')).toBeDefined();
+      await gone(Deployment, 'stray');
+      expect(await system.get(Deployment, 'web')).toBeDefined();
     });
 
     it('C, bad input: a Deployment that names an owner of another namespace goes', async () => {
@@ -103,13 +105,13 @@ export function cascadeCases(connect: () => Connection): void {
       const path = collectionPath(foos, elsewhere);
       const { body } = await system.client.request({ method: 'POST', path, body: owner });
       const { uid } = foos.read(Object(body)).metadata;
-      await system.apply(deployments, 'stray', bare, { ownerReferences: [await reference({ name: 'far', uid })] });
-      await gone(deployments, 'stray');
+      await system.apply(Deployment, 'stray', bare, { ownerReferences: [await reference({ name: 'far', uid })] });
+      await gone(Deployment, 'stray');
     });
 
     it('C, bad input: a Deployment with two controllers is 422', async () => {
-      const ownerReferences = [await reference(), await reference({ name: 'b', uid: nobody })];
-      const made = system.apply(deployments, 'stray', bare, { ownerReferences });
+      const ownerReferences = [await reference(), await reference({ name: 'b', uid: missingUid })];
+      const made = system.apply(Deployment, 'stray', bare, { ownerReferences });
       const refused: unknown = await made.catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(ApiError);
       expect(refused).toMatchObject({ status: 422 });

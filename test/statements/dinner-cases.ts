@@ -1,9 +1,9 @@
-// What is asked of Dinner (I6, I7, I10, and V1 to V13 of the aggregation), as cases for any API server. I8, who wakes whom, is
+// The behaviour of Dinner (I6, I7, I10, and V1 to V13 of the aggregation), as cases for any API server. I8, the wake-ups, is
 // where the watcher is: wake-cases.ts. What its schema refuses is bad-input-cases.ts.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dinnerKind as dinners } from '../../src/controllers/dinner.ts';
-import { ingredientKind as ingredients } from '../../src/controllers/ingredient.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import { Dinner as dinners } from '../../src/controllers/dinner.ts';
+import { Ingredient as ingredients } from '../../src/controllers/ingredient.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 
@@ -150,7 +150,7 @@ export function dinnerCases(connect: () => Connection): void {
       expect(conditionOf(await soup(), 'Reconciling')).toBeUndefined();
     });
 
-    it('V10: a status that meets somebody else’s write is read for and written again, never over theirs', async () => {
+    it('V10: after a conflict with a foreign write the object is read and the status written again, never over the foreign write', async () => {
       await system.apply(dinners, 'soup', menu('leek'));
       await system.reconcile(dinners, 'soup');
       await system.reconcile(ingredients, 'soup-leek');

@@ -2,36 +2,37 @@
 // server. Time is a number that tests move, so that minutes of waiting take none; queues know no delays, because what waits
 // is decided by the timers, and they look at that number.
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import type { Log } from '../../src/core/context.ts';
-import type { Registered } from '../../src/core/controller.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import type { Log } from '../../src/core/log.ts';
 import {
-  controllerDeadLetters,
+  controllerDeadLetterQueue,
   controllerQueue,
-  resyncDeadLetters,
+  resyncDeadLetterQueue,
   resyncQueue,
-  timersDeadLetters,
+  timersDeadLetterQueue,
   timersQueue,
 } from '../../src/core/names.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import { wait } from '../../src/lambda/clock.ts';
+import { sleepMs } from '../../src/lambda/clock.ts';
+import { createBatch } from '../../src/reconciling/batch.ts';
+import { createBreaker } from '../../src/reconciling/breaker.ts';
+import { createMapKeys, isMapped } from '../../src/reconciling/map-keys.ts';
+import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import { createResync } from '../../src/resync/run.ts';
 import { createDelete } from '../../src/sqs/delete.ts';
 import { createDepth } from '../../src/sqs/depth.ts';
-import { createSend } from '../../src/queue/send.ts';
-import type { Entry, Send } from '../../src/sqs/sender.ts';
-import { createBatch } from '../../src/runtime/batch.ts';
-import { createBreaker } from '../../src/runtime/breaker.ts';
-import type { QueueRecord } from '../../src/runtime/intake.ts';
-import { createMapKeys, isMapped } from '../../src/runtime/map-keys.ts';
-import { createReconcile } from '../../src/runtime/reconcile.ts';
-import { createResync } from '../../src/runtime/resync.ts';
-import { createTimers } from '../../src/runtime/timers.ts';
+import { dueAtOf, parseMessage } from '../../src/sqs/message.ts';
+import type { QueueRecord } from '../../src/sqs/record.ts';
+import { createSend } from '../../src/sqs/send.ts';
+import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
+import { createTimers } from '../../src/timers/run.ts';
 import { startTestQueues } from '../sqs/fauxqs.ts';
 
 /** Now, in milliseconds; tests move it. */
 export type Clock = { ms: number };
 
 /** A running delivery. */
-export type Pump = {
+export type QueueRunner = {
   readonly send: Send;
   /** Delivers what is due until nothing is, without moving the clock. Returns how many messages were delivered. */
   deliver(): Promise<number>;
@@ -46,41 +47,41 @@ export type Pump = {
   /** Bodies in a controller's dead-letter queue; they are taken. */
   deadLetters(controller: string): Promise<readonly string[]>;
   /** Everything that was put on a queue, with the queue's name, oldest first. */
-  readonly sent: readonly (Entry & { readonly queue: string })[];
-  /** Everything that was logged, one line each; for whoever looks into a statement that failed. */
+  readonly sent: readonly (QueueEntry & { readonly queue: string })[];
+  /** All log lines, for the analysis of a failed test. */
   readonly lines: readonly string[];
-  /** One tick of the schedule: polls the world; what it finds is then in the timers. */
+  /** One resync run: lists all objects; the keys that it finds are then in the timers. */
   tick(): Promise<void>;
   stop(): Promise<void>;
 };
 
-const meter = { count: () => {}, milliseconds: () => {} };
+const metrics = { count: () => {}, milliseconds: () => {} };
 const limits = { reconcileMs: 15_000, graceMs: 500 };
 /** Ten hours between two visits would only make the clock's numbers larger. */
 export const resyncPeriodSeconds = 600;
 
 /**
  * Starts the delivery for controllers that run against one cluster, `test`.
- * @param parts `clientOf`: as whom each controller comes, where that is not `client`
+ * @param parts `clientOf`: the client of each controller, where it is not `client`
  */
-export async function startPump({
+export async function startQueueRunner({
   registry,
   environment,
   client,
   clientOf = () => client,
   clock,
 }: {
-  readonly registry: readonly Registered[];
+  readonly registry: readonly ControllerDefinition[];
   readonly environment: Readonly<Record<string, string>>;
   readonly client: KubeClient;
   readonly clientOf?: (controller: string) => KubeClient;
   readonly clock: Clock;
-}): Promise<Pump> {
+}): Promise<QueueRunner> {
   const queues = await startTestQueues();
   const { sqs, urlPrefix } = queues;
   await queues.create(
-    ...registry.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetters(name)]),
-    ...[timersQueue, timersDeadLetters, resyncQueue, resyncDeadLetters],
+    ...registry.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]),
+    ...[timersQueue, timersDeadLetterQueue, resyncQueue, resyncDeadLetterQueue],
   );
 
   const lines: string[] = [];
@@ -91,7 +92,7 @@ export async function startPump({
   };
   const sendReally = createSend(sqs, urlPrefix);
   const waiting = new Map<string, string>();
-  const everything: (Entry & { readonly queue: string })[] = [];
+  const everything: (QueueEntry & { readonly queue: string })[] = [];
   const send: Send = async (queue, entries, options) => {
     everything.push(...entries.map((entry) => ({ ...entry, queue })));
     if (queue !== timersQueue) return await sendReally(queue, entries, options);
@@ -103,24 +104,24 @@ export async function startPump({
   };
   const findCluster = async () => ({ type: 'client', client }) as const;
   const sqsNow = () => clock.ms;
-  const createFunction = (controller: Registered) => {
-    const { name, declares } = controller;
-    const parts = { name, declares, running: controller.start(environment), now: () => new Date(clock.ms) };
+  const createFunction = (controller: ControllerDefinition) => {
+    const { name, declaration } = controller;
+    const parts = { name, declaration, instance: controller.start(environment), now: () => new Date(clock.ms) };
     const reconcile = createReconcile(parts);
     const mapKeys = createMapKeys(parts, send);
     return createBatch({
       controller: name,
-      reconcile: async (job) => await (isMapped(declares, job.message) ? mapKeys(job) : reconcile(job)),
+      reconcile: async (job) => await (isMapped(declaration, job.message) ? mapKeys(job) : reconcile(job)),
       findCluster: async () => ({ type: 'client', client: clientOf(name) }),
       breaker: createBreaker(() => clock.ms),
       send,
       deleteMessages: createDelete(sqs, urlPrefix, controllerQueue(controller.name)),
       log,
-      meter,
+      metrics,
       monotonicMs: () => performance.now(),
       sqsNow,
-      wait,
-      die: (reason) => {
+      wait: sleepMs,
+      exitProcess: (reason) => {
         throw new Error(reason);
       },
     });
@@ -130,7 +131,7 @@ export async function startPump({
     queue: controllerQueue(controller.name),
     batch: createFunction(controller),
   }));
-  const timers = createTimers({ send, log: log({}), meter, sqsNow });
+  const timers = createTimers({ send, log: log({}), metrics, sqsNow });
   const resync = createResync({
     registry,
     findCluster,
@@ -139,8 +140,8 @@ export async function startPump({
     depth: createDepth(sqs, urlPrefix),
     now: () => clock.ms,
     log,
-    meter,
-    pace: { tickSeconds: resyncPeriodSeconds, graceSeconds: 1, perSecond: 100 },
+    metrics,
+    rate: { runIntervalSeconds: resyncPeriodSeconds, missedAfterSeconds: 1, perSecond: 100 },
     periodSeconds: resyncPeriodSeconds,
   });
 
@@ -228,11 +229,11 @@ export async function startPump({
     waiting: () => [...waiting.values()],
     lose: () => waiting.clear(),
     deadLetters: async (controller) =>
-      (await queues.drain(controllerDeadLetters(controller))).map(({ Body = '' }) => Body),
+      (await queues.drain(controllerDeadLetterQueue(controller))).map(({ Body = '' }) => Body),
     tick: async () => {
       const signal = AbortSignal.timeout(15_000);
-      await resync.tick(new Date(clock.ms).toISOString(), { signal });
-      const time = { signal, leftMs: () => 60_000 };
+      await resync.startRun(new Date(clock.ms).toISOString(), { signal });
+      const time = { signal, remainingMs: () => 60_000 };
       while ((await giveTo(resyncQueue, async (records) => await resync.run(records, time))) > 0);
     },
     stop: () => queues.stop(),
@@ -240,7 +241,5 @@ export async function startPump({
 }
 
 function dueMs(body: string): number {
-  const message: unknown = JSON.parse(body);
-  const isDue = typeof message === 'object' && message !== null && 'dueAt' in message;
-  return isDue ? Number(message.dueAt) * 1000 : 0;
+  return (dueAtOf(parseMessage(body)) ?? 0) * 1000;
 }

@@ -1,8 +1,10 @@
 // What the aggregation asks (V8 to V13), shown on Foo, whose child is a built-in kind: what is written when a child is refused, when
 // others write at the same time, when the object goes. Dinner, whose children are a kind of ours, shows it in dinner-cases.ts.
+
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { deploymentKind as deployments, fooKind as foos } from '../../src/controllers/foo.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import { Foo as foos } from '../../src/controllers/foo.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { Deployment } from '../../src/kubernetes.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 
@@ -17,14 +19,14 @@ export function fooAggregationCases(connect: () => Connection): void {
   });
   afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
 
-  const deployment = async () => await system.read(deployments, 'example-foo');
+  const deployment = async () => await system.read(Deployment, 'example-foo');
   /** Says of the Deployment what a Deployment controller would. */
   const report = async (availableReplicas: number) => {
     const { generation } = (await deployment()).metadata;
     const conditions = [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: 'has some' }];
     const counts = { replicas: availableReplicas, readyReplicas: availableReplicas, availableReplicas };
     const status = { observedGeneration: generation, ...counts, conditions };
-    await system.patch(deployments, 'example-foo', { status }, 'status');
+    await system.patch(Deployment, 'example-foo', { status }, 'status');
   };
 
   describe('the aggregation of Foo', () => {
@@ -36,7 +38,7 @@ export function fooAggregationCases(connect: () => Connection): void {
       const other = { app: 'other' };
       const template = { metadata: { labels: other }, spec: { containers: [{ name: 'c', image: 'other' }] } };
       const spec = { selector: { matchLabels: other }, template };
-      const before = await system.apply(deployments, 'example-foo', spec, { ownerReferences });
+      const before = await system.apply(Deployment, 'example-foo', spec, { ownerReferences });
       await system.reconcile(foos, 'a');
       expect(await deployment()).toEqual(before);
       const after = await system.read(foos, 'a');
@@ -47,7 +49,7 @@ export function fooAggregationCases(connect: () => Connection): void {
       expect(system.waiting()).toHaveLength(1);
     });
 
-    it('V10: a status that meets somebody else’s write is read for and written again, never over theirs', async () => {
+    it('V10: after a conflict with a foreign write the object is read and the status written again, never over the foreign write', async () => {
       await system.apply(foos, 'a', one);
       await system.reconcile(foos, 'a');
       await report(0);
@@ -86,7 +88,7 @@ export function fooAggregationCases(connect: () => Connection): void {
       await system.delete(foos, 'a');
       const before = await system.read(foos, 'a');
       await system.reconcile(foos, 'a');
-      expect(await system.list(deployments)).toEqual([]);
+      expect(await system.list(Deployment)).toEqual([]);
       expect(await system.read(foos, 'a')).toEqual(before);
       await system.patch(foos, 'a', { metadata: { finalizers: [] } }).catch(() => undefined);
     });

@@ -1,10 +1,13 @@
 // What is asked of Foo (F1 to F12), as cases for any API server that runs no Deployment controller: the tests say what a
 // Deployment's status is. F6 with a garbage collector, and what real Deployments do, is deployment-chain-cases.ts.
+
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { deploymentKind as deployments, fooKind as foos } from '../../src/controllers/foo.ts';
-import { existingKind } from '../../src/core/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import { foreignKind } from '../../src/api/foreign-kind.ts';
+import { Foo as foos } from '../../src/controllers/foo.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
+import { Deployment } from '../../src/kubernetes.ts';
+import { dueAtOf, parseMessage } from '../../src/sqs/message.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 
@@ -14,9 +17,9 @@ type Event = KubeObject & {
   readonly message?: string;
   readonly count?: number;
 };
-const events = existingKind<Event>({ group: '', version: 'v1', kind: 'Event' });
+const events = foreignKind<Event, 'Event'>({ group: '', version: 'v1', kind: 'Event' });
 const one = { deploymentName: 'example-foo', replicas: 1 };
-/** What keeps an object until somebody takes it off. */
+/** A finalizer that only the test removes. */
 const held = { metadata: { finalizers: ['example.com/held'] } };
 
 /** Declares the statements. */
@@ -28,8 +31,8 @@ export function fooCases(connect: () => Connection): void {
   });
   afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
 
-  const deployment = async (name = 'example-foo') => await system.read(deployments, name);
-  const names = async () => (await system.list(deployments)).map(({ metadata }) => metadata.name).sort();
+  const deployment = async (name = 'example-foo') => await system.read(Deployment, name);
+  const names = async () => (await system.list(Deployment)).map(({ metadata }) => metadata.name).sort();
   const said = async () =>
     (await system.list(events))
       .map((event) => events.read(event))
@@ -42,7 +45,7 @@ export function fooCases(connect: () => Connection): void {
     const conditions = [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: 'has some' }];
     const counts = { replicas: availableReplicas, readyReplicas: availableReplicas, availableReplicas };
     const status = { observedGeneration: metadata.generation, ...counts, conditions };
-    await system.patch(deployments, 'example-foo', { status }, 'status');
+    await system.patch(Deployment, 'example-foo', { status }, 'status');
   };
   /** A Foo with its Deployment. */
   const made = async (spec: object = one) => {
@@ -51,7 +54,7 @@ export function fooCases(connect: () => Connection): void {
     return metadata;
   };
   const stranger = async () =>
-    await system.apply(deployments, 'example-foo', {
+    await system.apply(Deployment, 'example-foo', {
       selector: { matchLabels: { app: 'other' } },
       template: { metadata: { labels: { app: 'other' } }, spec: { containers: [{ name: 'c', image: 'other' }] } },
     });
@@ -75,15 +78,15 @@ export function fooCases(connect: () => Connection): void {
     it('F2: more replicas reach the Deployment, and what others wrote on it stays', async () => {
       await made();
       const theirs = { labels: { team: 'blue' }, annotations: { note: 'hands off' } };
-      await system.patch(deployments, 'example-foo', { metadata: theirs });
+      await system.patch(Deployment, 'example-foo', { metadata: theirs });
       await made({ ...one, replicas: 2 });
       expect((await deployment()).spec).toMatchObject({ replicas: 2 });
       expect((await deployment()).metadata).toMatchObject(theirs);
     });
 
-    it('F3: replicas that somebody changed are changed back', async () => {
+    it('F3: drift of the replicas is corrected', async () => {
       await made({ ...one, replicas: 2 });
-      await system.patch(deployments, 'example-foo', { spec: { replicas: 5 } });
+      await system.patch(Deployment, 'example-foo', { spec: { replicas: 5 } });
       await system.reconcile(foos, 'a');
       expect((await deployment()).spec).toMatchObject({ replicas: 2 });
     });
@@ -101,16 +104,16 @@ export function fooCases(connect: () => Connection): void {
     it('F5: a Deployment that was deleted is made again', async () => {
       await made();
       const { uid } = (await deployment()).metadata;
-      await system.delete(deployments, 'example-foo');
+      await system.delete(Deployment, 'example-foo');
       await system.reconcile(foos, 'a');
       expect((await deployment()).metadata.uid).not.toBe(uid);
     });
 
-    it('F7, V7: a Deployment of that name that is not its own is left alone, and said so once', async () => {
+    it('F7, V7: a foreign Deployment of that name is left alone and reported once', async () => {
       await made();
       await report(1);
       await system.reconcile(foos, 'a');
-      await system.delete(deployments, 'example-foo');
+      await system.delete(Deployment, 'example-foo');
       const theirs = await stranger();
       await system.reconcile(foos, 'a');
       await system.pass(60);
@@ -125,7 +128,7 @@ export function fooCases(connect: () => Connection): void {
       await stranger();
       await made();
       expect(system.waiting()).toHaveLength(1);
-      await system.delete(deployments, 'example-foo');
+      await system.delete(Deployment, 'example-foo');
       expect(await system.deliver()).toBe(0);
       await system.pass(60);
       expect((await deployment()).metadata.ownerReferences).toMatchObject([{ kind: 'Foo', name: 'a' }]);
@@ -138,13 +141,13 @@ export function fooCases(connect: () => Connection): void {
       await system.pass(24 * 3600);
       expect(await system.deadLetters('foo')).toHaveLength(1);
       expect(system.waiting()).toEqual([]);
-      await system.delete(deployments, 'example-foo');
+      await system.delete(Deployment, 'example-foo');
       await system.tick();
       await system.pass(600);
       expect((await deployment()).metadata.ownerReferences).toMatchObject([{ kind: 'Foo', name: 'a' }]);
     });
 
-    it('F8, V7: of two that name one Deployment the first has it, the other says so, and neither takes it again', async () => {
+    it('F8, V7: of two Foos with one Deployment name the first owns it, the other reports it, and neither adopts it', async () => {
       await made();
       await system.apply(foos, 'b', { ...one, replicas: 7 });
       await system.reconcile(foos, 'b');
@@ -158,15 +161,15 @@ export function fooCases(connect: () => Connection): void {
 
     it('F8: made again under its name, it does not take the Deployment of the one before, and has its own when that is gone', async () => {
       await made();
-      const { uid } = (await system.patch(deployments, 'example-foo', held)).metadata;
+      const { uid } = (await system.patch(Deployment, 'example-foo', held)).metadata;
       await system.delete(foos, 'a');
       await made();
       expect((await deployment()).metadata.uid).toBe(uid);
       const after = await system.read(foos, 'a');
       expect(conditionOf(after, 'DeploymentAvailable')).toMatchObject({ status: 'False', reason: 'NotOwned' });
-      await system.patch(deployments, 'example-foo', { metadata: { finalizers: null } }).catch(() => undefined);
-      await system.delete(deployments, 'example-foo').catch(() => undefined);
-      await expect.poll(async () => (await system.get(deployments, 'example-foo'))?.metadata.uid).not.toBe(uid);
+      await system.patch(Deployment, 'example-foo', { metadata: { finalizers: null } }).catch(() => undefined);
+      await system.delete(Deployment, 'example-foo').catch(() => undefined);
+      await expect.poll(async () => (await system.get(Deployment, 'example-foo'))?.metadata.uid).not.toBe(uid);
       await system.pass(60);
       expect((await deployment()).metadata.ownerReferences).toMatchObject([{ uid: after.metadata.uid }]);
     });
@@ -178,10 +181,10 @@ export function fooCases(connect: () => Connection): void {
       expect(await names()).toEqual(['example-foo', 'new']);
     });
 
-    it('F10: where replicas are left out there is one, and whoever scales it keeps what he chose', async () => {
+    it('F10: without replicas there is one, and a user’s scale is kept', async () => {
       await made({ deploymentName: 'example-foo' });
       expect((await deployment()).spec).toMatchObject({ replicas: 1 });
-      await system.patch(deployments, 'example-foo', { spec: { replicas: 4 } });
+      await system.patch(Deployment, 'example-foo', { spec: { replicas: 4 } });
       const scaled = await deployment();
       await system.reconcile(foos, 'a');
       expect(await deployment()).toEqual(scaled);
@@ -190,7 +193,7 @@ export function fooCases(connect: () => Connection): void {
     it('F10: replicas that are no longer said are no longer held', async () => {
       await made({ ...one, replicas: 3 });
       await made({ deploymentName: 'example-foo' });
-      await system.patch(deployments, 'example-foo', { spec: { replicas: 5 } });
+      await system.patch(Deployment, 'example-foo', { spec: { replicas: 5 } });
       await system.reconcile(foos, 'a');
       expect((await deployment()).spec).toMatchObject({ replicas: 5 });
     });
@@ -209,15 +212,15 @@ export function fooCases(connect: () => Connection): void {
       expect([await system.read(foos, 'a'), await deployment(), ...(await system.list(events))]).toEqual(before);
     });
 
-    it('F12, V8: what may not be made is tried again ever later, holds up nobody, and no more once it is made', async () => {
+    it('F12, V8: a forbidden child is retried with backoff, delays no other object, and is not retried once created', async () => {
       system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/deployments/bad'));
       await system.apply(foos, 'bad', { deploymentName: 'bad' });
       await system.apply(foos, 'good', { deploymentName: 'good' });
       await system.reconcile(foos, 'bad', 'good');
       expect(await names()).toEqual(['good']);
       for (let tries = 1; tries <= 6; tries += 1) {
-        const [next = '{}'] = system.waiting();
-        const { dueAt = 0 } = JSON.parse(next);
+        const [next = ''] = system.waiting();
+        const dueAt = dueAtOf(parseMessage(next)) ?? 0;
         // It doubles from 2 s; the key's own jitter and the grid of due times make of it half to twice and a bit that.
         expect(dueAt - system.clock.ms / 1000).toBeGreaterThanOrEqual(2 ** tries / 2);
         expect(dueAt - system.clock.ms / 1000).toBeLessThan(2 ** tries * 2.5);

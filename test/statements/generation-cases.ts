@@ -1,26 +1,26 @@
 // What a status says that it observed is what was acted on, for every controller (V10, V13): whichever request of a reconcile a
 // change of the spec comes before, cases for any API server.
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { observedGenerationOf } from '../../src/api/status-slice.ts';
 import { bitcoinNetwork } from '../../src/controllers/bitcoin-network/bitcoin-network.ts';
 import { bitcoinPeers } from '../../src/controllers/bitcoin-network/bitcoin-peers.ts';
 import { dinner } from '../../src/controllers/dinner.ts';
-import { deploymentKind, foo } from '../../src/controllers/foo.ts';
-import { ingredient, ingredientKind } from '../../src/controllers/ingredient.ts';
-import { serviceKind } from '../../src/controllers/memcached-proxy/children.ts';
+import { foo } from '../../src/controllers/foo.ts';
+import { Ingredient, ingredient } from '../../src/controllers/ingredient.ts';
 import { memcachedProxy } from '../../src/controllers/memcached-proxy/memcached-proxy.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
-import type { Registered } from '../../src/core/controller.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { observedGenerationOf } from '../../src/runtime/observed.ts';
+import { Deployment, Service } from '../../src/kubernetes.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { createMemcached } from './memcached.ts';
 
 /** A controller, two specs, and what tells which of them it has acted on. */
 type Row = {
-  readonly controller: Registered;
+  readonly controller: ControllerDefinition;
   readonly specs: (name: string) => readonly [object, object];
   /** What must be there beside the object. */
   readonly prepare?: (system: System, object: KubeObject) => Promise<unknown>;
@@ -30,7 +30,7 @@ type Row = {
 };
 
 const line = (name: string) => ({ name, item: name, amount: 1, unit: 'g' });
-const endingIn = async (system: System, kind: typeof serviceKind, start: string) =>
+const endingIn = async (system: System, kind: typeof Service, start: string) =>
   (await system.list(kind)).find(({ metadata }) => metadata.name.startsWith(start));
 
 const rows: readonly Row[] = [
@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
     controller: dinner,
     specs: () => [{ ingredients: [line('leek')] }, { ingredients: [line('leek'), line('salt')] }],
     acted: async (system, { metadata }) => {
-      const all = await system.list(ingredientKind);
+      const all = await system.list(Ingredient);
       return { children: all.filter((one) => one.metadata.name.startsWith(`${metadata.name}-`)).length };
     },
     is: [{ children: 1 }, { children: 2 }],
@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
       { deploymentName: name, replicas: 1 },
       { deploymentName: name, replicas: 3 },
     ],
-    acted: async (system, { metadata }) => await system.read(deploymentKind, metadata.name),
+    acted: async (system, { metadata }) => await system.read(Deployment, metadata.name),
     is: [{ spec: { replicas: 1 } }, { spec: { replicas: 3 } }],
   },
   {
@@ -82,7 +82,7 @@ const rows: readonly Row[] = [
       await memcached.service('memcached');
       await memcached.endpoints('memcached', ['10.0.2.17']);
     },
-    acted: async (system, { metadata }) => await endingIn(system, serviceKind, `${metadata.name}-memcached`),
+    acted: async (system, { metadata }) => await endingIn(system, Service, `${metadata.name}-memcached`),
     is: [{ spec: { ports: [{ port: 11_211 }] } }, { spec: { ports: [{ port: 11_300 }] } }],
   },
   {
@@ -125,7 +125,7 @@ export function generationCases(connect: () => Connection): void {
     acted,
     is,
   }) => {
-    const { resource, part } = controller.declares;
+    const { resource, statusSlice } = controller.declaration;
     /** Reconciles an object whose spec changes before a request. Returns whether there was that request. */
     async function changeBefore(request: number): Promise<boolean> {
       const name = `a${request}`;
@@ -152,7 +152,7 @@ export function generationCases(connect: () => Connection): void {
       const now = await system.read(resource, name);
       // What comes after the status was written is for the next reconcile.
       const observed = changed && !written ? 2 : 1;
-      expect(observedGenerationOf(now.status, part), `changed before request ${request}`).toBe(observed);
+      expect(observedGenerationOf(now.status, statusSlice), `changed before request ${request}`).toBe(observed);
       expect(await acted(system, now), `changed before request ${request}`).toMatchObject(is[observed - 1] ?? {});
       return changed;
     }

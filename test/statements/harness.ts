@@ -1,48 +1,49 @@
 // The whole system for one statement, in this process: an API server that is handed in, SQS, the batches, timers and resync
 // of the product, and the two worlds. Each statement gets a namespace, queues and worlds of its own.
-import { kindsAlone, registry } from '../../src/controllers/registry.ts';
-import type { Registered } from '../../src/core/controller.ts';
-import type { Kind } from '../../src/core/kind.ts';
-import { existingKind } from '../../src/core/kind.ts';
+
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { crdsOnly, registry } from '../../src/controllers/registry.ts';
 import { controllerQueue } from '../../src/core/names.ts';
 import { ownKinds } from '../../src/generate/rbac/rbac.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { ApiError, isThrottled } from '../../src/kube/client/errors.ts';
 import { collectionPath } from '../../src/kube/client/path.ts';
-import { type Pantry, startPantry } from '../../src/local/worlds/pantry.ts';
-import { type Plant, startPlant } from '../../src/simulators/plant.ts';
-import { groupIdOf } from '../../src/queue/group-id.ts';
-import { hashOf, type Message, targetOf } from '../../src/queue/message.ts';
-import { established } from '../support/established.ts';
+import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
+import { type PantrySimulator, startPantry } from '../../src/simulators/pantry.ts';
+import { type PlantSimulator, startPlant } from '../../src/simulators/plant.ts';
+import { groupIdOf } from '../../src/sqs/deduplication.ts';
+import { formatMessage, hashOf, keyOfMessage, type Message } from '../../src/sqs/message.ts';
+import { untilEstablished } from '../support/established.ts';
 import { definitions } from './definitions.ts';
-import { type Clock, type Pump, startPump } from './drain.ts';
+import { type Clock, type QueueRunner, startQueueRunner } from './drain.ts';
 import { createUser, type User } from './user.ts';
 
 /** Every controller of a kind, or one alone. */
-export type Concerned = Kind | Registered;
+export type Concerned = Kind | ControllerDefinition;
 
 /** Everything that a statement sees and does. */
-export type System = Pump &
+export type System = QueueRunner &
   User & {
     readonly client: KubeClient;
     readonly clock: Clock;
-    readonly plant: Plant;
-    readonly pantry: Pantry;
-    /** Puts messages for objects on the queues of whom they concern, each with an id of its own: nothing collapses. */
-    enqueue(whom: Concerned, ...names: readonly string[]): Promise<void>;
+    readonly plant: PlantSimulator;
+    readonly pantry: PantrySimulator;
+    /** Sends messages for objects to the queues of their controllers, each with an id of its own, so that none is deduplicated. */
+    enqueue(target: Concerned, ...names: readonly string[]): Promise<void>;
     /** Lets so many functions of each controller concerned reconcile one object at the same time. */
-    reconcileAtOnce(whom: Concerned, name: string, functions: number): Promise<void>;
+    reconcileAtOnce(target: Concerned, name: string, functions: number): Promise<void>;
     /** Enqueues, and delivers until nothing is due. */
-    reconcile(whom: Concerned, ...names: readonly string[]): Promise<void>;
+    reconcile(target: Concerned, ...names: readonly string[]): Promise<void>;
     /** The requests of the controllers so far, as `METHOD path`; empty it to count from there. */
     readonly requests: string[];
     /** From the first request on that fits, the function is dead: nothing it does reaches the API server. */
     dieAt(fits: (request: KubeRequest) => boolean): void;
     /** From now on what fits is answered with 403, as for a controller whose RBAC falls short. */
     forbid(fits: (request: KubeRequest) => boolean): void;
-    /** Before the next request that fits, somebody does something else: what was read until then has changed. */
+    /** Runs an action before the next matching request, so that what was read before is stale. */
     meanwhile(fits: (request: KubeRequest) => boolean, act: () => Promise<unknown>): void;
     /** Undoes it all: the next function lives, and may do everything. */
     revive(): void;
@@ -50,23 +51,15 @@ export type System = Pump &
     end(options?: { readonly failed: boolean }): Promise<void>;
   };
 
-const definitionKind = existingKind<object>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  scope: 'Cluster',
-});
-const namespaceKind = existingKind<object>({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
-
 /** Installs the kinds on an API server; once for all statements. */
 export async function install(connection: Connection): Promise<void> {
   const client = createClient(connection);
   try {
     for (const definition of definitions()) {
-      await applyObject(client, definitionKind, definition, { fieldManager: 'statements' });
-      await established(client, definition.metadata.name);
+      await applyObject(client, CustomResourceDefinition, definition, { fieldManager: 'statements' });
+      await untilEstablished(client, definition.metadata.name);
     }
-    for (const kind of ownKinds(registry, kindsAlone)) await listed(client, kind);
+    for (const kind of ownKinds(registry, crdsOnly)) await listed(client, kind);
   } finally {
     client.close();
   }
@@ -91,13 +84,13 @@ async function listed(client: KubeClient, kind: Kind): Promise<void> {
 export async function startNamespace(client: KubeClient): Promise<string> {
   const name = `statement-${hashOf(process.pid, performance.now()).slice(0, 12)}`;
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-  await applyObject(client, namespaceKind, namespace, { fieldManager: 'statements' });
+  await applyObject(client, Namespace, namespace, { fieldManager: 'statements' });
   return name;
 }
 
 /**
  * Starts a system against an API server where the kinds are installed.
- * @param options `controllers`: as whom each controller comes, when they are not to be who everybody else is
+ * @param options `controllers`: the identity of each controller, if it has one of its own
  */
 export async function startSystem(
   connection: Connection,
@@ -150,7 +143,7 @@ export async function startSystem(
     return own;
   };
   const environment = { PLANT_URL: plant.url, PANTRY_URL: pantry.url };
-  const pump = await startPump({
+  const pump = await startQueueRunner({
     registry,
     environment,
     client: clientAs(connection),
@@ -159,28 +152,27 @@ export async function startSystem(
   });
   let sent = 0;
 
-  const messageFor = ({ name: controller, declares: { resource } }: Registered, name: string): Message => ({
-    v: 1,
+  const messageFor = (
+    { name: controller, declaration: { resource } }: ControllerDefinition,
+    name: string,
+  ): Message => ({
     controller,
     cluster: 'test',
     group: resource.group,
     resource: resource.plural,
     namespace,
     name,
-    lane: 'watch',
-    attempt: 0,
-    deferrals: 0,
-    seenAt: clock.ms,
+    cause: { type: 'change', observedAt: clock.ms },
   });
-  async function enqueue(whom: Concerned, ...names: readonly string[]): Promise<number> {
-    const controllers = controllersOf(whom);
+  async function enqueue(target: Concerned, ...names: readonly string[]): Promise<number> {
+    const controllers = controllersOf(target);
     for (const controller of controllers) {
       const entries = names.map((name) => {
         sent += 1;
         const message = messageFor(controller, name);
         return {
-          body: JSON.stringify(message),
-          groupId: groupIdOf(targetOf(message)),
+          body: formatMessage(message),
+          groupId: groupIdOf(keyOfMessage(message)),
           deduplicationId: hashOf(namespace, sent),
         };
       });
@@ -200,13 +192,13 @@ export async function startSystem(
     plant,
     pantry,
     requests,
-    enqueue: async (whom, ...names) => void (await enqueue(whom, ...names)),
-    reconcileAtOnce: async (whom, name, functions) => {
-      const bodies = controllersOf(whom).map((controller) => messageFor(controller, name));
-      await Promise.all(bodies.map((body) => pump.atOnce(body.controller, JSON.stringify(body), functions)));
+    enqueue: async (target, ...names) => void (await enqueue(target, ...names)),
+    reconcileAtOnce: async (target, name, functions) => {
+      const bodies = controllersOf(target).map((controller) => messageFor(controller, name));
+      await Promise.all(bodies.map((body) => pump.atOnce(body.controller, formatMessage(body), functions)));
     },
-    reconcile: async (whom, ...names) => {
-      const messages = await enqueue(whom, ...names);
+    reconcile: async (target, ...names) => {
+      const messages = await enqueue(target, ...names);
       const delivered = await pump.deliver();
       if (delivered < messages) throw new Error(`${messages} were sent, ${delivered} delivered`);
     },
@@ -234,13 +226,13 @@ export async function startSystem(
   };
 }
 
-/** The controllers that a message is for: each of the kind, first and parts. Throws for a kind that nobody reconciles. */
-function controllersOf(whom: Concerned): readonly Registered[] {
-  if ('declares' in whom) return [whom];
+/** The controllers that a message is for: all of the kind. Throws for a kind without a controller. */
+function controllersOf(target: Concerned): readonly ControllerDefinition[] {
+  if ('declaration' in target) return [target];
   const all = registry.filter(
-    ({ declares: { resource } }) => resource.group === whom.group && resource.plural === whom.plural,
+    ({ declaration: { resource } }) => resource.group === target.group && resource.plural === target.plural,
   );
-  if (all.length === 0) throw new Error(`no controller reconciles ${whom.kind}`);
+  if (all.length === 0) throw new Error(`no controller reconciles ${target.kind}`);
   return all;
 }
 

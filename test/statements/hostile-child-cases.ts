@@ -1,23 +1,23 @@
-// Children in a state that no controller made (V7, F8, M18, M20, S3-8): handed to somebody else, edited by hand, or made anew under
+// Children in a state that no controller created (V7, F8, M18, M20): with another owner, edited by hand, or created again under
 // their name. Each is a condition with a reason, and nothing is done to it. Cases for any API server.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dinnerKind as dinners } from '../../src/controllers/dinner.ts';
-import { deploymentKind, fooKind as foos } from '../../src/controllers/foo.ts';
-import { ingredientKind } from '../../src/controllers/ingredient.ts';
-import { configMapKind, endpointSliceKind, serviceKind } from '../../src/controllers/memcached-proxy/children.ts';
-import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
-import type { Kind } from '../../src/core/kind.ts';
-import type { AnyResource } from '../../src/core/resource.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { AnyCustomKind } from '../../src/api/custom-kind.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { Dinner as dinners } from '../../src/controllers/dinner.ts';
+import { Foo as foos } from '../../src/controllers/foo.ts';
+import { Ingredient } from '../../src/controllers/ingredient.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
+import { ConfigMap, Deployment, EndpointSlice, Service } from '../../src/kubernetes.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { createMemcached } from './memcached.ts';
 import { conditionOf } from './user.ts';
 
 type Family = {
   readonly id: string;
-  readonly owner: AnyResource;
+  readonly owner: AnyCustomKind;
   readonly spec: object;
   readonly child: Kind;
   /** Where the owner says what became of the child. */
@@ -29,23 +29,23 @@ const dinner = {
   id: 'V7',
   owner: dinners,
   spec: { ingredients: [salt] },
-  child: ingredientKind,
+  child: Ingredient,
   condition: 'IngredientsReady',
 };
 const foo = {
   id: 'F8',
   owner: foos,
   spec: { deploymentName: 'web' },
-  child: deploymentKind,
+  child: Deployment,
   condition: 'DeploymentAvailable',
 };
 const proxy = { id: 'M20', owner: proxies, spec: { rules } };
 const families: readonly Family[] = [
   dinner,
   foo,
-  { ...proxy, child: configMapKind, condition: 'ConfigReady' },
-  { ...proxy, child: deploymentKind, condition: 'DeploymentAvailable' },
-  { ...proxy, child: serviceKind, condition: 'ServiceReady' },
+  { ...proxy, child: ConfigMap, condition: 'ConfigReady' },
+  { ...proxy, child: Deployment, condition: 'DeploymentAvailable' },
+  { ...proxy, child: Service, condition: 'ServiceReady' },
 ];
 
 /** Declares the cases. */
@@ -106,7 +106,7 @@ export function hostileChildCases(connect: () => Connection): void {
       expect(actions()).toEqual([]);
     });
 
-    it(`${id}: that was handed to another controller is left to it, whoever made it, and so it is said`, async () => {
+    it(`${id}: a child with another controller is left to it, and the status reports it`, async () => {
       const { by, it: live } = await made(family);
       const other = await system.apply(owner, 'b', family.spec);
       const ownerReferences = [referenceTo(by, owner, false), referenceTo(other, owner, true)];
@@ -125,12 +125,12 @@ export function hostileChildCases(connect: () => Connection): void {
 
   describe.each([
     foo,
-    { ...proxy, child: deploymentKind, condition: 'DeploymentAvailable' },
+    { ...proxy, child: Deployment, condition: 'DeploymentAvailable' },
   ])('a Deployment of a $owner.kind', (family) => {
-    it(`${family.id}: that was made anew with a selector that cannot be changed is left alone, with what the API server said`, async () => {
+    it(`${family.id}: a child created again with another immutable selector is left alone, and the status has the API server's error`, async () => {
       const { by, it: live } = await made(family);
       const { name, labels, annotations } = live.metadata;
-      await system.delete(deploymentKind, name);
+      await system.delete(Deployment, name);
       const others = { app: 'other' };
       const content = {
         spec: {
@@ -139,38 +139,38 @@ export function hostileChildCases(connect: () => Connection): void {
         },
       };
       const ownerReferences = [referenceTo(by, family.owner, true)];
-      await memcached.put(deploymentKind, name, content, { labels, annotations, ownerReferences });
-      const theirs = deploymentKind.read(await system.read(deploymentKind, name));
+      await memcached.put(Deployment, name, content, { labels, annotations, ownerReferences });
+      const theirs = Deployment.read(await system.read(Deployment, name));
       await system.reconcile(family.owner, 'a');
-      expect(deploymentKind.read(await system.read(deploymentKind, name)).spec).toEqual(theirs.spec);
+      expect(Deployment.read(await system.read(Deployment, name)).spec).toEqual(theirs.spec);
       const said = conditionOf(await system.read(family.owner, 'a'), family.condition);
       expect(said).toMatchObject({ status: 'False', reason: 'ChildRefused' });
       expect(said?.message).toContain('field is immutable');
-      await system.delete(deploymentKind, name);
+      await system.delete(Deployment, name);
       await system.pass(60);
-      expect((await childOf(deploymentKind, by)).metadata.name).toBe(name);
+      expect((await childOf(Deployment, by)).metadata.name).toBe(name);
       expect(conditionOf(await system.read(family.owner, 'a'), family.condition)?.reason).not.toBe('ChildRefused');
     });
   });
 
   describe('the ConfigMap of a MemcachedProxy', () => {
-    const configured = { ...proxy, child: configMapKind, condition: 'ConfigReady' };
+    const configured = { ...proxy, child: ConfigMap, condition: 'ConfigReady' };
     const forged = { data: { 'config.json': '{"pools":{}}' } };
 
     it('M18a: cannot be edited by hand', async () => {
       const { it: live } = await made(configured);
       for (const change of [forged, { immutable: false }, { binaryData: { more: 'AA==' } }]) {
-        expect((await refused(system.patch(configMapKind, live.metadata.name, change))).status).toBe(422);
+        expect((await refused(system.patch(ConfigMap, live.metadata.name, change))).status).toBe(422);
       }
-      expect(await system.read(configMapKind, live.metadata.name)).toEqual(live);
+      expect(await system.read(ConfigMap, live.metadata.name)).toEqual(live);
     });
 
-    it('M18a: whose labels somebody took away has them again, and is the same', async () => {
+    it('M18a: a child whose labels were removed gets them back and is the same object', async () => {
       const { it: live } = await made(configured);
       const labels = Object.fromEntries(Object.keys(live.metadata.labels ?? {}).map((label) => [label, null]));
-      await system.patch(configMapKind, live.metadata.name, { metadata: { labels } });
+      await system.patch(ConfigMap, live.metadata.name, { metadata: { labels } });
       await system.reconcile(proxies, 'a');
-      const { metadata } = await system.read(configMapKind, live.metadata.name);
+      const { metadata } = await system.read(ConfigMap, live.metadata.name);
       expect(metadata).toMatchObject({ uid: live.metadata.uid, labels: live.metadata.labels });
       expect(await memcached.configMaps('a')).toHaveLength(1);
     });
@@ -178,14 +178,14 @@ export function hostileChildCases(connect: () => Connection): void {
     it.each([
       true,
       false,
-    ])('M7, M18a: made anew with other content (immutable: %s) is not mounted: a Warning says so, and another is', async (immutable) => {
+    ])('M7, M18a: a ConfigMap created again with other content (immutable: %s) is not mounted: a Warning is recorded and another one is mounted', async (immutable) => {
       const { by, it: live } = await made(configured);
       const { name, labels, annotations } = live.metadata;
-      await system.delete(configMapKind, name);
+      await system.delete(ConfigMap, name);
       const ownerReferences = [referenceTo(by, proxies, true)];
-      await memcached.put(configMapKind, name, { ...forged, immutable }, { labels, annotations, ownerReferences });
+      await memcached.put(ConfigMap, name, { ...forged, immutable }, { labels, annotations, ownerReferences });
       await system.reconcile(proxies, 'a');
-      expect(configMapKind.read(await system.read(configMapKind, name)).data).toEqual(forged.data);
+      expect(ConfigMap.read(await system.read(ConfigMap, name)).data).toEqual(forged.data);
       expect(await memcached.mounted('a')).not.toBe(name);
       expect(JSON.stringify(await memcached.config('a'))).toContain('10.0.2.17:11211');
       expect(await memcached.events('NameCollision')).toHaveLength(1);
@@ -196,7 +196,7 @@ export function hostileChildCases(connect: () => Connection): void {
     const ports = [{ name: '', port: 11_211 }];
     const named = async (service: string, address: string) =>
       await memcached.put(
-        endpointSliceKind,
+        EndpointSlice,
         `${service}-by-name`,
         { addressType: 'FQDN', endpoints: [{ addresses: [address], conditions: { ready: true } }], ports },
         { labels: { 'kubernetes.io/service-name': service } },
@@ -214,13 +214,13 @@ export function hostileChildCases(connect: () => Connection): void {
     });
 
     it('M3: that come to have a name change nothing of what runs', async () => {
-      const { it: live } = await made({ ...proxy, child: deploymentKind, condition: 'DeploymentAvailable' });
+      const { it: live } = await made({ ...proxy, child: Deployment, condition: 'DeploymentAvailable' });
       await named('memcached', 'evil.example.com');
       system.requests.length = 0;
       await system.reconcile(proxies, 'a');
       expect(actions()).toEqual([]);
-      expect(await system.read(deploymentKind, live.metadata.name)).toEqual(live);
-      await system.delete(endpointSliceKind, 'memcached-by-name');
+      expect(await system.read(Deployment, live.metadata.name)).toEqual(live);
+      await system.delete(EndpointSlice, 'memcached-by-name');
       await system.reconcile(proxies, 'a');
       expect(conditionOf(await system.read(proxies, 'a'), 'ConfigReady')).toMatchObject({ status: 'True' });
     });

@@ -2,10 +2,10 @@
 // bad-input-cases.ts, what a Dinner makes of it is dinner-cases.ts.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ingredientKind as ingredients } from '../../src/controllers/ingredient.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { readFrames } from '../../src/kube/frames.ts';
+import { Ingredient as ingredients } from '../../src/controllers/ingredient.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { collectionPath } from '../../src/kube/client/path.ts';
+import { readWatchLines } from '../../src/kube/watch/ndjson.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 
@@ -51,7 +51,7 @@ export function ingredientCases(connect: () => Connection): void {
       for (const type of ['Located', 'Measured', 'Ready']) expect(conditionOf(after, type)?.status).toBe('True');
       expect(system.pantry.calls()).toMatchObject({ reserve: 1, measure: 1 });
       expect(stock()).toBe(999);
-      // A steady world costs nothing: nobody asked to be called again.
+      // A converged object costs nothing: there is no requeue.
       expect(system.waiting()).toEqual([]);
     });
 
@@ -71,11 +71,11 @@ export function ingredientCases(connect: () => Connection): void {
       expect(stock()).toBe(999);
     });
 
-    it('I3: twice as much is measured anew, the old portion goes back, and no status ever claims it too early', async () => {
+    it('I3: a doubled amount is measured again, the old portion is returned, and no status reports it too early', async () => {
       await laidOut();
       const { resourceVersion } = (await read()).metadata;
       await system.apply(ingredients, 'salt', salt(2));
-      // It dies in between as well: after the pantry was asked, before the status said so.
+      // It crashes in between as well: after the pantry call, before the status write.
       system.dieAt(({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
       await system.reconcile(ingredients, 'salt');
       system.revive();
@@ -91,7 +91,7 @@ export function ingredientCases(connect: () => Connection): void {
         signal: AbortSignal.timeout(15_000),
       });
       const seen: string[] = [];
-      for await (const frame of readFrames(stream)) {
+      for await (const frame of readWatchLines(stream)) {
         const { measured, observedGeneration } = claim.parse(frame).object.status;
         seen.push(`${measured?.amount} at ${observedGeneration}`);
         if (seen.at(-1) === '2 at 2') break;
@@ -116,7 +116,7 @@ export function ingredientCases(connect: () => Connection): void {
       expect(system.pantry.calls()).toEqual({ ...calls, look: calls.look + 1 });
     });
 
-    it('I5: salt that somebody took away is missed by the resync, said to be gone, and replaced', async () => {
+    it('I5: the resync finds removed salt, reports it, and replaces it', async () => {
       const uid = await laidOut();
       system.pantry.takeAway(uid);
       await system.tick();
@@ -158,7 +158,7 @@ export function ingredientCases(connect: () => Connection): void {
       expect(held.metadata.deletionTimestamp).toBeDefined();
       expect(held.metadata.finalizers).toContain(finalizer);
       expect(conditionOf(held, 'Finalized')).toMatchObject({ status: 'False' });
-      expect(system.waiting().some((body) => body.includes('"lane":"retry"'))).toBe(true);
+      expect(system.waiting().some((body) => body.includes('"type":"retry"'))).toBe(true);
 
       system.pantry.setFaults({});
       await system.reconcileAtOnce(ingredients, 'salt', 2);
@@ -169,7 +169,7 @@ export function ingredientCases(connect: () => Connection): void {
       expect(await system.get(ingredients, 'salt')).toBeUndefined();
     });
 
-    it('I12: a creation and a deletion that nobody saw are both found by the resync', async () => {
+    it('I12: the resync finds a creation and a deletion that no watcher saw', async () => {
       const { metadata } = await system.apply(ingredients, 'salt', salt(1));
       await system.pass(300);
       expect(system.pantry.calls().moves).toBe(0);

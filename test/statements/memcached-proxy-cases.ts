@@ -1,19 +1,17 @@
 // What is asked of MemcachedProxy as long as nothing is broken: its objects (M1 to M5), and what does not touch them (M24, M25, M30).
 // What changes behind the Services is memcached-proxy-roll-out-cases.ts, broken worlds are memcached-proxy-missing-cases.ts and
 // memcached-proxy-damage-cases.ts, its schema is bad-input-cases.ts.
+
 import { describe, expect, it } from 'vitest';
-import {
-  configMapKind as configMaps,
-  serviceKind as services,
-} from '../../src/controllers/memcached-proxy/children.ts';
-import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { name, proxyScene, service, three } from './memcached-proxy-fixture.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { ConfigMap, Service } from '../../src/kubernetes.ts';
+import { name, proxyFixture, service, three } from './memcached-proxy-fixture.ts';
 import { conditionOf } from './user.ts';
 
 /** Declares the statements. */
 export function memcachedProxyCases(connect: () => Connection): void {
-  const { at, becomes, proxy, servers, started, writes } = proxyScene(connect);
+  const { at, becomes, proxy, servers, started, writes } = proxyFixture(connect);
 
   describe('MemcachedProxy: objects', () => {
     it('M1: a ConfigMap, a Deployment that mounts it and a Service are made, each owned, with one Event each', async () => {
@@ -21,8 +19,8 @@ export function memcachedProxyCases(connect: () => Connection): void {
       const { metadata } = await proxy();
       const mounted = await at.memcached.mounted(name);
       const deployment = await at.memcached.deployment(name);
-      const front = services.read(await at.system.read(services, service));
-      for (const one of [await at.system.read(configMaps, mounted), deployment, front]) {
+      const front = Service.read(await at.system.read(Service, service));
+      for (const one of [await at.system.read(ConfigMap, mounted), deployment, front]) {
         expect(one.metadata).toMatchObject({
           ownerReferences: [
             {
@@ -71,7 +69,7 @@ export function memcachedProxyCases(connect: () => Connection): void {
         selector,
         ports: [{ name: 'mcrouter', protocol: 'TCP', port: 11_211, targetPort: 11_211 }],
       });
-      expect(await at.system.read(configMaps, mounted)).toMatchObject({ immutable: true });
+      expect(await at.system.read(ConfigMap, mounted)).toMatchObject({ immutable: true });
       expect(await at.memcached.events()).toEqual(
         [`ConfigMap "${mounted}"`, `Deployment "${name}-mcrouter"`, `Service "${service}"`].map(
           (what) => `SuccessfulCreate x1: create ${what} for MemcachedProxy "${name}" successful`,
@@ -146,8 +144,8 @@ export function memcachedProxyCases(connect: () => Connection): void {
     it('M30: each kind is written by this controller alone', async () => {
       await started();
       await becomes(three.slice(1));
-      const children = [...(await at.system.list(configMaps)), await at.memcached.deployment(name)];
-      for (const { metadata } of [...children, await at.system.read(services, service)]) {
+      const children = [...(await at.system.list(ConfigMap)), await at.memcached.deployment(name)];
+      for (const { metadata } of [...children, await at.system.read(Service, service)]) {
         const managers = 'managedFields' in metadata ? metadata.managedFields : [];
         expect(managers).toMatchObject([{ manager: 'outrigger-memcached-proxy', operation: 'Apply' }]);
       }

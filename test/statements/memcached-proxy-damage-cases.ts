@@ -1,35 +1,31 @@
-// What is asked of MemcachedProxy when something of its own is broken or somebody else's (M16 to M23), and when functions die, run
-// twice or have much to read (M26, M28, M29). Who wakes whom is memcached-proxy-wake-cases.ts.
-import { describe, expect, it } from 'vitest';
-import {
-  configMapKind as configMaps,
-  deploymentKind as deployments,
-  replicaSetKind as replicaSets,
-  serviceKind as services,
-} from '../../src/controllers/memcached-proxy/children.ts';
-import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { mcrouter, name, proxyScene, service, three } from './memcached-proxy-fixture.ts';
+// MemcachedProxy with broken or foreign children (M16 to M23), and with functions that crash, run
+// twice or have much to read (M26, M28, M29). memcached-proxy-wake-cases.ts has the wake-ups.
 
-/** What keeps an object until somebody takes it off. */
+import { describe, expect, it } from 'vitest';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { ConfigMap, Deployment, ReplicaSet, Service } from '../../src/kubernetes.ts';
+import { mcrouter, name, proxyFixture, service, three } from './memcached-proxy-fixture.ts';
+
+/** A finalizer that only the test removes. */
 const held = { metadata: { finalizers: ['example.com/held'] } };
 
 /** Declares the statements. */
 export function memcachedProxyDamageCases(connect: () => Connection): void {
-  const { at, children, condition, reconcile, started, writes } = proxyScene(connect);
+  const { at, children, condition, reconcile, started, writes } = proxyFixture(connect);
 
   describe('MemcachedProxy: drift and damage', () => {
-    it('M16: selector and ports that somebody edits are put right, and the address is kept', async () => {
+    it('M16: drift of selector and ports is corrected, and the address is kept', async () => {
       await started();
-      const front = services.read(await at.system.read(services, service));
+      const front = Service.read(await at.system.read(Service, service));
       const ports = [{ name: 'mcrouter', port: 9999, targetPort: 9999 }];
-      await at.system.patch(services, service, { spec: { selector: { app: 'other', mcrouter: null }, ports } });
+      await at.system.patch(Service, service, { spec: { selector: { app: 'other', mcrouter: null }, ports } });
       await reconcile();
-      expect(services.read(await at.system.read(services, service)).spec).toEqual(front.spec);
+      expect(Service.read(await at.system.read(Service, service)).spec).toEqual(front.spec);
       const more = [...ports.map((port) => ({ ...port, name: 'second' })), { name: 'mcrouter', port: 11_211 }];
-      await at.system.patch(services, service, { spec: { ports: more } });
+      await at.system.patch(Service, service, { spec: { ports: more } });
       await reconcile();
-      expect(services.read(await at.system.read(services, service)).spec).toEqual(front.spec);
+      expect(Service.read(await at.system.read(Service, service)).spec).toEqual(front.spec);
       at.system.requests.length = 0;
       await reconcile();
       expect(writes()).toEqual([]);
@@ -38,7 +34,7 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
     it('M18: a Deployment that is deleted is made again, mounting the right ConfigMap', async () => {
       await started();
       const mounted = await at.memcached.mounted(name);
-      await at.system.delete(deployments, mcrouter);
+      await at.system.delete(Deployment, mcrouter);
       await reconcile();
       expect(await at.memcached.mounted(name)).toBe(mounted);
     });
@@ -46,25 +42,25 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
     it('M18a: the ConfigMap in use is made again, with its name and content', async () => {
       await started();
       const mounted = await at.memcached.mounted(name);
-      const { data } = configMaps.read(await at.system.read(configMaps, mounted));
-      await at.system.delete(configMaps, mounted);
+      const { data } = ConfigMap.read(await at.system.read(ConfigMap, mounted));
+      await at.system.delete(ConfigMap, mounted);
       await reconcile();
-      expect(configMaps.read(await at.system.read(configMaps, mounted)).data).toEqual(data);
+      expect(ConfigMap.read(await at.system.read(ConfigMap, mounted)).data).toEqual(data);
     });
 
     it('M18b: a Service that is deleted is made again', async () => {
       await started();
-      await at.system.delete(services, service);
+      await at.system.delete(Service, service);
       await reconcile();
-      expect(await at.system.get(services, service)).toBeDefined();
+      expect(await at.system.get(Service, service)).toBeDefined();
     });
 
     it.each([
-      ['Service', services, service, { spec: { ports: [{ port: 1 }] } }, 'ServiceReady'],
-      ['ConfigMap', configMaps, 'the configuration', { data: { 'config.json': '{}' } }, 'ConfigReady'],
+      ['Service', Service, service, { spec: { ports: [{ port: 1 }] } }, 'ServiceReady'],
+      ['ConfigMap', ConfigMap, 'the configuration', { data: { 'config.json': '{}' } }, 'ConfigReady'],
       [
         'Deployment',
-        deployments,
+        Deployment,
         mcrouter,
         {
           spec: {
@@ -77,7 +73,7 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
     ])('M20: a %s of our name that is not ours is left alone: NotOwned, with one Warning', async (_, kind, given, content, type) => {
       // Only who knows the content knows the name of its ConfigMap.
       await started();
-      const taken = kind === configMaps ? await at.memcached.mounted(name) : given;
+      const taken = kind === ConfigMap ? await at.memcached.mounted(name) : given;
       await at.system.delete(proxies, name);
       await expect.poll(async () => await at.system.get(kind, taken)).toBeUndefined();
       const stranger = await at.memcached.put(kind, taken, content);
@@ -88,7 +84,7 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
       expect(await condition(type)).toMatchObject({ status: 'False', reason: 'NotOwned' });
       expect(await condition('Ready')).toMatchObject({ status: 'False' });
       expect(await at.memcached.events('ErrResourceExists')).toEqual([expect.stringContaining('x1:')]);
-      if (kind !== services) expect(await at.system.get(services, service)).toBeDefined();
+      if (kind !== Service) expect(await at.system.get(Service, service)).toBeDefined();
       // No event of a stranger wakes the proxy: it comes back by itself.
       await at.system.delete(kind, taken);
       await at.system.pass(60);
@@ -96,13 +92,13 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
       expect((await at.system.read(kind, taken)).metadata.ownerReferences).toMatchObject([{ name }]);
     });
 
-    it('M21: of the Deployments that an older version left, none stays beside ours, and an Event says so', async () => {
+    it('M21: Deployments that an older version left are deleted, with an Event', async () => {
       await started();
-      const { metadata, spec } = await at.system.read(deployments, mcrouter);
+      const { metadata, spec } = await at.system.read(Deployment, mcrouter);
       const { labels, annotations, ownerReferences } = metadata;
-      await at.memcached.put(deployments, `${mcrouter}-x7k2p`, { spec }, { labels, annotations, ownerReferences });
+      await at.memcached.put(Deployment, `${mcrouter}-x7k2p`, { spec }, { labels, annotations, ownerReferences });
       await reconcile();
-      expect((await at.system.list(deployments)).map((one) => one.metadata.name)).toEqual([mcrouter]);
+      expect((await at.system.list(Deployment)).map((one) => one.metadata.name)).toEqual([mcrouter]);
       expect(await at.memcached.events('SuccessfulDelete')).toEqual([expect.stringContaining(`${mcrouter}-x7k2p`)]);
     });
   });
@@ -113,8 +109,8 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
       await at.memcached.rollOut(name);
       await at.system.delete(proxies, name);
       await expect.poll(children).toEqual([]);
-      await expect.poll(async () => await at.system.list(replicaSets)).toEqual([]);
-      expect(await at.system.get(services, service)).toBeUndefined();
+      await expect.poll(async () => await at.system.list(ReplicaSet)).toEqual([]);
+      expect(await at.system.get(Service, service)).toBeUndefined();
     });
 
     it('M22a: a proxy that is being deleted is written to no more', async () => {
@@ -129,7 +125,7 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
 
     it('M23: a proxy that is made again adopts no child of the one before', async () => {
       await started();
-      const orphan = await at.system.read(services, service);
+      const orphan = await at.system.read(Service, service);
       await at.system.client.request({
         method: 'DELETE',
         path: `/apis/cache.example.com/v1/namespaces/${at.system.namespace}/memcachedproxies/${name}`,
@@ -137,25 +133,25 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
       });
       await expect.poll(async () => await at.system.get(proxies, name)).toBeUndefined();
       await at.memcached.proxy(name);
-      const before = await at.system.read(services, service);
+      const before = await at.system.read(Service, service);
       await reconcile();
-      expect(await at.system.read(services, service)).toEqual(before);
+      expect(await at.system.read(Service, service)).toEqual(before);
       expect(before.metadata.uid).toBe(orphan.metadata.uid);
       expect(await condition('ServiceReady')).toMatchObject({ status: 'False', reason: 'NotOwned' });
     });
 
     it('M23: while a child of the one before is still going it is NotOwned, and when it has gone there is a new one', async () => {
       await started();
-      const { uid } = (await at.system.patch(services, service, held)).metadata;
+      const { uid } = (await at.system.patch(Service, service, held)).metadata;
       await at.system.delete(proxies, name);
       await expect.poll(async () => await at.system.get(proxies, name)).toBeUndefined();
       await at.memcached.proxy(name);
       await reconcile();
-      expect((await at.system.read(services, service)).metadata.uid).toBe(uid);
+      expect((await at.system.read(Service, service)).metadata.uid).toBe(uid);
       expect(await condition('ServiceReady')).toMatchObject({ status: 'False', reason: 'NotOwned' });
-      await at.system.patch(services, service, { metadata: { finalizers: null } }).catch(() => undefined);
-      await at.system.delete(services, service).catch(() => undefined);
-      await expect.poll(async () => (await at.system.get(services, service))?.metadata.uid).not.toBe(uid);
+      await at.system.patch(Service, service, { metadata: { finalizers: null } }).catch(() => undefined);
+      await at.system.delete(Service, service).catch(() => undefined);
+      await expect.poll(async () => (await at.system.get(Service, service))?.metadata.uid).not.toBe(uid);
       await at.system.pass(60);
       expect(await condition('ServiceReady')).toMatchObject({ status: 'True' });
     });
@@ -185,7 +181,7 @@ export function memcachedProxyDamageCases(connect: () => Connection): void {
       at.system.revive();
       await reconcile();
       expect(await children()).toEqual([await at.memcached.mounted(name), mcrouter]);
-      expect(await at.system.get(services, service)).toBeDefined();
+      expect(await at.system.get(Service, service)).toBeDefined();
       expect(await condition('ConfigReady')).toMatchObject({ status: 'True' });
     });
 

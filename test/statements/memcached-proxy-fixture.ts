@@ -1,9 +1,10 @@
 // Where the statements about one MemcachedProxy take place: a system for each, a Service with endpoints, the proxy before it, and what
 // one looks at.
+
 import { afterEach, beforeAll, beforeEach } from 'vitest';
-import { deploymentKind as deployments } from '../../src/controllers/memcached-proxy/children.ts';
-import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { Deployment } from '../../src/kubernetes.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { createMemcached } from './memcached.ts';
 import { conditionOf } from './user.ts';
@@ -18,7 +19,7 @@ export const service = 'sharded-example-memcached-043e0';
 export const mcrouter = `${name}-mcrouter`;
 
 /** Starts a system for each statement. What is `at` it is of the statement that runs. */
-export function proxyScene(connect: () => Connection) {
+export function proxyFixture(connect: () => Connection) {
   let system: System;
   let memcached: ReturnType<typeof createMemcached>;
   beforeAll(() => install(connect()));
@@ -51,7 +52,7 @@ export function proxyScene(connect: () => Connection) {
     /** Its ConfigMaps and Deployments by name. */
     children: async () => [
       ...(await memcached.configMaps(name)),
-      ...(await system.list(deployments)).map(({ metadata }) => metadata.name),
+      ...(await system.list(Deployment)).map(({ metadata }) => metadata.name),
     ],
     /** Makes the Service, its endpoints and the proxy, and reconciles it. */
     started: async (addresses: readonly string[] = three) => {

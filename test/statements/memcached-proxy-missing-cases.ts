@@ -1,13 +1,14 @@
 // What is asked of MemcachedProxy when something that it needs is missing, empty or not its to have (M13 to M15).
+
 import { describe, expect, it } from 'vitest';
-import { serviceKind as services } from '../../src/controllers/memcached-proxy/children.ts';
-import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { name, proxyScene, service, three } from './memcached-proxy-fixture.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { Service } from '../../src/kubernetes.ts';
+import { name, proxyFixture, service, three } from './memcached-proxy-fixture.ts';
 
 /** Declares the statements. */
 export function memcachedProxyMissingCases(connect: () => Connection): void {
-  const { at, children, condition, reconcile, started, writes } = proxyScene(connect);
+  const { at, children, condition, reconcile, started, writes } = proxyFixture(connect);
 
   describe('MemcachedProxy: what is missing', () => {
     it('M13: without the Service nothing is made, and one Warning names it', async () => {
@@ -26,7 +27,7 @@ export function memcachedProxyMissingCases(connect: () => Connection): void {
     it('M13: a Service that goes leaves what runs as it is', async () => {
       await started();
       const before = await at.memcached.deployment(name);
-      await at.system.delete(services, 'sharded-memcached');
+      await at.system.delete(Service, 'sharded-memcached');
       at.system.requests.length = 0;
       await reconcile();
       expect(await at.memcached.deployment(name)).toEqual(before);
@@ -54,7 +55,7 @@ export function memcachedProxyMissingCases(connect: () => Connection): void {
       expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'NoEndpoints' });
     });
 
-    it('M14: later, the last servers are kept when none is ready, and NoEndpoints says so', async () => {
+    it('M14: the last servers are kept if none is ready later, and the reason is NoEndpoints', async () => {
       await started();
       const before = await at.memcached.mounted(name);
       await at.memcached.endpoints('sharded-memcached', []);
@@ -70,7 +71,7 @@ export function memcachedProxyMissingCases(connect: () => Connection): void {
 
     it('M15: a Service that is only another name, or has no slices, is one without endpoints', async () => {
       const ports = [{ port: 11_211 }];
-      await at.system.apply(services, 'sharded-memcached', {
+      await at.system.apply(Service, 'sharded-memcached', {
         type: 'ExternalName',
         externalName: 'db.example.com',
         ports,

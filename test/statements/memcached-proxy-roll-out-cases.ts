@@ -1,31 +1,27 @@
 // What a change behind MemcachedProxy's Services does (M6 to M8), and one of its own (M17); what it leaves alone (M19).
+
 import { describe, expect, it } from 'vitest';
-import {
-  configMapKind as configMaps,
-  deploymentKind as deployments,
-  replicaSetKind as replicaSets,
-  serviceKind as services,
-} from '../../src/controllers/memcached-proxy/children.ts';
-import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { name, proxyScene, service, three } from './memcached-proxy-fixture.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { ConfigMap, Deployment, ReplicaSet, Service } from '../../src/kubernetes.ts';
+import { name, proxyFixture, service, three } from './memcached-proxy-fixture.ts';
 
 /** Declares the statements. */
 export function memcachedProxyRollOutCases(connect: () => Connection): void {
-  const { at, becomes, servers, started, writes } = proxyScene(connect);
+  const { at, becomes, servers, started, writes } = proxyFixture(connect);
 
   describe('MemcachedProxy: what changes behind it', () => {
     it('M6: an endpoint less is a new ConfigMap, mounted; nothing else of the pods differs, the Service is untouched', async () => {
       await started();
-      const [before, front] = [await at.memcached.deployment(name), await at.system.read(services, service)];
+      const [before, front] = [await at.memcached.deployment(name), await at.system.read(Service, service)];
       const first = await at.memcached.mounted(name);
-      const { data } = configMaps.read(await at.system.read(configMaps, first));
+      const { data } = ConfigMap.read(await at.system.read(ConfigMap, first));
       await becomes(three.slice(0, 2));
       const second = await at.memcached.mounted(name);
       expect(second).not.toBe(first);
       expect(await servers()).toEqual(three.slice(0, 2));
-      expect(configMaps.read(await at.system.read(configMaps, first)).data).toEqual(data);
-      expect(await at.system.read(services, service)).toEqual(front);
+      expect(ConfigMap.read(await at.system.read(ConfigMap, first)).data).toEqual(data);
+      expect(await at.system.read(Service, service)).toEqual(front);
       const after = JSON.stringify((await at.memcached.deployment(name)).spec);
       expect(after.replace(second, first)).toBe(JSON.stringify(before.spec));
       expect(await at.memcached.events('SuccessfulUpdate')).toHaveLength(1);
@@ -44,11 +40,11 @@ export function memcachedProxyRollOutCases(connect: () => Connection): void {
       await started();
       const first = await at.memcached.mounted(name);
       // What a collision of 20 bits would be: our ConfigMap of that name, with another configuration.
-      const { metadata } = await at.system.read(configMaps, first);
-      await at.system.delete(configMaps, first);
+      const { metadata } = await at.system.read(ConfigMap, first);
+      await at.system.delete(ConfigMap, first);
       const { labels, annotations, ownerReferences } = metadata;
       const other = { data: { 'config.json': '{}' }, immutable: true };
-      await at.memcached.put(configMaps, first, other, { labels, annotations, ownerReferences });
+      await at.memcached.put(ConfigMap, first, other, { labels, annotations, ownerReferences });
       await at.system.reconcile(proxies, name);
       const longer = await at.memcached.mounted(name);
       expect(longer).toMatch(new RegExp(`^${first}[0-9a-f]{5}$`));
@@ -76,12 +72,12 @@ export function memcachedProxyRollOutCases(connect: () => Connection): void {
       await at.memcached.rollOut(name);
       await at.system.reconcile(proxies, name);
       expect(await at.memcached.configMaps(name)).toHaveLength(3);
-      await at.system.delete(replicaSets, old);
+      await at.system.delete(ReplicaSet, old);
       await at.system.reconcile(proxies, name);
       expect((await at.memcached.configMaps(name)).toSorted()).toEqual(
         [second, await at.memcached.mounted(name)].toSorted(),
       );
-      expect(await at.system.get(configMaps, first)).toBeUndefined();
+      expect(await at.system.get(ConfigMap, first)).toBeUndefined();
       expect(await at.memcached.events('SuccessfulDelete')).toHaveLength(1);
     });
 
@@ -90,7 +86,7 @@ export function memcachedProxyRollOutCases(connect: () => Connection): void {
       const first = await at.memcached.mounted(name);
       await becomes(three.slice(1));
       await becomes(three.slice(2));
-      expect(await at.system.get(configMaps, first)).toBeDefined();
+      expect(await at.system.get(ConfigMap, first)).toBeDefined();
       await at.memcached.rollOut(name);
       await at.system.reconcile(proxies, name);
       expect(await at.memcached.configMaps(name)).toEqual([await at.memcached.mounted(name)]);
@@ -111,16 +107,16 @@ export function memcachedProxyRollOutCases(connect: () => Connection): void {
       });
       expect(container?.ports).toEqual([{ name: 'mcrouter', containerPort: 11_300, protocol: 'TCP' }]);
       expect(container?.volumeMounts?.map(({ mountPath }) => mountPath)).toEqual(['/etc/mcrouter', '/stats']);
-      const { ports } = services.read(await at.system.read(services, service)).spec ?? {};
+      const { ports } = Service.read(await at.system.read(Service, service)).spec ?? {};
       expect(ports).toEqual([{ name: 'mcrouter', protocol: 'TCP', port: 11_300, targetPort: 11_300 }]);
       at.system.requests.length = 0;
       await at.system.reconcile(proxies, name);
       expect(writes()).toEqual([]);
     });
 
-    it('M19: whoever scales the Deployment is left alone', async () => {
+    it('M19: a user’s scale of the Deployment is kept', async () => {
       await started();
-      await at.system.patch(deployments, `${name}-mcrouter`, { spec: { replicas: 3 } });
+      await at.system.patch(Deployment, `${name}-mcrouter`, { spec: { replicas: 3 } });
       await becomes(three.slice(1));
       expect((await at.memcached.deployment(name)).spec?.replicas).toBe(3);
     });

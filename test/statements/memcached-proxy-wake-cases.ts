@@ -1,13 +1,11 @@
 // Who wakes a MemcachedProxy (M13, M13a, M27): Services, EndpointSlices and ReplicaSets that name it or that it names, through
 // the watcher and the mapping function; and the resync, where the watcher saw nothing.
+
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  replicaSetKind as replicaSets,
-  endpointSliceKind as slices,
-} from '../../src/controllers/memcached-proxy/children.ts';
-import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
-import type { Connection } from '../../src/kube/connection.ts';
-import { parseMessage } from '../../src/queue/message.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { EndpointSlice, ReplicaSet } from '../../src/kubernetes.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { createMemcached } from './memcached.ts';
 import { conditionOf } from './user.ts';
@@ -45,7 +43,7 @@ export function memcachedProxyWakeCases(connect: () => Connection): void {
       await watch?.next();
     }
   }
-  const mapped = () => system.lines.filter((line) => line.startsWith('info mapped '));
+  const mapped = () => system.lines.filter((line) => line.startsWith('info keys mapped '));
   const reason = async (type: string, of = name) => conditionOf(await system.get(proxies, of), type)?.reason;
   const servers = async (of = name) => (await system.read(proxies, of)).status;
   const has = (count: number) => expect.objectContaining({ pools: [expect.objectContaining({ servers: count })] });
@@ -55,7 +53,7 @@ export function memcachedProxyWakeCases(connect: () => Connection): void {
       has(count).asymmetricMatch(await servers(of));
 
   describe('the watcher and MemcachedProxy', () => {
-    it('M13: the Service and its endpoints, made later, are enough to converge; nobody touches the proxy', async () => {
+    it('M13: a Service and endpoints that are created later suffice to converge, without an edit of the proxy', async () => {
       watched();
       await memcached.proxy(name);
       await until(async () => (await reason('ResolvedRefs')) === 'ServiceNotFound');
@@ -66,7 +64,7 @@ export function memcachedProxyWakeCases(connect: () => Connection): void {
       expect((await system.read(proxies, name)).metadata.generation).toBe(1);
     });
 
-    it('M13a: a port that is mended on the Service is enough', async () => {
+    it('M13a: a corrected port of the Service suffices', async () => {
       watched();
       await memcached.service('sharded-memcached', [{ port: 1 }]);
       await memcached.endpoints('sharded-memcached', three);
@@ -91,7 +89,7 @@ export function memcachedProxyWakeCases(connect: () => Connection): void {
       await memcached.endpoints('sharded-memcached', three.slice(1));
       for (const proxy of five) await until(follows(2, proxy));
       expect(mapped()[mappedBefore]).toContain('"keys":5');
-      // What is forwarded of a slice is its Service: several slices of one are one key.
+      // What is forwarded of a slice is its Service: several EndpointSlices of one are one key.
       const resources = seen.forwarded.slice(from).map((body) => parseMessage(body).resource);
       expect(resources).toContain('services');
       expect(resources).not.toContain('endpointslices');
@@ -105,11 +103,11 @@ export function memcachedProxyWakeCases(connect: () => Connection): void {
       await memcached.proxy(name);
       watched();
       await until(follows(3));
-      // Its own children wake it too, so what the slices do is told by what was mapped.
+      // Its own children wake it too, so the mapped keys show the effect of EndpointSlices.
       const before = mapped().length;
-      await system.delete(slices, 'a');
+      await system.delete(EndpointSlice, 'a');
       await until(async () => mapped().length > before && (await follows(2)()));
-      await system.patch(slices, 'b', { metadata: { labels: { 'kubernetes.io/service-name': 'another' } } });
+      await system.patch(EndpointSlice, 'b', { metadata: { labels: { 'kubernetes.io/service-name': 'another' } } });
       await until(async () => mapped().length > before + 1 && (await follows(1)()));
     });
 
@@ -139,7 +137,7 @@ export function memcachedProxyWakeCases(connect: () => Connection): void {
       await memcached.rollOut(name);
       await until(async () => (await reason('DeploymentAvailable')) !== 'OutOfDate');
       expect(await memcached.configMaps(name)).toHaveLength(2);
-      await system.delete(replicaSets, old);
+      await system.delete(ReplicaSet, old);
       await until(async () => (await memcached.configMaps(name)).length === 1);
     });
   });

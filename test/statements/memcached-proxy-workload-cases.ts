@@ -1,15 +1,12 @@
 // MemcachedProxy among Kubernetes' own controllers (M1, M3, M4, M6 to M8, M22): real Deployments, ReplicaSets, EndpointSlices
 // and garbage collection. Only a kubelet is missing, so the test says which pods are ready.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  configMapKind as configMaps,
-  replicaSetKind as replicaSets,
-  serviceKind as services,
-} from '../../src/controllers/memcached-proxy/children.ts';
-import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
-import { existingKind, type Meta } from '../../src/core/kind.ts';
+import { foreignKind } from '../../src/api/foreign-kind.ts';
+import type { Meta } from '../../src/api/kind.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
+import { ConfigMap, Node, ReplicaSet, Service } from '../../src/kubernetes.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { createMemcached } from './memcached.ts';
 import { conditionOf } from './user.ts';
@@ -19,8 +16,7 @@ type Pod = {
   readonly metadata: Meta;
   readonly status?: { readonly conditions?: readonly { readonly type: string }[] };
 };
-const pods = existingKind<Pod>({ group: '', version: 'v1', kind: 'Pod' });
-const nodes = existingKind<{ readonly metadata: Meta }>({ group: '', version: 'v1', kind: 'Node', scope: 'Cluster' });
+const pods = foreignKind<Pod, 'Pod'>({ group: '', version: 'v1', kind: 'Pod' });
 
 const name = 'sharded-example';
 const front = 'sharded-example-memcached-043e0';
@@ -39,7 +35,7 @@ export function memcachedProxyWorkloadCases(connect: () => Connection): void {
     memcached = createMemcached(system);
     watch = startWatch(system.client, system.namespace, system.send);
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } };
-    await applyObject(system.client, nodes, node, { fieldManager: 'statements' });
+    await applyObject(system.client, Node, node, { fieldManager: 'statements' });
   });
   afterEach(async ({ task }) => {
     await watch.stop();
@@ -64,7 +60,7 @@ export function memcachedProxyWorkloadCases(connect: () => Connection): void {
   /** Runs memcached: pods that a Service selects. */
   async function runMemcached(): Promise<void> {
     const ports = [{ port: 11_211, targetPort: 'cache' }];
-    await system.apply(services, 'sharded-memcached', { selector: { app: 'memcached' }, ports });
+    await system.apply(Service, 'sharded-memcached', { selector: { app: 'memcached' }, ports });
     for (const address of three) {
       const containers = [{ name: 'c', image: 'memcached', ports: [{ name: 'cache', containerPort: 11_211 }] }];
       await system.apply(pods, podOf(address), { nodeName, containers }, { labels: { app: 'memcached' } });
@@ -96,7 +92,7 @@ export function memcachedProxyWorkloadCases(connect: () => Connection): void {
     const config = JSON.stringify(await memcached.config(name));
     return config.includes(`{"servers":${JSON.stringify(addresses.map((address) => `${address}:11211`))}}`);
   }
-  const sets = async () => (await system.list(replicaSets)).length;
+  const sets = async () => (await system.list(ReplicaSet)).length;
 
   describe('MemcachedProxy among the controllers of Kubernetes', () => {
     it('M1, M3, M4: real endpoints become a configuration, in order; the proxy is Ready when its Deployment is', async () => {
@@ -117,7 +113,7 @@ export function memcachedProxyWorkloadCases(connect: () => Connection): void {
       await runMemcached();
       await memcached.proxy(name);
       await until(() => serves(three));
-      const [first, service] = [await memcached.mounted(name), await system.read(services, front)];
+      const [first, service] = [await memcached.mounted(name), await system.read(Service, front)];
       await setReady(podOf('10.0.2.18'), '10.0.2.18', false);
       await until(() => serves(three.slice(0, 2)));
       expect(await memcached.mounted(name)).not.toBe(first);
@@ -126,7 +122,7 @@ export function memcachedProxyWorkloadCases(connect: () => Connection): void {
       await until(() => serves(three));
       expect(await memcached.mounted(name)).toBe(first);
       expect(await sets()).toBe(2);
-      expect(await system.read(services, front)).toEqual(service);
+      expect(await system.read(Service, front)).toEqual(service);
     });
 
     it('M8: a ReplicaSet that is deleted takes its ConfigMap along, the one in use stays', async () => {
@@ -134,12 +130,12 @@ export function memcachedProxyWorkloadCases(connect: () => Connection): void {
       await memcached.proxy(name);
       await until(() => serves(three));
       const first = await memcached.mounted(name);
-      const [old] = await system.list(replicaSets);
+      const [old] = await system.list(ReplicaSet);
       await setReady(podOf('10.0.2.18'), '10.0.2.18', false);
       await until(() => serves(three.slice(0, 2)));
-      expect(await system.get(configMaps, first)).toBeDefined();
-      await system.delete(replicaSets, old?.metadata.name ?? '');
-      await until(async () => (await system.get(configMaps, first)) === undefined);
+      expect(await system.get(ConfigMap, first)).toBeDefined();
+      await system.delete(ReplicaSet, old?.metadata.name ?? '');
+      await until(async () => (await system.get(ConfigMap, first)) === undefined);
       expect(await memcached.configMaps(name)).toEqual([await memcached.mounted(name)]);
     });
 
@@ -150,7 +146,7 @@ export function memcachedProxyWorkloadCases(connect: () => Connection): void {
       await system.delete(proxies, name);
       const left = async () => [
         ...(await memcached.configMaps(name)),
-        ...[...(await system.list(replicaSets)), ...(await system.list(services)), ...(await system.list(pods))]
+        ...[...(await system.list(ReplicaSet)), ...(await system.list(Service)), ...(await system.list(pods))]
           .map(({ metadata }) => metadata.name)
           .filter((one) => one.startsWith(name)),
       ];

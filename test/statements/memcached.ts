@@ -1,25 +1,12 @@
 // Memcached behind Services, for statements: the test makes the Services and EndpointSlices, and plays the Deployment's
 // controller where none runs.
-import {
-  configMapKind,
-  deploymentKind,
-  endpointSliceKind,
-  replicaSetKind,
-  serviceKind,
-} from '../../src/controllers/memcached-proxy/children.ts';
-import { memcachedProxyKind as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
-import type { Kind } from '../../src/core/kind.ts';
-import { existingKind } from '../../src/core/kind.ts';
+
+import type { Kind } from '../../src/api/kind.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
+import { ConfigMap, Deployment, EndpointSlice, Event, ReplicaSet, Service } from '../../src/kubernetes.ts';
 import type { System } from './harness.ts';
-
-const eventKind = existingKind<{
-  readonly metadata: object;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly count?: number;
-}>({ group: '', version: 'v1', kind: 'Event' });
 
 /** How a slice is to be. */
 type SliceOptions = {
@@ -39,8 +26,7 @@ export function createMemcached(system: System) {
   };
   const only = async (kind: Kind, prefix: string) =>
     (await system.list(kind)).filter(({ metadata }) => metadata.name.startsWith(prefix));
-  const deployment = async (proxy: string) =>
-    deploymentKind.read(await system.read(deploymentKind, `${proxy}-mcrouter`));
+  const deployment = async (proxy: string) => Deployment.read(await system.read(Deployment, `${proxy}-mcrouter`));
   const mounted = async (proxy: string) =>
     (await deployment(proxy)).spec?.template.spec?.volumes?.find(({ name }) => name === 'config')?.configMap?.name ??
     '';
@@ -49,9 +35,9 @@ export function createMemcached(system: System) {
     put,
     deployment,
     mounted,
-    /** A Service; without selector, so that nobody but the test makes slices for it. */
+    /** A Service without a selector, so that only the test creates slices for it. */
     service: async (name: string, ports: readonly object[] = [{ port: 11_211 }]) =>
-      await system.apply(serviceKind, name, { ports }),
+      await system.apply(Service, name, { ports }),
     /** The endpoints of a Service, as addresses. */
     endpoints: async (
       service: string,
@@ -59,7 +45,7 @@ export function createMemcached(system: System) {
       { slice = service, ports = [{ name: '', port: 11_211 }], conditions = { ready: true } }: SliceOptions = {},
     ) =>
       await put(
-        endpointSliceKind,
+        EndpointSlice,
         slice,
         {
           addressType: 'IPv4',
@@ -73,12 +59,11 @@ export function createMemcached(system: System) {
       await system.apply(proxies, name, { rules, ...spec }),
     /** What mcrouter would read now. */
     config: async (proxy: string): Promise<unknown> => {
-      const configMap = configMapKind.read(await system.read(configMapKind, await mounted(proxy)));
+      const configMap = ConfigMap.read(await system.read(ConfigMap, await mounted(proxy)));
       return JSON.parse(configMap.data?.['config.json'] ?? '');
     },
     /** The names of a proxy's ConfigMaps. */
-    configMaps: async (proxy: string) =>
-      (await only(configMapKind, `${proxy}-config-`)).map((one) => one.metadata.name),
+    configMaps: async (proxy: string) => (await only(ConfigMap, `${proxy}-config-`)).map((one) => one.metadata.name),
     /** Does what the Deployment's controller does: makes a ReplicaSet of the template unless there is one, and reports. */
     rollOut: async (proxy: string): Promise<string> => {
       const { metadata, spec } = await deployment(proxy);
@@ -93,15 +78,15 @@ export function createMemcached(system: System) {
         blockOwnerDeletion: true,
       };
       const content = { spec: { replicas: 0, selector: spec?.selector, template: spec?.template } };
-      await put(replicaSetKind, name, content, { labels, ownerReferences: [owner] });
+      await put(ReplicaSet, name, content, { labels, ownerReferences: [owner] });
       const status = { observedGeneration: metadata.generation, conditions: [{ type: 'Available', status: 'True' }] };
-      await system.patch(deploymentKind, metadata.name, { status }, 'status');
+      await system.patch(Deployment, metadata.name, { status }, 'status');
       return name;
     },
     /** The Events of a reason, or all, as `reason xcount: message`. */
     events: async (reason?: string) =>
-      (await system.list(eventKind))
-        .map((raw) => eventKind.read(raw))
+      (await system.list(Event))
+        .map((raw) => Event.read(raw))
         .filter((event) => reason === undefined || event.reason === reason)
         .map((event) => `${event.reason} x${event.count}: ${event.message}`)
         .sort(),

@@ -1,8 +1,8 @@
 // One object whose every reconcile throws, in one batch with nine good ones (X9), as cases for any API server. What dies instead of
-// throwing is test/chaos.
+// throwing is tools/chaos.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ingredientKind as ingredients } from '../../src/controllers/ingredient.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import { Ingredient as ingredients } from '../../src/controllers/ingredient.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 
@@ -21,7 +21,7 @@ export function poisonCases(connect: () => Connection): void {
   afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
 
   const readyOf = async (name: string) => conditionOf(await system.read(ingredients, name), 'Ready')?.status;
-  const retries = () => system.sent.filter(({ queue, body }) => queue === 'timers' && body.includes('"lane":"retry"'));
+  const retries = () => system.sent.filter(({ queue, body }) => queue === 'timers' && body.includes('"type":"retry"'));
 
   describe('a poison object', () => {
     beforeEach(async () => {
@@ -41,7 +41,7 @@ export function poisonCases(connect: () => Connection): void {
     it('X9: it is tried ten times, ever more seldom, and is then one dead letter with nothing under way', async () => {
       await system.pass(manyHours);
       // What is not due yet is put back by the timers, as it was.
-      const dueTimes = [...new Set(retries().map(({ body }) => Number(JSON.parse(body).dueAt)))];
+      const dueTimes = [...new Set(retries().map(({ body }) => Number(JSON.parse(body).cause.dueAt)))];
       expect(dueTimes).toHaveLength(9);
       const waits = dueTimes.slice(1).map((due, index) => due - (dueTimes[index] ?? 0));
       expect(Math.max(...waits.slice(0, 4))).toBeLessThan(Math.min(...waits.slice(5)));
@@ -50,7 +50,7 @@ export function poisonCases(connect: () => Connection): void {
       expect(conditionOf(await system.read(ingredients, poison), 'Stalled')?.status).toBe('True');
     });
 
-    it('X9: once it is mended its own change heals it, and its dead letter is not needed', async () => {
+    it('X9: a corrected object heals by its own change, without its dead letter', async () => {
       await system.pass(manyHours);
       const letters = await system.deadLetters('ingredient');
       await system.patch(ingredients, poison, { spec: { item: 'salt' } });

@@ -1,11 +1,12 @@
 // The samples as they are shipped, on the in-memory API server, with pods from the stand-in, until every one that has a controller
-// is Ready: for whoever looks at objects that have settled.
-import { registry } from '../../src/controllers/registry.ts';
-import type { KubeObject } from '../../src/kube/client/object.ts';
+// is Ready, for tests that read converged objects.
+
 import { startApiServer } from '../../src/apiserver/server.ts';
+import { registry } from '../../src/controllers/registry.ts';
 import { applyManifests, type Manifest, readManifests } from '../../src/dev/manifests.ts';
-import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
+import { startWorkloads } from '../../src/simulators/workloads/workloads.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 import { startWatch } from './watch.ts';
@@ -15,7 +16,7 @@ export type Samples = AsyncDisposable & { readonly url: string; readonly system:
 
 const folder = 'infra/kubernetes/samples';
 /** Long enough for every sample to get Ready on a slow machine. */
-const settleMilliseconds = 60_000;
+const readyMilliseconds = 60_000;
 
 /** Starts everything, and resolves when the samples are Ready; one that never is stays as it is. */
 export async function startSamples(): Promise<Samples> {
@@ -29,7 +30,7 @@ export async function startSamples(): Promise<Samples> {
   const workloads = await startWorkloads(system.client);
   parts.defer(() => workloads.close());
   const manifests = (await readManifests(folder)).map(inNamespace(system.namespace));
-  await applyManifests(system.client, manifests, { signal: AbortSignal.timeout(settleMilliseconds) });
+  await applyManifests(system.client, manifests, { signal: AbortSignal.timeout(readyMilliseconds) });
   await settle(system);
   return { url: server.url, system, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
@@ -47,9 +48,9 @@ function inNamespace(namespace: string): (manifest: Manifest) => Manifest {
 async function settle(system: System): Promise<void> {
   const watch = startWatch(system.client, system.namespace, system.send);
   try {
-    for (const giveUpAt = Date.now() + settleMilliseconds; Date.now() < giveUpAt; ) {
+    for (const giveUpAt = Date.now() + readyMilliseconds; Date.now() < giveUpAt; ) {
       await system.pass(5);
-      const objects = await Promise.all(registry.map(({ declares }) => system.list(declares.resource)));
+      const objects = await Promise.all(registry.map(({ declaration }) => system.list(declaration.resource)));
       if (objects.flat().every(isReady)) return;
     }
   } finally {

@@ -1,13 +1,13 @@
 // What a person with kubectl does in a statement: write specs, look, delete. It has a client of its own, so that a test that
 // counts requests counts the controllers' alone.
-import type { Kind } from '../../src/core/kind.ts';
-import type { StandingCondition } from '../../src/core/result.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import type { Condition } from '../../src/api/result.ts';
+import { isRecord } from '../../src/core/json.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
-import { isRecord } from '../../src/kube/record.ts';
 
 /** A person, in one namespace. */
 export type User = {
@@ -67,7 +67,7 @@ export function createUser(client: KubeClient, namespace: string): User {
 }
 
 /** A condition of an object's status. */
-export function conditionOf(object: KubeObject | undefined, type: string): StandingCondition | undefined {
+export function conditionOf(object: KubeObject | undefined, type: string): Condition | undefined {
   const status: unknown = object?.status;
   const conditions: unknown = isRecord(status) ? status.conditions : undefined;
   return Array.isArray(conditions) ? conditions.find((one) => isRecord(one) && one.type === type) : undefined;

@@ -1,11 +1,11 @@
-// Who wakes whom (I4, I8, S1-27): the statements that need the watcher. Its own promises (restarts, gaps, 410) are tested
+// Wake-ups (I4, I8): the behaviours that need the watcher. Its own guarantees (restarts, gaps, 410) are tested
 // where it is.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dinnerKind as dinners } from '../../src/controllers/dinner.ts';
-import { ingredientKind as ingredients } from '../../src/controllers/ingredient.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import { Dinner as dinners } from '../../src/controllers/dinner.ts';
+import { Ingredient as ingredients } from '../../src/controllers/ingredient.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { parseMessage } from '../../src/queue/message.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 import { startWatch, type Watch } from './watch.ts';

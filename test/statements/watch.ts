@@ -1,16 +1,17 @@
 // The watcher's loops in a statement's own process: what it forwards is on the queues, and can be waited for.
+
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { noCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import type { Log } from '../../src/core/context.ts';
-import type { Registered } from '../../src/core/controller.ts';
+import type { Log } from '../../src/core/log.ts';
+import { sleep } from '../../src/core/time.ts';
+import { createForwarder } from '../../src/forwarding/forwarder.ts';
+import { createHealth } from '../../src/forwarding/health.ts';
+import { createWatchLoop } from '../../src/forwarding/watch-loop.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import { createRestoration } from '../../src/kube/restoration.ts';
-import { waitReally } from '../../src/core/time.ts';
+import { createRestoreDetection } from '../../src/kube/watch/restore-detection.ts';
 import type { Send } from '../../src/sqs/sender.ts';
-import { createForwarder } from '../../src/runtime/forwarder.ts';
-import { noCursor } from '../../src/watcher/cursor.ts';
-import { createHealth } from '../../src/watcher/health.ts';
-import { createWatchLoop } from '../../src/watcher/watch-loop.ts';
 
 /** A watcher that runs. */
 export type Watch = {
@@ -27,13 +28,13 @@ const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: ()
 
 /**
  * Starts to watch one namespace; everything that is there is forwarded first.
- * @param options `controllers`: for whom it watches, when not for the samples
+ * @param options `controllers`: the controllers to watch for; the samples if absent
  */
 export function startWatch(
   client: KubeClient,
   namespace: string,
   send: Send,
-  { controllers = registry }: { readonly controllers?: readonly Registered[] } = {},
+  { controllers = registry }: { readonly controllers?: readonly ControllerDefinition[] } = {},
 ): Watch {
   const ending = new AbortController();
   const forwarded: string[] = [];
@@ -45,12 +46,12 @@ export function startWatch(
     notify();
     return sent;
   };
-  const surroundings = { log: silent, now: () => Date.now(), wait: waitReally, random: Math.random };
+  const surroundings = { log: silent, now: () => Date.now(), wait: sleep, random: Math.random };
   const forwarder = createForwarder({
     ...surroundings,
     send: noting,
-    meter: { accepted: () => {}, coalesced: () => {}, refused: () => {}, paced: () => {} },
-    bulkPerSecond: 100,
+    metrics: { accepted: () => {}, coalesced: () => {}, rejected: () => {}, rateLimited: () => {} },
+    lowPriorityPerSecond: 100,
     signal: ending.signal,
   });
   const health = createHealth(() => Date.now());
@@ -59,11 +60,11 @@ export function startWatch(
       ...surroundings,
       client,
       forwarder,
-      cursor: noCursor,
+      checkpoint: noCheckpoint,
       health: health.loop(resource.plural),
       nonce: () => crypto.randomUUID(),
-      restoration: createRestoration(),
-      sweep: () => {},
+      restoreDetection: createRestoreDetection(),
+      requeueOwners: () => {},
     };
     await createWatchLoop(parts, { resource, cluster: 'test', namespace }).run(ending.signal);
   });

@@ -1,7 +1,7 @@
 // What is asked of WaterTank (W1 to W10), as cases for any API server. What its schema refuses is bad-input-cases.ts.
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { waterTankKind as tanks } from '../../src/controllers/water-tank.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import { WaterTank as tanks } from '../../src/controllers/water-tank.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
 
@@ -17,7 +17,7 @@ export function waterTankCases(connect: () => Connection): void {
   });
   afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
 
-  /** A tank that is there and whose water stands at a level; nobody has reconciled it yet. */
+  /** A tank with a water level, before its first reconcile. */
   async function tankAt(level: number): Promise<string> {
     const { metadata } = await system.apply(tanks, 'north', spec(40));
     const { uid = '' } = metadata;
@@ -121,7 +121,7 @@ export function waterTankCases(connect: () => Connection): void {
       expect(after.status).not.toHaveProperty('observedLevel');
       expect(conditionOf(after, 'SensorReachable')).toMatchObject({ status: 'False', reason: 'SensorError' });
       expect(conditionOf(after, 'Reconciling')).toMatchObject({ status: 'True' });
-      expect(system.waiting().some((body) => body.includes('"lane":"retry"'))).toBe(true);
+      expect(system.waiting().some((body) => body.includes('"type":"retry"'))).toBe(true);
       system.plant.setFaults({});
       await system.pass(60);
       expect((await system.read(tanks, 'north')).status).toMatchObject({ action: 'Holding' });
@@ -145,7 +145,7 @@ export function waterTankCases(connect: () => Connection): void {
       expect(await system.get(tanks, 'north')).toBeUndefined();
     });
 
-    it('W9: a message for a tank that is not there is done with, and nobody asks the plant', async () => {
+    it('W9: a message for a missing tank is deleted without a call to the plant', async () => {
       await system.enqueue(tanks, 'nowhere');
       expect(await system.deliver()).toBe(1);
       expect(await system.deliver()).toBe(0);
@@ -155,7 +155,7 @@ export function waterTankCases(connect: () => Connection): void {
       expect(await system.deadLetters('water-tank')).toEqual([]);
     });
 
-    it('W10: a tank whose creation nobody saw is filled by the resync alone', async () => {
+    it('W10: the resync alone fills a tank whose creation no watcher saw', async () => {
       const id = await tankAt(0);
       await system.pass(30);
       expect(system.plant.tank(id).readings).toBe(0);

@@ -1,14 +1,14 @@
-// Only what the bench does about peers that cannot be built, do not start, or end: their columns say so, and the others are measured. What is
-// measured is `npm run bench`.
+// Only how the bench handles peers that cannot be built, do not start, or end early: their columns show the error, and the others are
+// measured. `npm run bench` measures.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, vi } from 'vitest';
 import { compare, type Goal } from '../../bench/compare.ts';
-import { compete, type Entrant } from '../../bench/contest.ts';
+import { type Entrant, measureContestants } from '../../bench/contest.ts';
 import { render } from '../../bench/document.ts';
-import { measureAll } from '../bench/measure.ts';
-import type { Contestant, Program } from '../bench/peers/contestant.ts';
+import { measureAll } from '../../bench/measure.ts';
+import type { Contestant, Program } from '../../bench/peers/contestant.ts';
 import { startContestant } from '../../bench/start-contestant.ts';
 
 const program = (script: string): Program => ({ command: process.execPath, args: ['-e', script], version: '1' });
@@ -28,26 +28,26 @@ const mortal = contestant('mortal', () =>
   ),
 );
 
-/** Starts the program, and measures for as long as it takes the mortal one to die. */
+/** Starts the program, and measures until the short-lived one has ended. */
 async function measure({ name, program: started, setting }: Entrant): Promise<number> {
   const place = { kubeconfig: '/nowhere', outsideUrl: 'http://127.0.0.1:1' };
   await using running = await startContestant(started, { job: 'ping', setting, ...place });
   const measured = name === 'mortal' ? new Promise<number>(() => undefined) : Promise.resolve(1);
   return await Promise.race([measured, running.died]);
 }
-const options = { runs: 2, say: () => undefined };
+const options = { runs: 2, log: () => undefined };
 const about = { figure: 'f2', what: 'edit to status', unit: 'ms', goals: [] };
 const row = async () =>
-  compare(about, await compete([good, unbuilt, silent, absent, mortal], 'ping', measure, options), Number);
+  compare(about, await measureContestants([good, unbuilt, silent, absent, mortal], 'ping', measure, options), Number);
 
-describe('a peer whose run takes long', () => {
-  it('is measured once, the others as often as was asked', async () => {
+describe('a peer with long runs', () => {
+  it('a peer with long runs is measured once, the others as often as requested', async () => {
     const sleepy = async ({ name }: Entrant) => {
       if (name === 'unhurried') await new Promise((resolve) => setTimeout(resolve, 300));
       return 1;
     };
     const unhurried = { ...good, name: 'unhurried' };
-    const outcomes = await compete([good, unhurried], 'ping', sleepy, { ...options, longMilliseconds: 200 });
+    const outcomes = await measureContestants([good, unhurried], 'ping', sleepy, { ...options, longMilliseconds: 200 });
     expect(outcomes.map(({ name, runs }) => [name, runs.length])).toEqual([
       ['ours', 2],
       ['unhurried', 1],
@@ -56,20 +56,20 @@ describe('a peer whose run takes long', () => {
 });
 
 describe('a peer that fails', () => {
-  it('to build, to start, or while it is measured has the last line of its error in its column, and the others are measured', async () => {
-    const { beside = [], failed } = await row();
-    expect(beside.map(({ name, failure }) => [name, failure])).toEqual([
+  it('a peer that fails to build, to start or during its run shows the last line of its error in its column, and the others are measured', async () => {
+    const { comparisons = [], failed } = await row();
+    expect(comparisons.map(({ name, failure }) => [name, failure])).toEqual([
       ['ours', undefined],
       ['unbuilt', 'main.go:3: undefined: x'],
       ['silent', 'no module named kopf'],
       ['absent', 'spawn /nowhere/kopf ENOENT'],
       ['mortal', 'out of memory'],
     ]);
-    expect(beside.map(({ spread }) => spread?.median)).toEqual([1, undefined, undefined, undefined, undefined]);
+    expect(comparisons.map(({ spread }) => spread?.median)).toEqual([1, undefined, undefined, undefined, undefined]);
     expect(failed).toBe(true);
   });
 
-  it('makes the run end with a failure, and stands in the document', async () => {
+  it('a peer that fails makes the run fail, and is in the document', async () => {
     const rows = [await row()];
     const figure = { name: 'f2', seconds: 1, measure: () => Promise.resolve(rows) };
     expect(await measureAll([figure], options)).toEqual({ rows, failed: true });
@@ -81,10 +81,10 @@ describe('a peer that fails', () => {
   });
 });
 
-describe('who is measured', () => {
-  it('ends with the bench, even when that is killed', async () => {
+describe('a measured program', () => {
+  it('a measured program ends with the bench, even if the bench is killed', async () => {
     const module = JSON.stringify(new URL('../../bench/child-process.ts', import.meta.url).href);
-    const script = `const { startHeld } = await import(${module}); console.log(startHeld('sleep', ['600'], { env: process.env }).pid);`;
+    const script = `const { startGuarded } = await import(${module}); console.log(startGuarded('sleep', ['600'], { env: process.env }).pid);`;
     const bench = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
@@ -96,13 +96,13 @@ describe('who is measured', () => {
 });
 
 describe('a figure that hangs', () => {
-  it('is said to, and the others are measured', async () => {
+  it('a figure that hangs is reported as such, and the others are measured', async () => {
     const hanging = { name: 'f1', seconds: 1, measure: () => new Promise<never>(() => undefined) };
     const rows = [{ figure: 'f4', what: 'requests', ours: '1', goal: '-' }];
     const counted = { name: 'f4', seconds: 1, measure: () => Promise.resolve(rows) };
     const measured = await measureAll([hanging, counted], { ...options, longestMs: 50 });
     expect(measured.rows.map(({ figure, ours }) => [figure, ours])).toEqual([
-      ['f1', 'not within 1 s'],
+      ['f1', 'timeout after 1 s'],
       ['f4', '1'],
     ]);
     expect(measured.failed).toBe(true);
@@ -113,19 +113,19 @@ describe('a goal', () => {
   const outcome = (name: string, figure: number) => ({ name, setting: 'best' as const, runs: [figure] });
   const outcomes = [outcome('ours', 10), outcome('peer (default)', 9), outcome('peer (best)', 4)];
 
-  it('is missed when ours is more than so many times any setting of the peer', async () => {
+  it('a goal is missed if ours is above the factor for any setting of the peer', async () => {
     const met = (times: number) => compare({ ...about, goals: [{ than: 'peer', times }] }, outcomes, Number).met;
     expect([met(2), met(2.5)]).toEqual([false, true]);
   });
 
-  it('beside somebody who was not measured is not met; it may be missed beside another', () => {
-    const nobody = { than: 'nobody', times: 1 };
+  it('a goal with a peer that was not measured is not met; another peer can still miss it', () => {
+    const unmeasured = { than: 'unmeasured', times: 1 };
     const met = (times: number) =>
-      compare({ ...about, goals: [{ than: 'peer', times }, nobody] }, outcomes, Number).met;
+      compare({ ...about, goals: [{ than: 'peer', times }, unmeasured] }, outcomes, Number).met;
     expect([met(2), met(2.5)]).toEqual([false, undefined]);
   });
 
-  it('of somebody who was not measured is neither met nor missed', () => {
+  it('a goal of a contestant that was not measured is neither met nor missed', () => {
     const goals: readonly Goal[] = [{ most: 10 }, { than: 'peer', times: 1 }];
     const unmeasured = [{ name: 'ours', runs: [], failure: 'out of memory' }, ...outcomes.slice(1)];
     expect(goals.map((one) => compare({ ...about, goals: [one] }, unmeasured, Number).met)).toEqual([
@@ -134,7 +134,7 @@ describe('a goal', () => {
     ]);
   });
 
-  it('of a number is met up to that number, whatever peers came to', () => {
+  it('a goal that is a number is met up to that number, independent of peers', () => {
     const met = (one: Goal) => compare({ ...about, goals: [one] }, outcomes, Number);
     const verdicts = [{ most: 10 }, { most: 9 }, { least: 10 }, { least: 11 }].map((one) => met(one).met);
     expect(verdicts).toEqual([true, false, true, false]);
@@ -143,10 +143,10 @@ describe('a goal', () => {
 });
 
 describe('a figure of ever more objects', () => {
-  it('has a column for how much it grew, and no ratios beside it', () => {
+  it('a figure by number of objects has a column for its growth and no ratios', () => {
     const row8 = { figure: 'f8', what: 'edit to status', ours: '20 ms', goal: '<= 1.25 x', met: true };
     const some = (name: string, median: number) => ({ name, unit: 'ms', spread: { median, least: 1, most: 40 } });
-    const rows = [{ ...row8, beside: [some('10 objects', 20), some('100 objects', 10)], growth: '0.50' }];
+    const rows = [{ ...row8, comparisons: [some('10 objects', 20), some('100 objects', 10)], growth: '0.50' }];
     const text = render({ f8: { on: '2026-01-01', machine: 'a machine', rows } }, { drawn: new Set(), folder: 'x' });
     expect(text).toContain('| what | ours | 100 objects | growth | goal | met |');
     expect(text).toContain('| edit to status | 20 ms | 10 ms (1.0-40) | 0.50 | <= 1.25 x | met |');

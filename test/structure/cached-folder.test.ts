@@ -1,4 +1,4 @@
-// What tests need and takes minutes to make: made once, whoever asks for it at the same time.
+// Only the cache of what takes minutes to build: it is built once, also for callers at the same time.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,7 +17,7 @@ beforeEach(async () => {
   cache = path.join(made, 'outrigger');
 });
 
-it('who asks while it is made gets the same, made once', async () => {
+it('callers during a build get the same folder, built once', async () => {
   let times = 0;
   const make = async (unfinished: string) => {
     times += 1;
@@ -29,7 +29,7 @@ it('who asks while it is made gets the same, made once', async () => {
   expect(times).toBe(1);
 });
 
-it('what failed leaves nothing that looks finished, and is made when it is asked for again', async () => {
+it('a failed build leaves no folder that looks finished, and the next caller builds it', async () => {
   const failing = cachedFolder(wanted, () => Promise.reject(new Error('no network')));
   await expect(failing).rejects.toThrow('no network');
   expect(await readdir(cache)).toEqual([]);

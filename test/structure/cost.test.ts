@@ -1,4 +1,4 @@
-// Only that docs/cost.md says what its figures say: its tables are computed anew from prices and measurements, and a few of them by hand.
+// Only that docs/cost.md agrees with its figures: its tables are computed again from prices and measurements, and a few cells by hand.
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { costTables, readSheet } from '../../bench/f9-price.ts';
@@ -7,16 +7,16 @@ import { replaceBetween } from '../support/replace-between.ts';
 
 const file = 'docs/cost.md';
 
-it('the tables are what npm run bench -- --only f9 --write docs/cost.md wrote, for as many controllers as they name', async () => {
+it('the tables are those that npm run bench -- --only f9 --write docs/cost.md writes, for the number of controllers that they name', async () => {
   const text = await readFile(file, 'utf8');
   const sheet = await readSheet();
-  // Whoever adds a controller need not compute costs.
+  // A new controller does not need new costs.
   const [, controllers, alarmMetrics] = /(\d+) controllers, (\d+) metrics with alarms/.exec(text) ?? [];
   const deployment = { controllers: Number(controllers), alarmMetrics: Number(alarmMetrics) };
   expect(text).toBe(replaceBetween(text, costTables({ ...sheet, deployment }), { file, name: 'f9' }));
 });
 
-it('a price that nobody states is marked, and one that is marked is stated by nobody', async () => {
+it('a price without a published source is marked, and only such a price', async () => {
   const { prices } = await readSheet();
   const tables = costTables(await readSheet());
   for (const { what, sources } of Object.values(prices)) {
@@ -25,7 +25,7 @@ it('a price that nobody states is marked, and one that is marked is stated by no
   }
 });
 
-it('a million changes one by one, and a pod, come to what they come to by hand', async () => {
+it('the price of a million single changes and of a pod equals the one computed by hand', async () => {
   const { prices, measured } = await readSheet();
   const one = { cpuMilliseconds: 10, requests: 4, logBytes: 655, logLines: 0 };
   // 10 ms on 256 of 1,769 MB, and four round trips of 5 ms.

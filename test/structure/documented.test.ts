@@ -1,46 +1,52 @@
-// Only that no command of the documents goes unproven: each is run by a test, is marked as one that needs an AWS account, or says why nobody
-// runs it. That those of documented-steps.ts work is test/cluster/documented.test.ts.
+// Only that every command of the documents is covered: a test runs it, or it is marked as one that needs an AWS account, or
+// documented-steps.ts gives the reason why no test runs it. test/cluster/documented.test.ts runs the steps of documented-steps.ts.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { documentedCommands } from '../support/documented.ts';
 import {
-  byHand,
-  demo,
-  elsewhere,
-  exported,
-  following,
-  onCluster,
-  onDemo,
-  unattended,
+  cafeSteps,
+  clusterSteps,
+  demoCommand,
+  demoSteps,
+  exportCommand,
+  testedElsewhere,
+  untestedCommands,
+  watchStep,
 } from '../support/documented-steps.ts';
 
 const documented = documentedCommands();
-const toTheLetter = [...byHand, ...onDemo, following, ...onCluster].map(({ command }) => command);
-const proven = new Set([...toTheLetter, demo, exported, ...Object.keys(elsewhere), ...Object.keys(unattended)]);
+const toTheLetter = [...cafeSteps, ...demoSteps, watchStep, ...clusterSteps].map(({ command }) => command);
+const proven = new Set([
+  ...toTheLetter,
+  demoCommand,
+  exportCommand,
+  ...Object.keys(testedElsewhere),
+  ...Object.keys(untestedCommands),
+]);
 
 describe('the commands of the documents', () => {
-  it('are found, in blocks and in the text', () => {
+  it('commands are found in code blocks and in the text', () => {
     expect(documented.length).toBeGreaterThan(60);
     expect(documented.some(({ command }) => command.includes('<<END\n') && command.endsWith('\nEND'))).toBe(true);
   });
 
-  it('are run by a test, or marked "Needs an AWS account", or of those that documented-steps.ts says nobody waits for', () => {
+  it('every command is run by a test, is marked "Needs an AWS account", or has a reason in documented-steps.ts', () => {
     const unproven = documented.filter(({ command, needsAws }) => !needsAws && !proven.has(command));
     expect(unproven.map(({ file, command }) => `${file}: ${command}`)).toEqual([]);
   });
 
-  it('are marked only where they need it', () => {
+  it('only commands that need an AWS account are marked', () => {
     const aws = /^(aws |npx osls (deploy|info|remove)|docker build --push|npx outrigger .*--stage|npm run build$)/;
     expect(documented.filter(({ command, needsAws }) => needsAws && !aws.test(command))).toEqual([]);
   });
 
-  it('are all that is run: nothing is proven that no document says', () => {
+  it('no step is run that no document has', () => {
     const said = new Set(documented.map(({ command }) => command));
     expect([...proven].filter((command) => !said.has(command))).toEqual([]);
   });
 
-  it('that something else runs are there', () => {
-    for (const [command, [file, text]] of Object.entries(elsewhere))
+  it('the tests that run a command elsewhere contain it', () => {
+    for (const [command, [file, text]] of Object.entries(testedElsewhere))
       expect(readFileSync(file, 'utf8').includes(text), `${command}: ${file}`).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
-// Only the package as others get it: that it compiles to JavaScript and declarations, and that its entries are all there.
+// Only the package as users get it: it compiles to JavaScript and declarations, and has all its entries.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -15,22 +15,32 @@ let folder: string;
 
 const manifest = z.object({ exports: z.record(z.string(), z.record(z.string(), z.string())) });
 const author = `
-import { defineResource, defineController } from './outrigger.js';
+import { defineKind, notOk, ok, type ResultOf } from './outrigger.js';
+import { ConfigMap } from './kubernetes.js';
 import { testContext } from './testing.js';
 import { createReconcileHandler } from './lambda.js';
 import * as z from 'zod';
-const kind = defineResource({ group: 'a.example.com', version: 'v1', kind: 'A', spec: z.object({ n: z.number() }), status: z.object({}), conditions: ['X'] });
-const controller = defineController(kind)({ name: 'a', reconcile: async () => ({ status: {}, conditions: { X: { status: 'True', reason: 'R' } } }) });
-const result = await controller.reconcile(kind.object('a', { n: 1 }), testContext(controller, { clients: {} }));
+const A = defineKind({ group: 'a.example.com', version: 'v1', kind: 'A', spec: z.object({ n: z.number() }), status: z.object({}), conditions: ['X'] });
+const a = A.controller('a', { owns: [ConfigMap], reconcile: async ({ metadata: { name } }, { apply }): Promise<ResultOf<typeof A>> => {
+  const { data } = await apply(ConfigMap, { metadata: { name }, data: { x: 'y' } });
+  return { status: {}, conditions: { X: data?.x === 'y' ? ok('R') : notOk('R') } };
+} });
+const result = await a.reconcile(A.object('a', { n: 1 }), testContext(a, {}));
 if (result.conditions.X.status !== 'True') throw new Error('not so');
-const runner = defineController(kind)({ name: 'b', exec: { container: '-ctr', commands: [['cli']] }, reconcile: async (_, { exec }) => ({ status: {}, conditions: { X: { status: 'True', reason: (await exec({ name: 'p' }, 'a-ctr', ['cli'])).stdout } } }) });
-await runner.reconcile(kind.object('a', { n: 1 }), testContext(runner, { clients: {}, exec: async () => ({ exitCode: 0, stdout: 'R', stderr: '' }) }));
-console.log(typeof createReconcileHandler(controller));
-// @ts-expect-error: nobody answers exec
-export const mute = () => testContext(runner, { clients: {} });
+const runner = A.controller('b', { exec: { container: '-ctr', commands: [['cli']] }, reconcile: async (_, { exec }) => ({ status: {}, conditions: { X: ok((await exec({ name: 'p' }, 'a-ctr', ['cli'])).stdout) } }) });
+await runner.reconcile(A.object('a', { n: 1 }), testContext(runner, { exec: async () => ({ exitCode: 0, stdout: 'R', stderr: '' }) }));
+console.log(typeof createReconcileHandler(a));
+// @ts-expect-error: exec is missing
+export const mute = () => testContext(runner, {});
 // @ts-expect-error: a number is not a text
-export const wrong = () => kind.object('a', { n: 'x' });
+export const wrong = () => A.object('a', { n: 'x' });
 `;
+
+/** The package's entry for each of the two files that samples import. */
+const specifiers: Readonly<Record<string, string>> = {
+  outrigger: "'outrigger'",
+  kubernetes: "'outrigger/kubernetes'",
+};
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-lib-'));
@@ -41,26 +51,52 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the package', () => {
-  it('has a file for every entry that it names', async () => {
+  it('the package has a file for each of its entries', async () => {
     const { exports } = manifest.parse(JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')));
     const named = Object.values(exports).flatMap((entry) => Object.values(entry));
     expect(
       named.map((file) => path.relative('lib', file)).filter((file) => !existsSync(path.join(folder, file))),
     ).toEqual([]);
-    expect(named).toHaveLength(8);
+    expect(named).toHaveLength(10);
   });
 
-  it('is nothing but JavaScript and declarations', async () => {
+  it('the package has only JavaScript and declarations', async () => {
     const files = await readdir(folder, { recursive: true, withFileTypes: true });
     const own = files.filter((file) => file.isFile() && !/\.(js|d\.ts)$/.test(file.name));
     expect(own.map(({ name }) => name)).toEqual(['package.json']);
   });
 
-  it('compiles and runs for an author, with the errors that an author should meet', async () => {
+  it("an author's project compiles against the package and runs, and mistakes are compile errors", async () => {
     await writeFile(path.join(folder, 'author.ts'), author);
     const options = '--ignoreConfig --strict --module nodenext --target es2024 --skipLibCheck --types node'.split(' ');
     await run(process.execPath, [tsc, ...options, 'author.ts'], { cwd: folder });
     const { stdout } = await run(process.execPath, ['author.js'], { cwd: folder });
     expect(stdout.trim()).toBe('function');
+  });
+
+  it('the samples type-check against the package with two specifiers rewritten, and import nothing else of Outrigger', async () => {
+    // An empty project with the package in its node_modules; the two specifiers of the samples become the package's.
+    const project = path.join(folder, 'project');
+    const installed = path.join(project, 'node_modules/outrigger');
+    await mkdir(installed, { recursive: true });
+    await cp(path.join(root, 'package.json'), path.join(installed, 'package.json'));
+    await symlink(folder, path.join(installed, 'lib'));
+    await cp(path.join(root, 'src/controllers'), path.join(project, 'controllers'), { recursive: true });
+    const files = (await readdir(path.join(project, 'controllers'), { recursive: true })).filter((file) =>
+      file.endsWith('.ts'),
+    );
+    for (const file of files) {
+      const sample = path.join(project, 'controllers', file);
+      const text = await readFile(sample, 'utf8');
+      await writeFile(
+        sample,
+        text.replaceAll(/'(?:\.\.\/)+(outrigger|kubernetes)\.ts'/g, (_, entry) => specifiers[entry] ?? ''),
+      );
+    }
+    await writeFile(path.join(project, 'package.json'), '{"type":"module"}');
+    const { compilerOptions } = JSON.parse(await readFile(path.join(root, 'tsconfig.json'), 'utf8'));
+    await writeFile(path.join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['controllers'] }));
+    const { stdout } = await run(process.execPath, [tsc, '-p', project, '--pretty', 'false']).catch((error) => error);
+    expect(stdout).toBe('');
   });
 });

@@ -1,25 +1,26 @@
-// Folders of what tests need and only a network or a compiler can give, made once per machine. They live outside the tree, under names
-// that change with every input, so that a fresh clone finds them and a new version never meets an old file.
+// Folders with files for tests that only a network or a compiler can provide, created once per machine. They are
+// outside of the tree, under names that change with every input, so that a fresh clone finds them and a new version
+// never uses an old file.
 import { createHash } from 'node:crypto';
 import { access, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { withLock } from '../../src/local/lock.ts';
+import { withLock } from '../../src/dev/artifacts.ts';
 
-/** What the folder holds: its name begins with `name` and ends with the hash of `inputs`. */
-export interface CachedFolder {
+/** The content of a folder. Its name begins with `name` and ends with the hash of `inputs`. */
+export type CachedFolder = {
   readonly name: string;
-  /** Texts that decide what comes into it, one after the other: versions, flags, the platform. */
+  /** Texts that determine the content: versions, flags, the platform. */
   readonly inputs: readonly string[];
-}
+};
 
-/** Longer than Kubernetes takes to compile on two cores that do other work. */
-const longestMs = 3_600_000;
+/** Longer than Kubernetes takes to compile on two cores with other work. */
+const maxMs = 3_600_000;
 
 /**
- * Returns the folder's path, calling `make` first with an empty one where this machine has none; who asks meanwhile, in any process, waits
- * for it. It is renamed when it is complete, so nothing in it may know its own path, and what was interrupted leaves nothing that looks
- * finished.
+ * Returns the folder's path, and first calls `make` with an empty folder if this machine does not have it. Concurrent
+ * callers in any process wait for it. The folder is renamed when it is complete, so its files must not contain their
+ * own path, and an interrupted run leaves no folder that looks complete.
  */
 export async function cachedFolder(
   { name, inputs }: CachedFolder,
@@ -31,7 +32,7 @@ export async function cachedFolder(
   const makeOnce = async () => {
     if (!(await exists(folder))) await makeFolder(folder, make);
   };
-  if (!(await exists(folder))) await withLock(folder, makeOnce, AbortSignal.timeout(longestMs));
+  if (!(await exists(folder))) await withLock(folder, makeOnce, AbortSignal.timeout(maxMs));
   return folder;
 }
 
@@ -40,14 +41,14 @@ async function makeFolder(folder: string, make: (unfinished: string) => Promise<
   try {
     await make(unfinished);
     await rename(unfinished, folder).catch(async (error: unknown) => {
-      if (!(await exists(folder))) throw error; // else the machine slept, and another process made it meanwhile: its result is as good
+      if (!(await exists(folder))) throw error; // otherwise another process made it meanwhile
     });
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
 }
 
-/** Tells whether something is there. */
+/** Returns whether a path exists. */
 export function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

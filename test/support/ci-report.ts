@@ -1,28 +1,28 @@
-// What the proofs that are no test suites tell CI: a seed that the commit chooses, so that its run can be had again, and a report like
-// vitest's own, so that .ci/run counts promises like tests.
+// Reports of programs other than test suites (chaos, soak, bench) for CI: a seed from the commit, so that a run can be
+// repeated, and a report in vitest's format, so that .ci/run counts its checks like tests.
 import { execFileSync } from 'node:child_process';
 
-/** One thing that was to hold. */
-export type Proof = { readonly title: string; readonly broken: readonly string[] };
+/** One check and its failures. */
+export type ReportedCheck = { readonly title: string; readonly failures: readonly string[] };
 
-/** Makes the report of a run. `name` is the command's. */
-export function ciReport(name: string, proofs: readonly Proof[]): object {
-  const assertionResults = proofs.map(({ title, broken }) => ({
+/** Creates the report of a run. `name` is the command. */
+export function ciReport(name: string, checks: readonly ReportedCheck[]): object {
+  const assertionResults = checks.map(({ title, failures }) => ({
     title,
-    status: broken.length === 0 ? 'passed' : 'failed',
-    failureMessages: broken,
+    status: failures.length === 0 ? 'passed' : 'failed',
+    failureMessages: failures,
   }));
-  const failed = proofs.filter(({ broken }) => broken.length > 0).length;
+  const failed = checks.filter(({ failures }) => failures.length > 0).length;
   return {
-    numTotalTests: proofs.length,
-    numPassedTests: proofs.length - failed,
+    numTotalTests: checks.length,
+    numPassedTests: checks.length - failed,
     numFailedTests: failed,
     success: failed === 0,
     testResults: [{ name, status: failed === 0 ? 'passed' : 'failed', assertionResults }],
   };
 }
 
-/** The same commit gets the same choices. */
+/** Returns the same seed for the same commit. */
 export function commitSeed(): number {
   return Number.parseInt(execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).slice(0, 8), 16);
 }

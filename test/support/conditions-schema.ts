@@ -1,5 +1,5 @@
-// The schema of `status.conditions` in definitions that tests write by hand: metav1.Condition with less required than by ours, and
-// a list-map by type, so that two managers can share it.
+// The schema of `status.conditions` in handwritten definitions of tests: metav1.Condition with fewer required fields
+// than ours, and a list-map by type, so that two managers can share it.
 export const conditionsSchema = {
   type: 'array',
   'x-kubernetes-list-type': 'map',

@@ -1,21 +1,21 @@
-// The commands that the documents show: in blocks of shell, and in the text. A block that needs more than this machine says so in its first
-// line; nobody runs that one.
+// The commands in the documents: in shell blocks, and in the text. A block that needs an AWS account has this in its
+// first line; no test runs it.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** A command of a document. */
-export type Documented = {
+export type DocumentedCommand = {
   readonly file: string;
   readonly command: string;
-  /** Whether its block says "Needs an AWS account". */
+  /** Whether its block contains "Needs an AWS account". */
   readonly needsAws: boolean;
 };
 
-const mark = /^# Needs an AWS account\b/;
-/** What begins a command in the middle of a text. */
+const awsMarker = /^# Needs an AWS account\b/;
+/** The commands in the text, by their first word. */
 const inline = /`((?:npm|npx|outrigger|kubectl|docker|aws|cp|sed|export) [^`]+)`/g;
 
 /** Reads all documents of a clone. */
-export function documentedCommands(root = '.'): readonly Documented[] {
+export function documentedCommands(root = '.'): readonly DocumentedCommand[] {
   const files = [
     ...readdirSync(root).filter((name) => name.endsWith('.md')),
     ...readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' })
@@ -24,17 +24,17 @@ export function documentedCommands(root = '.'): readonly Documented[] {
   ];
   return files.flatMap((file) => {
     const text = readFileSync(`${root}/${file}`, 'utf8');
-    const shown = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) => {
-      const needsAws = mark.test(block);
+    const fromBlocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) => {
+      const needsAws = awsMarker.test(block);
       return commandsOf(block).map((command) => ({ file, command, needsAws }));
     });
     const prose = text.replaceAll(/^```.*?^```$/gms, '');
-    const said = [...prose.matchAll(inline)].map(([, command = '']) => ({ file, command, needsAws: false }));
-    return [...shown, ...said];
+    const fromText = [...prose.matchAll(inline)].map(([, command = '']) => ({ file, command, needsAws: false }));
+    return [...fromBlocks, ...fromText];
   });
 }
 
-/** A command a line, but for what is put into one by `<<END`; comments left out. */
+/** One command per line, with the lines of a `<<END` document; without comments. */
 function commandsOf(block: string): readonly string[] {
   const commands: string[] = [];
   const lines = block.trimEnd().split('\n');

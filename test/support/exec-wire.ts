@@ -1,30 +1,30 @@
-// A command in a pod over a bare WebSocket, and nothing of src/kube: what tests judge the servers of `pods/exec` by.
+// A command in a pod over a bare WebSocket, without src/kube, to test servers of `pods/exec`.
 import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 import type { ConformanceServer } from '../conformance/wire.ts';
 
-/** What came of it: refused before it began, or a session with what each channel said. */
-export interface ExecOutcome {
-  /** The handshake's answer where it was refused. */
-  readonly refused?: { readonly status: number; readonly text: string };
+/** The result: a rejected handshake, or a session with the output of each channel. */
+export type WireExecResult = {
+  /** The response to the handshake if it was rejected. */
+  readonly rejected?: { readonly status: number; readonly text: string };
   readonly protocol: string;
   readonly stdout: string;
   readonly stderr: string;
-  /** The Status of the last channel; absent where the connection ended without one. */
-  readonly ending?: unknown;
-}
+  /** The Status of the last channel; absent if the connection ended without one. */
+  readonly status?: unknown;
+};
 
-/** What may be asked for beside a command. */
-export interface ExecOptions {
+/** Options besides the command. */
+export type ExecOptions = {
   readonly container?: string;
   /** Names of streams, as in the query. */
   readonly streams?: readonly string[];
   readonly protocols?: readonly string[];
-  /** Breaks off when it aborts. */
+  /** Disconnects when it aborts. */
   readonly signal?: AbortSignal;
-}
+};
 
-/** Runs a command in a pod; resolves when the connection has ended, however it did. */
+/** Runs a command in a pod; resolves when the connection has ended for any reason. */
 export function execOverWire(
   { url, ca, token }: ConformanceServer,
   podPath: string,
@@ -35,7 +35,7 @@ export function execOverWire(
     protocols = ['v4.channel.k8s.io'],
     signal = new AbortController().signal,
   }: ExecOptions = {},
-): Promise<ExecOutcome> {
+): Promise<WireExecResult> {
   const target = new URL(`${url}${podPath}/exec`);
   for (const argument of command) target.searchParams.append('command', argument);
   for (const stream of streams) target.searchParams.set(stream, '1');
@@ -46,28 +46,28 @@ export function execOverWire(
       ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
     });
     signal.addEventListener('abort', () => socket.terminate());
-    const said = new Map<number, string>();
-    let refused: ExecOutcome['refused'];
+    const channels = new Map<number, string>();
+    let rejected: WireExecResult['rejected'];
     socket.on('unexpected-response', (_request, response) => {
       text(response).then((body) => {
-        refused = { status: response.statusCode ?? 0, text: body };
-        resolve({ refused, protocol: '', stdout: '', stderr: '' });
+        rejected = { status: response.statusCode ?? 0, text: body };
+        resolve({ rejected, protocol: '', stdout: '', stderr: '' });
       }, reject);
     });
     socket.on('message', (message: Buffer) => {
       const [channel = 0] = message;
-      said.set(channel, (said.get(channel) ?? '') + message.subarray(1).toString());
+      channels.set(channel, (channels.get(channel) ?? '') + message.subarray(1).toString());
     });
     socket.on('error', (error) => {
       if (!signal.aborted) reject(error);
     });
     socket.on('close', () => {
-      const ending = said.get(3);
+      const status = channels.get(3);
       resolve({
         protocol: socket.protocol,
-        stdout: said.get(1) ?? '',
-        stderr: said.get(2) ?? '',
-        ...(ending === undefined ? {} : { ending: JSON.parse(ending) }),
+        stdout: channels.get(1) ?? '',
+        stderr: channels.get(2) ?? '',
+        ...(status === undefined ? {} : { status: JSON.parse(status) }),
       });
     });
   });

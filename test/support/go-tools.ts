@@ -1,30 +1,33 @@
-// Programs for tests from Go modules that a go.mod pins as its tools, built once per machine (cached-folder.ts).
+// Programs for tests from Go modules that a go.mod pins as tools, built once per machine (cached-folder.ts).
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cachedFolder, exists } from './cached-folder.ts';
 
-/** What to build. */
-export interface GoTools {
-  /** Where go.mod and go.sum are. */
+/** The programs to build. */
+export type GoTools = {
+  /** The folder of go.mod and go.sum. */
   readonly module: string;
-  /** How the folder of the programs begins. */
+  /** The prefix of the programs' folder. */
   readonly name: string;
-  /** What is built, and how long that takes. */
+  /** A text with the programs and the expected time. */
   readonly announcement: string;
-  /** The programs' file names, which must be there in the end. */
+  /** The file names of the programs, which must exist at the end. */
   readonly programs: readonly string[];
   readonly flags: readonly string[];
-  /** Sources of our own in the module's folder: a change of theirs is another program. */
+  /** Our own sources in the module's folder; a change of them rebuilds the programs. */
   readonly sources?: readonly string[];
-}
+};
 
-const LOWEST_GO = { major: 1, minor: 26 };
-const INSTALL_GO = 'install Go 1.26 or newer: https://go.dev/doc/install';
-const PROGRESS_SECONDS = 10;
+const lowestGo = { major: 1, minor: 26 };
+const installGo = 'install Go 1.26 or newer: https://go.dev/doc/install';
+const progressSeconds = 10;
 
-/** Returns the folder of the programs, building them first where this machine has not done so. Reports progress to `print`. */
-export async function goTools(tools: GoTools, print: (line: string) => void = printLine): Promise<string> {
+/**
+ * Returns the folder of the programs, and builds them first if this machine has not done so. Reports progress to
+ * `print`.
+ */
+export async function buildGoTools(tools: GoTools, print: (line: string) => void = printLine): Promise<string> {
   const { module, name, flags, sources = [] } = tools;
   const files = ['go.mod', 'go.sum', ...sources].map((file) => readFile(join(module, file), 'utf8'));
   const inputs = [...(await Promise.all(files)), JSON.stringify([flags, process.platform, process.arch])];
@@ -36,7 +39,7 @@ export async function goTools(tools: GoTools, print: (line: string) => void = pr
   return folder;
 }
 
-/** Builds, as a script's whole work, and prints where the programs are. */
+/** Builds as the whole task of a script, and prints the paths of the programs. */
 export async function buildFromCommandLine(built: Promise<object>): Promise<void> {
   await built.then(
     (programs) => process.stdout.write(`${Object.values(programs).join('\n')}\n`),
@@ -69,30 +72,29 @@ async function step(
   const started = Date.now();
   const elapsed = (): string => `${Math.round((Date.now() - started) / 1000)} s`;
   let packages = 0;
-  const counted = (): string => (packages > 0 ? `, ${packages} packages` : '');
+  const packageCount = (): string => (packages > 0 ? `, ${packages} packages` : '');
   print(`${title} ...`);
-  const ticker = setInterval(() => print(`${title}: ${elapsed()}${counted()} ...`), PROGRESS_SECONDS * 1000);
+  const progressTimer = setInterval(() => print(`${title}: ${elapsed()}${packageCount()} ...`), progressSeconds * 1000);
   try {
     await runGo(module, args, (lines) => {
       packages += lines;
     });
     print(`${title}: done in ${elapsed()}`);
   } finally {
-    clearInterval(ticker);
+    clearInterval(progressTimer);
   }
 }
 
 async function requireGo(module: string): Promise<void> {
   const version = await runGo(module, ['env', 'GOVERSION']).catch((error: unknown) => {
-    throw new Error(`The cluster tests build real parts from source and need Go. ${INSTALL_GO}`, { cause: error });
+    throw new Error(`The cluster tests build real parts from source and need Go. ${installGo}`, { cause: error });
   });
   const [, major = '0', minor = '0'] = /^go(\d+)\.(\d+)/.exec(version.trim()) ?? [];
-  const newEnough =
-    Number(major) === LOWEST_GO.major ? Number(minor) >= LOWEST_GO.minor : Number(major) > LOWEST_GO.major;
-  if (!newEnough) throw new Error(`Found Go ${version.trim()}, which is too old for the cluster tests. ${INSTALL_GO}`);
+  const newEnough = Number(major) === lowestGo.major ? Number(minor) >= lowestGo.minor : Number(major) > lowestGo.major;
+  if (!newEnough) throw new Error(`Found Go ${version.trim()}, which is too old for the cluster tests. ${installGo}`);
 }
 
-/** Runs `go` in the module's folder and returns its standard output; its standard error is the message when it fails. */
+/** Runs `go` in the module's folder and returns its standard output; an error has its standard error as the message. */
 function runGo(
   module: string,
   args: readonly string[],

@@ -1,8 +1,8 @@
-// A server on this machine, at a port that was free.
+// A server on this machine, on a free port.
 import type { Server } from 'node:net';
 
-/** Resolves with the port at which it listens. Rejects with the listen error. */
-export async function listenHere(server: Server): Promise<number> {
+/** Listens on 127.0.0.1 and resolves with the port. Rejects with the listen error. */
+export async function listenOnLoopback(server: Server): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);

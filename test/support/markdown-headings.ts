@@ -1,11 +1,11 @@
-// The headings of a document, as the anchors that GitHub makes of them.
+// The headings of a document, as the anchors that GitHub generates for them.
 
-/** The anchors of all headings. */
+/** Returns the anchors of all headings. */
 export function headingsOf(markdown: string): readonly string[] {
   return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 }
 
-/** The anchors of the sections under a heading of the second level. */
+/** Returns the anchors of the sections under a heading of the second level. */
 export function sectionsUnder(markdown: string, heading: string): readonly string[] {
   const [, after = ''] = markdown.split(new RegExp(`^## ${heading}$`, 'm'));
   const [own = ''] = after.split(/^## /m);

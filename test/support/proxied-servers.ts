@@ -1,53 +1,53 @@
-// A real control plane and an SQS server, each behind a proxy that can count what passes and break it; and what the system's own parts
-// need to get to both.
+// A real control plane and an SQS server, each behind a proxy that counts requests and injects faults, and the clients
+// of both.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { type ClusterAccess, openCluster } from '../../src/dev/cluster-access.ts';
 import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
-import { type ChaosProxy, startChaosProxy } from '../chaos/chaos-proxy.ts';
+import { type ChaosProxy, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import type { PlainServer } from '../../tools/chaos/plain-api.ts';
 import type { ControlPlane, ControlPlaneOptions } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 
-/** The two servers and the ways to them. */
-export type Bordered = {
+/** The two servers and their clients. */
+export type ProxiedServers = {
   readonly plane: ControlPlane;
-  /** In front of the API server and of SQS. */
+  /** The proxies in front of the API server and of SQS. */
   readonly api: ChaosProxy;
   readonly sqs: ChaosProxy;
   /** The servers themselves. */
   readonly direct: { readonly api: PlainServer; readonly sqs: PlainServer };
-  /** Leads by way of the proxy, as an admin. */
+  /** Access through the proxy, as an admin. */
   readonly cluster: ClusterAccess;
-  /** Leads to SQS itself. */
+  /** A client of SQS itself. */
   readonly client: SQSClient;
 };
 
-/** Starts both. What was started is put on `parts`. */
-export async function startBordered(
-  parts: AsyncDisposableStack,
+/** Starts both. `cleanup` stops them. */
+export async function startProxiedServers(
+  cleanup: AsyncDisposableStack,
   options: ControlPlaneOptions,
   signal: AbortSignal,
-): Promise<Bordered> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-bordered-'));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
+): Promise<ProxiedServers> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-proxied-'));
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
   const plane = await startControlPlane(options);
-  parts.defer(() => plane.stop());
+  cleanup.defer(() => plane.stop());
   const api = await startChaosProxy({ url: plane.url, ca: plane.ca, certificate: await certificateOf(plane) });
-  parts.defer(() => api.close());
-  const file = path.join(folder, 'kubeconfig-bordered');
+  cleanup.defer(() => api.close());
+  const file = path.join(folder, 'kubeconfig-proxied');
   await writeFile(file, kubeconfig(api.url, plane), { mode: 0o600 });
   const cluster = await openCluster(folder, { file, signal });
-  parts.defer(() => cluster.close());
+  cleanup.defer(() => cluster.close());
 
   const server = await startSqs();
-  parts.defer(() => server.close());
+  cleanup.defer(() => server.close());
   const sqs = await startChaosProxy({ url: server.endpoint });
-  parts.defer(() => sqs.close());
+  cleanup.defer(() => sqs.close());
   const client = createLocalSqsClient(server.endpoint);
-  parts.defer(() => client.destroy());
+  cleanup.defer(() => client.destroy());
   const direct = {
     api: { url: plane.url, ca: plane.ca, token: plane.adminToken },
     sqs: { url: server.endpoint },
@@ -55,7 +55,9 @@ export async function startBordered(
   return { plane, api, sqs, direct, cluster, client };
 }
 
-/** The proxy shows the API server's own certificate: it is on the same address, so nothing has to trust another authority. */
+/**
+ * The proxy uses the API server's own certificate: both have the same address, so no client needs another authority.
+ */
 async function certificateOf(plane: ControlPlane): Promise<{ readonly cert: string; readonly key: string }> {
   const certificates = path.join(path.dirname(plane.kubeconfig()), 'certificates');
   return { cert: plane.ca, key: await readFile(path.join(certificates, 'apiserver.key'), 'utf8') };
@@ -64,9 +66,9 @@ async function certificateOf(plane: ControlPlane): Promise<{ readonly cert: stri
 function kubeconfig(server: string, { ca, adminToken: token }: ControlPlane): string {
   const cluster = { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') };
   return JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'bordered' },
-    clusters: [{ name: 'bordered', cluster }],
-    users: [{ name: 'bordered', user: { token } }],
-    contexts: [{ name: 'bordered', context: { cluster: 'bordered', user: 'bordered' } }],
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'proxied' },
+    clusters: [{ name: 'proxied', cluster }],
+    users: [{ name: 'proxied', user: { token } }],
+    contexts: [{ name: 'proxied', context: { cluster: 'proxied', user: 'proxied' } }],
   });
 }

@@ -1,20 +1,20 @@
-// Virtual environments of Python for tests, with what a requirements file pins, made once per machine outside the tree (cached-folder.ts).
-// A new version of Python gets an environment of its own.
+// Virtual environments of Python for tests, with the packages that a requirements file pins, created once per machine
+// outside of the tree (cached-folder.ts). A new version of Python gets a new environment.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cachedFolder } from './cached-folder.ts';
 
-/** What to install. */
-export interface PythonEnvironment {
+/** The environment to create. */
+export type PythonEnvironment = {
   /** The requirements file. */
   readonly requirements: string;
-  /** How the environment's folder begins. */
+  /** The prefix of the environment's folder. */
   readonly name: string;
-  /** What is installed, and how long that takes. */
+  /** A text with the packages and the expected time. */
   readonly announcement: string;
-}
+};
 
 const run = promisify(execFile);
 const lowest = [3, 10] as const;
@@ -23,9 +23,9 @@ const installPython =
 const installMilliseconds = 900_000;
 
 /**
- * Returns the path of an interpreter that has what the file pins, installing that first where this machine has not done so. Progress goes
- * to stderr. Throws with what to install where there is no Python. Scripts in its bin/ do not run: they begin with the path at which they
- * were installed, which was another.
+ * Returns the path of an interpreter with the pinned packages, and installs them first if this machine has not done so.
+ * Progress goes to stderr. Throws with the missing program if there is no Python. Scripts in its bin/ do not run: their
+ * first line contains the path of the installation, which was another.
  */
 export async function pythonEnvironment(
   { requirements, name, announcement }: PythonEnvironment,
@@ -41,15 +41,15 @@ export async function pythonEnvironment(
   return join(folder, 'bin/python');
 }
 
-/** Returns the arguments that make Python do one of pip's actions. */
+/** Returns the arguments for an action of pip. */
 export function pip(action: string): readonly string[] {
   return ['-m', 'pip', action, '--quiet', '--disable-pip-version-check'];
 }
 
-/** Returns what Python says of its version. Throws with what to install where there is none, or one that is too old. */
+/** Returns Python's version text. Throws with the missing program if Python is missing or too old. */
 export async function pythonVersion(command: string): Promise<string> {
-  const asked = run(command, ['-c', 'import sys; print(sys.version)']);
-  const { stdout } = await asked.catch((error: unknown) => {
+  const version = run(command, ['-c', 'import sys; print(sys.version)']);
+  const { stdout } = await version.catch((error: unknown) => {
     throw new Error(`Python is needed, and ${command} does not run: ${installPython}`, { cause: error });
   });
   const [major = 0, minor = 0] = stdout.split('.').map(Number);
@@ -58,10 +58,11 @@ export async function pythonVersion(command: string): Promise<string> {
   return stdout;
 }
 
-/** Runs Python. Throws with the end of what it said. */
+/** Runs Python. Throws with the end of its error output. */
 export async function runPython(command: string, args: readonly string[]): Promise<void> {
   await run(command, args, { timeout: installMilliseconds }).catch((error: unknown) => {
-    const said = error instanceof Error && 'stderr' in error ? `: ${String(error.stderr).trim().slice(-1000)}` : '';
-    throw new Error(`python ${args.slice(0, 3).join(' ')} failed${said}\n  ${installPython}`, { cause: error });
+    const errorOutput =
+      error instanceof Error && 'stderr' in error ? `: ${String(error.stderr).trim().slice(-1000)}` : '';
+    throw new Error(`python ${args.slice(0, 3).join(' ')} failed${errorOutput}\n  ${installPython}`, { cause: error });
   });
 }

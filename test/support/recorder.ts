@@ -1,27 +1,27 @@
-// A log and a meter that remember, for tests of the verbs.
-import type { Log } from '../../src/core/context.ts';
-import type { Meter } from '../../src/core/meter.ts';
+// A log and metrics that record, for tests of commands.
+import type { Log } from '../../src/core/log.ts';
+import type { Metrics } from '../../src/core/metrics.ts';
 
-/** What was logged and counted so far. */
-export type Witness = {
+/** The log lines and counts so far. */
+export type Recorder = {
   readonly log: Log;
-  readonly meter: Meter;
+  readonly metrics: Metrics;
   readonly lines: readonly { readonly level: string; readonly message: string; readonly fields: object }[];
-  /** What was counted; of durations, how many. */
+  /** The sum of each count; for durations, their number. */
   readonly counts: ReadonlyMap<string, number>;
 };
 
-/** Creates a log and a meter that remember. */
-export function createWitness(): Witness {
+/** Creates a log and metrics that record. */
+export function createRecorder(): Recorder {
   const lines: { level: string; message: string; fields: object }[] = [];
   const counts = new Map<string, number>();
-  const at =
+  const logAt =
     (level: string) =>
     (message: string, fields: object = {}) =>
       void lines.push({ level, message, fields });
   return {
-    log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
-    meter: {
+    log: { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') },
+    metrics: {
       count: (name, value = 1) => void counts.set(name, (counts.get(name) ?? 0) + value),
       milliseconds: (name) => void counts.set(name, (counts.get(name) ?? 0) + 1),
     },

@@ -1,14 +1,14 @@
-// Starts a server in a process of its own, which ends with ours however that ends: what it does costs whoever measures nothing but its
-// share of the machine. Ctrl-C reaches us alone, so that what is being done can still be ended well.
+// Starts a server in a process of its own, which ends with this one: its work then costs a measuring process nothing
+// but its share of the machine. Ctrl-C does not reach it, so that it can be stopped in order.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import * as z from 'zod';
 
-const told = z.tuple([z.object({ url: z.url() })]).rest(z.unknown());
+const firstMessage = z.tuple([z.object({ url: z.url() })]).rest(z.unknown());
 
 /**
- * Forks a program that tells the address of its server as its first message and ends when nobody is there to tell it to. Resolves with a
- * server that runs until it is closed; rejects when it ends instead, or when the signal aborts.
+ * Forks a program that sends its server's address as its first message and ends when the channel is closed. Resolves
+ * with a server that runs until it is closed; rejects when the program ends first, or when the signal aborts.
  */
 export async function startServerProcess(
   program: URL,
@@ -21,8 +21,10 @@ export async function startServerProcess(
     await ended;
   };
   try {
-    const never = ended.then(() => Promise.reject(new Error(`${program.pathname} ended before it was there`)));
-    const [{ url }] = told.parse(await Promise.race([once(child, 'message', { signal }), never]));
+    const endedEarly = ended.then(() =>
+      Promise.reject(new Error(`${program.pathname} ended before its server was ready`)),
+    );
+    const [{ url }] = firstMessage.parse(await Promise.race([once(child, 'message', { signal }), endedEarly]));
     return { url, close };
   } catch (error) {
     child.kill();

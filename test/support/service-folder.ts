@@ -1,19 +1,19 @@
-// The service as osls sees it, in a folder of its own: serverless.yml, its pieces, and stubs for bundles, because osls only zips what is
-// there. So packaging and deploying disturb nobody's dist/ and .serverless/.
+// The service as osls packages it, in a folder of its own: serverless.yml, its included files, and stubs for bundles,
+// because osls only zips them. Packaging and deploying then do not touch dist/ and .serverless/.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** How osls ended and what it said: results and errors, and everything else. */
-export type Said = { readonly status: number; readonly said: string; readonly progress: string };
+/** The exit status of osls and its output: results and errors in `output`, everything else in `progress`. */
+export type OslsResult = { readonly status: number; readonly output: string; readonly progress: string };
 
 /** A copy of the service. */
 export type ServiceFolder = {
   readonly folder: string;
-  /** Runs osls in it with no environment but this: no credentials, no region, no profile. */
-  osls(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Said>;
-  /** The template that osls packaged or deployed last. */
+  /** Runs osls in the folder with only this environment: no credentials, no region, no profile. */
+  osls(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<OslsResult>;
+  /** Returns the template that osls packaged or deployed last. */
   template(): Promise<string>;
   remove(): Promise<void>;
 };
@@ -21,7 +21,7 @@ export type ServiceFolder = {
 const source = path.resolve(import.meta.dirname, '../..');
 const oslsMilliseconds = 400_000;
 
-/** Makes the folder. */
+/** Creates the folder. */
 export async function serviceFolder(): Promise<ServiceFolder> {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-service-'));
   await cp(path.join(source, 'serverless.yml'), path.join(folder, 'serverless.yml'));
@@ -40,13 +40,13 @@ export async function serviceFolder(): Promise<ServiceFolder> {
   };
 }
 
-function runOsls(cwd: string, args: readonly string[], more: Readonly<Record<string, string>>): Promise<Said> {
+function runOsls(cwd: string, args: readonly string[], more: Readonly<Record<string, string>>): Promise<OslsResult> {
   const program = path.join(source, 'node_modules/osls/bin/serverless.js');
   const env = { PATH: '/usr/bin:/bin', HOME: cwd, SLS_TELEMETRY_DISABLED: '1', CI: 'true', ...more };
   return new Promise((resolve) => {
     const options = { cwd, env, timeout: oslsMilliseconds };
     const child = execFile(process.execPath, [program, ...args], options, (_error, stdout, stderr) =>
-      resolve({ status: child.exitCode ?? 1, said: stdout, progress: stderr }),
+      resolve({ status: child.exitCode ?? 1, output: stdout, progress: stderr }),
     );
   });
 }

@@ -1,25 +1,31 @@
-// The deployed stack for machines where functions are killed: of its functions only some, with times so short that what a dead one had in
-// hand is soon seen again, and without the schedule.
+// The deployed stack for tests that kill functions: only some of its functions, without schedules, and with short
+// timeouts, so that the messages of a killed function are soon received again.
 import type { Stack } from '../../src/dev/lambda/stack.ts';
 
-/** Which functions run, by their ARN, and how long they may; a killed one's message comes back after `visibility`. Seconds. */
-export type ShortTimes = {
-  readonly runs: (arn: string) => boolean;
+/**
+ * Which functions are included, by their ARN, and their timeout; a killed function's message is received again after
+ * `visibility`. Seconds.
+ */
+export type ShortStackOptions = {
+  readonly includes: (arn: string) => boolean;
   readonly timeout: number;
   readonly visibility: number;
 };
 
 /** Shortens a stack. */
-export function shortStack({ queues, functions, mappings }: Stack, { runs, timeout, visibility }: ShortTimes): Stack {
+export function shortStack(
+  { queues, functions, mappings }: Stack,
+  { includes, timeout, visibility }: ShortStackOptions,
+): Stack {
   return {
     queues: queues.map((queue) => ({
       ...queue,
       attributes: { ...queue.attributes, VisibilityTimeout: String(visibility) },
     })),
     functions: functions
-      .filter(({ arn }) => runs(arn))
+      .filter(({ arn }) => includes(arn))
       .map((definition) => ({ ...definition, timeoutSeconds: timeout })),
-    mappings: mappings.filter(({ functionArn }) => runs(functionArn)),
+    mappings: mappings.filter(({ functionArn }) => includes(functionArn)),
     schedules: [],
   };
 }

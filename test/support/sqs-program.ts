@@ -1,5 +1,5 @@
-// The emulated SQS as a process: what lies on its queues must not cost those who measure what others wait for. It tells whoever forked
-// it its address, and ends with him. An entry point; it exports nothing.
+// The SQS emulator as a process of its own: its work must not slow down a measuring process. It sends its address to
+// the parent process, and ends with it. An entry point without exports.
 import { startSqs } from '../../src/dev/sqs-server.ts';
 
 const server = await startSqs();

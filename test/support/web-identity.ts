@@ -1,16 +1,16 @@
-// The one action of STS that a pod with a workload identity needs. It believes a token as STS does: signed by the cluster (which is
-// asked by TokenReview here, and by its OIDC document there) and made out to STS.
+// The one action of STS that a pod with a workload identity needs. It validates a token as STS does: signed by the
+// cluster (checked by TokenReview here, by its OIDC document in AWS) and with the audience STS.
 import { createServer } from 'node:http';
 import * as z from 'zod';
 import type { KubeClient } from '../../src/kube/client/client.ts';
-import { listenHere } from './listen.ts';
+import { listenOnLoopback } from './listen.ts';
 
-/** An STS that runs, and who was given credentials. */
-export interface WebIdentity {
+/** A running STS, and the credentials that it issued. */
+export type WebIdentityServer = {
   readonly endpoint: string;
-  readonly given: readonly { readonly role: string; readonly user: string }[];
+  readonly issued: readonly { readonly role: string; readonly user: string }[];
   stop(): Promise<void>;
-}
+};
 
 const audience = 'sts.amazonaws.com';
 const review = z.looseObject({
@@ -22,9 +22,9 @@ const review = z.looseObject({
 });
 
 /** Starts it on a free port. */
-export async function startWebIdentity(client: KubeClient): Promise<WebIdentity> {
-  const given: { readonly role: string; readonly user: string }[] = [];
-  const answer = async (form: URLSearchParams): Promise<readonly [status: number, xml: string]> => {
+export async function startWebIdentityServer(client: KubeClient): Promise<WebIdentityServer> {
+  const issued: { readonly role: string; readonly user: string }[] = [];
+  const assumeRole = async (form: URLSearchParams): Promise<readonly [status: number, xml: string]> => {
     const { body } = await client.request({
       method: 'POST',
       path: '/apis/authentication.k8s.io/v1/tokenreviews',
@@ -41,7 +41,7 @@ export async function startWebIdentity(client: KubeClient): Promise<WebIdentity>
         '<ErrorResponse><Error><Code>InvalidIdentityToken</Code><Message>no</Message></Error></ErrorResponse>',
       ];
     }
-    given.push({ role: form.get('RoleArn') ?? '', user: user.username });
+    issued.push({ role: form.get('RoleArn') ?? '', user: user.username });
     const expiration = new Date(Date.now() + 3_600_000).toISOString();
     return [
       200,
@@ -54,16 +54,16 @@ export async function startWebIdentity(client: KubeClient): Promise<WebIdentity>
       text += String(chunk);
     });
     request.on('end', () => {
-      answer(new URLSearchParams(text)).then(
+      assumeRole(new URLSearchParams(text)).then(
         ([status, xml]) => response.writeHead(status, { 'content-type': 'text/xml' }).end(xml),
         () => response.destroy(),
       );
     });
   });
-  const port = await listenHere(server);
+  const port = await listenOnLoopback(server);
   return {
     endpoint: `http://127.0.0.1:${port}`,
-    given,
+    issued,
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,5 +1,5 @@
-// The CRD of the kind that the reconcile's cases use. Its spec takes anything, so that a reconciler can meet what its own
-// schema cannot read.
+// The CRD of the kind in the reconcile cases. Its spec accepts anything, so a reconciler can receive a spec that its
+// own schema rejects.
 import { conditionsSchema } from './conditions-schema.ts';
 
 export const widgetDefinition = {

@@ -1,16 +1,16 @@
-// A batch of the timers queue: from records to what is on the controllers' queues, the timers queue and the dead letters.
-// Against an SQS server; only sends that fail are made up.
+// A batch of the timers queue: from records to the messages on the controllers' queues, the timers queue and the
+// dead-letter queue. Against an SQS server. Only failing sends are simulated.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDepth } from '../../src/sqs/depth.ts';
-import type { Message } from '../../src/queue/message.ts';
-import { formatMessage } from '../../src/queue/message.ts';
-import { createSend } from '../../src/queue/send.ts';
+import type { CauseOf, Message } from '../../src/sqs/message.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
+import type { QueueRecord } from '../../src/sqs/record.ts';
+import { createSend } from '../../src/sqs/send.ts';
 import type { Send } from '../../src/sqs/sender.ts';
-import type { QueueRecord } from '../../src/runtime/intake.ts';
-import { createTimers } from '../../src/runtime/timers.ts';
+import { createTimers } from '../../src/timers/run.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { aMessage } from '../queue/messages.ts';
-import { createWitness } from '../support/recorder.ts';
+import { aMessage, asRequeue } from '../sqs/messages.ts';
+import { createRecorder } from '../support/recorder.ts';
 
 const dueAt = 1_700_000_100;
 const nowMs = dueAt * 1000;
@@ -28,18 +28,19 @@ afterAll(async () => await queues.stop());
 const record = (messageId: string, body: string): QueueRecord => {
   return { messageId, body, receiptHandle: messageId, groupId: undefined, receiveCount: 1, firstReceivedAt: nowMs };
 };
-const timed = (messageId: string, changes: Partial<Message>) =>
-  record(messageId, formatMessage(aMessage({ dueAt, slot: `30/${messageId}`, ...changes })));
+type Changes = Partial<Message> & Partial<CauseOf<'requeue'>>;
+const timed = (messageId: string, { slot = `30/${messageId}`, dueAt: at = dueAt, ...changes }: Changes) =>
+  record(messageId, formatMessage(aMessage({ ...asRequeue({ dueAt: at, slot }), ...changes })));
 const run = async (records: readonly QueueRecord[], through: Send = send) => {
-  const witness = createWitness();
-  const timers = createTimers({ send: through, sqsNow: ({ firstReceivedAt }) => firstReceivedAt, ...witness });
-  return { failed: await timers(records, { signal }), witness };
+  const recorder = createRecorder();
+  const timers = createTimers({ send: through, sqsNow: ({ firstReceivedAt }) => firstReceivedAt, ...recorder });
+  return { failed: await timers(records, { signal }), recorder };
 };
 const bodies = async (queue: string) =>
-  (await queues.drain(queue)).map(({ Body = '' }) => JSON.parse(Body).name ?? Body).sort();
+  (await queues.drain(queue)).map(({ Body = '' }) => JSON.parse(Body).object[3]).sort();
 
-describe('the timers', () => {
-  it('bring what is due to the queue of its controller, and keep nothing', async () => {
+describe('createTimers', () => {
+  it('createTimers sends due messages to the queues of their controllers', async () => {
     const { failed } = await run([
       timed('t1', { name: 'a' }),
       timed('t2', { name: 'b' }),
@@ -50,14 +51,14 @@ describe('the timers', () => {
     expect(await bodies('widget.fifo')).toEqual(['c']);
   });
 
-  it('let chains that meet in a slot go on as one, in one batch or in two', async () => {
-    const same = { name: 'met', slot: '30/1' };
+  it('createTimers merges chains with the same slot, in one batch or in two', async () => {
+    const same = { name: 'merged', slot: '30/1' };
     expect((await run([timed('m1', same), timed('m2', same)])).failed).toEqual([]);
     expect((await run([timed('m3', same)])).failed).toEqual([]);
-    expect(await bodies('gadget.fifo')).toEqual(['met']);
+    expect(await bodies('gadget.fifo')).toEqual(['merged']);
   });
 
-  it('let what is not due yet wait on, equal ones as one', async () => {
+  it('createTimers delays messages that are not due again, and merges equal ones', async () => {
     const early = { dueAt: dueAt + 5_000, slot: '30/9' };
     const { failed } = await run([
       timed('h1', { name: 'far', ...early }),
@@ -75,28 +76,28 @@ describe('the timers', () => {
   });
 
   it.each([
-    ['no message at all', 'x1', 'not json', 'the body is not JSON'],
-    ['a change that never waits', 'x2', formatMessage(aMessage({ lane: 'watch' })), 'lane: watch'],
+    ['is not a message', 'x1', 'not json', 'the body is not JSON'],
+    ['is a change, which has no due time', 'x2', formatMessage(aMessage()), 'cause: change'],
     [
-      'for a controller that is not there',
+      'is for a controller without a queue',
       'x3',
-      formatMessage(aMessage({ controller: 'gone', slot: '3/1' })),
+      formatMessage(aMessage({ controller: 'gone', ...asRequeue({ slot: '3/1' }) })),
       'gone.fifo',
     ],
-  ])('lay aside, with the reason, what is %s', async (_, id, body, reason) => {
-    const { failed, witness } = await run([record(id, body), timed(`good ${id}`, { name: 'good' })]);
+  ])('createTimers sends a dead letter with the reason for a record that %s', async (_, id, body, reason) => {
+    const { failed, recorder } = await run([record(id, body), timed(`good ${id}`, { name: 'good' })]);
     expect(failed).toEqual([]);
     expect(await bodies('gadget.fifo')).toEqual(['good']);
-    const [dead, ...more] = await queues.drain('timers-dlq');
+    const [deadLetter, ...more] = await queues.drain('timers-dlq');
     expect(more).toEqual([]);
-    expect(dead?.Body).toBe(body);
-    expect(dead?.MessageAttributes?.reason?.StringValue).toContain(reason);
-    expect(dead?.MessageAttributes?.messageId?.StringValue).toBe(id);
-    expect(witness.counts.get('DeadLetters')).toBe(1);
+    expect(deadLetter?.Body).toBe(body);
+    expect(deadLetter?.MessageAttributes?.reason?.StringValue).toContain(reason);
+    expect(deadLetter?.MessageAttributes?.messageId?.StringValue).toBe(id);
+    expect(recorder.counts.get('DeadLetters')).toBe(1);
   });
 
-  it('keep exactly the messages whose way was not accepted', async () => {
-    const flaky: Send = async (queue, entries, options) =>
+  it('createTimers keeps exactly the messages whose follow-up was rejected', async () => {
+    const rejectingWidgets: Send = async (queue, entries, options) =>
       queue === 'widget.fifo'
         ? entries.map(() => ({ accepted: false, reason: 'throttled' }))
         : send(queue, entries, options);
@@ -106,19 +107,19 @@ describe('the timers', () => {
         timed('k2', { controller: 'widget' }),
         timed('k3', { controller: 'widget', name: 'w' }),
       ],
-      flaky,
+      rejectingWidgets,
     );
     expect(failed).toEqual(['k2', 'k3']);
     expect(await bodies('gadget.fifo')).toEqual(['a']);
   });
 
-  it('keep a poisoned message too when the dead-letter queue does not take it', async () => {
-    const nothingTaken: Send = async (_, entries) => entries.map(() => ({ accepted: false, reason: 'down' }));
-    const { failed } = await run([record('p1', 'not json'), timed('p2', {})], nothingTaken);
+  it('createTimers keeps a malformed message if its dead letter was rejected', async () => {
+    const rejectAll: Send = async (_, entries) => entries.map(() => ({ accepted: false, reason: 'down' }));
+    const { failed } = await run([record('p1', 'not json'), timed('p2', {})], rejectAll);
     expect(failed).toEqual(['p1', 'p2']);
   });
 
-  it('keep everything when no queue is there, the dead letters’ included', async () => {
+  it('createTimers keeps all messages if no queue exists, including the dead-letter queue', async () => {
     const wrongPrefix = createSend(queues.sqs, `${queues.urlPrefix}elsewhere-`);
     const { failed } = await run([record('w1', 'not json'), timed('w2', {})], wrongPrefix);
     expect(failed).toEqual(['w1', 'w2']);

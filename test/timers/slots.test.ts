@@ -1,69 +1,63 @@
-// From a wish ("in 30 seconds") to a due time and its hops, by tables and properties, and whole chains of requeues simulated
-// with clocks that are wrong and an SQS that forgets ids after 5 minutes. No queue: that is timer.test.ts and send.test.ts.
+// Due times and hops of a delay, by tables and properties, and whole chains of requeues in a simulation with wrong
+// clocks and an SQS that forgets ids after five minutes. Queues are in run.test.ts and test/sqs/send.test.ts.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hopDelay, nextSlot, phaseOf, sqsNow } from '../../src/queue/slots.ts';
+import { nextSlot, resyncOffset, sqsNow, timerDelaySeconds } from '../../src/timers/slots.ts';
 
 const nowMs = fc.integer({ min: 1_600_000_000_000, max: 2_000_000_000_000 });
 const delaySeconds = fc.integer({ min: 1, max: 86_400 });
-const target = fc.string({ minLength: 1 });
+const key = fc.string({ minLength: 1 });
 
-describe('a slot', () => {
-  it('is always 0.5 to 1.5 times the delay away at first', () => {
+describe('nextSlot', () => {
+  it('the first slot is always 0.5 to 1.5 times the delay away', () => {
     fc.assert(
-      fc.property(target, delaySeconds, nowMs, (target, delaySeconds, nowMs) => {
-        const waited = nextSlot({ target, delaySeconds, nowMs }).dueAt - nowMs / 1000;
+      fc.property(key, delaySeconds, nowMs, (key, delaySeconds, nowMs) => {
+        const waited = nextSlot({ key, delaySeconds, nowMs }).dueAt - nowMs / 1000;
         expect(waited).toBeGreaterThanOrEqual(delaySeconds / 2);
         expect(waited).toBeLessThanOrEqual(delaySeconds * 1.5);
       }),
     );
   });
 
-  it('is always exactly the delay after the one before, as long as the reconcile takes less than half of it', () => {
+  it('a slot is exactly the delay after the one before, if the reconcile takes less than half of it', () => {
     fc.assert(
-      fc.property(
-        target,
-        delaySeconds,
-        nowMs,
-        fc.double({ min: -1, max: 0.49, noNaN: true }),
-        (target, delay, at, late) => {
-          const first = nextSlot({ target, delaySeconds: delay, nowMs: at });
-          const received = first.dueAt + (late < 0 ? late : late * delay);
-          const second = nextSlot({ target, delaySeconds: delay, nowMs: received * 1000, afterDueAt: first.dueAt });
-          expect(second.dueAt).toBe(first.dueAt + delay);
-        },
-      ),
+      fc.property(key, delaySeconds, nowMs, fc.double({ min: -1, max: 0.49, noNaN: true }), (key, delay, at, late) => {
+        const first = nextSlot({ key, delaySeconds: delay, nowMs: at });
+        const received = first.dueAt + (late < 0 ? late : late * delay);
+        const second = nextSlot({ key, delaySeconds: delay, nowMs: received * 1000, afterDueAt: first.dueAt });
+        expect(second.dueAt).toBe(first.dueAt + delay);
+      }),
     );
   });
 
-  it('is never the one in hand, nor before it, even when the clock was set back an hour or the grid is another', () => {
+  it('a slot is always later than the current one, with a clock set back an hour or another grid', () => {
     fc.assert(
-      fc.property(target, delaySeconds, delaySeconds, nowMs, (target, before, delay, at) => {
-        const first = nextSlot({ target, delaySeconds: before, nowMs: at });
-        const second = nextSlot({ target, delaySeconds: delay, nowMs: at - 3_600_000, afterDueAt: first.dueAt });
+      fc.property(key, delaySeconds, delaySeconds, nowMs, (key, before, delay, at) => {
+        const first = nextSlot({ key, delaySeconds: before, nowMs: at });
+        const second = nextSlot({ key, delaySeconds: delay, nowMs: at - 3_600_000, afterDueAt: first.dueAt });
         expect(second.dueAt).toBeGreaterThan(first.dueAt);
         expect(second.slot).not.toBe(first.slot);
       }),
     );
   });
 
-  it('is whole seconds, named by its delay and number', () => {
-    const { dueAt, slot } = nextSlot({ target: 'a', delaySeconds: 30.4, nowMs: 1_700_000_000_123 });
+  it('a slot is in whole seconds, and named by its delay and number', () => {
+    const { dueAt, slot } = nextSlot({ key: 'a', delaySeconds: 30.4, nowMs: 1_700_000_000_123 });
     expect(Number.isInteger(dueAt)).toBe(true);
-    expect(slot).toBe(`30/${(dueAt - phaseOf('a', 30)) / 30}`);
+    expect(slot).toBe(`30/${(dueAt - resyncOffset('a', 30)) / 30}`);
   });
 
-  it('takes a delay below one second as one', () => {
-    expect(nextSlot({ target: 'a', delaySeconds: 0, nowMs: 1_700_000_000_000 }).slot).toMatch(/^1\//);
+  it('nextSlot raises a delay below one second to one second', () => {
+    expect(nextSlot({ key: 'a', delaySeconds: 0, nowMs: 1_700_000_000_000 }).slot).toMatch(/^1\//);
   });
 });
 
-describe('a hop', () => {
-  it('never asks SQS for more than 900 seconds or less than none, and never arrives late', () => {
+describe('timerDelaySeconds', () => {
+  it('timerDelaySeconds is always between 0 and 900 seconds, and a hop is never late', () => {
     fc.assert(
-      fc.property(target, nowMs, fc.integer({ min: -1_000, max: 100_000 }), (target, nowMs, ahead) => {
+      fc.property(key, nowMs, fc.integer({ min: -1_000, max: 100_000 }), (key, nowMs, ahead) => {
         const dueAt = Math.floor(nowMs / 1000) + ahead;
-        const { delaySeconds, hops } = hopDelay({ target, nowMs, dueAt });
+        const { delaySeconds, hops } = timerDelaySeconds({ key, nowMs, dueAt });
         expect(delaySeconds).toBeGreaterThanOrEqual(0);
         expect(delaySeconds).toBeLessThanOrEqual(900);
         expect(Number.isInteger(delaySeconds)).toBe(true);
@@ -73,13 +67,13 @@ describe('a hop', () => {
     );
   });
 
-  it('is at the same moment for all messages of a key that hop, so that they meet in one batch', () => {
+  it('the hops of a key are at the same times for all its messages, so that they are received in one batch', () => {
     fc.assert(
-      fc.property(target, nowMs, fc.integer({ min: 0, max: 899 }), (target, at, apart) => {
+      fc.property(key, nowMs, fc.integer({ min: 0, max: 899 }), (key, at, apart) => {
         const dueAt = Math.ceil(at / 1000) + 10_000;
-        const hopAt = (nowMs: number) => nowMs / 1000 + hopDelay({ target, nowMs, dueAt }).delaySeconds;
+        const hopAt = (nowMs: number) => nowMs / 1000 + timerDelaySeconds({ key, nowMs, dueAt }).delaySeconds;
         const [first, second] = [hopAt(at), hopAt(at + apart * 1000)];
-        // Either the same hop, or the second message was too late for it and takes the next: never one of its own.
+        // Either the same hop, or the next one if the second message was too late for it. Never a hop of its own.
         const gap = (second - first) / 900;
         expect(Math.abs(gap - Math.round(gap)) * 900).toBeLessThanOrEqual(1);
       }),
@@ -87,25 +81,25 @@ describe('a hop', () => {
   });
 });
 
-describe('now', () => {
+describe('sqsNow', () => {
   const clock = { receivedMonotonicMs: 500, monotonicMs: 800, localMs: 9_000_000 };
 
-  it('is SQS’s time plus what has passed, however wrong the local clock is', () => {
+  it('sqsNow is the time of SQS plus the elapsed time, with any local clock', () => {
     expect(sqsNow({ firstReceivedAt: 1_000_000, receiveCount: 1 }, clock)).toBe(1_000_300);
   });
 
-  it('asks the local clock too when the record was received before', () => {
+  it('sqsNow also uses the local clock for a redelivered record', () => {
     expect(sqsNow({ firstReceivedAt: 1_000_000, receiveCount: 2 }, clock)).toBe(9_000_000);
     expect(sqsNow({ firstReceivedAt: 9_999_999, receiveCount: 2 }, clock)).toBe(10_000_299);
   });
 });
 
-describe('a chain', () => {
+describe('a chain of requeues', () => {
   const started = 1_700_000_000;
   const events = fc.array(fc.double({ min: 0, max: 1.2, noNaN: true }), { minLength: 1, maxLength: 12 });
   const chances = fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true }));
 
-  it('stays one and never dies, however many events asked for it, at any delay and with clocks half a second off', () => {
+  it('any number of events become one chain that never ends, at any delay, with clocks half a second off', () => {
     const delays = fc.oneof(
       fc.constantFrom(6, 30, 299, 300, 301, 600, 899, 900, 901, 3_600, 86_400),
       fc.integer({ min: 6, max: 86_400 }),
@@ -118,18 +112,18 @@ describe('a chain', () => {
           until: started + 12 * delay,
           chance: () => chances.next().value ?? 0,
         });
-        // From the fourth period on: one reconcile a period, exactly one delay apart.
-        const settled = reconciles.filter(({ time }) => time > started + 4 * delay);
-        expect(settled.length).toBeGreaterThanOrEqual(7);
-        for (const [index, { dueAt }] of settled.entries()) {
-          if (index > 0) expect(dueAt).toBe((settled[index - 1]?.dueAt ?? 0) + delay);
+        // From the fourth period on there is one reconcile per period, exactly one delay apart.
+        const regular = reconciles.filter(({ time }) => time > started + 4 * delay);
+        expect(regular.length).toBeGreaterThanOrEqual(7);
+        for (const [index, { dueAt }] of regular.entries()) {
+          if (index > 0) expect(dueAt).toBe((regular[index - 1]?.dueAt ?? 0) + delay);
         }
       }),
       { numRuns: 300 },
     );
   });
 
-  it('of so short a delay that SQS’s whole seconds make it late may skip a slot, but never dies and never has one twice', () => {
+  it('a chain with a delay of a few seconds can skip a slot, but never ends and never repeats a slot', () => {
     fc.assert(
       fc.property(fc.constantFrom(1, 2, 3, 4, 5), events, chances, (delay, at, chances) => {
         const reconciles = simulate({
@@ -140,7 +134,7 @@ describe('a chain', () => {
         });
         expect(new Set(reconciles.map(({ slot }) => slot)).size).toBe(reconciles.length);
         for (const [index, { time }] of reconciles.entries()) {
-          // At worst 2.5 s late, then the next slot but one.
+          // At worst it is 2.5 s late, and then uses the slot after the next one.
           if (index > 0) expect(time - (reconciles[index - 1]?.time ?? 0)).toBeLessThanOrEqual(1.5 * delay + 5);
         }
         expect(reconciles.at(-1)?.time).toBeGreaterThan(started + 60 - 1.5 * delay - 5);
@@ -151,7 +145,9 @@ describe('a chain', () => {
 
 type Timed = { readonly time: number; readonly dueAt: number; readonly slot: string };
 
-/** Reconciles of one key that always asks for the same delay. Times in seconds; `chance` in [0, 1). */
+/**
+ * Simulates the reconciles of one key that always returns the same delay. Times are in seconds; `chance` is in [0, 1).
+ */
 function simulate({
   delay,
   events,
@@ -163,18 +159,18 @@ function simulate({
   readonly until: number;
   readonly chance: () => number;
 }): readonly Timed[] {
-  const target = 'controller:cluster:things/ns/one';
-  // FIFO: id → when it was first accepted.
+  const key = 'controller:cluster:things/ns/one';
+  // When the FIFO queue first accepted each id.
   const accepted = new Map<string, number>();
   const reconciles: Timed[] = [];
   const timers: Timed[] = [];
   const clock = (time: number) => (time + chance() - 0.5) * 1000;
   const put = (time: number, { dueAt, slot }: { readonly dueAt: number; readonly slot: string }) => {
-    const { delaySeconds } = hopDelay({ target, nowMs: clock(time), dueAt });
-    // Up to 0.3 s until a function has it.
+    const { delaySeconds } = timerDelaySeconds({ key, nowMs: clock(time), dueAt });
+    // It takes up to 0.3 s until a function receives it.
     timers.push({ time: time + delaySeconds + 0.3 * chance(), dueAt, slot });
   };
-  for (const time of events) put(time, nextSlot({ target, delaySeconds: delay, nowMs: clock(time) }));
+  for (const time of events) put(time, nextSlot({ key, delaySeconds: delay, nowMs: clock(time) }));
   for (;;) {
     timers.sort((a, b) => b.time - a.time);
     const next = timers.pop();
@@ -188,6 +184,6 @@ function simulate({
     accepted.set(slot, time);
     reconciles.push(next);
     const done = time + 0.2 * chance();
-    put(done, nextSlot({ target, delaySeconds: delay, nowMs: clock(done), afterDueAt: dueAt }));
+    put(done, nextSlot({ key, delaySeconds: delay, nowMs: clock(done), afterDueAt: dueAt }));
   }
 }

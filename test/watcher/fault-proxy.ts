@@ -1,36 +1,36 @@
-// A server between the watcher and SQS that can be told to refuse everything.
+// A proxy between the watcher and SQS that rejects every request with a 503 on demand.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type MoodyProxy = {
+export type FaultyProxy = {
   readonly endpoint: string;
-  refuse(refusing: boolean): void;
+  reject(rejecting: boolean): void;
   stop(): Promise<void>;
 };
 
 /** Starts a proxy in front of `target`. */
-export async function startMoodyProxy(target: string): Promise<MoodyProxy> {
-  let refusing = false;
+export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
+  let rejecting = false;
   const { hostname, port } = new URL(target);
   const server = http.createServer((request, response) => {
-    if (refusing) {
+    if (rejecting) {
       request.resume();
       response.writeHead(503).end();
       return;
     }
     const { method, url: path, headers } = request;
-    const passed = http.request({ hostname, port, method, path, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
+    const forwarded = http.request({ hostname, port, method, path, headers }, (upstreamResponse) => {
+      response.writeHead(upstreamResponse.statusCode ?? 500, upstreamResponse.headers);
+      upstreamResponse.pipe(response);
     });
-    passed.on('error', () => response.destroy());
-    request.pipe(passed);
+    forwarded.on('error', () => response.destroy());
+    request.pipe(forwarded);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     endpoint: `http://127.0.0.1:${portOf(server.address())}`,
-    refuse: (now) => {
-      refusing = now;
+    reject: (value) => {
+      rejecting = value;
     },
     stop: async () => {
       server.closeAllConnections();

@@ -1,37 +1,39 @@
-// The probes as a kubelet asks them, over a socket, beside what they are made of (health.test.ts).
+// The HTTP endpoints of the watcher over a socket, as the kubelet and Prometheus use them. What readiness and liveness
+// depend on is test/forwarding/health.test.ts.
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createHealth } from '../../src/watcher/health.ts';
+import { createHealth } from '../../src/forwarding/health.ts';
 import { serveProbes } from '../../src/watcher/http.ts';
 
-/** Two kinds that were heard, and a clock. */
+/** Starts the endpoints with two kinds that received events, and a clock that the test advances. */
 async function start({ host }: { readonly host: string | undefined } = { host: '127.0.0.1' }) {
   let nowMs = 0;
   const health = createHealth(() => nowMs);
   const loops = { tanks: health.loop('tanks'), dinners: health.loop('dinners') };
-  for (const loop of Object.values(loops)) loop.heard();
+  for (const loop of Object.values(loops)) loop.received();
   const metrics = { contentType: 'text/plain', page: async () => 'waiting 1\n' };
   const server = await serveProbes({ health, metrics }, { host, port: 0 });
   onTestFinished(() => server.close());
   return {
     loops,
-    ask: (path: string, method = 'GET', at = '127.0.0.1') => fetch(`http://${at}:${server.port}${path}`, { method }),
-    pass: (seconds: number) => {
+    request: (path: string, method = 'GET', address = '127.0.0.1') =>
+      fetch(`http://${address}:${server.port}${path}`, { method }),
+    advance: (seconds: number) => {
       nowMs += seconds * 1000;
     },
   };
 }
 
-describe('a watch loop that hangs', () => {
-  it('makes the watcher unhealthy, and the answer says which one it is', async () => {
-    const { loops, ask, pass } = await start();
-    pass(119);
+describe('/healthz while a watch loop hangs', () => {
+  it('/healthz returns 503 and shows which watch loop hangs', async () => {
+    const { loops, request, advance } = await start();
+    advance(119);
     loops.tanks.attempted();
-    expect((await ask('/healthz')).status).toBe(200);
-    pass(2);
-    const answer = await ask('/healthz');
-    expect(answer.status).toBe(503);
-    expect(await answer.json()).toMatchObject({
+    expect((await request('/healthz')).status).toBe(200);
+    advance(2);
+    const response = await request('/healthz');
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({
       ok: false,
       kinds: [
         { kind: 'tanks', attemptAgeSeconds: 2 },
@@ -41,37 +43,37 @@ describe('a watch loop that hangs', () => {
   });
 });
 
-describe('an API server that is away', () => {
-  it('makes the watcher not ready, and keeps it healthy as long as it is asked', async () => {
-    const { loops, ask, pass } = await start();
+describe('the probes while the API server is unavailable', () => {
+  it('/readyz returns 503 and /healthz 200 while the watcher retries', async () => {
+    const { loops, request, advance } = await start();
     for (let minutes = 0; minutes < 60; minutes += 1) {
-      pass(60);
-      for (const loop of Object.values(loops)) loop.trouble(new Error('no answer'));
+      advance(60);
+      for (const loop of Object.values(loops)) loop.recordError(new Error('no response'));
     }
-    expect([(await ask('/readyz')).status, (await ask('/healthz')).status]).toEqual([503, 200]);
-    for (const loop of Object.values(loops)) loop.heard();
-    expect((await ask('/readyz')).status).toBe(200);
+    expect([(await request('/readyz')).status, (await request('/healthz')).status]).toEqual([503, 200]);
+    for (const loop of Object.values(loops)) loop.received();
+    expect((await request('/readyz')).status).toBe(200);
   });
 });
 
-describe('whoever asks', () => {
-  it('gets metrics, may look without a body, and may change nothing', async () => {
-    const { ask } = await start();
-    const metrics = await ask('/metrics');
+describe('HTTP requests to the watcher', () => {
+  it('the watcher serves GET and HEAD of its endpoints, and rejects other methods and paths', async () => {
+    const { request } = await start();
+    const metrics = await request('/metrics');
     expect([metrics.headers.get('content-type'), await metrics.text()]).toEqual(['text/plain', 'waiting 1\n']);
-    expect((await ask('/readyz?verbose', 'HEAD')).status).toBe(200);
-    expect((await ask('/healthz', 'POST')).status).toBe(405);
-    expect((await ask('/')).status).toBe(404);
+    expect((await request('/readyz?verbose', 'HEAD')).status).toBe(200);
+    expect((await request('/healthz', 'POST')).status).toBe(405);
+    expect((await request('/')).status).toBe(404);
   });
 });
 
-describe('a watcher that is told no address', () => {
-  it('answers at every one, IPv6 included where there is any', async () => {
-    const { ask } = await start({ host: undefined });
+describe('a watcher without the setting HOST', () => {
+  it('the watcher listens on all addresses, including IPv6 if there is one', async () => {
+    const { request } = await start({ host: undefined });
     const loopback = (networkInterfaces().lo ?? []).map(({ address, family }) =>
       family === 'IPv6' ? `[${address}]` : address,
     );
     expect(loopback).toContain('127.0.0.1');
-    for (const at of loopback) expect((await ask('/readyz', 'GET', at)).status).toBe(200);
+    for (const address of loopback) expect((await request('/readyz', 'GET', address)).status).toBe(200);
   });
 });

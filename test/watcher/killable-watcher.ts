@@ -1,97 +1,107 @@
-// A watcher inside a test's own process that can be killed: from one moment to the next nothing of it reaches the API server or
-// the queues any more, as after kill -9. Its clock is the test's: no wait takes time, silence is never waited for.
+// A watcher inside the test process that can be killed, as with kill -9: from then on it sends nothing to the API
+// server or the queues. It runs on a fake clock: waits take no time, and the idle timeout of a watch never ends.
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { WatchList } from '../../src/core/watch-list.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import type { Wait } from '../../src/core/time.ts';
+import type { WatchList } from '../../src/core/watch-list.ts';
+import { createForwarder } from '../../src/forwarding/forwarder.ts';
+import { createHealth } from '../../src/forwarding/health.ts';
+import type { RateLimit } from '../../src/forwarding/rate-limiter.ts';
+import { createWatchLoops } from '../../src/forwarding/watch-loop.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Send } from '../../src/sqs/sender.ts';
-import { createForwarder } from '../../src/runtime/forwarder.ts';
-import type { Pace } from '../../src/runtime/token-bucket.ts';
-import { createCursor } from '../../src/watcher/cursor.ts';
-import { createHealth } from '../../src/watcher/health.ts';
-import { createLoops } from '../../src/watcher/loops.ts';
-import { createWitness, type Witness } from '../support/recorder.ts';
+import { createRecorder, type Recorder } from '../support/recorder.ts';
 
-/** A watcher that runs. */
-export type MortalWatcher = {
-  /** The versions up to which it knows everything to be accepted, by plural; what it does not know is missing. */
+/** A running watcher. */
+export type KillableWatcher = {
+  /** The low watermarks by plural. Kinds whose low watermark is unknown are missing. */
   accepted(): ReadonlyMap<string, string>;
-  writeCursor(): Promise<void>;
+  writeCheckpoint(): Promise<void>;
   kill(): void;
-  /** Resolves with its lines of `listed` once every kind was listed. */
+  /** Resolves with the fields of its log lines `collection listed` once every kind was listed. */
   listed(): Promise<readonly object[]>;
-  readonly lines: Witness['lines'];
+  readonly lines: Recorder['lines'];
 };
 
-/** No wait of a watcher that works is as long as a silence is. */
-const silenceSeconds = 70;
+/** The idle timeout of a watch. All other waits of a watcher are shorter. */
+const idleTimeoutSeconds = 70;
 
 /** Starts a watcher. */
-export function startMortalWatcher({
+export function startKillableWatcher({
   server,
   send,
   watchList,
-  pace,
+  rateLimit,
 }: {
   readonly server: URL;
   readonly send: Send;
   readonly watchList: WatchList;
-  readonly pace?: Pace | undefined;
-}): MortalWatcher {
-  const life = new AbortController();
-  const { signal } = life;
+  readonly rateLimit?: RateLimit | undefined;
+}): KillableWatcher {
+  const lifetime = new AbortController();
+  const { signal } = lifetime;
   let nowMs = Date.parse('2026-11-21T12:00:00Z');
   const now = () => nowMs;
   const wait: Wait = async (seconds, until) => {
     const ends = AbortSignal.any([until, signal]);
-    if (seconds >= silenceSeconds) await aborted(ends);
+    if (seconds >= idleTimeoutSeconds) await aborted(ends);
     nowMs += seconds * 1000;
     await turn(undefined, { signal: ends });
   };
-  const alive = createClient({ server });
+  const liveClient = createClient({ server });
   const client: KubeClient = {
-    ...alive,
+    ...liveClient,
     request: async (request) => {
       signal.throwIfAborted();
-      const answer = await alive.request(request);
+      const response = await liveClient.request(request);
       signal.throwIfAborted();
-      return answer;
+      return response;
     },
   };
-  const { log, lines } = createWitness();
+  const { log, lines } = createRecorder();
   const random = () => 0.5;
-  const cursor = createCursor({ client, log, now, wait: async (_, until) => await aborted(until) });
+  const checkpoint = createWatchCheckpoint({ client, log, now, wait: async (_, until) => await aborted(until) });
   const forwarder = createForwarder({
-    ...{ log, now, wait, random, signal, bulkPerSecond: 1000, pace },
+    ...{ log, now, wait, random, signal, lowPriorityPerSecond: 1000, rateLimit },
     send: async (queue, entries, options) => {
       if (signal.aborted) return await new Promise(() => undefined);
       return await send(queue, entries, options);
     },
-    meter: {
-      accepted: () => cursor.sent(),
+    metrics: {
+      accepted: () => checkpoint.sent(),
       coalesced: () => undefined,
-      refused: () => undefined,
-      paced: () => undefined,
+      rejected: () => undefined,
+      rateLimited: () => undefined,
     },
   });
-  const parts = { client, forwarder, cursor, log, now, wait, random, nonce: randomUUID, health: createHealth(now) };
-  const loops = createLoops(parts, watchList, { cluster: 'c' });
+  const deps = {
+    client,
+    forwarder,
+    checkpoint,
+    log,
+    now,
+    wait,
+    random,
+    nonce: randomUUID,
+    health: createHealth(now),
+  };
+  const loops = createWatchLoops(deps, watchList, { cluster: 'c' });
   const running = [...loops.values()].map((loop) => loop.run(signal));
-  void Promise.all(running).finally(() => alive.close());
-  const listed = () => lines.filter(({ message }) => message === 'listed').map(({ fields }) => fields);
+  void Promise.all(running).finally(() => liveClient.close());
+  const listed = () => lines.filter(({ message }) => message === 'collection listed').map(({ fields }) => fields);
   return {
     accepted: () =>
       new Map(
         [...loops].flatMap(([{ plural }, loop]) => {
-          const version = loop.accepted();
+          const version = loop.lowWatermark();
           return version === undefined ? [] : [[plural, version] as const];
         }),
       ),
-    writeCursor: async () => {
-      if (!signal.aborted) await cursor.flush();
+    writeCheckpoint: async () => {
+      if (!signal.aborted) await checkpoint.flush();
     },
-    kill: () => life.abort(),
+    kill: () => lifetime.abort(),
     listed: async () => {
       while (new Set(listed().map((line) => ('kind' in line ? line.kind : ''))).size < loops.size) await turn();
       return listed();

@@ -1,4 +1,4 @@
-// Only the form of a log line, for machines and for people.
+// The format of log lines, as JSON and on a terminal.
 import { expect, it } from 'vitest';
 import { createLog, type LogOptions } from '../../src/watcher/log.ts';
 
@@ -9,28 +9,28 @@ const lines = (options: LogOptions) => {
   return { log, written };
 };
 
-it('a line is one JSON document with the fields of every line and its own', () => {
+it('a log line is one JSON document with the common fields and its own', () => {
   const { log, written } = lines({});
-  log.warn('went wrong', { error: 'two\nlines' });
+  log.warn('watch failed', { error: 'two\nlines' });
   expect(written).toHaveLength(1);
   expect(written[0]?.trimEnd()).not.toContain('\n');
   expect(JSON.parse(written[0] ?? '')).toEqual({
     level: 'WARN',
     timestamp: '2026-11-21T12:00:00.123Z',
-    message: 'went wrong',
+    message: 'watch failed',
     cluster: 'c',
     error: 'two\nlines',
   });
 });
 
-it('on a terminal a line is words, and still one line', () => {
+it('a log line on a terminal is readable text on one line', () => {
   const { log, written } = lines({ readable: true });
-  log.warn('went wrong', { keys: 3, error: 'two\nlines', gone: undefined });
-  expect(written).toEqual(['12:00:00 WARN  went wrong  cluster=c  keys=3  error="two\\nlines"\n']);
+  log.warn('watch failed', { keys: 3, error: 'two\nlines', gone: undefined });
+  expect(written).toEqual(['12:00:00 WARN  watch failed  cluster=c  keys=3  error="two\\nlines"\n']);
 });
 
-it('what is below the least level is not written', () => {
-  const { log, written } = lines({ least: 'WARN' });
+it('a message below the minimum level is not written', () => {
+  const { log, written } = lines({ minLevel: 'WARN' });
   log.debug('a');
   log.info('b');
   log.error('c');

@@ -1,4 +1,4 @@
-// The watcher's cases on the embedded API server, and what it says when it cannot start.
+// The cases of the watcher process on the embedded API server, and the errors of a watcher that cannot start.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 watcherCases(() => ({ connection: { server: new URL(server.url) }, kubeconfig: kubeconfigFile() }));
 
-describe('what only its owner can mend ends the watcher with 1 and one line', () => {
+describe('the watcher exits with 1 and one log line', () => {
   let queues: TestQueues;
   beforeAll(async () => {
     queues = await startTestQueues();
@@ -34,7 +34,7 @@ describe('what only its owner can mend ends the watcher with 1 and one line', ()
   });
   afterAll(() => queues.stop());
 
-  const error = async (environment: Readonly<Record<string, string>>) => {
+  const startupError = async (environment: Readonly<Record<string, string>>) => {
     const watcher = startWatcherProcess({
       KUBECONFIG: kubeconfigFile(),
       QUEUE_URL_PREFIX: queues.urlPrefix,
@@ -44,7 +44,7 @@ describe('what only its owner can mend ends the watcher with 1 and one line', ()
     onTestFinished(() => watcher.kill('SIGKILL'));
     expect(await watcher.ended).toBe(1);
     const last = watcher.lines.at(-1);
-    expect(last).toMatchObject({ level: 'ERROR', message: 'the watcher cannot run' });
+    expect(last).toMatchObject({ level: 'ERROR', message: 'watcher failed to start' });
     return last?.error;
   };
   const kubeconfig = async (cluster: object, user: object) => {
@@ -62,69 +62,69 @@ describe('what only its owner can mend ends the watcher with 1 and one line', ()
   };
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-  it('a setting that is missing is named', async () => {
-    expect(await error({ CLUSTER: '' })).toMatch(/CLUSTER/);
+  it('the error of a missing setting names it', async () => {
+    expect(await startupError({ CLUSTER: '' })).toMatch(/CLUSTER/);
   });
 
-  it('a kubeconfig that is not there is named', async () => {
-    expect(await error({ KUBECONFIG: '/not/there' })).toMatch(/^\/not\/there: no such file/);
+  it('the error of a missing kubeconfig names the file', async () => {
+    expect(await startupError({ KUBECONFIG: '/not/there' })).toMatch(/^\/not\/there: no such file/);
   });
 
-  it('a token that is not accepted names the file and the user', async () => {
+  it('the error of a rejected token names the kubeconfig and the user', async () => {
     const wire = await startWireServer((_, response) => sendJson(response, 401, statusOf(401, 'Unauthorized')), {
       tls: true,
     });
     const cluster = { server: wire.url.href, 'certificate-authority-data': base64(pem('server.pem')) };
     const file = await kubeconfig(cluster, { token: 'expired-token' });
-    const said = await error({ KUBECONFIG: file });
-    expect(said).toBe(`${file}: user: the API server does not accept its credentials (401); renew them`);
+    const message = await startupError({ KUBECONFIG: file });
+    expect(message).toBe(`${file}: user: the API server does not accept its credentials (401); renew them`);
   });
 
-  it('a CA that did not sign the server names the file and what to check', async () => {
+  it('the error of a wrong CA names the kubeconfig and what to check', async () => {
     const wire = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
     const cluster = { server: wire.url.href, 'certificate-authority-data': base64(pem('other.pem')) };
     const file = await kubeconfig(cluster, { token: 'token' });
-    expect(await error({ KUBECONFIG: file })).toMatch(
+    expect(await startupError({ KUBECONFIG: file })).toMatch(
       /kubeconfig-.*: cluster: .*check server and certificate-authority/,
     );
   });
 
   it.each([
-    ['that no authority we know has signed', {}, /server's certificate does not hold \(\w+\); check server/],
-    ['that is not to be verified', { 'insecure-skip-tls-verify': true }, /insecure-skip-tls-verify is refused/],
-  ])('a server %s is told nothing', async (_, more, reason) => {
+    ['with a certificate of an unknown authority', {}, /server's certificate is not valid \(\w+\); check server/],
+    ['with insecure-skip-tls-verify', { 'insecure-skip-tls-verify': true }, /insecure-skip-tls-verify is not allowed/],
+  ])('the watcher sends no request to a server %s', async (_, more, reason) => {
     const wire = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
     const file = await kubeconfig({ server: wire.url.href, ...more }, { token: 'token' });
-    expect(await error({ KUBECONFIG: file })).toMatch(reason);
+    expect(await startupError({ KUBECONFIG: file })).toMatch(reason);
     expect(wire.arrived).toEqual([]);
   });
 
-  it('an environment in which no certificate is verified is refused', async () => {
-    expect(await error({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatch(/NODE_TLS_REJECT_UNAUTHORIZED/);
+  it('an environment without certificate verification is rejected', async () => {
+    expect(await startupError({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatch(/NODE_TLS_REJECT_UNAUTHORIZED/);
   });
 
-  it('queues that nobody serves are named with what to check', async () => {
+  it('the error of an unreachable SQS endpoint names the queue and what to check', async () => {
     const free = await freePort();
     const prefix = `http://127.0.0.1:${free}/000000000000/`;
-    const said = await error({ AWS_ENDPOINT_URL: `http://127.0.0.1:${free}`, QUEUE_URL_PREFIX: prefix });
-    expect(said).toMatch(/^QUEUE_URL_PREFIX: no answer for http.*timers .*check the address/);
+    const message = await startupError({ AWS_ENDPOINT_URL: `http://127.0.0.1:${free}`, QUEUE_URL_PREFIX: prefix });
+    expect(message).toMatch(/^QUEUE_URL_PREFIX: no response from http.*timers .*check the address/);
   });
 
-  it('credentials that nobody gives are what to check', async () => {
-    const nobody = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', AWS_EC2_METADATA_DISABLED: 'true' };
-    const nowhere = { AWS_SHARED_CREDENTIALS_FILE: '/nowhere', AWS_CONFIG_FILE: '/nowhere' };
-    expect(await error({ ...nobody, ...nowhere })).toMatch(
-      /^QUEUE_URL_PREFIX: no answer for \S+timers \(.*credentials.*\); check the address, AWS_ENDPOINT_URL and the credentials$/,
+  it('the error of missing AWS credentials names the queue and what to check', async () => {
+    const noKeys = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', AWS_EC2_METADATA_DISABLED: 'true' };
+    const noFiles = { AWS_SHARED_CREDENTIALS_FILE: '/nowhere', AWS_CONFIG_FILE: '/nowhere' };
+    expect(await startupError({ ...noKeys, ...noFiles })).toMatch(
+      /^QUEUE_URL_PREFIX: no response from \S+timers \(.*credentials.*\); check the address, AWS_ENDPOINT_URL and the credentials$/,
     );
   });
 
-  it('queues that do not exist are named', async () => {
-    expect(await error({ QUEUE_URL_PREFIX: `${queues.urlPrefix}elsewhere-` })).toMatch(
-      /^QUEUE_URL_PREFIX: there is no queue .*elsewhere-timers/,
+  it('the error of missing queues names the queue', async () => {
+    expect(await startupError({ QUEUE_URL_PREFIX: `${queues.urlPrefix}elsewhere-` })).toMatch(
+      /^QUEUE_URL_PREFIX: queue \S+elsewhere-timers does not exist/,
     );
   });
 
-  it('an API server that is away is waited for instead', async () => {
+  it('the watcher does not exit if the API server is unavailable, and retries', async () => {
     const file = await kubeconfig({ server: `http://127.0.0.1:${await freePort()}` }, {});
     const watcher = startWatcherProcess({
       KUBECONFIG: file,
@@ -132,14 +132,14 @@ describe('what only its owner can mend ends the watcher with 1 and one line', ()
       AWS_ENDPOINT_URL: queues.endpoint,
     });
     onTestFinished(() => watcher.kill('SIGKILL'));
-    await watcher.said('no answer from the API server yet, going on');
-    await watcher.said('watch interrupted, going on');
+    await watcher.logged('API server unavailable, retrying');
+    await watcher.logged('watch failed, retrying');
     watcher.kill('SIGTERM');
     expect(await watcher.ended).toBe(0);
   });
 });
 
-/** A port that nobody listens on. */
+/** Returns a port on which no process listens. */
 async function freePort(): Promise<number> {
   const listener = createServer();
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));

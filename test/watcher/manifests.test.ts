@@ -1,13 +1,13 @@
-// The manifests of the watcher beside what the code says of the same things. Whether a cluster accepts them, and what becomes of them
-// there, is in test/cluster.
+// The manifests of the watcher, compared to the names and times in the code. Whether a cluster accepts them is in
+// test/cluster.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { cursorName, resyncIdentity, systemNamespace, watcherAccount } from '../../src/core/names.ts';
+import { checkpointName, resyncIdentity, systemNamespace, watcherAccount } from '../../src/core/names.ts';
 import { readWatcherSettings } from '../../src/settings.ts';
 
-const folder = new URL('../../infra/kubernetes', import.meta.url);
+const folder = new URL('../../infra/kubernetes/', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
 const documents = (file: string): readonly unknown[] =>
   parseAllDocuments(read(file)).map((document): unknown => document.toJS());
@@ -41,7 +41,7 @@ const { spec } = deployment.parse(documents('watcher/deployment.yaml')[0]);
 const pod = spec.template.spec;
 const [container] = pod.containers;
 
-/** What kustomize makes of a file of variables. */
+/** Parses a file of variables, as kustomize does. */
 function variables(file: string): Readonly<Record<string, string>> {
   const lines = read(file)
     .split('\n')
@@ -49,27 +49,27 @@ function variables(file: string): Readonly<Record<string, string>> {
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
 }
 
-describe('the manifests', () => {
+describe('the manifests of the watcher', () => {
   it.each([
     'watcher.env',
     'overlays/eks/watcher.env',
-  ])('%s says all that the watcher must be told, of one region', (file) => {
+  ])('%s has all required settings of the watcher, with queues in its region', (file) => {
     const { AWS_REGION: region = '', ...settings } = variables(file);
     const { QUEUE_URL_PREFIX, PORT } = readWatcherSettings(settings);
     expect(QUEUE_URL_PREFIX).toContain(`sqs.${region}.amazonaws.com/`);
     expect(PORT).toBe(container.ports[0].containerPort);
   });
 
-  it('name the namespace, the account and the cursor as the generated ones do', () => {
+  it('the manifests and the generated ones use the same namespace, service account and ConfigMap', () => {
     const rbac = read('generated/rbac.yaml');
-    for (const name of [systemNamespace, watcherAccount, cursorName]) expect(rbac).toContain(`name: ${name}\n`);
+    for (const name of [systemNamespace, watcherAccount, checkpointName]) expect(rbac).toContain(`name: ${name}\n`);
     expect(pod.serviceAccountName).toBe(watcherAccount);
     for (const file of ['watcher/deployment.yaml', 'watcher/disruption-budget.yaml', 'watcher/network-policy.yaml']) {
       expect(documents(file)).toMatchObject([{ metadata: { namespace: systemNamespace } }]);
     }
   });
 
-  it('give those who list whole kinds their share, the watcher and the resync', () => {
+  it('the FlowSchema matches the watcher and the resync', () => {
     const [, schema] = documents('watcher/flow-schema.yaml');
     expect(schema).toMatchObject({
       spec: {
@@ -86,15 +86,15 @@ describe('the manifests', () => {
     });
   });
 
-  it('give a start the time of both its questions, and an end that of the last messages and the cursor', () => {
+  it('the startup probe covers both checks, and the grace period covers the drain and the last checkpoint', () => {
     const { periodSeconds, failureThreshold } = container.startupProbe;
-    const questions = 2 * secondsIn('check-start.ts', 'seconds');
-    expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(2 * questions);
-    const end = secondsIn('run.ts', 'drainSeconds') + secondsIn('cursor.ts', 'flushSeconds');
+    const checks = 2 * secondsIn('watcher/check-start.ts', 'checkSeconds');
+    expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(2 * checks);
+    const end = secondsIn('watcher/run.ts', 'drainSeconds') + secondsIn('checkpoint/checkpoint.ts', 'flushSeconds');
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(2 * end);
   });
 
-  it('ask readiness of /readyz, and of /healthz only whether it is to be started anew', () => {
+  it('the readiness probe uses /readyz, the startup and liveness probes use /healthz', () => {
     const { startupProbe, readinessProbe, livenessProbe } = container;
     expect([startupProbe, readinessProbe, livenessProbe].map(({ httpGet }) => httpGet)).toEqual([
       { path: '/healthz', port: container.ports[0].name },
@@ -104,9 +104,9 @@ describe('the manifests', () => {
   });
 });
 
-/** A constant of the watcher's that is nobody else's to import. */
+/** Reads a constant that is not exported from its source file. */
 function secondsIn(file: string, name: string): number {
-  const source = readFileSync(new URL(`../../src/watcher/${file}`, import.meta.url), 'utf8');
+  const source = readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
   const [, value] = new RegExp(`^const ${name} = (\\d+);$`, 'm').exec(source) ?? [];
   if (value === undefined) throw new Error(`${file} has no constant ${name}`);
   return Number(value);

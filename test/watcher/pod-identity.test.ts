@@ -1,21 +1,21 @@
-// Only who the watcher is to SQS where EKS Pod Identity says so: by the variables that EKS puts into a pod, and an agent that gives credentials
-// for the pod's token. IRSA is in test/cluster/watcher-deployment.test.ts.
+// The identity of the watcher with EKS Pod Identity: the variables that EKS sets in a pod, and an agent that exchanges
+// the pod's token for credentials. IRSA is in test/cluster/watcher-deployment.test.ts.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
-import { listenHere } from '../support/listen.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 import { startWatcherProcess } from './watcher-process.ts';
 
-it('the watcher signs its calls as the role that the agent gives for its token, and for no other', async () => {
-  await using parts = new AsyncDisposableStack();
+it('the watcher signs its SQS calls with the credentials of the Pod Identity Agent for its token', async () => {
+  await using cleanup = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-pod-identity-'));
-  parts.defer(() => rm(folder, { recursive: true }));
+  cleanup.defer(() => rm(folder, { recursive: true }));
   const [tokenFile, kubeconfig] = [path.join(folder, 'token'), path.join(folder, 'kubeconfig')];
   const server = await startApiServer();
-  parts.defer(() => server.close());
+  cleanup.defer(() => server.close());
   await Promise.all([writeFile(tokenFile, 'token of the pod'), writeFile(kubeconfig, server.kubeconfig())]);
 
   const agent = createServer(({ headers }, response) => {
@@ -31,10 +31,10 @@ it('the watcher signs its calls as the role that the agent gives for its token, 
     response.end(JSON.stringify({ __type: 'com.amazonaws.sqs#EmptyBatchRequest', message: 'none' }));
   });
   for (const one of [agent, sqs]) {
-    parts.defer(() => one.closeAllConnections());
-    parts.defer(() => void one.close());
+    cleanup.defer(() => one.closeAllConnections());
+    cleanup.defer(() => void one.close());
   }
-  const [agentPort, sqsPort] = await Promise.all([listenHere(agent), listenHere(sqs)]);
+  const [agentPort, sqsPort] = await Promise.all([listenOnLoopback(agent), listenOnLoopback(sqs)]);
 
   const watcher = startWatcherProcess({
     KUBECONFIG: kubeconfig,

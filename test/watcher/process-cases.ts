@@ -1,42 +1,38 @@
-// The watcher's process between an API server and SQS, as cases for any API server: which keys are on the queues after what
-// happened to objects, to the process, and to SQS. What each decision is made of is tested in test/runtime.
+// Cases of the watcher process for any API server: which keys are on the queues after changes of objects, restarts of
+// the process and outages of SQS. The single decisions are tested in test/forwarding.
+
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { existingKind } from '../../src/core/kind.ts';
+import { foreignKind } from '../../src/api/foreign-kind.ts';
+import type { Kind } from '../../src/api/kind.ts';
 import { ownerAnnotation } from '../../src/core/names.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { type KubeObject, parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { type Message, parseMessage } from '../../src/queue/message.ts';
+import { CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
+import { type Message, parseMessage } from '../../src/sqs/message.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { established } from '../support/established.ts';
-import { type MoodyProxy, startMoodyProxy } from './fault-proxy.ts';
+import { untilEstablished } from '../support/established.ts';
+import { type FaultyProxy, startFaultyProxy } from './fault-proxy.ts';
 import { startWatcherProcess, type WatcherProcess } from './watcher-process.ts';
 
-const tanks = existingKind<object>({ group: 'plant.example.com', version: 'v1', kind: 'WaterTank' });
-const ingredients = existingKind<object>({ group: 'kitchen.example.com', version: 'v1', kind: 'Ingredient' });
-const dinners = existingKind<object>({ group: 'kitchen.example.com', version: 'v1', kind: 'Dinner' });
-const namespaces = existingKind<object>({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
-const definitions = existingKind<object>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  scope: 'Cluster',
-});
+const tanks = foreignKind({ group: 'plant.example.com', version: 'v1', kind: 'WaterTank' });
+const ingredients = foreignKind({ group: 'kitchen.example.com', version: 'v1', kind: 'Ingredient' });
+const dinners = foreignKind({ group: 'kitchen.example.com', version: 'v1', kind: 'Dinner' });
 const crds = [tanks, ingredients, dinners].map(({ plural, group }) => `${plural}.${group}`);
 const queueNames = ['water-tank.fifo', 'ingredient.fifo', 'dinner.fifo', 'timers'];
 
-/** Each case starts processes, which take seconds where others run beside them. */
+/** Each case starts processes. This takes seconds if other tests run in parallel. */
 const timeout = 60_000;
 
 /** Declares the cases for a server. */
 export function watcherCases(connect: () => { readonly connection: Connection; readonly kubeconfig: string }): void {
   let client: KubeClient;
   let queues: TestQueues;
-  let proxy: MoodyProxy;
+  let proxy: FaultyProxy;
   let namespace: string;
   let count = 0;
   const running: WatcherProcess[] = [];
@@ -44,15 +40,15 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
   beforeAll(async () => {
     client = createClient(connect().connection);
     queues = await startTestQueues();
-    proxy = await startMoodyProxy(queues.endpoint);
+    proxy = await startFaultyProxy(queues.endpoint);
     await queues.create(...queueNames);
     for (const name of crds) {
       const text = await readFile(
         new URL(`../../infra/kubernetes/generated/crd-${name}.yaml`, import.meta.url),
         'utf8',
       );
-      await applyObject(client, definitions, parseObject(parse(text)), { fieldManager: 'test' });
-      await established(client, name);
+      await applyObject(client, CustomResourceDefinition, parseObject(parse(text)), { fieldManager: 'test' });
+      await untilEstablished(client, name);
     }
   });
   afterAll(async () => {
@@ -64,10 +60,10 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
     count += 1;
     namespace = `watcher-${process.pid}-${count}`;
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
-    await applyObject(client, namespaces, object, { fieldManager: 'test' });
+    await applyObject(client, Namespace, object, { fieldManager: 'test' });
   });
   afterEach(async () => {
-    proxy.refuse(false);
+    proxy.reject(false);
     for (const watcher of running.splice(0)) {
       watcher.kill('SIGKILL');
       await watcher.ended;
@@ -83,26 +79,26 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
       WATCH_NAMESPACE: namespace,
     });
     running.push(watcher);
-    const { port = 0 } = await watcher.said('watching');
+    const { port = 0 } = await watcher.logged('watching');
     return { watcher, url: (path: string) => `http://127.0.0.1:${port}${path}` };
   };
   const applyTank = async (name: string, targetLevel = 1, metadata: object = {}) =>
     await apply(tanks, { metadata: { name, ...metadata }, spec: { targetLevel, capacity: 100 } });
   const apply = async (
-    kind: typeof tanks,
+    kind: Kind,
     { metadata, ...rest }: { readonly metadata: object & { readonly name: string }; readonly spec: object },
   ): Promise<KubeObject> => {
     const object = { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { ...metadata, namespace }, ...rest };
     return await applyObject(client, kind, object, { fieldManager: 'user' });
   };
-  const remove = async (kind: typeof tanks, name: string) =>
+  const remove = async (kind: Kind, name: string) =>
     await client.request({ method: 'DELETE', path: objectPath(kind, { namespace, name }) });
 
-  /** Takes messages off a queue until one is for the object of that name. */
+  /** Receives messages from a queue until one is for the object of this name. */
   const messagesUntil = async (queue: string, name: string): Promise<readonly Message[]> => {
     const all: Message[] = [];
     for (let tries = 0; !all.some((message) => message.name === name); tries += 1) {
-      if (tries === 10) throw new Error(`${name} never came: ${JSON.stringify(all)}`);
+      if (tries === 10) throw new Error(`no message for ${name}: ${JSON.stringify(all)}`);
       const received = await queues.drain(queue, { waitSeconds: 2 });
       all.push(...received.map(({ Body = '' }) => parseMessage(Body)));
     }
@@ -110,14 +106,14 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
   };
   const namesOf = (messages: readonly Message[]) => messages.map(({ name }) => name);
 
-  describe('changes', { timeout }, () => {
-    it('creating, changing and deleting an object each put its key on its controller’s queue, and a label does not', async () => {
+  describe('the watcher process after a change', { timeout }, () => {
+    it('a created, changed or deleted object puts its key on the queue, a changed label does not', async () => {
       await start();
       await applyTank('north');
       const [created] = await messagesUntil('water-tank.fifo', 'north');
       expect(created).toMatchObject({
-        ...{ v: 1, controller: 'water-tank', cluster: 'test', group: 'plant.example.com', resource: 'watertanks' },
-        ...{ namespace, name: 'north', lane: 'watch', attempt: 0, deferrals: 0 },
+        ...{ controller: 'water-tank', cluster: 'test', group: 'plant.example.com', resource: 'watertanks' },
+        ...{ namespace, name: 'north', cause: { type: 'change' } },
       });
       await applyTank('north', 2);
       expect(namesOf(await messagesUntil('water-tank.fifo', 'north'))).toEqual(['north']);
@@ -130,7 +126,7 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
       expect(namesOf(await messagesUntil('water-tank.fifo', 'north'))).toEqual(['north']);
     });
 
-    it('a child wakes its owner when it comes, changes hands and goes, and nobody else', async () => {
+    it('a child puts its owner’s key on the queue when it is created, handed over and deleted', async () => {
       await start();
       const spec = { ingredients: [{ name: 'rice', item: 'rice', amount: 1, unit: 'g' }] };
       const [first, second] = [
@@ -156,17 +152,17 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
     });
   });
 
-  describe('starts', { timeout }, () => {
-    it('a start without a cursor sends every object through timers, not before the changes of the day', async () => {
+  describe('the watcher process after a start', { timeout }, () => {
+    it('a start without a checkpoint sends every object through the timers queue, and changes directly', async () => {
       await applyTank('old');
       await start();
-      const [bulk] = await messagesUntil('timers', 'old');
-      expect(bulk).toMatchObject({ controller: 'water-tank', lane: 'resync', name: 'old' });
+      const [listed] = await messagesUntil('timers', 'old');
+      expect(listed).toMatchObject({ controller: 'water-tank', cause: { type: 'resync' }, name: 'old' });
       await applyTank('new');
       expect(namesOf(await messagesUntil('water-tank.fifo', 'new'))).toEqual(['new']);
     });
 
-    it('a watcher that is killed in the middle of a burst has lost nothing once another has started', async () => {
+    it('a watcher that is killed during a burst loses no change once another one has started', async () => {
       const { watcher } = await start();
       const names = Array.from({ length: 30 }, (_, number) => `tank-${number}`);
       const seen = new Set<string>();
@@ -177,10 +173,11 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
       expect(await watcher.ended).toBe('SIGKILL');
       await start();
       const missing = () => names.filter((name) => !seen.has(name));
-      // The list's order is not that of the names, and bulk comes paced: no message is known to be the last.
+      // The order of the list is not that of the names, and low-priority keys are spread over time, so no message is
+      // known as the last.
       for (let tries = 0; tries < 10 && missing().length > 0; tries += 1) {
-        const bulk = await queues.drain('timers', { waitSeconds: 2 });
-        for (const { Body = '' } of [...bulk, ...(await queues.drain('water-tank.fifo'))]) {
+        const listed = await queues.drain('timers', { waitSeconds: 2 });
+        for (const { Body = '' } of [...listed, ...(await queues.drain('water-tank.fifo'))]) {
           seen.add(parseMessage(Body).name);
         }
       }
@@ -188,25 +185,25 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
     });
   });
 
-  describe('ends', { timeout }, () => {
-    it('SIGTERM sends what waits for SQS, then ends with 0', async () => {
+  describe('the watcher process and SQS', { timeout }, () => {
+    it('a watcher sends its queued keys on SIGTERM and exits with 0', async () => {
       const { watcher } = await start();
-      proxy.refuse(true);
+      proxy.reject(true);
       for (const name of ['a', 'b', 'c']) await applyTank(name);
-      await watcher.said('keys not sent, trying again');
+      await watcher.logged('keys not sent, retrying');
       watcher.kill('SIGTERM');
-      proxy.refuse(false);
+      proxy.reject(false);
       expect(await watcher.ended).toBe(0);
       const received = await queues.drain('water-tank.fifo');
       expect(new Set(received.map(({ Body = '' }) => parseMessage(Body).name))).toEqual(new Set(['a', 'b', 'c']));
     });
 
-    it('an outage of SQS costs one message an object, and loses none', async () => {
+    it('an outage of SQS costs one message for each object and loses no change', async () => {
       const { watcher, url } = await start();
-      proxy.refuse(true);
+      proxy.reject(true);
       for (let level = 1; level <= 5; level += 1) for (const name of ['a', 'b']) await applyTank(name, level);
-      await watcher.said('keys not sent, trying again');
-      proxy.refuse(false);
+      await watcher.logged('keys not sent, retrying');
+      proxy.reject(false);
       const names = [...namesOf(await messagesUntil('water-tank.fifo', 'a'))];
       if (!names.includes('b')) names.push(...namesOf(await messagesUntil('water-tank.fifo', 'b')));
       expect(new Set(names)).toEqual(new Set(['a', 'b']));
@@ -215,20 +212,26 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
     });
   });
 
-  it('the probes say that every kind is watched, and how many objects are known', { timeout }, async () => {
-    await applyTank('north');
-    const { url } = await start();
-    const [live, ready] = await Promise.all([fetch(url('/healthz')), fetch(url('/readyz'))]);
-    expect([live.status, ready.status]).toEqual([200, 200]);
-    const kinds: unknown = expect.arrayContaining(crds.map((kind) => expect.objectContaining({ kind, served: true })));
-    expect(await ready.json()).toMatchObject({ ok: true, kinds });
-    const page = await (await fetch(url('/metrics'))).text();
-    expect(page).toContain('outrigger_watcher_objects{kind="watertanks.plant.example.com"} 1');
-    expect((await fetch(url('/elsewhere'))).status).toBe(404);
-  });
+  it(
+    'the endpoints of the watcher process show that every kind is watched, and how many objects are known',
+    { timeout },
+    async () => {
+      await applyTank('north');
+      const { url } = await start();
+      const [live, ready] = await Promise.all([fetch(url('/healthz')), fetch(url('/readyz'))]);
+      expect([live.status, ready.status]).toEqual([200, 200]);
+      const kinds: unknown = expect.arrayContaining(
+        crds.map((kind) => expect.objectContaining({ kind, served: true })),
+      );
+      expect(await ready.json()).toMatchObject({ ok: true, kinds });
+      const page = await (await fetch(url('/metrics'))).text();
+      expect(page).toContain('outrigger_watcher_objects{kind="watertanks.plant.example.com"} 1');
+      expect((await fetch(url('/elsewhere'))).status).toBe(404);
+    },
+  );
 }
 
-/** The metadata of an ingredient that a dinner controls; its annotation names somebody who is none of ours. */
+/** The metadata of an ingredient that a dinner controls. Its owner annotation names an object in another namespace. */
 function childOf(owner: { readonly name: string; readonly uid: string }, note: string): { readonly name: string } {
   const ownerReferences = [{ apiVersion: dinners.apiVersion, kind: 'Dinner', ...owner, controller: true }];
   const metadata = { name: 'rice', annotations: { note, [ownerAnnotation]: 'elsewhere/first' }, ownerReferences };

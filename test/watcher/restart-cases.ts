@@ -1,9 +1,9 @@
-// The watcher's process killed and started anew, with its cursor in the cluster, as cases for any API server: which keys are on
-// the queues because of what happened meanwhile. The same with every interleaving, in one process, is restart.test.ts.
+// Cases of restarted watcher processes for any API server, with the watch checkpoint in the cluster: which keys are on
+// the queues for the changes in between. More cases, inside the test process, are restart.test.ts.
 import { describe, expect, it } from 'vitest';
 import { timersQueue } from '../../src/core/names.ts';
-import type { Message } from '../../src/queue/message.ts';
-import { createStage, namesOf, queueNames, type RestartServer } from './restart-harness.ts';
+import type { Message } from '../../src/sqs/message.ts';
+import { createRestartFixture, namesOf, queueNames, type RestartServer } from './restart-harness.ts';
 import type { WatcherProcess } from './watcher-process.ts';
 
 const stop = async (watcher: WatcherProcess, signal: 'SIGTERM' | 'SIGKILL') => {
@@ -11,23 +11,23 @@ const stop = async (watcher: WatcherProcess, signal: 'SIGTERM' | 'SIGKILL') => {
   expect(await watcher.ended).toBe(signal === 'SIGTERM' ? 0 : signal);
 };
 
-/** Declares the cases that need no forgetting. */
+/** Declares the cases that need no compaction. */
 export function restartCases(
   connect: () => RestartServer,
   { objects = 100 }: { readonly objects?: number } = {},
 ): void {
-  const stage = createStage(connect);
-  const { start, tank, take, until } = stage;
+  const fixture = createRestartFixture(connect);
+  const { start, tank, take, until } = fixture;
 
-  /** Watchers that came, forwarded everything there is, and went. */
-  const aPastWatcher = async (...names: readonly string[]) => {
+  /** Runs a watcher until it has forwarded these objects, and stops it. */
+  const runOnce = async (...names: readonly string[]) => {
     const watcher = await start();
     await until('timers', ...names);
     await stop(watcher, 'SIGTERM');
-    await forget();
+    await emptyQueues();
   };
-  /** Takes everything, also what is due a moment later: bulk is paced by the second, and a message that is delayed is not seen yet. */
-  const forget = async () => {
+  /** Empties the queues. Low-priority messages are delayed by up to some seconds, and are received only then. */
+  const emptyQueues = async () => {
     for (const queue of queueNames) {
       let taken: readonly Message[];
       do taken = await take(queue, queue === timersQueue ? 2 : 0);
@@ -35,36 +35,38 @@ export function restartCases(
     }
   };
 
-  describe('a watcher that is started again', { timeout: 120_000 }, () => {
-    it('forwards none of the objects that did not change', async () => {
+  describe('a restarted watcher', { timeout: 120_000 }, () => {
+    it('a restarted watcher forwards no object that did not change', async () => {
       const names = Array.from({ length: objects }, (_, number) => `tank-${number}`);
       for (const name of names) await tank(name);
       const first = await start();
       await until('timers', ...names);
       await stop(first, 'SIGTERM');
-      await forget();
+      await emptyQueues();
       const next = await start();
       await tank('marker');
       expect(namesOf(await until('water-tank.fifo', 'marker'))).toEqual(['marker']);
       expect(await take('timers')).toEqual([]);
-      expect(next.lines).toContainEqual(expect.objectContaining({ message: 'listed', mode: 'exact', objects }));
+      expect(next.lines).toContainEqual(
+        expect.objectContaining({ message: 'collection listed', mode: 'exact', objects }),
+      );
     });
 
-    it('forwards what was created, changed and deleted meanwhile, a child’s to its owner', async () => {
+    it('a restarted watcher forwards created, changed and deleted objects, and the owners of children', async () => {
       for (const name of ['still', 'changed', 'gone']) await tank(name);
       const [keeps, loses, gets] = [
-        await stage.dinner('keeps'),
-        await stage.dinner('loses'),
-        await stage.dinner('gets'),
+        await fixture.dinner('keeps'),
+        await fixture.dinner('loses'),
+        await fixture.dinner('gets'),
       ];
-      await stage.ingredient('kept', keeps);
-      await stage.ingredient('lost', loses);
-      await aPastWatcher('still', 'loses');
+      await fixture.ingredient('kept', keeps);
+      await fixture.ingredient('lost', loses);
+      await runOnce('still', 'loses');
       await tank('changed', 2);
       await tank('created');
-      await stage.remove('tank', 'gone');
-      await stage.remove('ingredient', 'lost');
-      await stage.ingredient('got', gets);
+      await fixture.remove('tank', 'gone');
+      await fixture.remove('ingredient', 'lost');
+      await fixture.ingredient('got', gets);
       await start();
       const changed = await until('water-tank.fifo', 'changed', 'created', 'gone');
       expect(namesOf(changed)).toEqual(['changed', 'created', 'gone']);
@@ -72,25 +74,25 @@ export function restartCases(
       expect(await take('timers')).toEqual([]);
     });
 
-    it('goes on with what its pace had held back when it was ended', async () => {
-      await aPastWatcher();
-      // The next key would have its turn after the end: draining keeps the pace.
-      const paced = await start({ FORWARD_PER_SECOND: '0.01', FORWARD_BURST: '3' });
-      const { port } = await paced.said('watching');
+    it('a restarted watcher forwards the keys that the rate limit had delayed', async () => {
+      await runOnce();
+      // The next token comes after the drain timeout, and the drain keeps the rate limit.
+      const limited = await start({ RATE_LIMIT_PER_SECOND: '0.01', RATE_LIMIT_BURST: '3' });
+      const { port } = await limited.logged('watching');
       const names = Array.from({ length: 8 }, (_, number) => `held-${number}`);
       for (const name of names) await tank(name);
       expect(namesOf(await until('water-tank.fifo', 'held-0', 'held-1', 'held-2'))).toHaveLength(3);
       const metrics = async () => await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-      await expect.poll(metrics, { timeout: 30_000 }).toContain('\noutrigger_watcher_waiting 5\n');
-      await stop(paced, 'SIGTERM');
-      await paced.said('keys not sent before the end; the next start sends them');
+      await expect.poll(metrics, { timeout: 30_000 }).toContain('\noutrigger_watcher_queue_depth 5\n');
+      await stop(limited, 'SIGTERM');
+      await limited.logged('stopped before all keys were sent; they are sent after the next start');
       await start();
       const rest = await until('water-tank.fifo', ...names.slice(3));
       expect(namesOf(rest)).toEqual(expect.arrayContaining(names.slice(3)));
     });
 
-    it('has lost nothing by being killed again and again, whatever it was doing', async () => {
-      await aPastWatcher();
+    it('a watcher that is killed repeatedly loses no change', async () => {
+      await runOnce();
       const versions = new Map<string, number>();
       const change = async (name: string, level: number) => {
         const { metadata } = await tank(name, level);
@@ -103,15 +105,19 @@ export function restartCases(
           await change(`tank-${number % 8}`, 1 + ((round * 12 + number) % 90));
           if (number === round * 2) watcher.kill('SIGKILL');
         }
-        if (round === 2) await stage.remove('tank', 'tank-7');
+        if (round === 2) await fixture.remove('tank', 'tank-7');
         expect(await watcher.ended).toBe('SIGKILL');
         messages.push(...(await take('water-tank.fifo')));
       }
       await start();
       const newest = (name: string) =>
-        Math.max(...messages.filter((one) => one.name === name).map(({ resourceVersion }) => Number(resourceVersion)));
+        Math.max(
+          ...messages
+            .filter((one) => one.name === name)
+            .map(({ cause }) => Number(cause.type === 'change' && cause.resourceVersion)),
+        );
       const open = () => [...versions].filter(([name, version]) => newest(name) < version);
-      // A key that was sent a moment ago comes after those that were not.
+      // A key that was sent within the deduplication window is delayed behind the others.
       for (let tries = 0; open().length > 0 && tries < 15; tries += 1) {
         messages.push(...(await take('water-tank.fifo', 2)));
       }
@@ -119,73 +125,73 @@ export function restartCases(
       expect(await take('timers')).toEqual([]);
     });
 
-    it('sends what SQS had refused when it was killed, although the cursor was written since', async () => {
-      await aPastWatcher();
+    it('a restarted watcher forwards keys that SQS had rejected before the checkpoint was written', async () => {
+      await runOnce();
       const watcher = await start();
-      stage.refuse(true);
+      fixture.rejectMessages(true);
       await tank('waits');
-      await watcher.said('keys not sent, trying again');
-      const before = (await stage.cursor())?.text;
-      const writtenSince = async () => (await stage.cursor())?.text !== before;
+      await watcher.logged('keys not sent, retrying');
+      const before = (await fixture.readCheckpoint())?.text;
+      const writtenSince = async () => (await fixture.readCheckpoint())?.text !== before;
       await expect.poll(writtenSince, { timeout: 30_000 }).toBe(true);
       await stop(watcher, 'SIGKILL');
-      stage.refuse(false);
+      fixture.rejectMessages(false);
       await start();
       expect(namesOf(await until('water-tank.fifo', 'waits'))).toEqual(['waits']);
     });
 
-    it('beside another loses nothing and repeats nothing, whichever of them is killed', async () => {
-      await aPastWatcher();
+    it('two watchers lose and repeat no change, whichever of them is killed', async () => {
+      await runOnce();
       const [one, other] = await Promise.all([start(), start()]);
       await tank('both');
       await stop(one, 'SIGKILL');
       await tank('other');
       expect(namesOf(await until('water-tank.fifo', 'both', 'other'))).toEqual(['both', 'other']);
       await stop(other, 'SIGTERM');
-      await tank('nobody');
+      await tank('unwatched');
       await Promise.all([start(), start()]);
-      const messages = await until('water-tank.fifo', 'nobody');
-      expect(messages.map(({ name }) => name)).toEqual(['nobody']);
+      const messages = await until('water-tank.fifo', 'unwatched');
+      expect(messages.map(({ name }) => name)).toEqual(['unwatched']);
       expect(await take('timers')).toEqual([]);
     });
 
-    it('ignores a cursor that is not JSON, says so, and forwards everything', async () => {
+    it('a restarted watcher ignores a checkpoint that is not JSON, logs it, and forwards every object', async () => {
       await tank('old');
-      await aPastWatcher('old');
-      await stage.plant('{"v":1,');
+      await runOnce('old');
+      await fixture.writeCheckpoint('{"v":1,');
       const watcher = await start();
-      await watcher.said('the cursor is ignored, everything is forwarded');
+      await watcher.logged('watch checkpoint ignored: all keys are sent');
       expect(namesOf(await until('timers', 'old'))).toEqual(['old']);
     });
   });
 }
 
-/** Declares the case that needs a server with a short memory. */
-export function forgottenCases(connect: () => RestartServer): void {
-  const stage = createStage(connect);
+/** Declares the case that needs a server that compacts on demand. */
+export function compactedCases(connect: () => RestartServer): void {
+  const fixture = createRestartFixture(connect);
   it(
-    'a watcher whose cursor is compacted forwards what is newer, and every owner in bulk',
+    'a watcher whose checkpoint is compacted forwards the newer objects, and every owner at low priority',
     { timeout: 180_000 },
     async () => {
-      const loses = await stage.dinner('loses');
-      await stage.dinner('keeps');
-      await stage.ingredient('lost', loses);
-      await stage.tank('still');
-      const first = await stage.start();
-      await stage.until('timers', 'loses', 'keeps', 'still');
+      const loses = await fixture.dinner('loses');
+      await fixture.dinner('keeps');
+      await fixture.ingredient('lost', loses);
+      await fixture.tank('still');
+      const first = await fixture.start();
+      await fixture.until('timers', 'loses', 'keeps', 'still');
       await stop(first, 'SIGTERM');
-      await stage.remove('ingredient', 'lost');
-      await stage.tank('created');
-      await stage.forget();
-      const next = await stage.start();
-      expect(namesOf(await stage.until('timers', 'loses', 'keeps'))).toEqual(['keeps', 'loses']);
-      expect(namesOf(await stage.until('water-tank.fifo', 'created'))).toEqual(['created']);
-      expect(next.lines).toContainEqual(expect.objectContaining({ message: 'listed', mode: 'expired' }));
+      await fixture.remove('ingredient', 'lost');
+      await fixture.tank('created');
+      await fixture.compact();
+      const next = await fixture.start();
+      expect(namesOf(await fixture.until('timers', 'loses', 'keeps'))).toEqual(['keeps', 'loses']);
+      expect(namesOf(await fixture.until('water-tank.fifo', 'created'))).toEqual(['created']);
+      expect(next.lines).toContainEqual(expect.objectContaining({ message: 'collection listed', mode: 'expired' }));
     },
   );
 }
 
-/** A server that can be put back to what it was. */
+/** A server that can be restored from a backup. */
 export type RestorableServer = RestartServer & {
   readonly backUp: () => Promise<void>;
   readonly restore: () => Promise<void>;
@@ -193,35 +199,33 @@ export type RestorableServer = RestartServer & {
 
 /** Declares the case that needs a server with a backup. */
 export function restoredCases(connect: () => RestorableServer): void {
-  const stage = createStage(connect);
+  const fixture = createRestartFixture(connect);
   it(
-    'a cluster restored from a backup under a running watcher is forwarded as a whole, and its cursor begun anew',
+    'a watcher whose cluster is restored from a backup forwards every object, and its checkpoint is reset',
     { timeout: 180_000 },
     async () => {
-      await stage.tank('kept');
-      const watcher = await stage.start();
-      await stage.until('timers', 'kept');
+      await fixture.tank('kept');
+      const watcher = await fixture.start();
+      await fixture.until('timers', 'kept');
       await connect().backUp();
-      // So many versions that the server cannot come up to them again by itself.
-      for (let level = 1; level <= 90; level += 1) await stage.tank('lost', level);
-      for (let level = 1; level <= 90; level += 1) await stage.tank('kept', level);
-      await stage.until('water-tank.fifo', 'lost', 'kept');
-      for (const queue of queueNames) await stage.take(queue);
+      // Enough versions that the restored server does not reach them again.
+      for (let level = 1; level <= 90; level += 1) await fixture.tank('lost', level);
+      for (let level = 1; level <= 90; level += 1) await fixture.tank('kept', level);
+      await fixture.until('water-tank.fifo', 'lost', 'kept');
+      for (const queue of queueNames) await fixture.take(queue);
 
       await connect().restore();
-      expect(namesOf(await stage.until('timers', 'kept'))).toEqual(['kept']);
-      await watcher.said(
-        'the server is older than what is known of it: restored from a backup; everything is forwarded',
-      );
-      await stage.tank('kept', 7);
-      await stage.until('water-tank.fifo', 'kept');
+      expect(namesOf(await fixture.until('timers', 'kept'))).toEqual(['kept']);
+      await watcher.logged('cluster restored from a backup: all keys are sent');
+      await fixture.tank('kept', 7);
+      await fixture.until('water-tank.fifo', 'kept');
       await stop(watcher, 'SIGTERM');
-      for (const queue of queueNames) await stage.take(queue);
+      for (const queue of queueNames) await fixture.take(queue);
 
-      await stage.tank('new');
-      await stage.start();
-      expect(namesOf(await stage.until('water-tank.fifo', 'new'))).toEqual(['new']);
-      expect(await stage.take('timers')).toEqual([]);
+      await fixture.tank('new');
+      await fixture.start();
+      expect(namesOf(await fixture.until('water-tank.fifo', 'new'))).toEqual(['new']);
+      expect(await fixture.take('timers')).toEqual([]);
     },
   );
 }

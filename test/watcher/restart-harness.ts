@@ -1,49 +1,44 @@
-// What the cases of restarted watchers are made of, for any API server: objects, real watcher processes with their cursor in the
-// cluster, and the queues they send to.
+// The harness of the restart cases, for any API server: objects, watcher processes with the watch checkpoint in the
+// cluster, and the queues to which they send.
+
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { existingKind } from '../../src/core/kind.ts';
+import { foreignKind } from '../../src/api/foreign-kind.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { readCheckpoint, writeCheckpoint } from '../../src/checkpoint/config-map.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
-import type { Connection } from '../../src/kube/connection.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { type KubeObject, parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
-import { type Message, parseMessage } from '../../src/queue/message.ts';
-import { readCursorObject, writeCursorObject } from '../../src/runtime/cursor-object.ts';
+import { ConfigMap, CustomResourceDefinition, Namespace } from '../../src/kubernetes.ts';
+import { type Message, parseMessage } from '../../src/sqs/message.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { established } from '../support/established.ts';
-import { type MoodyProxy, startMoodyProxy } from './fault-proxy.ts';
+import { untilEstablished } from '../support/established.ts';
+import { type FaultyProxy, startFaultyProxy } from './fault-proxy.ts';
 import { startWatcherProcess, type WatcherProcess } from './watcher-process.ts';
 
-const tanks = existingKind<object>({ group: 'plant.example.com', version: 'v1', kind: 'WaterTank' });
-const ingredients = existingKind<object>({ group: 'kitchen.example.com', version: 'v1', kind: 'Ingredient' });
-const dinners = existingKind<object>({ group: 'kitchen.example.com', version: 'v1', kind: 'Dinner' });
-const namespaces = existingKind<object>({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
-const configMaps = existingKind<object>({ group: '', version: 'v1', kind: 'ConfigMap' });
-const definitions = existingKind<object>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  scope: 'Cluster',
-});
+const tanks = foreignKind({ group: 'plant.example.com', version: 'v1', kind: 'WaterTank' });
+const ingredients = foreignKind({ group: 'kitchen.example.com', version: 'v1', kind: 'Ingredient' });
+const dinners = foreignKind({ group: 'kitchen.example.com', version: 'v1', kind: 'Dinner' });
 export const queueNames = ['water-tank.fifo', 'ingredient.fifo', 'dinner.fifo', 'timers'];
 const generated = (file: string) =>
   readFile(new URL(`../../infra/kubernetes/generated/${file}`, import.meta.url), 'utf8');
 
-/** A server under test, which may be able to forget its past. */
+/** A server under test. Some can compact their history. */
 export type RestartServer = {
   readonly connection: Connection;
   readonly kubeconfig: string;
-  /** Makes the server forget all versions until now. */
-  readonly forget?: () => Promise<void>;
+  /** Compacts all versions until now. */
+  readonly compact?: () => Promise<void>;
 };
 
-/** Sets up one server, one namespace for each case, and queues. To be called where cases are declared. */
-export function createStage(connect: () => RestartServer) {
+/** Sets up a server, a namespace for each case, and queues. Must be called where the cases are declared. */
+export function createRestartFixture(connect: () => RestartServer) {
   let client: KubeClient;
   let queues: TestQueues;
-  let proxy: MoodyProxy;
+  let proxy: FaultyProxy;
   let namespace = '';
   let count = 0;
   const running: WatcherProcess[] = [];
@@ -51,19 +46,19 @@ export function createStage(connect: () => RestartServer) {
   beforeAll(async () => {
     client = createClient(connect().connection);
     queues = await startTestQueues();
-    proxy = await startMoodyProxy(queues.endpoint);
+    proxy = await startFaultyProxy(queues.endpoint);
     await queues.create(...queueNames);
     for (const name of [tanks, ingredients, dinners].map(({ plural, group }) => `${plural}.${group}`)) {
       const definition = parseObject(parse(await generated(`crd-${name}.yaml`)));
-      await applyObject(client, definitions, definition, { fieldManager: 'test' });
-      await established(client, name);
+      await applyObject(client, CustomResourceDefinition, definition, { fieldManager: 'test' });
+      await untilEstablished(client, name);
     }
-    const shipped = parseAllDocuments(await generated('rbac.yaml')).map((document) => parseObject(document.toJS()));
+    const installed = parseAllDocuments(await generated('rbac.yaml')).map((document) => parseObject(document.toJS()));
     for (const [kind, resource] of [
-      ['Namespace', namespaces],
-      ['ConfigMap', configMaps],
+      ['Namespace', Namespace],
+      ['ConfigMap', ConfigMap],
     ] as const) {
-      for (const object of shipped.filter((one) => one.kind === kind)) {
+      for (const object of installed.filter((one) => one.kind === kind)) {
         await applyObject(client, resource, object, { fieldManager: 'test' });
       }
     }
@@ -77,10 +72,10 @@ export function createStage(connect: () => RestartServer) {
     count += 1;
     namespace = `restart-${process.pid}-${count}`;
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
-    await applyObject(client, namespaces, object, { fieldManager: 'test' });
+    await applyObject(client, Namespace, object, { fieldManager: 'test' });
   });
   afterEach(async () => {
-    proxy.refuse(false);
+    proxy.reject(false);
     for (const watcher of running.splice(0)) {
       watcher.kill('SIGKILL');
       await watcher.ended;
@@ -88,7 +83,7 @@ export function createStage(connect: () => RestartServer) {
     for (const name of queueNames) await queues.drain(name);
   });
 
-  const apply = async (kind: typeof tanks, metadata: { readonly name: string }, spec: object): Promise<KubeObject> => {
+  const apply = async (kind: Kind, metadata: { readonly name: string }, spec: object): Promise<KubeObject> => {
     const object = { apiVersion: kind.apiVersion, kind: kind.kind, metadata: { ...metadata, namespace }, spec };
     return await applyObject(client, kind, object, { fieldManager: 'user' });
   };
@@ -96,7 +91,7 @@ export function createStage(connect: () => RestartServer) {
     (await queues.drain(queue, { waitSeconds })).map(({ Body = '' }) => parseMessage(Body));
 
   return {
-    refuse: (now: boolean) => proxy.refuse(now),
+    rejectMessages: (rejecting: boolean) => proxy.reject(rejecting),
     tank: async (name: string, targetLevel = 1) => await apply(tanks, { name }, { targetLevel, capacity: 100 }),
     dinner: async (name: string) =>
       await apply(dinners, { name }, { ingredients: [{ name: 'rice', item: 'rice', amount: 1, unit: 'g' }] }),
@@ -111,40 +106,40 @@ export function createStage(connect: () => RestartServer) {
         method: 'DELETE',
         path: objectPath(kind === 'tank' ? tanks : ingredients, { namespace, name }),
       }),
-    /** Starts a watcher of this case's namespace and resolves when it watches everything. */
+    /** Starts a watcher in the namespace of this case. Resolves when every kind is watched. */
     start: async (environment: Readonly<Record<string, string>> = {}) => {
       const watcher = startWatcherProcess({
         KUBECONFIG: connect().kubeconfig,
         QUEUE_URL_PREFIX: queues.urlPrefix,
         AWS_ENDPOINT_URL: proxy.endpoint,
         WATCH_NAMESPACE: namespace,
-        CURSOR_SECONDS: '0.1',
+        CHECKPOINT_SECONDS: '0.1',
         ...environment,
       });
       running.push(watcher);
-      await watcher.said('watching');
+      await watcher.logged('watching');
       return watcher;
     },
-    /** Takes messages until each of these objects has had one, then whatever else is there. */
+    /** Receives messages until there is one for each of these objects, and then the rest of the queue. */
     until: async (queue: string, ...names: readonly string[]): Promise<readonly Message[]> => {
       const all: Message[] = [];
       const missing = () => names.filter((name) => !all.some((message) => message.name === name));
       for (let tries = 0; missing().length > 0; tries += 1) {
-        if (tries === 15) throw new Error(`never came: ${missing().join()}; came: ${namesOf(all).join()}`);
+        if (tries === 15) throw new Error(`no messages for ${missing().join()}; received: ${namesOf(all).join()}`);
         all.push(...(await take(queue, 2)));
       }
       return [...all, ...(await take(queue))];
     },
     take,
-    cursor: async () => await readCursorObject(client),
-    plant: async (text: string) => {
-      const resourceVersion = (await readCursorObject(client))?.resourceVersion ?? '';
-      await writeCursorObject(client, { text, resourceVersion });
+    readCheckpoint: async () => await readCheckpoint(client),
+    writeCheckpoint: async (text: string) => {
+      const resourceVersion = (await readCheckpoint(client))?.resourceVersion ?? '';
+      await writeCheckpoint(client, { text, resourceVersion });
     },
-    forget: async () => await connect().forget?.(),
+    compact: async () => await connect().compact?.(),
   };
 }
 
-/** The names of objects that messages are for, each once. */
+/** The names of the messages' objects, each once. */
 export const namesOf = (messages: readonly Message[]): readonly string[] =>
   [...new Set(messages.map(({ name }) => name))].sort();

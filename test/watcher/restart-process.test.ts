@@ -1,10 +1,10 @@
-// The restarts of the watcher's process on the embedded API server.
+// The restart cases of the watcher process on the embedded API server.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
-import { forgottenCases, restartCases } from './restart-cases.ts';
+import { compactedCases, restartCases } from './restart-cases.ts';
 
 let folder: string;
 let server: ApiServer;
@@ -22,7 +22,7 @@ afterAll(async () => {
 const connect = () => ({
   connection: { server: new URL(server.url) },
   kubeconfig: kubeconfig(),
-  forget: async () => server.expireWindow(),
+  compact: async () => server.expireWindow(),
 });
 restartCases(connect);
-forgottenCases(connect);
+compactedCases(connect);

@@ -1,100 +1,99 @@
-// A world for watchers that die: pots, which a controller `dish` reconciles, and lids, which it owns, on an embedded API server of
-// their own; queues that accept, stall or refuse as they are told and remember what they accepted when. Pots are ConfigMaps,
-// so that the cursor's own object is among what is watched.
+// The harness of tests that kill watchers: an embedded API server with pots, which a controller `dish` reconciles, and
+// lids, which it owns, and a fake SQS that accepts, stalls or rejects on demand and records what it accepted when. Pots
+// are ConfigMaps and lids are Secrets, so the checkpoint's own ConfigMap is among the watched objects.
+
 import { setImmediate as turn } from 'node:timers/promises';
-import { existingKind } from '../../src/core/kind.ts';
-import type { WatchList } from '../../src/core/watch-list.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import {
+  checkpointName,
   controllerLabel,
   controllerQueue,
-  cursorName,
   ownerAnnotation,
   systemNamespace,
   timersQueue,
 } from '../../src/core/names.ts';
+import type { WatchList } from '../../src/core/watch-list.ts';
+import type { RateLimit } from '../../src/forwarding/rate-limiter.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { isNotFound } from '../../src/kube/client/errors.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
-import { parseMessage } from '../../src/queue/message.ts';
+import { ConfigMap, Namespace, Secret } from '../../src/kubernetes.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
 import type { Send } from '../../src/sqs/sender.ts';
-import type { Pace } from '../../src/runtime/token-bucket.ts';
-import { type ChaosProxy, startChaosProxy } from '../chaos/chaos-proxy.ts';
+import { type ChaosProxy, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
 import type { StreamFault } from '../../tools/chaos/streams.ts';
-import { type MortalWatcher, startMortalWatcher } from './killable-watcher.ts';
+import { type KillableWatcher, startKillableWatcher } from './killable-watcher.ts';
 
-const pots = existingKind<object>({ group: '', version: 'v1', kind: 'ConfigMap' });
-const lids = existingKind<object>({ group: '', version: 'v1', kind: 'Secret' });
-const namespaces = existingKind<object>({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
-const collection = ({ group, version, plural, kind, namespaced }: typeof pots) => ({
+const collection = ({ group, version, plural, kind, namespaced }: Kind) => ({
   ...{ group, version, plural, kind, namespaced },
 });
-const primary = collection(pots);
+const primary = collection(ConfigMap);
 const watchList: WatchList = {
   version: 1,
   resources: [
     { ...primary, subscribers: [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' }] },
-    { ...collection(lids), subscribers: [{ controller: 'dish', as: 'owned', primary, predicate: 'any' }] },
+    { ...collection(Secret), subscribers: [{ controller: 'dish', as: 'owned', primary, predicate: 'any' }] },
   ],
 };
 
-/** What SQS does with what it is sent. */
-type Mood = 'accept' | 'stall' | 'refuse';
+/** How the fake SQS handles messages. */
+type SqsMode = 'accept' | 'stall' | 'reject';
 
-/** Something happened to a pot or its lid, so that the pot's key must be accepted after `order`. */
+/** A change of a pot or its lid. The pot's key must be accepted after `order`. */
 type Change = { readonly pot: string; readonly order: number };
 
-/** How a request goes wrong: the server says so, never hears of it, or is not heard. */
-export type Trouble =
+/** How a request fails: the server does not receive it, its response is lost, or it responds with a status. */
+export type WatcherFault =
   | 'reset'
-  | 'swallow'
+  | 'drop-response'
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
 
 const statusText = (code: number) => JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code });
 
-export type Kitchen = Awaited<ReturnType<typeof openKitchen>>;
+export type WatcherFixture = Awaited<ReturnType<typeof openWatcherFixture>>;
 
-/** Opens a kitchen; the caller closes it. */
-export async function openKitchen() {
+/** Opens a fixture; the caller closes it. */
+export async function openWatcherFixture() {
   const server: ApiServer = await startApiServer();
-  // What breaks between a watcher and the server breaks here; users have a way of their own.
+  // Watchers connect through the proxy, which injects faults. The test's own client connects directly.
   const proxy: ChaosProxy = await startChaosProxy({ url: server.url });
   const client = createClient({ server: new URL(server.url) });
-  const apply = async (kind: typeof pots, object: KubeObject) =>
+  const apply = async (kind: Kind, object: KubeObject) =>
     await applyObject(client, kind, object, { fieldManager: 'user' });
-  await apply(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
-  const cursor = { name: cursorName, namespace: systemNamespace };
-  await apply(pots, { apiVersion: 'v1', kind: 'ConfigMap', metadata: cursor });
+  await apply(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
+  const checkpoint = { name: checkpointName, namespace: systemNamespace };
+  await apply(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata: checkpoint });
 
   let order = 0;
   const changes: Change[] = [];
   const acceptances: { readonly queue: string; readonly pot: string; readonly order: number }[] = [];
-  const running = new Set<MortalWatcher>();
-  let mood: Mood = 'accept';
-  let moodChanged = Promise.withResolvers<void>();
+  const running = new Set<KillableWatcher>();
+  let mode: SqsMode = 'accept';
+  let modeChanged = Promise.withResolvers<void>();
   const send: Send = async (queue, entries) => {
-    while (mood === 'stall') await moodChanged.promise;
-    if (mood === 'refuse') return entries.map(() => ({ accepted: false, reason: 'refused' }));
+    while (mode === 'stall') await modeChanged.promise;
+    if (mode === 'reject') return entries.map(() => ({ accepted: false, reason: 'rejected' }));
     for (const { body } of entries) {
       order += 1;
       acceptances.push({ queue, pot: parseMessage(body).name, order });
     }
     return entries.map(() => ({ accepted: true, messageId: 'm' }));
   };
-  const happens = (pot: string) => {
+  const recordChange = (pot: string) => {
     order += 1;
     changes.push({ pot, order });
   };
   const ownerOf = async (lid: string): Promise<string | undefined> =>
-    (await getObject(client, lids, { namespace: 'default', name: lid }))?.metadata.annotations?.[
+    (await getObject(client, Secret, { namespace: 'default', name: lid }))?.metadata.annotations?.[
       ownerAnnotation
     ]?.split('/')[1];
-  const isThere = async (pot: string) =>
-    (await getObject(client, pots, { namespace: 'default', name: pot })) !== undefined;
-  const remove = async (kind: typeof pots, name: string) => {
+  const exists = async (pot: string) =>
+    (await getObject(client, ConfigMap, { namespace: 'default', name: pot })) !== undefined;
+  const remove = async (kind: Kind, name: string) => {
     try {
       await client.request({ method: 'DELETE', path: objectPath(kind, { namespace: 'default', name }) });
     } catch (error) {
@@ -102,28 +101,28 @@ export async function openKitchen() {
     }
   };
   const putPot = async (name: string) => {
-    happens(name);
-    return await apply(pots, {
+    recordChange(name);
+    return await apply(ConfigMap, {
       ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } },
       data: { order: `${order}` },
     });
   };
   const putLid = async (name: string, owner: string) => {
     const before = await ownerOf(name);
-    for (const pot of new Set([before ?? owner, owner])) happens(pot);
+    for (const pot of new Set([before ?? owner, owner])) recordChange(pot);
     const metadata = {
       ...{ name, namespace: 'default' },
       labels: { [controllerLabel]: 'dish' },
       annotations: { [ownerAnnotation]: `default/${owner}`, order: `${order}` },
     };
-    return await apply(lids, { apiVersion: 'v1', kind: 'Secret', metadata });
+    return await apply(Secret, { apiVersion: 'v1', kind: 'Secret', metadata });
   };
-  const start = (pace?: Pace) => {
-    const watcher = startMortalWatcher({ server: new URL(proxy.url), send, watchList, pace });
+  const start = (rateLimit?: RateLimit) => {
+    const watcher = startKillableWatcher({ server: new URL(proxy.url), send, watchList, rateLimit });
     running.add(watcher);
     return watcher;
   };
-  const kill = (watcher: MortalWatcher) => {
+  const kill = (watcher: KillableWatcher) => {
     watcher.kill();
     running.delete(watcher);
   };
@@ -136,60 +135,62 @@ export async function openKitchen() {
     start,
     kill,
     removePot: async (name: string) => {
-      if (await isThere(name)) happens(name);
-      await remove(pots, name);
+      if (await exists(name)) recordChange(name);
+      await remove(ConfigMap, name);
     },
     removeLid: async (name: string) => {
       const owner = await ownerOf(name);
-      if (owner !== undefined) happens(owner);
-      await remove(lids, name);
+      if (owner !== undefined) recordChange(owner);
+      await remove(Secret, name);
     },
-    sqs: (now: Mood) => {
-      mood = now;
-      moodChanged.resolve();
-      moodChanged = Promise.withResolvers();
+    sqs: (value: SqsMode) => {
+      mode = value;
+      modeChanged.resolve();
+      modeChanged = Promise.withResolvers();
     },
-    /** Does something to the watches that are open. */
+    /** Injects a fault into the open watches. */
     breakStreams: (fault: StreamFault) => void proxy.breakStreams(fault),
-    /** Spoils the watchers' next requests, whatever they ask for. */
-    spoil: (requests: number, how: Trouble) => {
+    /** Makes the next requests of the watchers fail. */
+    failRequests: (requests: number, fault: WatcherFault) => {
       let left = requests;
       proxy.rule(() => {
         left -= 1;
         if (left < 0) return undefined;
-        return typeof how === 'string' ? { type: how } : { type: 'answer', ...how, body: statusText(how.status) };
+        return typeof fault === 'string'
+          ? { type: fault }
+          : { type: 'respond', ...fault, body: statusText(fault.status) };
       });
     },
-    /** Resolves when everything that has happened until now is accepted, by what this watcher knows. */
-    caughtUp: async (watcher: MortalWatcher) => {
+    /** Resolves when the low watermarks of this watcher include every change until now. */
+    caughtUp: async (watcher: KillableWatcher) => {
       const last = [await putPot('last'), await putLid('last', 'last')];
       const isPast = ([plural, { metadata }]: readonly [string, KubeObject]) =>
         Number(watcher.accepted().get(plural) ?? 0) >= Number(metadata.resourceVersion);
-      const markers = last.map((object, index) => [index === 0 ? pots.plural : lids.plural, object] as const);
+      const markers = last.map((object, index) => [index === 0 ? ConfigMap.plural : Secret.plural, object] as const);
       while (!markers.every(isPast)) await turn();
     },
-    /** Names of the pots whose keys SQS has accepted since the last call: of changes, and of what came in bulk. */
+    /** The pots whose keys SQS accepted since the last call: for changes, and at low priority. */
     accepted: (() => {
-      let noticed = 0;
+      let reported = 0;
       return () => {
-        const fresh = acceptances.slice(noticed).filter(({ pot }) => pot !== 'last');
-        noticed = acceptances.length;
+        const recent = acceptances.slice(reported).filter(({ pot }) => pot !== 'last');
+        reported = acceptances.length;
         const on = (name: string) =>
-          [...new Set(fresh.filter(({ queue }) => queue === name).map(({ pot }) => pot))].sort();
-        return { changes: on(controllerQueue('dish')), bulk: on(timersQueue) };
+          [...new Set(recent.filter(({ queue }) => queue === name).map(({ pot }) => pot))].sort();
+        return { changes: on(controllerQueue('dish')), lowPriority: on(timersQueue) };
       };
     })(),
-    /** Changes after which no key of their pot was accepted. `ofGone`: also of pots that are not there any more. */
+    /** Changes after which no key of their pot was accepted. `ofGone`: also of pots that were deleted. */
     lost: async ({ ofGone }: { readonly ofGone: boolean }): Promise<readonly Change[]> => {
       const last = new Map(acceptances.map(({ pot, order: at }) => [pot, at]));
       const open = changes.filter(({ pot, order: at }) => (last.get(pot) ?? 0) < at);
       if (ofGone) return open;
-      const there = await Promise.all(open.map(async ({ pot }) => await isThere(pot)));
-      return open.filter((_, index) => there[index] === true);
+      const existing = await Promise.all(open.map(async ({ pot }) => await exists(pot)));
+      return open.filter((_, index) => existing[index] === true);
     },
     close: async () => {
       for (const watcher of running) watcher.kill();
-      moodChanged.resolve();
+      modeChanged.resolve();
       client.close();
       await proxy.close();
       await server.close();

@@ -1,4 +1,4 @@
-// The watcher as a process, started as a Deployment or `outrigger dev` would start it, and what it says of itself.
+// The watcher as a process, started like in a Deployment or by `outrigger dev`, and its log lines.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
@@ -9,16 +9,16 @@ export type LogLine = z.infer<typeof logLine>;
 export type WatcherProcess = {
   readonly pid: number;
   readonly lines: readonly LogLine[];
-  /** Resolves with the first line of that message, past or to come; rejects when the process ends without it. */
-  said(message: string): Promise<LogLine>;
-  /** Resolves with the exit status, or the name of the signal, once it has ended. */
+  /** Resolves with the first line with this message, past or future. Rejects if the process ends without it. */
+  logged(message: string): Promise<LogLine>;
+  /** Resolves with the exit status, or the name of the signal, when the process has ended. */
   readonly ended: Promise<number | string>;
   kill(signal: 'SIGTERM' | 'SIGKILL' | 'SIGINT'): void;
 };
 
 const main = new URL('../../src/watcher/main.ts', import.meta.url).pathname;
 
-/** Starts a watcher; the caller ends it. */
+/** Starts a watcher; the caller stops it. */
 export function startWatcherProcess(environment: Readonly<Record<string, string>>): WatcherProcess {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
     env: {
@@ -36,20 +36,20 @@ export function startWatcherProcess(environment: Readonly<Record<string, string>
   const lines: LogLine[] = [];
   const errors: string[] = [];
   const listeners = new Set<() => void>();
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener();
   };
   createInterface(child.stdout).on('line', (text) => {
     lines.push(logLine.parse(JSON.parse(text)));
-    tell();
+    notify();
   });
   createInterface(child.stderr).on('line', (text) => errors.push(text));
-  let over = false;
+  let hasEnded = false;
   const ended = new Promise<number | string>((resolve) => {
     child.once('close', (code, signal) => {
-      over = true;
-      tell();
-      resolve(signal ?? code ?? 'nothing');
+      hasEnded = true;
+      notify();
+      resolve(signal ?? code ?? 'no status');
     });
   });
   return {
@@ -57,17 +57,18 @@ export function startWatcherProcess(environment: Readonly<Record<string, string>
     lines,
     ended,
     kill: (signal) => void child.kill(signal),
-    said: (message) =>
+    logged: (message) =>
       new Promise((resolve, reject) => {
-        const look = () => {
+        const check = () => {
           const found = lines.find((line) => line.message === message);
           if (found !== undefined) resolve(found);
-          else if (over) reject(new Error(`ended without "${message}": ${JSON.stringify(lines)} ${errors.join('\n')}`));
+          else if (hasEnded)
+            reject(new Error(`ended without "${message}": ${JSON.stringify(lines)} ${errors.join('\n')}`));
           else return;
-          listeners.delete(look);
+          listeners.delete(check);
         };
-        listeners.add(look);
-        look();
+        listeners.add(check);
+        check();
       }),
   };
 }

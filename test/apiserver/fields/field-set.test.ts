@@ -1,4 +1,4 @@
-// Sets of fields: they obey set arithmetic, and are written as managedFields are.
+// Sets of fields: the laws of set operations, and the form of managedFields.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -7,7 +7,7 @@ import {
   fieldSet,
   intersection,
   isEmpty,
-  NO_FIELDS,
+  noFields,
   paths,
   readFields,
   union,
@@ -16,7 +16,7 @@ import {
 
 const element = fc.constantFrom('f:a', 'f:b', 'k:{"name":"c"}', 'v:"d"');
 function setsOf(depth: number): fc.Arbitrary<FieldSet> {
-  const below = depth === 0 ? fc.constant(NO_FIELDS) : setsOf(depth - 1);
+  const below = depth === 0 ? fc.constant(noFields) : setsOf(depth - 1);
   return fc
     .tuple(fc.array(element, { maxLength: 3 }), fc.array(fc.tuple(element, below), { maxLength: 2 }))
     .map(([members, children]) => fieldSet(members, children));
@@ -24,8 +24,8 @@ function setsOf(depth: number): fc.Arbitrary<FieldSet> {
 
 const sets = setsOf(3);
 
-describe('sets of fields', () => {
-  it('what is written reads back as the same set', () => {
+describe('field sets', () => {
+  it('a written field set always reads back as the same set', () => {
     fc.assert(
       fc.property(sets, (set) => {
         expect(written(readFields(writeFields(set)))).toEqual(written(set));
@@ -33,7 +33,7 @@ describe('sets of fields', () => {
     );
   });
 
-  it('a set always divides into what it shares with another and what it does not', () => {
+  it('a field set is always the union of its intersection with another and its difference from it', () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
         expect(written(union(intersection(a, b), difference(a, b)))).toEqual(written(a));
@@ -42,7 +42,7 @@ describe('sets of fields', () => {
     );
   });
 
-  it('a union always holds both, whatever the order', () => {
+  it('a union of field sets is always commutative and contains both sets', () => {
     fc.assert(
       fc.property(sets, sets, (a, b) => {
         expect(written(union(a, b))).toEqual(written(union(b, a)));
@@ -51,16 +51,16 @@ describe('sets of fields', () => {
     );
   });
 
-  it('a field is a member or a way to others or both', () => {
+  it('an element of a field set can be a member, have children, or both', () => {
     const set = readFields({
       'f:spec': { '.': {}, 'f:parts': { 'k:{"name":"a"}': { '.': {}, 'f:count': {} } }, 'f:size': {} },
     });
     expect(paths(set)).toEqual(['.spec', '.spec.parts[name="a"]', '.spec.parts[name="a"].count', '.spec.size']);
-    expect(isEmpty(NO_FIELDS)).toBe(true);
+    expect(isEmpty(noFields)).toBe(true);
   });
 });
 
-/** Sets compare by what they would be written as: the order of their elements says nothing. */
+/** Sets are compared in their written form, because the order of their elements does not matter. */
 function written(set: FieldSet): unknown {
   return writeFields(set);
 }

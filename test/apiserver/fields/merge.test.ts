@@ -1,12 +1,12 @@
-// The order of lists when an applied one is laid over another: the cases of structured-merge-diff (typed/merge_test.go), one letter
-// an item.
+// The order of the items of a list after an apply: the cases of structured-merge-diff (typed/merge_test.go), with one
+// letter for each item.
 import { describe, expect, it } from 'vitest';
 import { mergeApplied } from '../../../src/apiserver/fields/merge.ts';
 import type { Schema } from '../../../src/apiserver/schema/schema.ts';
 
-const SET: Schema = { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' };
+const setSchema: Schema = { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' };
 
-const merged = (live: string, applied: string): unknown => mergeApplied([...live], [...applied], SET);
+const merged = (live: string, applied: string): unknown => mergeApplied([...live], [...applied], setSchema);
 
 describe('an applied set', () => {
   it.each([
@@ -25,7 +25,7 @@ describe('an applied set', () => {
     ['abcd', 'defa', 'bcdefa'],
     ['cdefghij', '2h3e4kl', 'cdfg2hij3e4kl'],
     ['abcdefghij', '1b2h3e4kl', 'a1bcdfg2hij3e4kl'],
-    // A live list may say things twice, since it was written before it was a set.
+    // A live list can contain duplicates, if it was written before the schema declared it as a set.
     ['abb', 'c', 'abbc'],
     ['abb', 'b', 'ab'],
     ['abb', 'a', 'abb'],
@@ -33,7 +33,7 @@ describe('an applied set', () => {
     ['abcdec', '1b2ed', 'a1bc2ecd'],
     ['abcdec', '1b2ced', 'a1b2ced'],
     ['cagfca', 'cfag', 'cfag'],
-  ])('%s with %s over it is %s', (live, applied, expected) => {
+  ])('the live set %s merged with the applied set %s is %s', (live, applied, expected) => {
     expect(merged(live, applied)).toEqual([...expected]);
   });
 });

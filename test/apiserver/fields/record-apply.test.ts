@@ -1,10 +1,10 @@
-// Server-side apply as arithmetic on one object: what always holds of two managers who apply whatever they like. What the wire
-// shows of it is in test/conformance (apply*.ts).
+// Properties of server-side apply for two managers with arbitrary configurations. The cases with a server are in
+// test/conformance (apply*.ts).
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readFields } from '../../../src/apiserver/fields/field-set.ts';
 import type { Managed } from '../../../src/apiserver/fields/managers.ts';
-import { recordApply } from '../../../src/local/api-server/fields/record-apply.ts';
+import { recordApply } from '../../../src/apiserver/fields/record-apply.ts';
 import { isObject, type Json, type JsonObject } from '../../../src/apiserver/json.ts';
 import type { ApiObject } from '../../../src/apiserver/object.ts';
 import type { Schema } from '../../../src/apiserver/schema/schema.ts';
@@ -51,12 +51,12 @@ const specs: fc.Arbitrary<JsonObject> = fc
   )
   .map((spec) => JSON.parse(JSON.stringify(spec)));
 
-interface State {
+type State = {
   readonly object: ApiObject;
   readonly entries: readonly Managed[];
-}
+};
 
-const EMPTY: State = { object: config({}), entries: [] };
+const emptyState: State = { object: config({}), entries: [] };
 
 function config(spec: JsonObject): ApiObject {
   return { apiVersion: 'example.org/v1', kind: 'Thing', metadata: { name: 'one' }, spec };
@@ -67,7 +67,9 @@ function apply({ object, entries }: State, manager: string, spec: JsonObject): S
   return recordApply(entries, object, config(spec), { schema, writer, force: true, time: 't' });
 }
 
-/** Everything that a configuration says, as paths with values, lists of keys and sets by their items. */
+/**
+ * Returns all fields of a configuration as paths with values. Items of maps and sets are identified by key or value.
+ */
 function facts(value: Json, path = ''): string[] {
   if (Array.isArray(value)) {
     if (path === '/notes') return [`${path}=${JSON.stringify(value)}`];
@@ -81,29 +83,29 @@ function facts(value: Json, path = ''): string[] {
 
 const factsOf = ({ object }: State): string[] => facts(object.spec ?? {});
 
-describe('forced applies', () => {
-  it('the object always says what was applied last', () => {
+describe('forced apply', () => {
+  it('an object always has the fields of the last apply', () => {
     fc.assert(
       fc.property(specs, specs, (first, second) => {
-        const state = apply(apply(EMPTY, 'alpha', first), 'beta', second);
+        const state = apply(apply(emptyState, 'alpha', first), 'beta', second);
         expect(factsOf(state)).toEqual(expect.arrayContaining(facts(second)));
       }),
     );
   });
 
-  it('one manager alone always gets exactly what it says, whatever it said before', () => {
+  it('an object with one manager always has exactly the fields of its last apply', () => {
     fc.assert(
       fc.property(specs, specs, (first, second) => {
-        const state = apply(apply(EMPTY, 'alpha', first), 'alpha', second);
+        const state = apply(apply(emptyState, 'alpha', first), 'alpha', second);
         expect(factsOf(state).sort()).toEqual(facts(second).sort());
       }),
     );
   });
 
-  it('the same apply twice always changes nothing the second time', () => {
+  it('a repeated apply never changes the object or its managed fields', () => {
     fc.assert(
       fc.property(specs, specs, (first, second) => {
-        const once = apply(apply(EMPTY, 'alpha', first), 'beta', second);
+        const once = apply(apply(emptyState, 'alpha', first), 'beta', second);
         const twice = apply(once, 'beta', second);
         expect(twice.object).toEqual(once.object);
         expect(new Set(twice.entries)).toEqual(new Set(once.entries));
@@ -111,18 +113,18 @@ describe('forced applies', () => {
     );
   });
 
-  it('a manager that says nothing any more always leaves exactly what the other one says', () => {
+  it('an empty apply of a manager always leaves only fields of the other manager', () => {
     fc.assert(
-      fc.property(specs, specs, (ours, theirs) => {
-        const state = apply(apply(apply(EMPTY, 'alpha', theirs), 'beta', ours), 'beta', {});
+      fc.property(specs, specs, (betaSpec, alphaSpec) => {
+        const state = apply(apply(apply(emptyState, 'alpha', alphaSpec), 'beta', betaSpec), 'beta', {});
         const left = factsOf(state);
-        // What was taken by force is gone with its taker, and nothing of the taker's is left.
-        expect(facts(theirs)).toEqual(expect.arrayContaining(left));
+        // Fields that beta took by force are removed with beta's, so only fields of alpha can remain.
+        expect(facts(alphaSpec)).toEqual(expect.arrayContaining(left));
       }),
     );
   });
 
-  it('what nobody owns stays, whoever comes and goes beside it', () => {
+  it('fields without an owner, and fields of another manager, are always kept', () => {
     fc.assert(
       fc.property(specs, (spec) => {
         const writer = {

@@ -1,13 +1,13 @@
-// Strategic merge patches, as kubectl sends them for built-in kinds. Every line was seen on kube-apiserver 1.36.3.
+// Strategic merge patches that kubectl sends for built-in kinds. Every result was observed on kube-apiserver 1.36.3.
 import { expect, it } from 'vitest';
 import type { Json } from '../../../src/apiserver/json.ts';
 import { strategicMerge } from '../../../src/apiserver/patch/strategic-merge.ts';
-import { createBuiltinSchemas } from '../../../src/local/api-server/schema/builtins.ts';
+import { createBuiltinSchemas } from '../../../src/apiserver/schema/builtins.ts';
 
 const schemas = createBuiltinSchemas();
-const POD = schemas.resolved('io.k8s.api.core.v1.PodSpec');
-const META = schemas.objectMeta;
-const SERVICE = schemas.resolved('io.k8s.api.core.v1.ServiceSpec');
+const podSchema = schemas.resolved('io.k8s.api.core.v1.PodSpec');
+const metaSchema = schemas.objectMeta;
+const serviceSchema = schemas.resolved('io.k8s.api.core.v1.ServiceSpec');
 
 const [one, two] = [
   { name: 'one', image: 'a:1' },
@@ -69,13 +69,18 @@ it.each<[string, Json, Json, Json]>([
     { volumes: [{ name: 'v', $retainKeys: ['name', 'configMap'], configMap: { name: 'c' } }] },
     { volumes: [{ name: 'v', configMap: { name: 'c' } }] },
   ],
-])('in a pod, it %s', (_what, target, patch, expected) => {
-  expect(strategicMerge(target, patch, POD)).toEqual(expected);
+])('a strategic merge patch of a pod %s', (_what, target, patch, expected) => {
+  expect(strategicMerge(target, patch, podSchema)).toEqual(expected);
 });
 
 it.each<[string, Json, Json, Json]>([
   ['merges labels', { labels: { a: '1' } }, { labels: { b: '2', a: null } }, { labels: { b: '2' } }],
-  ['adds finalizers in its own order', { finalizers: ['a'] }, { finalizers: ['b', 'a'] }, { finalizers: ['b', 'a'] }],
+  [
+    'adds finalizers in the order of the patch',
+    { finalizers: ['a'] },
+    { finalizers: ['b', 'a'] },
+    { finalizers: ['b', 'a'] },
+  ],
   [
     'removes a finalizer',
     { finalizers: ['a', 'b'] },
@@ -98,13 +103,13 @@ it.each<[string, Json, Json, Json]>([
       ],
     },
   ],
-])('in metadata, it %s', (_what, target, patch, expected) => {
-  expect(strategicMerge(target, patch, META)).toEqual(expected);
+])('a strategic merge patch of metadata %s', (_what, target, patch, expected) => {
+  expect(strategicMerge(target, patch, metaSchema)).toEqual(expected);
 });
 
-it('in a service, it merges ports by their number', () => {
+it('a strategic merge patch of a service merges ports by their number', () => {
   const target = { ports: [{ port: 80, name: 'http' }] };
-  expect(strategicMerge(target, { ports: [{ port: 80, targetPort: 8080 }, { port: 443 }] }, SERVICE)).toEqual({
+  expect(strategicMerge(target, { ports: [{ port: 80, targetPort: 8080 }, { port: 443 }] }, serviceSchema)).toEqual({
     ports: [{ port: 80, name: 'http', targetPort: 8080 }, { port: 443 }],
   });
 });

@@ -1,4 +1,4 @@
-// What fills the cells of Tables: JSON paths of printer columns, and ages. The Tables themselves are in test/conformance.
+// The cells of Tables: the JSONPaths of printer columns, and ages. Tables as a whole are tested in test/conformance.
 import { expect, it } from 'vitest';
 import type { Json } from '../../../src/apiserver/json.ts';
 import { age } from '../../../src/apiserver/registry/columns.ts';
@@ -31,7 +31,7 @@ it.each<[string, Json[]]>([
   ['.status.conditions[?(@.type=="No")].status', []],
   ['.spec.nope.deeper', []],
   ['.spec..size', []],
-])('%s finds %j', (path, found) => {
+])('the JSONPath %s finds %j', (path, found) => {
   expect(jsonPath(path)(object)).toEqual(found);
 });
 
@@ -57,11 +57,11 @@ it.each([
   [2 * 365 * 86_400, '2y'],
   [3 * 365 * 86_400 + 86_400, '3y1d'],
   [8 * 365 * 86_400 + 86_400, '8y'],
-])('%d seconds are printed as %s', (seconds, printed) => {
+])('an age of %d seconds is printed as %s', (seconds, printed) => {
   const since = new Date('2026-01-01T00:00:00Z');
   expect(age(since.toISOString(), new Date(since.getTime() + seconds * 1000))).toBe(printed);
 });
 
-it.each([[undefined], ['x'], [null]])('an age since %j is unknown', (since) => {
+it.each([[undefined], ['x'], [null]])('the age of an object created at %j is unknown', (since) => {
   expect(age(since ?? null, new Date())).toBe('<unknown>');
 });

@@ -1,25 +1,25 @@
-// Bodies in protobuf, as kubectl 1.36 sent them. That a server answers them is shown by test/cluster/kubectl.test.ts.
+// Bodies in protobuf that kubectl 1.36 sent. test/cluster/kubectl.test.ts tests kubectl with the server.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBuiltinSchemas } from '../../../src/local/api-server/schema/builtins.ts';
+import { createBuiltinSchemas } from '../../../src/apiserver/schema/builtins.ts';
 import { readProtobuf } from '../../../src/apiserver/schema/protobuf.ts';
 
 const schemas = createBuiltinSchemas();
-const CORE = 'io.k8s.api.core.v1';
+const corePrefix = 'io.k8s.api.core.v1';
 const readAs = (bytes: Buffer, schemaName: string) => readProtobuf(bytes, schemaName, schemas);
 const read = (base64: string, schemaName: string) => readAs(Buffer.from(base64, 'base64'), schemaName);
-const CONFIG_MAP =
+const configMapBytes =
   'azhzAAoPCgJ2MRIJQ29uZmlnTWFwEjIKGQoGcmVjaXBlEgAaA3RlYSIAKgAyADgAQgASCQoFZW1wdHkSABIKCgVzdGVwcxIBMxoAIgA=';
-const DEPLOYMENT =
+const deploymentBytes =
   'azhzAAoVCgdhcHBzL3YxEgpEZXBsb3ltZW50ErYBCh0KAmQxEgAaACIAKgAyADgAQgBaCQoDYXBwEgJkMRKGAQgAEgsKCQoDYXBwEgJkMRptChsKABIAGgAiACoAMgA4AEIAWgkKA2FwcBICZDESThIwCgVuZ2lueBIHbmdpbng6MSoAMgoKABAAGFAiACoAQgBqAHIAgAEAiAEAkAEAogEAGgAyAEIASgBSAFgAYABoAIIBAIoBAJoBAMIBACICCgAoADgAGgwIABAAGAAgACgAOAAaACIA';
-const SERVICE =
+const serviceBytes =
   'azhzAAoNCgJ2MRIHU2VydmljZRJkChsKAXMSABoAIgAqADIAOABCAFoICgNhcHASAXMSQQocCgY4MC13ZWISA1RDUBhQIgkIARAAGgN3ZWIoABIICgNhcHASAXMaACIJQ2x1c3RlcklQOgBCAFIAWgBgAGgAGgIKABoAIgA=';
 
 describe('reading protobuf', () => {
   it.each([
     [
       'kubectl create configmap',
-      CONFIG_MAP,
+      configMapBytes,
       { kind: 'ConfigMap', metadata: { name: 'recipe', namespace: 'tea' }, data: { empty: '', steps: '3' } },
     ],
     [
@@ -37,12 +37,12 @@ describe('reading protobuf', () => {
       'azhzAAoUCgJ2MRIOU2VydmljZUFjY291bnQSEwoRCgF4EgAaACIAKgAyADgAQgAaACIA',
       { kind: 'ServiceAccount', metadata: { name: 'x' } },
     ],
-  ])('%s is the object that was meant', (_command, base64, expected) => {
-    expect(read(base64, `${CORE}.${expected.kind}`)).toMatchObject({ apiVersion: 'v1', ...expected });
+  ])('the protobuf body of %s decodes to the object', (_command, base64, expected) => {
+    expect(read(base64, `${corePrefix}.${expected.kind}`)).toMatchObject({ apiVersion: 'v1', ...expected });
   });
 
-  it('a deployment of nothing keeps its zero, and what Go left empty is absent', () => {
-    expect(read(DEPLOYMENT, 'io.k8s.api.apps.v1.Deployment')).toEqual({
+  it('a decoded deployment keeps replicas 0 and omits the other zero values of Go', () => {
+    expect(read(deploymentBytes, 'io.k8s.api.apps.v1.Deployment')).toEqual({
       apiVersion: 'apps/v1',
       kind: 'Deployment',
       metadata: { name: 'd1', labels: { app: 'd1' } },
@@ -59,20 +59,20 @@ describe('reading protobuf', () => {
     });
   });
 
-  it('a port may be a name', () => {
+  it('a decoded service has a target port by name', () => {
     const ports = [{ name: '80-web', protocol: 'TCP', port: 80, targetPort: 'web' }];
-    expect(read(SERVICE, `${CORE}.Service`)).toMatchObject({
+    expect(read(serviceBytes, `${corePrefix}.Service`)).toMatchObject({
       spec: { ports, selector: { app: 's' }, type: 'ClusterIP' },
     });
   });
 
-  it('bytes that are no protobuf of Kubernetes are nothing', () => {
-    expect(readAs(Buffer.from('{}'), `${CORE}.ConfigMap`)).toBeUndefined();
+  it('a body without the magic bytes of Kubernetes decodes to undefined', () => {
+    expect(readAs(Buffer.from('{}'), `${corePrefix}.ConfigMap`)).toBeUndefined();
   });
 
-  it('a body that was cut off never reads as the whole object', () => {
-    const whole = Buffer.from(CONFIG_MAP, 'base64');
-    const name = `${CORE}.ConfigMap`;
+  it('a truncated protobuf body never decodes to the whole object', () => {
+    const whole = Buffer.from(configMapBytes, 'base64');
+    const name = `${corePrefix}.ConfigMap`;
     fc.assert(
       fc.property(fc.integer({ min: 0, max: whole.length - 5 }), (length) => {
         expect(readAs(whole.subarray(0, length), name)).not.toEqual(readAs(whole, name));

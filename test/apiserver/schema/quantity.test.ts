@@ -1,4 +1,4 @@
-// The one spelling of quantities. Every line was seen on kube-apiserver 1.36.3, in a pod's limits.
+// Canonical quantities. Every result was observed on kube-apiserver 1.36.3, in the limits of a pod.
 import { expect, it } from 'vitest';
 import { canonicalQuantity } from '../../../src/apiserver/schema/quantity.ts';
 
@@ -28,14 +28,14 @@ it.each([
   ['100e-2', '1'],
   ['1.5e3', '1500'],
   ['2000000u', '2'],
-])('%s is stored as %s', (written, stored) => {
+])('the quantity %s is stored as %s', (written, stored) => {
   expect(canonicalQuantity(written)).toBe(stored);
 });
 
-it.each(['', 'x', '1x', 'm', '1 Gi', '1.2.3', '--1'])('"%s" is no quantity', (text) => {
+it.each(['', 'x', '1x', 'm', '1 Gi', '1.2.3', '--1'])('the text "%s" is not a quantity', (text) => {
   expect(canonicalQuantity(text)).toBeUndefined();
 });
 
-it.each(['500m', '1Gi', '107374182400m', '12e6'])('%s is its own spelling', (text) => {
+it.each(['500m', '1Gi', '107374182400m', '12e6'])('the quantity %s is already canonical', (text) => {
   expect(canonicalQuantity(text)).toBe(text);
 });

@@ -1,14 +1,14 @@
-// CEL rules as a schema's rules run: numbers by their schema's type, old values, and where a failure points. That they run only on
-// what the schema accepts is in test/conformance/validations.ts.
+// CEL rules of a schema: numbers by the type of the schema, old values, and the causes of failures. Rules only run on
+// values that the schema accepts; test/conformance/validations.ts tests that.
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/apiserver/json.ts';
-import { ruleProblem } from '../../../src/apiserver/schema/rule-fields.ts';
+import { ruleError } from '../../../src/apiserver/schema/rule-fields.ts';
 import { createRules } from '../../../src/apiserver/schema/rules.ts';
-import type { Rule, Schema } from '../../../src/apiserver/schema/schema.ts';
+import type { Schema, ValidationRule } from '../../../src/apiserver/schema/schema.ts';
 
 const rules = createRules();
 
-function withRules(...list: readonly Rule[]): Schema {
+function withRules(...list: readonly ValidationRule[]): Schema {
   return {
     type: 'object',
     properties: {
@@ -28,7 +28,7 @@ function holds(rule: string, value: Json, old?: Json): boolean {
   return rules.check(value, old, withRules({ rule })).length === 0;
 }
 
-describe('rules', () => {
+describe('evaluation of rules', () => {
   it.each<[string, Json]>([
     ['self.count / 2 == 1', { count: 3 }],
     ['self.ratio / 2.0 == 1.5', { ratio: 3 }],
@@ -40,24 +40,24 @@ describe('rules', () => {
     ["self.names.exists(name, name.matches('^b+$'))", { names: ['a', 'bb'] }],
     ["'a-b' in self.labels && size(self.labels) == 1", { labels: { 'a-b': 'c' } }],
     ['!has(self.count) || self.count > 0', {}],
-  ])('%s holds for %j', (rule, value) => {
+  ])('the rule %s is true for %j', (rule, value) => {
     expect(holds(rule, value)).toBe(true);
     expect(holds(`!(${rule})`, value)).toBe(false);
   });
 
-  it('a transition rule is asked of updates only', () => {
+  it('a transition rule is evaluated only for updates', () => {
     const grows = 'self.count >= oldSelf.count';
     expect(holds(grows, { count: 1 })).toBe(true);
     expect(holds(grows, { count: 2 }, { count: 1 })).toBe(true);
     expect(holds(grows, { count: 1 }, { count: 2 })).toBe(false);
   });
 
-  it('what an update leaves alone is not judged again, except by transition rules', () => {
+  it('an unchanged value is evaluated again only by transition rules', () => {
     expect(holds('self.count > 5', { count: 1 }, { count: 1 })).toBe(true);
     expect(holds('self.count != oldSelf.count', { count: 1 }, { count: 1 })).toBe(false);
   });
 
-  it('the old value of an item of a list-map is the item of the same key, wherever it was', () => {
+  it('oldSelf of an item in a list of type map is the old item with the same key, at any index', () => {
     const item: Schema = {
       type: 'object',
       properties: { name: { type: 'string' }, size: { type: 'integer' } },
@@ -79,8 +79,8 @@ describe('rules', () => {
     ]);
   });
 
-  it('a failure says its message, its path and its reason', () => {
-    const failure = (rule: Omit<Rule, 'rule'>) =>
+  it('a violated rule is a cause with message, field and reason', () => {
+    const failure = (rule: Omit<ValidationRule, 'rule'>) =>
       rules.check({ count: 1 }, undefined, withRules({ rule: 'false', ...rule }), 'spec');
     expect(failure({})).toEqual([
       { reason: 'FieldValueInvalid', message: 'Invalid value: failed rule: false', field: 'spec' },
@@ -93,26 +93,26 @@ describe('rules', () => {
     ]);
   });
 
-  it('a rule that fails to run refuses the object and says why', () => {
+  it('a rule with an evaluation error is a cause with that error', () => {
     const [cause] = rules.check({}, undefined, withRules({ rule: 'self.count > 0' }), 'spec');
     expect(cause?.message).toContain('evaluating rule: failed rule: self.count > 0');
   });
 });
 
-describe('rules as they are written', () => {
+describe('fields of rules', () => {
   it.each([
     ['self.cuont > 0', "undefined field 'cuont'"],
     ['has(self.nope)', "undefined field 'nope'"],
     ['self.names.all(name, self.nope == name)', "undefined field 'nope'"],
     ['self.count >', 'Syntax error'],
-  ])('%s is refused with the definition', (rule, problem) => {
-    expect(ruleProblem(rule, withRules())).toContain(problem);
+  ])('the rule %s is an error of its definition', (rule, error) => {
+    expect(ruleError(rule, withRules())).toContain(error);
   });
 
   it.each([
     'self.labels.anything == oldSelf.labels.other',
     'self.dash__dash__ed != self.__namespace__',
-  ])('%s is good', (rule) => {
-    expect(ruleProblem(rule, withRules())).toBeUndefined();
+  ])('the rule %s has no error', (rule) => {
+    expect(ruleError(rule, withRules())).toBeUndefined();
   });
 });

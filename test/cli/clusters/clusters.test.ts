@@ -1,5 +1,5 @@
-// `outrigger clusters access` as a person runs it: what it prints for each kind of access, and what a shell makes of that. The aws
-// and the kubectl that the shell finds only write down how they were called.
+// `outrigger clusters access` as a person runs it: its output for each kind of access, and the calls that a shell makes
+// with it. Fakes of aws and kubectl record their arguments.
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ async function run(table: object, ...argv: readonly string[]) {
   return await runHere(clustersCommand(), ['access', '--stage', 'prod', '--table', file, ...argv]);
 }
 
-/** Has a shell run what was printed; returns how programs were called. */
+/** Runs the printed commands in a shell, and returns the calls of aws and kubectl. */
 async function inShell(script: string): Promise<readonly string[]> {
   await rm(path.join(folder, 'calls'), { force: true });
   await promisify(execFile)('/bin/sh', ['-euc', script], { env: { PATH: `${folder}:/usr/bin:/bin` } });
@@ -44,7 +44,7 @@ async function inShell(script: string): Promise<readonly string[]> {
 }
 
 describe('clusters access', () => {
-  it('prints an access entry for the role of each function that talks to clusters, in its own group', async () => {
+  it('clusters access prints an access entry for the role of each function that uses clusters, in its own group', async () => {
     const { out, err, status } = await run({ prod: eks }, '--region', 'eu-west-1');
     expect(err).toBe('');
     expect(status).toBe(0);
@@ -63,7 +63,7 @@ describe('clusters access', () => {
     );
   });
 
-  it('names only groups and roles that the generated bindings know', () => {
+  it('clusters access names only groups and roles of the generated bindings', () => {
     const objects = JSON.stringify(rbacOf(registry, watchListOf(registry)));
     for (const { group, clusterRole } of accessEntries(registry)) {
       const binding = `"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"${clusterRole}"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"${group}"},{"kind":"Group","apiGroup":"rbac.authorization.k8s.io","name":"${group}"}]`;
@@ -71,35 +71,35 @@ describe('clusters access', () => {
     }
   });
 
-  it('says which groups an identity of all functions needs, and runs nothing', async () => {
+  it('clusters access lists the groups that a shared identity needs, and prints no command', async () => {
     const { out, status } = await run({ lab: secret });
     expect(status).toBe(0);
     for (const { group } of accessEntries(registry)) expect(out).toContain(`#   ${group}\n`);
     expect(await inShell(out)).toEqual([]);
   });
 
-  it('binds the user that all functions are, where it is named', async () => {
+  it('clusters access --user prints bindings for the shared user of all functions', async () => {
     const user = 'system:serviceaccount:outrigger-system:functions';
     const { out } = await run({ lab: secret }, '--user', user);
     const calls = await inShell(out);
     expect(calls).toContain(
       `kubectl create clusterrolebinding outrigger-foo-shared --clusterrole=outrigger-foo --user=${user}`,
     );
-    // The watchers' cursor is in a namespace.
+    // The watch checkpoint is in a namespace.
     expect(calls).toContain(
       `kubectl -n outrigger-system create rolebinding outrigger-resync-shared --role=outrigger-resync --user=${user}`,
     );
     expect(calls).toHaveLength(registry.length + 2);
   });
 
-  it('has nothing to do for a cluster that is being left, or that asks for no credentials', async () => {
+  it('clusters access prints no command for a cluster that is being decommissioned, or that needs no credentials', async () => {
     const none = { server: 'http://127.0.0.1:1', access: { type: 'none' } };
-    const { out } = await run({ old: { ...eks, leaving: true }, here: none });
+    const { out } = await run({ old: { ...eks, decommissioning: true }, here: none });
     expect(await inShell(out)).toEqual([]);
     expect(out.trimEnd().split('\n')).toHaveLength(2);
   });
 
-  it('prints only the clusters that are named, as JSON too', async () => {
+  it('clusters access prints only the named clusters, also as JSON', async () => {
     const { out } = await run({ prod: eks, lab: secret }, 'prod', '--output', 'json');
     const plans = JSON.parse(out);
     expect(plans).toMatchObject([{ cluster: 'prod', access: 'eks' }]);
@@ -108,31 +108,31 @@ describe('clusters access', () => {
     );
   });
 
-  it('an entry that is not valid is one line that names it and the next step; the others are printed all the same', async () => {
+  it('clusters access prints one line for an invalid entry, and the commands for the others', async () => {
     const { out, err, status } = await run({ bad: { access: { type: 'eks' } }, prod: eks });
     expect(err).toBe(
-      'outrigger clusters access: cluster "bad": access.cluster, access.region missing, unknown or of the wrong type; mend its entry in the clusters table\n',
+      'outrigger clusters access: cluster "bad": access.cluster, access.region missing, unknown or of the wrong type; fix its entry in the clusters table\n',
     );
     expect(out).toContain('# prod: ');
     expect(status).toBe(1);
   });
 });
 
-describe('a mistake is one line that says what to do, and exit status 1:', () => {
+describe('clusters access errors', () => {
   it.each<[string, readonly string[], string]>([
-    ['a cluster that is not there', ['nowhere'], 'cluster "nowhere": not in '],
-    ['a stage that a shell would obey', ['--stage', 'a;b'], '--stage: letters, digits and - only'],
-    ['a region that a shell would obey', ['--region', '$(x)'], '--region: one like eu-central-1'],
-    ['a user that a shell would obey', ['--user', 'a b'], '--user: one name'],
-  ])('%s', async (_, argv, said) => {
+    ['an unknown cluster', ['nowhere'], 'cluster "nowhere": not in '],
+    ['a stage with shell syntax', ['--stage', 'a;b'], '--stage: letters, digits and - only'],
+    ['a region with shell syntax', ['--region', '$(x)'], '--region: one like eu-central-1'],
+    ['a user with a space', ['--user', 'a b'], '--user: one name'],
+  ])('clusters access of %s prints one line with the next step, and exits with 1', async (_, argv, message) => {
     const { out, err, status } = await run({ prod: eks }, ...argv);
-    expect(err).toContain(`outrigger clusters access: ${said}`);
+    expect(err).toContain(`outrigger clusters access: ${message}`);
     expect(err.trimEnd()).not.toContain('\n');
     expect(out).toBe('');
     expect(status).toBe(1);
   });
 
-  it('no table', async () => {
+  it('clusters access without a table prints one line with the path, and exits with 1', async () => {
     const { err, status } = await runHere(clustersCommand(), [
       'access',
       '--stage',
@@ -146,7 +146,7 @@ describe('a mistake is one line that says what to do, and exit status 1:', () =>
     expect(status).toBe(1);
   });
 
-  it('an empty table', async () => {
+  it('clusters access of an empty table prints the next step, and exits with 1', async () => {
     const { err, status } = await run({});
     expect(err).toContain('put one there, or name another --stage or --table');
     expect(status).toBe(1);

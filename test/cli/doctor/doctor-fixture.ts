@@ -1,27 +1,27 @@
-// A deployment as it should be, for `outrigger doctor --stage` to look at: SQS, an API server, and as much of Lambda and Systems Manager as it
-// asks. Tests break a part of it and look again.
+// A complete deployment for `outrigger doctor --stage`: SQS, an API server, and the requests of Lambda and Systems
+// Manager that it needs. Tests break a part of it and run the command again.
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import * as z from 'zod';
-import { type ExpectedQueue, expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
-import { doctorCommand } from '../../../src/cli/doctor.ts';
-import { registry } from '../../../src/controllers/registry.ts';
-import { createClient } from '../../../src/kube/client/client.ts';
 import { type ApiServer, startApiServer } from '../../../src/apiserver/server.ts';
+import { readCheckpoint, writeCheckpoint } from '../../../src/checkpoint/config-map.ts';
+import { formatCheckpoint } from '../../../src/checkpoint/document.ts';
+import { doctorCommand } from '../../../src/cli/doctor/doctor.ts';
+import { type ExpectedQueue, expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
+import { registry } from '../../../src/controllers/registry.ts';
 import { applyManifests, readManifests } from '../../../src/dev/manifests.ts';
-import { formatCursor } from '../../../src/runtime/cursor-document.ts';
-import { readCursorObject, writeCursorObject } from '../../../src/runtime/cursor-object.ts';
+import { createClient } from '../../../src/kube/client/client.ts';
 import { startTestQueues, type TestQueues } from '../../sqs/fauxqs.ts';
 import { type Account, startAwsServices } from '../aws-services.ts';
 import { runHere } from '../operated-system.ts';
 
 export const prefix = 'outrigger-dev-';
-/** What the account says of itself; each test begins with all as it should be. */
+/** The state of the account; each test begins with a complete one. */
 export const account: Account = { mappings: [], unreserved: 1000, parameters: {} };
 /** The entry of the only cluster. */
 export const parameter = '/outrigger/dev/clusters/berlin';
 const consumed = [...registry.map(({ name }) => `${name}.fifo`), 'timers', 'resync'];
-/** How many functions may run at once. */
+/** The maximum concurrency of all functions together. */
 export const most = 10 * consumed.length;
 const startMs = 60_000;
 const there: { queues?: TestQueues; services?: Awaited<ReturnType<typeof startAwsServices>>; server?: ApiServer } = {};
@@ -47,7 +47,7 @@ async function createQueue({ name, attributes, deadLetters }: ExpectedQueue): Pr
   );
 }
 
-/** How a function takes messages from a queue. */
+/** The event source mapping of a queue. */
 export const mappingOf = (name: string, more: object = {}) => ({
   UUID: `uuid-of-${name}`,
   State: 'Enabled',
@@ -56,23 +56,23 @@ export const mappingOf = (name: string, more: object = {}) => ({
   ScalingConfig: { MaximumConcurrency: 10 },
   ...more,
 });
-/** Lays it out for the tests of a file. */
+/** Starts the deployment for the tests of a file. */
 export function useDeployment(): void {
   beforeAll(async () => {
     there.queues = await startTestQueues();
     there.services = await startAwsServices(account);
     there.server = await startApiServer();
     const expected: readonly ExpectedQueue[] = await expectedQueues(registry, '.');
-    // Those without a redrive policy first: they are where the others' letters go.
+    // Dead-letter queues come first: the redrive policies of the others need them.
     for (const queue of expected.filter(({ deadLetters }) => deadLetters === undefined)) await createQueue(queue);
     for (const queue of expected.filter(({ deadLetters }) => deadLetters !== undefined)) await createQueue(queue);
     const client = createClient({ server: new URL(there.server.url) });
     await applyManifests(client, await readManifests('infra/kubernetes/generated'), {
       signal: AbortSignal.timeout(startMs),
     });
-    const cursor = await readCursorObject(client);
-    const text = formatCursor({ cluster: 'uid', framesAtMs: Date.now(), entries: new Map() });
-    await writeCursorObject(client, { text, resourceVersion: cursor?.resourceVersion ?? '' });
+    const checkpoint = await readCheckpoint(client);
+    const text = formatCheckpoint({ cluster: 'uid', lastSeenAtMs: Date.now(), entries: new Map() });
+    await writeCheckpoint(client, { text, resourceVersion: checkpoint?.resourceVersion ?? '' });
     client.close();
   }, startMs);
   afterAll(async () => {
@@ -99,8 +99,8 @@ export async function doctor(...argv: readonly string[]) {
   };
   return await runHere(doctorCommand(), ['--stage', 'dev', ...argv], env);
 }
-const finding = z.object({ state: z.string(), about: z.string(), says: z.string(), fix: z.string().optional() });
-/** Runs the command, and returns what it found: all, and what is not well. */
+const finding = z.object({ state: z.string(), about: z.string(), message: z.string(), fix: z.string().optional() });
+/** Runs the command, and returns all findings, and those that are not ok. */
 export async function findings(...argv: readonly string[]) {
   const { out, status } = await doctor('--output', 'json', ...argv);
   const all = z.array(finding).parse(JSON.parse(out));

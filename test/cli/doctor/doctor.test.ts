@@ -1,24 +1,24 @@
-// `outrigger doctor --stage` as a person runs it: what it finds of queues, what it says to do, how it ends. Functions and clusters are in
-// doctor-of-clusters.test.ts.
+// `outrigger doctor --stage` as a person runs it: its findings about queues, its fixes and its exit status. Functions
+// and clusters are in doctor-clusters.test.ts.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { CreateQueueCommand, DeleteQueueCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { doctorCommand } from '../../../src/cli/doctor/doctor.ts';
 import { expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
-import { doctorCommand } from '../../../src/cli/doctor.ts';
 import { registry } from '../../../src/controllers/registry.ts';
-import { createSend } from '../../../src/queue/send.ts';
-import { doctor, findings, most, prefix, queues, useDeployment } from './doctor-fixture.ts';
+import { createSend } from '../../../src/sqs/send.ts';
 import { runHere } from '../operated-system.ts';
+import { doctor, findings, most, prefix, queues, useDeployment } from './doctor-fixture.ts';
 
 useDeployment();
 const { signal } = new AbortController();
 const urlOf = (name: string) => `${queues().urlPrefix}${prefix}${name}`;
 
-/** What a shell makes of the command at the end of an advice. */
-async function askedOfAws(fix = '') {
-  const command = fix.slice(fix.lastIndexOf('since: ') + 'since: '.length);
+/** Runs the command at the end of a fix in a shell, and returns its arguments for AWS. */
+async function awsArguments(fix = '') {
+  const [, command = ''] = /if it was (?:changed|deleted): (.*)$/s.exec(fix) ?? [];
   const { stdout } = await promisify(execFile)('/bin/sh', ['-euc', `aws() { printf '%s\\0' "$@"; }; ${command}`]);
   const words = stdout.split('\0');
   const after = (option: string) => words[words.indexOf(option) + 1];
@@ -27,19 +27,19 @@ async function askedOfAws(fix = '') {
 }
 
 describe('doctor', () => {
-  it('finds nothing wrong in a deployment as it should be, says what it looked at, and ends with 0', async () => {
+  it('doctor of a complete deployment finds nothing wrong, lists its checks, and exits with 0', async () => {
     const { all, bad, status } = await findings();
     expect(bad).toEqual([]);
     expect(status).toBe(0);
-    const looked = new Set(all.map(({ about }) => about));
+    const checked = new Set(all.map(({ about }) => about));
     const areas = ['credentials', 'node', 'generated files', 'queues', 'concurrency', 'cluster berlin'];
-    expect([...looked].sort()).toEqual(areas.sort());
+    expect([...checked].sort()).toEqual(areas.sort());
     const { out } = await doctor();
-    expect(out).toMatch(/^0 wrong, 0 to look at, \d+ ok$/m);
-    expect(out).toContain(`${most} functions may run at once, the account has 1000 unreserved`);
+    expect(out).toMatch(/^0 wrong, 0 warnings, \d+ ok$/m);
+    expect(out).toContain(`up to ${most} functions run at once, the account has 1000 unreserved`);
   });
 
-  it('knows the attributes that are deployed: those of timers and resync, and those of each controller', async () => {
+  it('doctor expects the deployed attributes of the queues of timers, resync and each controller', async () => {
     const expected = await expectedQueues(registry, '.');
     const of = (name: string) => expected.find((one) => one.name === name);
     expect(of('foo.fifo')?.attributes).toMatchObject({ FifoQueue: 'true', VisibilityTimeout: '180' });
@@ -49,62 +49,60 @@ describe('doctor', () => {
     expect(expected).toHaveLength(2 * registry.length + 4);
   });
 
-  it('names an attribute that differs and a redrive policy that is gone, and says what deploys them', async () => {
+  it('doctor names a changed attribute and a missing redrive policy, and prints the commands that set them', async () => {
     const set = async (attributes: Record<string, string>) =>
       await queues().sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf('foo.fifo'), Attributes: attributes }));
     await set({ VisibilityTimeout: '30', RedrivePolicy: '' });
     const { bad, status } = await findings();
-    const advice = expect.stringMatching(
-      /^what was never deployed: npx osls deploy --stage dev; one that was changed since: /,
-    );
+    const fix = expect.stringMatching(/^if it was never deployed: npx osls deploy --stage dev; if it was changed: /);
     expect(bad).toEqual([
       {
         state: 'wrong',
         about: 'queue foo.fifo',
-        says: 'VisibilityTimeout is 30, the deployment says 180',
-        fix: advice,
+        message: 'VisibilityTimeout is 30, the deployment has 180',
+        fix,
       },
       {
         state: 'wrong',
         about: 'queue foo.fifo',
-        says: expect.stringContaining('its dead letters go nowhere'),
-        fix: advice,
+        message: expect.stringContaining('its dead letters go nowhere'),
+        fix,
       },
     ]);
     expect(status).toBe(1);
-    for (const { fix } of bad) await set((await askedOfAws(fix)).attributes);
+    for (const finding of bad) await set((await awsArguments(finding.fix)).attributes);
     expect((await findings()).bad).toEqual([]);
   });
 
-  it('names queues that are gone, and prints the commands, in their order, after which nothing is wrong', async () => {
+  it('doctor names deleted queues, and prints the commands that create them, in the right order', async () => {
     for (const name of ['foo.fifo', 'foo-dlq.fifo'])
       await queues().sqs.send(new DeleteQueueCommand({ QueueUrl: urlOf(name) }));
     const { bad, status } = await findings();
-    const gone = { state: 'wrong', says: 'it is not there' };
+    const gone = { state: 'wrong', message: 'it does not exist' };
     expect(bad).toMatchObject([
       { ...gone, about: 'queue foo-dlq.fifo' },
       { ...gone, about: 'queue foo.fifo' },
     ]);
     expect(status).toBe(1);
     for (const { fix } of bad) {
-      const { name, attributes } = await askedOfAws(fix);
+      const { name, attributes } = await awsArguments(fix);
       await queues().sqs.send(new CreateQueueCommand({ QueueName: name ?? '', Attributes: attributes }));
     }
     expect((await findings()).bad).toEqual([]);
   });
 
-  it('only points at dead letters: somebody should look, nothing is broken', async () => {
-    const letter = { body: '{}', groupId: 'a', deduplicationId: 'a' };
-    await createSend(queues().sqs, `${queues().urlPrefix}${prefix}`)('foo-dlq.fifo', [letter], { signal });
+  it('doctor reports dead letters as a warning, and exits with 0', async () => {
+    const entry = { body: '{}', groupId: 'a', deduplicationId: 'a' };
+    await createSend(queues().sqs, `${queues().urlPrefix}${prefix}`)('foo-dlq.fifo', [entry], { signal });
     const { bad, status } = await findings();
-    expect(bad).toMatchObject([{ state: 'warning', about: 'queue foo-dlq.fifo', says: '1 dead letters' }]);
+    expect(bad).toMatchObject([{ state: 'warning', about: 'queue foo-dlq.fifo', message: '1 dead letters' }]);
     expect(status).toBe(0);
     await queues().drain(`${prefix}foo-dlq.fifo`);
   });
 });
 
-describe('a mistake is one line that says what to do, and exit status 1:', () => {
-  it('a stage that does not exist', async () => {
+describe('doctor errors', () => {
+  it('doctor of an unknown stage prints one line with the next step, and exits with 1', async () => {
     const { err, out, status } = await doctor('--stage', 'prod');
     expect(err).toBe(
       'outrigger doctor: --stage prod: there is no queue outrigger-prod-timers in this account and region; name another --stage or --region, or deploy this one\n',
@@ -113,21 +111,25 @@ describe('a mistake is one line that says what to do, and exit status 1:', () =>
     expect(status).toBe(1);
   });
 
-  it('no credentials', async () => {
-    const nobody = {
+  it('doctor without credentials prints one line with the next step, and exits with 1', async () => {
+    const withoutCredentials = {
       ...{ AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined, AWS_EC2_METADATA_DISABLED: 'true' },
       ...{ AWS_REGION: 'us-east-1', AWS_SHARED_CREDENTIALS_FILE: '/nowhere', AWS_CONFIG_FILE: '/nowhere' },
     };
-    const { err, status } = await runHere(doctorCommand(), ['--stage', 'dev'], nobody);
+    const { err, status } = await runHere(doctorCommand(), ['--stage', 'dev'], withoutCredentials);
     expect(err).toMatch(
       /^outrigger doctor: --stage dev: CredentialsProviderError: .*; sign in \(aws sso login\), or set AWS_PROFILE\n$/,
     );
     expect(status).toBe(1);
   });
 
-  it('no region', async () => {
-    const nowhere = { AWS_REGION: undefined, AWS_CONFIG_FILE: '/nowhere', AWS_SHARED_CREDENTIALS_FILE: '/nowhere' };
-    const { err, status } = await runHere(doctorCommand(), ['--stage', 'dev'], nowhere);
+  it('doctor without a region prints one line with the next step, and exits with 1', async () => {
+    const withoutRegion = {
+      AWS_REGION: undefined,
+      AWS_CONFIG_FILE: '/nowhere',
+      AWS_SHARED_CREDENTIALS_FILE: '/nowhere',
+    };
+    const { err, status } = await runHere(doctorCommand(), ['--stage', 'dev'], withoutRegion);
     expect(err).toMatch(
       /^outrigger doctor: --stage dev: .*Region is missing; name one with --region, or set AWS_REGION\n$/,
     );

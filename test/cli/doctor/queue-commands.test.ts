@@ -1,5 +1,5 @@
-// Only the commands that make a queue of a deployment on AWS again: where, of whose account, under which policy. That a queue that they make is
-// as it should be is in doctor.test.ts.
+// Only the commands that create a queue of a deployment again: region, account, partition and policy. doctor.test.ts
+// runs them against SQS.
 import { expect, it } from 'vitest';
 import { createQueueCommand, setQueueCommand } from '../../../src/cli/doctor/queue-commands.ts';
 
@@ -11,7 +11,7 @@ const foo = {
 const at = 'https://sqs.eu-central-1.amazonaws.com/123456789012/outrigger-dev-';
 const attributesOf = (command: string): Record<string, string> => JSON.parse(/'(.*)'$/.exec(command)?.[1] ?? '');
 
-it('a queue is made in the deployment’s region, with its name and tags, and refuses plain HTTP', () => {
+it('createQueueCommand creates a queue in the deployment’s region, with its name, tags, and a policy that denies plain HTTP', () => {
   const command = createQueueCommand(at, foo);
   expect(command).toMatch(
     /^aws sqs create-queue --region eu-central-1 --queue-name outrigger-dev-foo\.fifo --tags service=outrigger,stage=dev --attributes '/,
@@ -40,7 +40,7 @@ it.each([
     'https://sqs.us-gov-west-1.amazonaws.com/1/outrigger-dev-',
     'arn:aws-us-gov:sqs:us-gov-west-1:1:outrigger-dev-foo-dlq.fifo',
   ],
-])('a queue of %s has its letters in the same partition', (urlPrefix, letters) => {
+])('setQueueCommand for %s names a dead-letter queue in the same partition', (urlPrefix, deadLetterArn) => {
   const { RedrivePolicy = '' } = attributesOf(setQueueCommand(urlPrefix, foo));
-  expect(JSON.parse(RedrivePolicy).deadLetterTargetArn).toBe(letters);
+  expect(JSON.parse(RedrivePolicy).deadLetterTargetArn).toBe(deadLetterArn);
 });

@@ -1,27 +1,27 @@
-// Only what `outrigger new controller` writes, where, and what it refuses. That everything is green at once with the new kind in it is
-// tried by whoever changes the templates; that they compile and hold is the last test here.
+// Only the files that `outrigger new controller` writes, and its errors. The last test compiles them and runs their
+// test. The whole test suite with a new kind is run by hand after a change of the templates.
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { withEntry, withImport } from '../../../src/cli/new/edit-source.ts';
 import { newNames } from '../../../src/cli/new/controller-files.ts';
+import { withEntry, withImport } from '../../../src/cli/new/edit-source.ts';
 
-const source = path.resolve(import.meta.dirname, '../..');
+const source = path.resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 let root: string;
 
 beforeAll(async () => {
   root = await mkdtemp(path.join(tmpdir(), 'outrigger-new-'));
-  const parts = ['src', 'functions', 'test', 'infra', 'package.json', 'tsconfig.json', '.biome.json'];
+  const parts = ['src', 'functions', 'test', 'tools', 'bench', 'infra', 'package.json', 'tsconfig.json', '.biome.json'];
   for (const part of parts) await cp(path.join(source, part), path.join(root, part), { recursive: true });
   await symlink(path.join(source, 'node_modules'), path.join(root, 'node_modules'));
 }, 60_000);
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** Runs the command of the copy in the copy, as a person does. */
+/** Runs the copy's command in the copy, as a person does. */
 async function create(...argv: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   try {
     const args = ['src/cli/main.ts', 'new', 'controller', ...argv];
@@ -34,7 +34,11 @@ async function create(...argv: readonly string[]): Promise<{ code: number; stdou
 const read = async (file: string) => await readFile(path.join(root, file), 'utf8');
 
 describe('names', () => {
-  it.each(['WaterTower', 'waterTower', 'water-tower'])('%s is a WaterTower, water-tower and waterTower', (given) => {
+  it.each([
+    'WaterTower',
+    'waterTower',
+    'water-tower',
+  ])('newNames reads %s as WaterTower, water-tower and waterTower', (given) => {
     expect(newNames(given)).toEqual({
       kind: 'WaterTower',
       name: 'water-tower',
@@ -43,28 +47,28 @@ describe('names', () => {
     });
   });
 
-  it.each(['', '9lives', 'a b', '../x', 'a--b', 'Ä', 'a/b'])('%j is none', (given) => {
+  it.each(['', '9lives', 'a b', '../x', 'a--b', 'Ä', 'a/b'])('newNames returns undefined for %j', (given) => {
     expect(newNames(given)).toBeUndefined();
   });
 });
 
-describe('a line is added', () => {
+describe('withImport and withEntry', () => {
   const text = "import { a } from './a.ts';\nimport {\n  b,\n} from './b.ts';\n\nconst all = [\n  a,\n  b,\n];\n";
 
-  it('below the last import, and at the end of the list', () => {
+  it('withImport adds below the last import, withEntry at the end of the list', () => {
     const added = withEntry(withImport({ file: 'x.ts', text }, "import { c } from './c.ts';"), 'const all = [', '  c,');
     expect(added.text).toBe(
       "import { a } from './a.ts';\nimport {\n  b,\n} from './b.ts';\nimport { c } from './c.ts';\n\nconst all = [\n  a,\n  b,\n  c,\n];\n",
     );
   });
 
-  it('to a list on one line, and to an empty one', () => {
+  it('withEntry adds to a list on one line, and to an empty list', () => {
     const of = (list: string) => withEntry({ file: 'x.ts', text: list }, 'const all = [', '  c,').text;
     expect(of('const all = [a, b];\n')).toBe('const all = [a, b,\n  c,\n];\n');
     expect(of('const all = [];\n')).toBe('const all = [\n  c,\n];\n');
   });
 
-  it('or it is said where it belongs', () => {
+  it('withEntry and withImport name the missing line and the addition in their error', () => {
     expect(() => withEntry({ file: 'x.ts', text }, 'const none = [', '  c,')).toThrow(
       'x.ts: "const none = [" is not there; add c,',
     );
@@ -72,16 +76,16 @@ describe('a line is added', () => {
   });
 });
 
-describe('a mistake is one line that says what to do, and nothing is written:', () => {
+describe('new controller errors', () => {
   it.each([
     [['9lives'], '"9lives" is no name; write one like Cafe, WaterTank or water-tank'],
-    [['timers'], '"timers" is no controller\'s name: that name is taken'],
+    [['timers'], '"timers" is no controller\'s name: that name is reserved'],
     [['a'.repeat(41)], 'a name has at most 40 lower-case letters'],
     [['class'], '"class" is a word that TypeScript or these sources use; choose another'],
     [['WaterTank'], 'there is a WaterTank already; choose another name'],
     [['book'], 'src/controllers/book.ts is there already; choose another name'],
     [['Lighthouse', '--group', 'cafe'], '--group "cafe": a domain in lower case is needed, like cafe.example.org'],
-  ])('%j', async (argv, line) => {
+  ])('new controller %j prints one line with the next step, and writes nothing', async (argv, line) => {
     const before = await read('src/controllers/registry.ts');
     const { code, stderr } = await create(...argv);
     expect(stderr).toContain(`outrigger new controller: `);
@@ -91,7 +95,7 @@ describe('a mistake is one line that says what to do, and nothing is written:', 
     expect(await read('src/controllers/registry.ts')).toBe(before);
   });
 
-  it('outside a project', async () => {
+  it('new controller outside of a project names the missing registry', async () => {
     const elsewhere = await mkdtemp(path.join(tmpdir(), 'outrigger-nothing-'));
     onTestFinished(() => rm(elsewhere, { recursive: true }));
     const args = [path.join(source, 'src/cli/main.ts'), 'new', 'controller', 'Lighthouse'];
@@ -100,16 +104,16 @@ describe('a mistake is one line that says what to do, and nothing is written:', 
     );
   });
 
-  it('a registry of another form', async () => {
+  it('new controller with a registry of another form names the line that it would add, and writes nothing', async () => {
     const registry = await read('src/controllers/registry.ts');
     onTestFinished(() => writeFile(path.join(root, 'src/controllers/registry.ts'), registry));
     await writeFile(
       path.join(root, 'src/controllers/registry.ts'),
-      registry.replace('registry: readonly Registered[]', 'registry: Registered[]'),
+      registry.replace('registry: readonly ControllerDefinition[]', 'registry: ControllerDefinition[]'),
     );
     const { stderr, code } = await create('Lighthouse');
     expect(stderr).toContain(
-      'src/controllers/registry.ts: "export const registry: readonly Registered[] = [" is not there; add lighthouse,',
+      'src/controllers/registry.ts: "export const registry: readonly ControllerDefinition[] = [" is not there; add lighthouse,',
     );
     expect(code).toBe(1);
     await expect(read('src/controllers/lighthouse.ts')).rejects.toThrow('ENOENT');
@@ -117,16 +121,18 @@ describe('a mistake is one line that says what to do, and nothing is written:', 
 });
 
 it(
-  'what it writes compiles, is formatted, is generated from, and its own test holds',
+  'new controller writes files that compile, are formatted and generated from, and whose test passes',
   { timeout: 240_000 },
   async () => {
-    // As long as a name can be, so that lines are as long as they get.
+    // The longest possible name, so that the lines are as long as possible.
     const name = `long-${'n'.repeat(30)}-name`;
     const { stdout, code } = await create(name, '--group', 'cafe.example.org');
     expect(code).toBe(0);
     expect(stdout).toContain(`new: src/controllers/${name}.ts\n`);
     expect(stdout).toContain('changed: src/controllers/registry.ts\n');
     expect(stdout).toContain('generated: infra/kubernetes/generated/crd-');
+    expect(stdout).toContain(`generated: functions/${name}.ts\n`);
+    expect(await read(`functions/${name}.ts`)).toContain(`from '../src/controllers/${name}.ts';`);
     const node = async (...args: readonly string[]) => await run(process.execPath, args, { cwd: root });
     await node('node_modules/typescript/bin/tsc');
     await node(
@@ -135,7 +141,7 @@ it(
       '--error-on-warnings',
       'src/controllers',
       'functions',
-      'test/mutants',
+      'tools/mutants',
       'test/statements',
     );
     await node('src/cli/main.ts', 'generate', '--check');
@@ -146,7 +152,7 @@ it(
       'test/vitest.config.ts',
       `test/controllers/${name}.test.ts`,
     );
-    // Once more is once too often.
+    // The name is taken now.
     expect((await create(name)).stderr).toContain('already; choose another name');
   },
 );

@@ -1,5 +1,5 @@
-// Only what `outrigger new project` writes and refuses, and what a command says outside of a project. That what it writes can be
-// built, tested and run with the package alone is test/deploy/package.test.ts.
+// Only the files that `outrigger new project` writes, its errors, and the errors of commands outside of a project.
+// test/deploy/package.test.ts builds, tests and runs a new project with the package alone.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-const source = path.resolve(import.meta.dirname, '../..');
+const source = path.resolve(import.meta.dirname, '../../..');
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-project-'));
@@ -29,7 +29,7 @@ const write = async (file: string, text: string) => {
 };
 const read = async (file: string) => await readFile(path.join(folder, file), 'utf8');
 
-it('a project has the AWS pieces and manifests of the package, nothing that is generated, and an empty registry', async () => {
+it('new project writes the AWS resources and manifests of the package, the shared functions, and an empty registry', async () => {
   await write(
     'package.json',
     JSON.stringify({ name: 'mine', scripts: { test: 'none', own: 'x' }, dependencies: { zod: '1' } }),
@@ -40,18 +40,18 @@ it('a project has the AWS pieces and manifests of the package, nothing that is g
     (await readdir(path.join(source, 'infra/kubernetes'))).filter((one) => !/^(generated|samples)$/.test(one)).sort(),
   );
   expect(await readdir(path.join(folder, 'functions'))).toEqual(['resync.ts', 'timers.ts']);
-  expect(await read('src/controllers/registry.ts')).toContain('registry: readonly Registered[] = [\n];');
+  expect(await read('src/controllers/registry.ts')).toContain('registry: readonly ControllerDefinition[] = [\n];');
   expect(JSON.parse(await read('package.json'))).toMatchObject({
     name: 'mine',
     type: 'module',
     scripts: { own: 'x', test: 'vitest run' },
-    // What its author chose stays.
+    // The author's version stays.
     dependencies: { zod: '1' },
     devDependencies: { osls: '4.3.1' },
   });
 });
 
-it('nothing is written where one of its files is there already', async () => {
+it('new project writes nothing if one of its files exists', async () => {
   await write('package.json', '{}');
   await write('functions/timers.ts', 'mine');
   const { code, stderr } = await outrigger('new', 'project');
@@ -62,7 +62,7 @@ it('nothing is written where one of its files is there already', async () => {
   expect((await readdir(folder)).sort()).toEqual(['functions', 'package.json']);
 });
 
-it('without a package.json it says with what to begin', async () => {
+it('new project without a package.json names the commands to begin with', async () => {
   const { code, stderr } = await outrigger('new', 'project');
   expect(code).toBe(1);
   expect(stderr).toContain('begin with npm init --yes, and install the package\n');
@@ -73,7 +73,7 @@ it.each([
   'doctor',
   'generate',
   'dev --until-ready',
-])('outside of a project, outrigger %s ends in one line that says where to run it', async (command) => {
+])('outrigger %s outside of a project prints one line that says where to run it', async (command) => {
   const { code, stderr } = await outrigger(...command.split(' '));
   expect(code).toBe(1);
   expect(stderr).toMatch(/there is no src\/controllers\/registry\.ts here; run it in the folder of the project\n$/);
@@ -81,13 +81,21 @@ it.each([
 });
 
 it.each([
-  ['that cannot be loaded', "import 'nowhere';", 'src/controllers/registry.ts cannot be loaded: Cannot find package'],
-  ['without a list', 'export const list = [];', 'src/controllers/registry.ts: registry:'],
-  ['of something else', 'export const registry = [1];', 'is no controller; make it with defineController'],
-])('a registry %s is one line', async (_, text, says) => {
+  [
+    'a registry that cannot be loaded',
+    "import 'nowhere';",
+    'src/controllers/registry.ts cannot be loaded: Cannot find package',
+  ],
+  ['a registry without a list', 'export const list = [];', 'src/controllers/registry.ts: registry:'],
+  [
+    'a registry of other values',
+    'export const registry = [1];',
+    'is no controller; make it with the controller method of its kind',
+  ],
+])('generate with %s prints one line', async (_, text, message) => {
   await write('src/controllers/registry.ts', text);
   const { code, stderr } = await outrigger('generate');
   expect(code).toBe(1);
-  expect(stderr).toContain(says);
+  expect(stderr).toContain(message);
   expect(stderr).not.toContain('    at ');
 });

@@ -1,24 +1,30 @@
-// `outrigger status` as a person runs it: what it says of clusters, queues and controllers, and what it says when one of them cannot
-// be asked. What counts as silence is in test/runtime/watchers-silent.test.ts, what as unobserved in resync-plan.test.ts.
+// `outrigger status` as a person runs it: its output for clusters, queues and controllers, and for those that cannot be
+// read. When watchers count as down is in test/checkpoint/watcher-status.test.ts, what counts as unobserved in
+// test/resync/plan.test.ts.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { readCluster } from '../../../src/cli/status/cluster-status.ts';
+import { writeCheckpoint } from '../../../src/checkpoint/config-map.ts';
+import { formatCheckpoint } from '../../../src/checkpoint/document.ts';
+import { readClusterStatus } from '../../../src/cli/status/cluster-status.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { waterTank } from '../../../src/controllers/water-tank.ts';
-import { controllerDeadLetters, controllerQueue, cursorName, systemNamespace } from '../../../src/core/names.ts';
+import {
+  checkpointName,
+  controllerDeadLetterQueue,
+  controllerQueue,
+  systemNamespace,
+} from '../../../src/core/names.ts';
 import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
 import { type KubeObject, parseObject } from '../../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../../src/kube/client/read.ts';
-import { createSend } from '../../../src/queue/send.ts';
-import { formatCursor } from '../../../src/runtime/cursor-document.ts';
-import { writeCursorObject } from '../../../src/runtime/cursor-object.ts';
+import { createSend } from '../../../src/sqs/send.ts';
 import { operatedSystem } from '../operated-system.ts';
 
 const system = operatedSystem({ samples: ['water-tanks'] });
 const { signal } = new AbortController();
-const tanks = waterTank.declares.resource;
+const tanks = waterTank.declaration.resource;
 
 const shown = z.object({
   clusters: z.array(
@@ -32,23 +38,23 @@ async function asJson(...argv: readonly string[]) {
   return { ...shown.parse(JSON.parse(out)), err, status };
 }
 
-/** Makes the cursor say when the watchers last heard anything. */
-async function hear(framesAtMs: number): Promise<void> {
+/** Writes a watch checkpoint with the time of the watchers' last event. */
+async function setLastSeen(lastSeenAtMs: number): Promise<void> {
   const client = system.client();
   const named = (name: string, kind: string, more: object) =>
     parseObject({ apiVersion: 'v1', kind, metadata: { name, ...more } });
   const apply = async (plural: string, object: KubeObject, namespaced: boolean) =>
     await applyObject(client, { group: '', version: 'v1', plural, namespaced }, object, { fieldManager: 'test' });
   await apply('namespaces', named(systemNamespace, 'Namespace', {}), false);
-  const shipped = named(cursorName, 'ConfigMap', { namespace: systemNamespace });
+  const shipped = named(checkpointName, 'ConfigMap', { namespace: systemNamespace });
   const { metadata } = await apply('configmaps', shipped, true);
-  const text = formatCursor({ cluster: 'uid', framesAtMs, entries: new Map() });
-  await writeCursorObject(client, { text, resourceVersion: metadata.resourceVersion ?? '' });
+  const text = formatCheckpoint({ cluster: 'uid', lastSeenAtMs, entries: new Map() });
+  await writeCheckpoint(client, { text, resourceVersion: metadata.resourceVersion ?? '' });
   client.close();
 }
 
-/** Says of a tank that its present generation was observed, and that it is Ready. */
-async function settle(name: string): Promise<void> {
+/** Writes the status of a tank: its current generation is observed, and it is Ready. */
+async function setReady(name: string): Promise<void> {
   const client = system.client();
   const key = { namespace: 'default', name };
   const tank = await getObject(client, tanks, key);
@@ -62,23 +68,23 @@ async function settle(name: string): Promise<void> {
 }
 
 describe('status', () => {
-  it('shows the server’s version and when the watchers heard of every kind', async () => {
-    await hear(Date.now());
+  it('status shows the server’s version and when the watchers received an event of every kind', async () => {
+    await setLastSeen(Date.now());
     const { clusters, status } = await asJson();
     expect(clusters).toMatchObject([
-      { name: 'local', version: expect.stringMatching(/^v1\./), heardSeconds: expect.any(Number) },
+      { name: 'local', version: expect.stringMatching(/^v1\./), lastSeenSeconds: expect.any(Number) },
     ]);
-    expect(clusters[0]).not.toHaveProperty('silent');
+    expect(clusters[0]).not.toHaveProperty('watcherDown');
     expect(status).toBe(0);
-    expect((await system.run('status')).out).toMatch(/^local +v1\S+ +heard \d+ s ago$/m);
+    expect((await system.run('status')).out).toMatch(/^local +v1\S+ +last seen \d+ s ago$/m);
   });
 
-  it('says SILENT of watchers that heard nothing for six minutes, and why', async () => {
-    await hear(Date.now() - 360_000);
-    expect((await system.run('status')).out).toMatch(/^local .*SILENT: they have heard nothing for 3\d\d s$/m);
+  it('status reports watchers as DOWN, with the reason, when they have received no event for six minutes', async () => {
+    await setLastSeen(Date.now() - 360_000);
+    expect((await system.run('status')).out).toMatch(/^local .*DOWN: no event received for 3\d\d s$/m);
   });
 
-  it('says of a lag how long ago the oldest unobserved change was made', async () => {
+  it('readClusterStatus returns the age of the oldest unobserved change', async () => {
     const client = system.client();
     const touched: number[] = [];
     for await (const { items } of listPages(client, tanks)) {
@@ -88,88 +94,92 @@ describe('status', () => {
       }
     }
     const nowMs = Math.min(...touched) + 100_000;
-    const { controllers } = await readCluster(client, [waterTank], { nowMs, signal });
-    expect(controllers).toMatchObject([{ controller: 'water-tank', unobserved: 3, lagSeconds: 100 }]);
+    const { controllers } = await readClusterStatus(client, [waterTank], { nowMs, signal });
+    expect(controllers).toMatchObject([{ controller: 'water-tank', unobserved: 3, oldestSeconds: 100 }]);
     client.close();
   });
 
-  it('counts what was not observed yet, how long the oldest waits, and what is Ready', async () => {
-    await settle('north');
+  it('status counts unobserved and Ready objects, and shows the age of the oldest unobserved change', async () => {
+    await setReady('north');
     const of = async () =>
       (await asJson()).clusters[0]?.controllers?.find(({ controller }) => controller === 'water-tank');
     const before = await of();
-    expect(before).toMatchObject({ objects: 3, ready: 1, unobserved: 2, lagSeconds: expect.any(Number) });
-    for (const name of ['south', 'pond']) await settle(name);
+    expect(before).toMatchObject({ objects: 3, ready: 1, unobserved: 2, oldestSeconds: expect.any(Number) });
+    for (const name of ['south', 'pond']) await setReady(name);
     expect(await of()).toMatchObject({ objects: 3, ready: 3, unobserved: 0, stalled: 0 });
-    expect(await of()).not.toHaveProperty('lagSeconds');
+    expect(await of()).not.toHaveProperty('oldestSeconds');
     expect((await system.run('status')).out).toMatch(/^local +water-tank +3 +3 +0 +0 +0 +-$/m);
   });
 
-  it('counts messages and dead letters of every controller, of timers and of resync', async () => {
+  it('status counts messages and dead letters of every controller, of timers and of resync', async () => {
     const send = createSend(system.queues.sqs, system.queues.urlPrefix);
     const entry = (id: string) => ({ body: '{}', groupId: id, deduplicationId: `${id}-status` });
     await send(controllerQueue('foo'), [entry('a'), entry('b')], { signal });
-    await send(controllerDeadLetters('foo'), [entry('c')], { signal });
+    await send(controllerDeadLetterQueue('foo'), [entry('c')], { signal });
     const { queues } = await asJson();
     expect(queues.map(({ name }) => name)).toEqual([...registry.map(({ name }) => name), 'timers', 'resync']);
     expect(queues.find(({ name }) => name === 'foo')).toEqual({
       name: 'foo',
       queued: 2,
-      inHand: 0,
+      inFlight: 0,
       delayed: 0,
       deadLetters: 1,
     });
     expect((await system.run('status', '--controller', 'foo')).out).toMatch(/^foo +2 +0 +0 +1$/m);
   });
 
-  it('of one controller shows nothing of the others', async () => {
+  it('status --controller shows only the queue and objects of that controller', async () => {
     const { queues, clusters } = await asJson('--controller', 'foo');
     expect(queues.map(({ name }) => name)).toEqual(['foo']);
     expect(clusters[0]?.controllers?.map(({ controller }) => controller)).toEqual(['foo']);
   });
 });
 
-describe('what cannot be asked is named on the last line, the rest is shown, and the exit status is 1:', () => {
+describe('status of what cannot be read', () => {
   const table = () => path.join(system.folder, 'clusters.json');
   let before: string | undefined;
   afterEach(async () => {
     if (before !== undefined) await writeFile(table(), before);
   });
 
-  it('clusters that do not answer, that are leaving, and whose entry is not valid', async () => {
+  it('status shows the readable clusters, names unreachable ones and invalid entries on the last lines, and exits with 1', async () => {
     before = await readFile(table(), 'utf8');
     const more = {
       dark: { server: 'http://127.0.0.1:9', access: { type: 'none' } },
-      gone: { server: 'http://127.0.0.1:9', access: { type: 'none' }, leaving: true },
+      gone: { server: 'http://127.0.0.1:9', access: { type: 'none' }, decommissioning: true },
       odd: { access: { type: 'token' } },
     };
     await writeFile(table(), JSON.stringify({ ...z.looseObject({}).parse(JSON.parse(before)), ...more }));
     const { out, err, status } = await system.run('status', '--controller', 'foo');
     expect(out).toMatch(/^local +v1/m);
-    expect(out).toMatch(/^gone +- +leaving$/m);
-    expect(out).toMatch(/^dark +- +cannot be asked$/m);
-    expect(err).toMatch(/^dark: GET \/version: connect ECONNREFUSED.*; nothing answers there; does it still run\?$/m);
+    expect(out).toMatch(/^gone +- +decommissioning$/m);
+    expect(out).toMatch(/^dark +- +unreachable$/m);
+    expect(err).toMatch(
+      /^dark: GET \/version: connect ECONNREFUSED.*; no server listens there; check that it still runs$/m,
+    );
     expect(err).toMatch(/^odd: cluster "odd": access\.token missing/m);
     expect(err).not.toContain('    at ');
     expect(status).toBe(1);
   });
 
-  it('a queue that is gone', async () => {
-    await system.queues.remove(controllerDeadLetters('foo'));
+  it('status names a deleted queue on the last line, and exits with 1', async () => {
+    await system.queues.remove(controllerDeadLetterQueue('foo'));
     const { err, status } = await system.run('status', '--controller', 'foo');
-    expect(err).toMatch(/^foo: its queues cannot be asked: .*; outrigger doctor says how to have it again$/m);
+    expect(err).toMatch(
+      /^foo: its queues cannot be read: .*; outrigger doctor prints the command that creates it again$/m,
+    );
     expect(status).toBe(1);
-    await system.queues.create(controllerDeadLetters('foo'));
+    await system.queues.create(controllerDeadLetterQueue('foo'));
   });
 
   it.each([
     [['--cluster', 'nowhere'], 'nowhere: cluster "nowhere" is not in the clusters table; name one with --cluster'],
-    [['--controller', 'tank'], 'outrigger status: there is no controller "tank"; there are water-tank, '],
+    [['--controller', 'tank'], 'outrigger status: there is no controller "tank"; the controllers are water-tank, '],
     [
       ['--folder', '/nowhere'],
       'outrigger status: nothing runs here (no /nowhere/state.json): start outrigger dev, or name',
     ],
-  ])('status %j', async (argv, line) => {
+  ])('status %j prints one line with the next step, and exits with 1', async (argv, line) => {
     const { err, status } = await system.run('status', ...argv);
     expect(err.trimEnd().split('\n').at(-1)).toContain(line);
     expect(err).not.toContain('    at ');

@@ -1,6 +1,6 @@
-// What stands behind an EKS cluster's API server, written from the other side: it reads a token by the rules of
-// kubernetes-sigs/aws-iam-authenticator (pkg/token/token.go, Verify), and checks the signature as STS would, with node:crypto
-// alone. Nothing here asks AWS, and nothing of src/ or of the SDK is in it.
+// A fake of the authenticator of an EKS cluster. It verifies a token by the rules of
+// kubernetes-sigs/aws-iam-authenticator (pkg/token/token.go, Verify), and the signature by the rules of STS, with
+// node:crypto only. It makes no call to AWS and uses no code of src/ or of the SDK.
 import { createHash, createHmac } from 'node:crypto';
 
 /** An AWS identity that the authenticator knows. */
@@ -19,7 +19,7 @@ const parameters = new Set(
   ),
 );
 
-/** Creates the authenticator of a cluster: it returns who a token is, and throws for one that is not to be accepted. */
+/** Creates the authenticator of a cluster. It returns the identity of a token, and throws for an invalid token. */
 export function createEksAuthenticator({
   cluster,
   hosts,
@@ -40,8 +40,8 @@ export function createEksAuthenticator({
     }
     const query = new Map<string, string>();
     for (const [name, value] of url.searchParams) {
-      if (!parameters.has(name.toLowerCase())) throw new Error(`parameter ${name} is not accepted`);
-      if (query.has(name.toLowerCase())) throw new Error(`parameter ${name} is there twice`);
+      if (!parameters.has(name.toLowerCase())) throw new Error(`parameter ${name} is not allowed`);
+      if (query.has(name.toLowerCase())) throw new Error(`parameter ${name} is repeated`);
       query.set(name.toLowerCase(), value);
     }
     const given = (name: string) => query.get(name) ?? '';
@@ -56,15 +56,16 @@ export function createEksAuthenticator({
     const age = now().getTime() - dateOf(given('x-amz-date')).getTime();
     if (age > 15 * 60_000 || age < -60_000) throw new Error(`signed ${age / 1000} s ago`);
     const identity = identities.find((one) => given('x-amz-credential').startsWith(`${one.accessKeyId}/`));
-    if (identity === undefined) throw new Error('nobody has that access key');
-    if (given('x-amz-security-token') !== (identity.sessionToken ?? '')) throw new Error('the session is not that one');
+    if (identity === undefined) throw new Error('the access key is unknown');
+    if (given('x-amz-security-token') !== (identity.sessionToken ?? ''))
+      throw new Error('the session token does not match');
     if (given('x-amz-signature') !== signatureOf(url, cluster, identity))
       throw new Error('the signature does not match');
     return identity;
   };
 }
 
-/** Tells when a token was signed. */
+/** Returns the time at which a token was signed. */
 export function signedAt(token: string): Date {
   const url = new URL(Buffer.from(token.replace('k8s-aws-v1.', ''), 'base64url').toString());
   return dateOf(url.searchParams.get('X-Amz-Date') ?? '');

@@ -1,32 +1,32 @@
-// Secrets by reference: for how long they are remembered, and what is said of those that cannot be had. Secrets Manager is a server
-// on this machine that answers as AWS does.
+// The cache of createSecretReader and its errors. Secrets Manager is a local server with the responses of AWS.
+
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ConnectionProblem } from '../../../src/clusters/connection-problem.ts';
-import { createSecretReader } from '../../../src/clusters/secret-reader.ts';
+import { createSecretReader } from '../../../src/clusters/auth/secret-reader.ts';
 import { createGetSecret } from '../../../src/clusters/auth/secrets-manager.ts';
+import { UserError } from '../../../src/core/errors.ts';
 import { failure } from '../../kube/wire-server.ts';
 
-type Answer = readonly [status: number, body: object];
-const notThere: Answer = [400, { __type: 'ResourceNotFoundException', Message: 'cannot find it' }];
-const notAllowed: Answer = [400, { __type: 'AccessDeniedException', Message: 'not authorized' }];
-const away: Answer = [500, { __type: 'InternalServiceError', Message: 'later' }];
-const holding = (SecretString: string): Answer => [200, { Name: 'a', SecretString }];
+type SecretResponse = readonly [status: number, body: object];
+const notFound: SecretResponse = [400, { __type: 'ResourceNotFoundException', Message: 'cannot find it' }];
+const notAllowed: SecretResponse = [400, { __type: 'AccessDeniedException', Message: 'not authorized' }];
+const unavailable: SecretResponse = [500, { __type: 'InternalServiceError', Message: 'later' }];
+const withText = (SecretString: string): SecretResponse => [200, { Name: 'a', SecretString }];
 
 const reference = { secret: 'outrigger/a', maxAgeSeconds: 300 };
 const where = 'cluster "a": access';
 
-async function createWorld(answer: Answer) {
-  const asked: string[] = [];
-  const world = { answer, asked, now: new Date('2026-11-21T20:00:00Z') };
+async function createFixture(answer: SecretResponse) {
+  const requests: string[] = [];
+  const state = { answer, requests, now: new Date('2026-11-21T20:00:00Z') };
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      world.asked.push(`${request.headers['x-amz-target']} ${Buffer.concat(chunks).toString()}`);
-      const [status, body] = world.answer;
+      state.requests.push(`${request.headers['x-amz-target']} ${Buffer.concat(chunks).toString()}`);
+      const [status, body] = state.answer;
       response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
       response.end(JSON.stringify(body));
     });
@@ -44,100 +44,100 @@ async function createWorld(answer: Answer) {
     server.close();
   });
   const later = (seconds: number) => {
-    world.now = new Date(world.now.getTime() + seconds * 1000);
+    state.now = new Date(state.now.getTime() + seconds * 1000);
   };
-  const reader = createSecretReader({ now: () => world.now, getSecret: createGetSecret(client) });
-  return { world, later, reader };
+  const reader = createSecretReader({ now: () => state.now, getSecret: createGetSecret(client) });
+  return { state, later, reader };
 }
 
-describe('a secret', () => {
-  it('is read once for all who ask, and again when it is older than its reference allows', async () => {
-    const { world, later, reader } = await createWorld(holding('one'));
+describe('a secret reader', () => {
+  it('a secret reader reads a secret once for concurrent callers, and again after its maximum age', async () => {
+    const { state, later, reader } = await createFixture(withText('one'));
     const both = await Promise.all([reader.read(reference, where), reader.read(reference, where)]);
     expect(both).toEqual(['one', 'one']);
-    world.answer = holding('two');
+    state.answer = withText('two');
     later(299);
     expect(await reader.read(reference, where)).toBe('one');
-    expect(world.asked).toEqual(['secretsmanager.GetSecretValue {"SecretId":"outrigger/a"}']);
+    expect(state.requests).toEqual(['secretsmanager.GetSecretValue {"SecretId":"outrigger/a"}']);
     later(1);
     expect(await reader.read(reference, where)).toBe('two');
   });
 
-  it('is as old as the strictest of those who refer to it allows', async () => {
-    const { world, later, reader } = await createWorld(holding('one'));
+  it('a secret reader applies the maximum age of each reference to a shared secret', async () => {
+    const { state, later, reader } = await createFixture(withText('one'));
     await reader.read(reference, where);
-    world.answer = holding('two');
+    state.answer = withText('two');
     later(10);
     expect(await reader.read(reference, where)).toBe('one');
     expect(await reader.read({ ...reference, maxAgeSeconds: 10 }, where)).toBe('two');
     expect(await reader.read(reference, where)).toBe('two');
   });
 
-  it('is read again at once when it was refused', async () => {
-    const { world, reader } = await createWorld(holding('one'));
+  it('a secret reader reads a secret again at once after forget', async () => {
+    const { state, reader } = await createFixture(withText('one'));
     await reader.read(reference, where);
-    world.answer = holding('two');
+    state.answer = withText('two');
     reader.forget(reference);
     expect(await reader.read(reference, where)).toBe('two');
   });
 
-  it('stays in use while Secrets Manager is away, which is asked again every 5 s', async () => {
-    const { world, later, reader } = await createWorld(holding('one'));
+  it('a secret reader keeps a cached secret while Secrets Manager is unavailable, and retries every 5 s', async () => {
+    const { state, later, reader } = await createFixture(withText('one'));
     await reader.read(reference, where);
-    world.answer = away;
+    state.answer = unavailable;
     later(300);
     expect(await reader.read(reference, where)).toBe('one');
     later(4);
     expect(await reader.read(reference, where)).toBe('one');
-    expect(world.asked).toHaveLength(2);
-    world.answer = holding('two');
+    expect(state.requests).toHaveLength(2);
+    state.answer = withText('two');
     later(1);
     expect(await reader.read(reference, where)).toBe('two');
   });
 
   it.each([
-    ['is gone', notThere],
-    ['may not be read any more', notAllowed],
-  ])('that %s is not used again', async (_, answer) => {
-    const { world, later, reader } = await createWorld(holding('one'));
+    ['was deleted', notFound],
+    ['is no longer readable', notAllowed],
+  ])('a secret reader does not reuse a cached secret that %s', async (_, answer) => {
+    const { state, later, reader } = await createFixture(withText('one'));
     await reader.read(reference, where);
-    world.answer = answer;
+    state.answer = answer;
     later(300);
-    await expect(reader.read(reference, where)).rejects.toBeInstanceOf(ConnectionProblem);
-    world.answer = away;
+    await expect(reader.read(reference, where)).rejects.toBeInstanceOf(UserError);
+    state.answer = unavailable;
     await expect(reader.read(reference, where)).rejects.toThrow('could not be read');
   });
 
-  it.each<[string, Answer, string]>([
-    ['is not there', notThere, 'is not there; create it, or correct its name'],
-    ['may not be read', notAllowed, 'may not be read; allow secretsmanager:GetSecretValue'],
+  it.each<[string, SecretResponse, string]>([
+    ['does not exist', notFound, 'does not exist; create it, or correct its name'],
+    ['is not readable', notAllowed, 'is not readable; allow secretsmanager:GetSecretValue'],
     ['is binary', [200, { Name: 'a', SecretBinary: 'AA==' }], 'holds no text; store it as a string'],
-    ['is blank', holding(' \n'), 'holds no text; store it as a string'],
-  ])('that %s is a problem that names who refers to it, and what to do', async (_, answer, said) => {
-    const { reader } = await createWorld(answer);
+    ['is blank', withText(' \n'), 'holds no text; store it as a string'],
+  ])('a secret reader throws a UserError with advice for a secret that %s', async (_, answer, expected) => {
+    const { reader } = await createFixture(answer);
     const error = await failure(reader.read(reference, where));
-    expect(error).toBeInstanceOf(ConnectionProblem);
-    expect(String(error)).toContain(`ConnectionProblem: cluster "a": access: secret "outrigger/a" ${said}`);
+    expect(error).toBeInstanceOf(UserError);
+    expect(String(error)).toContain(`UserError: cluster "a": access: secret "outrigger/a" ${expected}`);
   });
 
-  it('that was never read is a line that names who refers to it while Secrets Manager is away, and is read once it is back', async () => {
-    const { world, reader } = await createWorld(away);
+  it('a secret reader throws a UserError while Secrets Manager is unavailable, and then retries', async () => {
+    const { state, reader } = await createFixture(unavailable);
     await expect(reader.read(reference, where)).rejects.toThrow(
-      /^cluster "a": access: secret "outrigger\/a" could not be read \(.+\); the next try asks again$/,
+      /^cluster "a": access: secret "outrigger\/a" could not be read \(.+\); it is retried$/,
     );
-    world.answer = holding('one');
+    state.answer = withText('one');
     expect(await reader.read(reference, where)).toBe('one');
   });
 
   it.each([
-    ['is no JSON', 'one'],
-    ['has no such key', '{"other":"one"}'],
-    ['has something else under it', '{"token":{"a":"one"}}'],
-  ])('of which a key is meant, and that %s, is a problem that quotes none of it', async (_, text) => {
-    const { reader } = await createWorld(holding(text));
+    ['is not JSON', 'one'],
+    ['lacks the key', '{"other":"one"}'],
+    ['has no string under the key', '{"token":{"a":"one"}}'],
+  ])('a secret reader with a key throws a UserError without the content for a secret that %s', async (_, text) => {
+    const { reader } = await createFixture(withText(text));
     const error = await failure(reader.read({ ...reference, key: 'token' }, where));
     expect(String(error)).toBe(
-      'ConnectionProblem: cluster "a": access: secret "outrigger/a" is no JSON object with a text "token"; mend one of the two',
+      'UserError: cluster "a": access: secret "outrigger/a" is not a JSON object with a string "token"; fix the secret or the key',
     );
   });
 });

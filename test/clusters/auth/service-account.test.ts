@@ -1,16 +1,18 @@
-// A pod's way to its own cluster: the files that a kubelet writes and replaces. Excluded: who may do what (test/cluster).
+// The connection of a pod to its own cluster, from files that the kubelet writes and replaces. Excluded: RBAC
+// (test/cluster).
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ConnectionProblem } from '../../../src/clusters/connection-problem.ts';
 import { loadServiceAccount } from '../../../src/clusters/auth/service-account.ts';
+import { UserError } from '../../../src/core/errors.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { pem, sendJson, startWireServer, statusOf } from '../../kube/wire-server.ts';
 
 const address = { host: '10.0.0.1', port: 443 };
 
-/** A folder as a kubelet fills it. */
+/** Creates a folder with the files of the kubelet. */
 function mount(files: Readonly<Record<string, string>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'outrigger-account-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -22,7 +24,7 @@ function replace(folder: string, files: Readonly<Record<string, string>>): void 
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 }
 
-/** A clock that goes when it is told to. */
+/** A fake clock. */
 function clock() {
   let ms = 0;
   return {
@@ -33,18 +35,18 @@ function clock() {
   };
 }
 
-describe('a service account', () => {
+describe('loadServiceAccount', () => {
   it.each([
     ['10.0.0.1', 443, 'https://10.0.0.1/'],
     ['10.0.0.1', 6443, 'https://10.0.0.1:6443/'],
     ['fd00::1', 443, 'https://[fd00::1]/'],
-  ])('at %s and port %d is asked for at %s', async (host, port, server) => {
+  ])('loadServiceAccount for host %s and port %d uses the server %s', async (host, port, server) => {
     const connection = await loadServiceAccount({ host, port }, { folder: mount() });
     expect(connection.server.href).toBe(server);
     expect(connection.ca).toBe(pem('server.pem'));
   });
 
-  it('has its token read again within two minutes, and not for every request', async () => {
+  it('loadServiceAccount reads the token again within two minutes, and not for every request', async () => {
     const folder = mount();
     const { now, pass } = clock();
     const connection = await loadServiceAccount(address, { folder, now });
@@ -55,7 +57,7 @@ describe('a service account', () => {
     expect(await connection.token?.()).toBe('second');
   });
 
-  it('whose token was replaced goes on after one 401', async () => {
+  it('loadServiceAccount reads a replaced token after one 401', async () => {
     const folder = mount();
     const server = await startWireServer(
       ({ headers }, response) => {
@@ -72,7 +74,7 @@ describe('a service account', () => {
     expect(server.arrived.map(({ headers }) => headers.authorization)).toEqual(['Bearer first', 'Bearer second']);
   });
 
-  it('whose cluster has a new authority trusts it without a restart, and no longer the old one', async () => {
+  it('loadServiceAccount trusts a rotated authority without a restart, and no longer the old one', async () => {
     const folder = mount({ 'ca.crt': pem('other.pem') });
     const server = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
     const { now, pass } = clock();
@@ -92,16 +94,16 @@ describe('a service account', () => {
   it.each([
     ['token', '', /token is empty/],
     ['ca.crt', 'nothing', /ca\.crt: no PEM certificate in it/],
-  ])('whose %s is %j is a problem in one line', async (file, text, expected) => {
+  ])('loadServiceAccount throws a one-line UserError if %s is %j', async (file, text, expected) => {
     const problem: unknown = await loadServiceAccount(address, { folder: mount({ [file]: text }) }).catch(
       (error: unknown) => error,
     );
-    expect(problem).toBeInstanceOf(ConnectionProblem);
+    expect(problem).toBeInstanceOf(UserError);
     expect(String(problem)).toMatch(expected);
     expect(String(problem)).not.toContain('\n');
   });
 
-  it('that is not mounted says so, with what to do', async () => {
+  it('loadServiceAccount throws a UserError with advice if no service account is mounted', async () => {
     await expect(loadServiceAccount(address, { folder: '/nowhere' })).rejects.toThrow(
       /^service account: \/nowhere\/(token|ca\.crt) cannot be read; mount .* or give KUBECONFIG$/,
     );

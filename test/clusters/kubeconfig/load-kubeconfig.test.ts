@@ -1,13 +1,15 @@
-// The watcher's and the command line's way to a cluster, from files on disk. Excluded: a pod's service account (test/cluster).
+// loadKubeconfig, with which the CLI and the watcher read files on disk. Excluded: a pod's service account
+// (service-account.test.ts).
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ConnectionProblem } from '../../../src/clusters/connection-problem.ts';
 import { loadKubeconfig } from '../../../src/clusters/kubeconfig/load-kubeconfig.ts';
+import { UserError } from '../../../src/core/errors.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { failure, pem, sendJson, startWireServer } from '../../kube/wire-server.ts';
-import { base64, inlineCertificate, kubeconfig, type Parts } from '../kubeconfigs.ts';
+import { base64, inlineCertificate, type KubeconfigFields, kubeconfig } from '../kubeconfigs.ts';
 
 const now = () => new Date('2026-06-01T00:00:00Z');
 
@@ -23,20 +25,20 @@ function write(text: string, at = folder()): string {
   return file;
 }
 
-async function problem(parts: Parts | string): Promise<string> {
+async function problem(parts: KubeconfigFields | string): Promise<string> {
   const file = write(typeof parts === 'string' ? parts : kubeconfig(parts));
   const error: unknown = await loadKubeconfig({ file, now }).then(
     () => expect.unreachable(),
     (thrown: unknown) => thrown,
   );
-  expect(error).toBeInstanceOf(ConnectionProblem);
+  expect(error).toBeInstanceOf(UserError);
   const message = error instanceof Error ? error.message : '';
   expect(message.startsWith(`${file}: `)).toBe(true);
   expect(message).not.toContain('\n');
   return message;
 }
 
-/** A plug-in that answers the token in a file beside it, the way `aws eks get-token` would. */
+/** A plug-in that prints the token from a file in its folder, in the format of `aws eks get-token`. */
 function plugIn(at: string): object {
   const script =
     'const t=require("fs").readFileSync(process.argv[1],"utf8");console.log(JSON.stringify({kind:"ExecCredential",status:{token:t}}))';
@@ -50,14 +52,14 @@ function plugIn(at: string): object {
   };
 }
 
-describe('a kubeconfig on disk', () => {
-  it('with an inline token becomes a connection', async () => {
+describe('loadKubeconfig', () => {
+  it('loadKubeconfig returns a connection for an inline token', async () => {
     const connection = await loadKubeconfig({ file: write(kubeconfig()), now });
     expect(connection).toMatchObject({ server: new URL('https://127.0.0.1:6443'), ca: pem('server.pem') });
     expect(await connection.token?.()).toBe('secret');
   });
 
-  it('of a cluster whose certificate has changed is one line that names file and field', async () => {
+  it('loadKubeconfig returns a connection whose error names file and field after the certificate changed', async () => {
     const server = await startWireServer((_, response) => sendJson(response, 200, {}), { tls: true });
     const cluster = { server: server.url.href, 'certificate-authority-data': base64(pem('other.pem')) };
     const file = write(kubeconfig({ cluster }));
@@ -68,7 +70,7 @@ describe('a kubeconfig on disk', () => {
     );
   });
 
-  it('with certificates in files beside it becomes a connection', async () => {
+  it('loadKubeconfig returns a connection for certificates in files', async () => {
     const at = folder();
     for (const file of ['server.pem', 'server.key']) writeFileSync(join(at, file), pem(file));
     const cluster = { 'certificate-authority-data': undefined, 'certificate-authority': 'server.pem' };
@@ -80,7 +82,7 @@ describe('a kubeconfig on disk', () => {
     });
   });
 
-  it('with a plug-in asks it, and asks again after a 401', async () => {
+  it('loadKubeconfig runs a plug-in, and runs it again after a 401', async () => {
     const at = folder();
     writeFileSync(join(at, 'token'), 'first');
     const connection = await loadKubeconfig({ file: write(kubeconfig({ user: plugIn(at) }), at), now });
@@ -90,7 +92,7 @@ describe('a kubeconfig on disk', () => {
     expect(await connection.token?.()).toBe('second');
   });
 
-  it('whose token was replaced is read again after a 401', async () => {
+  it('loadKubeconfig reads the kubeconfig again after a 401', async () => {
     const file = write(kubeconfig());
     const connection = await loadKubeconfig({ file, now });
     writeFileSync(file, kubeconfig({ user: { token: 'fresh' } }));
@@ -98,19 +100,19 @@ describe('a kubeconfig on disk', () => {
     expect(await connection.token?.()).toBe('fresh');
   });
 
-  it('may turn verification off only where that is allowed', async () => {
+  it('loadKubeconfig accepts insecure-skip-tls-verify only if it is allowed', async () => {
     const cluster = { 'insecure-skip-tls-verify': true, 'certificate-authority-data': undefined };
-    expect(await problem({ cluster })).toContain('insecure-skip-tls-verify is refused');
+    expect(await problem({ cluster })).toContain('insecure-skip-tls-verify is not allowed');
     const file = write(kubeconfig({ cluster }));
     expect(await loadKubeconfig({ file, now, allowInsecure: true })).toMatchObject({ insecureSkipTlsVerify: true });
   });
 
-  it.each<[string, Parts | string, string]>([
-    ['no YAML', 'a: [ secret', 'not a kubeconfig'],
+  it.each<[string, KubeconfigFields | string, string]>([
+    ['invalid YAML', 'a: [ secret', 'not a kubeconfig'],
     ['no current context', { current: '' }, 'current-context is not set'],
     ['an unknown context', { current: 'x' }, 'current-context "x" is not among contexts'],
-    ['an unknown cluster', { context: { cluster: 'x' } }, 'cluster "x", which is not there'],
-    ['an unknown user', { context: { user: 'x' } }, 'user "x", which is not there'],
+    ['an unknown cluster', { context: { cluster: 'x' } }, 'cluster "x", which does not exist'],
+    ['an unknown user', { context: { user: 'x' } }, 'user "x", which does not exist'],
     [
       'an authority that cannot be read',
       { cluster: { 'certificate-authority-data': undefined, 'certificate-authority': '/nowhere/ca' } },
@@ -124,25 +126,25 @@ describe('a kubeconfig on disk', () => {
     ['a password', { user: { username: 'u', password: 'secret' } }, 'user "u": username is not accepted'],
     ['a proxy', { cluster: { 'proxy-url': 'http://proxy' } }, 'cluster "c": proxy-url is not supported'],
     [
-      'a plug-in that is not there',
+      'a missing plug-in',
       { user: { exec: { command: '/nowhere/plug-in' } } },
       'user "u": no credentials: spawn /nowhere/plug-in ENOENT',
     ],
     [
       'a plug-in that answers nonsense',
       { user: { exec: { command: process.execPath, args: ['-e', 'console.log("secret")'] } } },
-      'its plug-in did not answer with an ExecCredential',
+      'its plug-in did not return an ExecCredential',
     ],
-  ])('with %s is a problem in one line that says where', async (_, parts, expected) => {
+  ])('loadKubeconfig throws a one-line UserError that names the field for %s', async (_, parts, expected) => {
     const message = await problem(parts);
     expect(message).toContain(expected);
     expect(message).not.toContain('secret');
   });
 
-  it('that is not there, and a context that is not in it, are problems', async () => {
+  it('loadKubeconfig throws a UserError for a missing file and for an unknown context', async () => {
     await expect(loadKubeconfig({ file: '/nowhere/config' })).rejects.toThrow('/nowhere/config: no such file');
     await expect(loadKubeconfig({ file: write(kubeconfig()), context: 'x' })).rejects.toThrow(
-      'context "x" is not there; it has here',
+      'context "x" does not exist; it has here',
     );
   });
 });

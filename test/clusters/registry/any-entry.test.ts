@@ -1,15 +1,16 @@
-// Whatever is in the clusters table: it is a connection to a server whose certificate is verified, or a problem that says where,
-// and no credential is in what is said. Which entries are good, and how each problem reads: connect.test.ts, parse-kubeconfig.test.ts.
+// Any entry of the clusters table: it becomes a connection that verifies the server's certificate, or a UserError, and
+// no credential appears in an error or a warning. Excluded: valid entries and error texts (connect.test.ts,
+// parse-kubeconfig.test.ts).
+
 import { validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { connectionOf } from '../../../src/clusters/connection-of.ts';
-import { ConnectionProblem } from '../../../src/clusters/connection-problem.ts';
+import { createSecretReader } from '../../../src/clusters/auth/secret-reader.ts';
+import { connectionOf, resolveEntry } from '../../../src/clusters/connection.ts';
 import { parseEntry } from '../../../src/clusters/registry/entry.ts';
-import { plainEntry } from '../../../src/clusters/plain-entry.ts';
-import { createSecretReader } from '../../../src/clusters/secret-reader.ts';
+import { UserError } from '../../../src/core/errors.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
-import { isLoopback } from '../../../src/kube/loopback.ts';
+import { isLoopback } from '../../../src/kube/client/connection.ts';
 import { pem } from '../../kube/wire-server.ts';
 import { base64, inlineCertificate, kubeconfig } from '../kubeconfigs.ts';
 
@@ -17,22 +18,22 @@ const now = () => new Date('2026-06-01T00:00:00Z');
 const planted = 'planted-credential';
 const numRuns = 300;
 const credentials = async () => ({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: planted });
-/** A secret's name is its text. */
+/** The text of a secret is its name. */
 const secrets = createSecretReader({ now, getSecret: async (name) => name });
 
-/** What was warned of during a test, as it would be on a function's stderr. */
-function listenToWarnings(): readonly string[] {
-  const heard: string[] = [];
-  const listener = (warning: Error) => void heard.push(`${warning.message} ${warning.stack}`);
+/** Records the warnings during a test, which a function would write to stderr. */
+function recordWarnings(): readonly string[] {
+  const recorded: string[] = [];
+  const listener = (warning: Error) => void recorded.push(`${warning.message} ${warning.stack}`);
   process.on('warning', listener);
   onTestFinished(() => void process.off('warning', listener));
-  return heard;
+  return recorded;
 }
 
-/** Makes a connection as the functions do, looks at what came of it, and tells whether it was a connection. */
-async function judge(entry: unknown): Promise<boolean> {
+/** Creates a connection like the functions and checks the result. Returns whether there is a connection. */
+async function checkEntry(entry: unknown): Promise<boolean> {
   try {
-    const plain = await plainEntry('a', parseEntry('a', entry), secrets);
+    const plain = await resolveEntry('a', parseEntry('a', entry), secrets);
     const connection = await connectionOf('a', plain, { now, credentials });
     const { server, insecureSkipTlsVerify } = connection;
     expect(insecureSkipTlsVerify).toBeUndefined();
@@ -41,7 +42,7 @@ async function judge(entry: unknown): Promise<boolean> {
     validateHeaderValue('authorization', `Bearer ${await connection.token?.()}`);
     return true;
   } catch (error) {
-    expect(error).toBeInstanceOf(ConnectionProblem);
+    expect(error).toBeInstanceOf(UserError);
     expect(String(error)).not.toContain(planted);
     expect(String(error)).not.toMatch(/[\r\n]/);
     return false;
@@ -78,29 +79,29 @@ const text = fc.oneof(
 const value = fc.oneof({ weight: 4, arbitrary: text }, { weight: 1, arbitrary: fc.jsonValue() });
 const optional = { requiredKeys: [] };
 
-it('an entry of any JSON', async () => {
-  const warnings = listenToWarnings();
-  const good = { server: 'https://host:6443', ca: pem('server.pem'), access: { type: 'token', token: planted } };
+it('an entry of any JSON becomes a verified connection or a UserError without a credential', async () => {
+  const warnings = recordWarnings();
+  const valid = { server: 'https://host:6443', ca: pem('server.pem'), access: { type: 'token', token: planted } };
   const one = (...fields: readonly string[]) => fc.dictionary(fc.constantFrom(...fields), value, { maxKeys: 1 });
-  const nearly = fc
+  const almostValid = fc
     .tuple(
-      one('server', 'ca', 'leaving', 'more'),
+      one('server', 'ca', 'decommissioning', 'more'),
       one('type', 'token', 'kubeconfig', 'cert', 'key', 'cluster', 'region', 'secret', 'holds'),
     )
-    .map(([whole, access]) => ({ ...good, ...whole, access: { ...good.access, ...access } }));
+    .map(([complete, access]) => ({ ...valid, ...complete, access: { ...valid.access, ...access } }));
   await fc.assert(
     fc.asyncProperty(
-      fc.oneof({ weight: 5, arbitrary: nearly }, fc.jsonValue()),
-      async (one) => void (await judge(one)),
+      fc.oneof({ weight: 5, arbitrary: almostValid }, fc.jsonValue()),
+      async (one) => void (await checkEntry(one)),
     ),
     { numRuns },
   );
-  expect(await judge(good)).toBe(true);
+  expect(await checkEntry(valid)).toBe(true);
   expect(warnings.join('\n')).not.toContain(planted);
 });
 
-it('a kubeconfig of any text', async () => {
-  const warnings = listenToWarnings();
+it('a kubeconfig of any text becomes a verified connection or a UserError without a credential', async () => {
+  const warnings = recordWarnings();
   const cluster = fc.record(
     {
       server: value,
@@ -116,24 +117,24 @@ it('a kubeconfig of any text', async () => {
     fc.constant(inlineCertificate('server', 'server')),
     fc.record({ token: value, exec: fc.jsonValue(), 'client-key-data': value, tokenFile: text }, optional),
   );
-  const whole = fc.record({ cluster, user }).map(kubeconfig);
-  // Somebody cut it, or wrote into it.
-  const spoilt = fc
+  const complete = fc.record({ cluster, user }).map(kubeconfig);
+  // Truncated, or with other text inserted.
+  const malformed = fc
     .tuple(
-      whole,
+      complete,
       fc.nat(),
       fc.constantFrom('', ' !tag ', '\t', '*x', '&x', '? [', '<<: ', '"', '\u0000', '%YAML 9\n---\n'),
     )
-    .map(([good, at, piece]) => good.slice(0, at % good.length) + piece + good.slice(at % good.length));
-  const tagged = whole.map((good) => good.replace('token: ', 'token: !vault '));
+    .map(([valid, at, piece]) => valid.slice(0, at % valid.length) + piece + valid.slice(at % valid.length));
+  const tagged = complete.map((valid) => valid.replace('token: ', 'token: !vault '));
   await fc.assert(
-    fc.asyncProperty(fc.oneof(whole, spoilt, tagged, fc.string({ unit: 'binary' })), async (one) => {
-      await judge({ access: { type: 'kubeconfig', kubeconfig: one } });
+    fc.asyncProperty(fc.oneof(complete, malformed, tagged, fc.string({ unit: 'binary' })), async (one) => {
+      await checkEntry({ access: { type: 'kubeconfig', kubeconfig: one } });
     }),
     { numRuns },
   );
-  expect(await judge({ access: { type: 'kubeconfig', kubeconfig: kubeconfig() } })).toBe(true);
-  // Warnings are emitted at the end of a turn.
+  expect(await checkEntry({ access: { type: 'kubeconfig', kubeconfig: kubeconfig() } })).toBe(true);
+  // Warnings are emitted at the end of an event loop turn.
   await new Promise((resolve) => setImmediate(resolve));
   expect(warnings.join('\n')).not.toContain(planted);
 });

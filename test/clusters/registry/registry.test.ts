@@ -1,107 +1,113 @@
-// The clusters table: what is remembered and for how long, and its two sources. Excluded: connecting (connect.test.ts).
+// The clusters table: its cache and its two sources. Excluded: connecting (connect.test.ts).
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetParameterCommand, GetParametersByPathCommand, ParameterNotFound, SSMClient } from '@aws-sdk/client-ssm';
 import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ConnectionProblem } from '../../../src/clusters/connection-problem.ts';
-import { createFileSource } from '../../../src/clusters/file-source.ts';
-import { openClusterSource } from '../../../src/clusters/open-source.ts';
+import { type ClusterSource, createClusterRegistry } from '../../../src/clusters/registry/registry.ts';
+import { createFileSource, openClusterSource } from '../../../src/clusters/registry/source.ts';
 import { createSsmSource } from '../../../src/clusters/registry/ssm-source.ts';
-import { type ClusterSource, createClusterTable } from '../../../src/clusters/table.ts';
+import { UserError } from '../../../src/core/errors.ts';
 
 const entry = (token: string) => ({ server: 'https://host:6443', access: { type: 'token', token } });
 
-function createWorld(entries: Record<string, unknown> = {}) {
-  const world = { entries, reads: 0, failing: false, now: new Date('2026-01-01T00:00:00Z') };
+function createFixture(entries: Record<string, unknown> = {}) {
+  const state = { entries, reads: 0, failing: false, now: new Date('2026-01-01T00:00:00Z') };
   const check = () => {
-    world.reads += 1;
-    if (world.failing) throw new Error('the source is away');
+    state.reads += 1;
+    if (state.failing) throw new Error('the source is unavailable');
   };
   const source: ClusterSource = {
     read: async (name) => {
       check();
-      return world.entries[name];
+      return state.entries[name];
     },
     readAll: async () => {
       check();
-      return new Map(Object.entries(world.entries));
+      return new Map(Object.entries(state.entries));
     },
   };
   const later = (seconds: number) => {
-    world.now = new Date(world.now.getTime() + seconds * 1000);
+    state.now = new Date(state.now.getTime() + seconds * 1000);
   };
-  return { world, later, table: createClusterTable(source, { now: () => world.now }) };
+  return { state, later, table: createClusterRegistry(source, { now: () => state.now }) };
 }
 
-describe('the table', () => {
-  it('remembers an entry for a minute', async () => {
-    const { world, later, table } = createWorld({ a: entry('1') });
+describe('the clusters table', () => {
+  it('the clusters table caches an entry for a minute', async () => {
+    const { state, later, table } = createFixture({ a: entry('1') });
     await Promise.all([table.get('a'), table.get('a')]);
-    world.entries = { a: entry('2') };
+    state.entries = { a: entry('2') };
     later(59);
     expect(await table.get('a')).toMatchObject(entry('1'));
-    expect(world.reads).toBe(1);
+    expect(state.reads).toBe(1);
     later(1);
     expect(await table.get('a')).toMatchObject(entry('2'));
   });
 
-  it('remembers for 5 s that a name is not there', async () => {
-    const { world, later, table } = createWorld();
+  it('the clusters table caches an unknown name for 5 s', async () => {
+    const { state, later, table } = createFixture();
     expect(await table.get('a')).toBeUndefined();
-    world.entries = { a: entry('1') };
+    state.entries = { a: entry('1') };
     later(4);
     expect(await table.get('a')).toBeUndefined();
     later(1);
     expect(await table.get('a')).toMatchObject(entry('1'));
   });
 
-  it('keeps what it knew while the source is away, and says so where it knew nothing', async () => {
-    const { world, later, table } = createWorld({ a: entry('1') });
+  it('the clusters table keeps cached entries while the source is unavailable, and throws for others', async () => {
+    const { state, later, table } = createFixture({ a: entry('1') });
     await table.get('a');
-    world.failing = true;
+    state.failing = true;
     later(61);
     expect(await table.get('a')).toMatchObject(entry('1'));
-    await expect(table.get('b')).rejects.toThrow('away');
-    world.failing = false;
+    await expect(table.get('b')).rejects.toThrow('unavailable');
+    state.failing = false;
     expect(await table.get('b')).toBeUndefined();
   });
 
-  it('forgets on request', async () => {
-    const { world, table } = createWorld({ a: entry('1') });
+  it('the clusters table reads an entry again after forget', async () => {
+    const { state, table } = createFixture({ a: entry('1') });
     await table.get('a');
-    world.entries = { a: entry('2') };
+    state.entries = { a: entry('2') };
     table.forget('a');
     expect(await table.get('a')).toMatchObject(entry('2'));
   });
 
   it.each([
-    ['a token', 'token', false],
-    ['a kubeconfig', 'kubeconfig', true],
-  ])('a secret that holds %s, without a server, is taken: %s, %s', async (_, holds, taken) => {
-    const { table } = createWorld({ a: { access: { type: 'secret', secret: 'outrigger/a', holds } } });
+    ['token', false],
+    ['kubeconfig', true],
+  ])('the clusters table accepts an entry without a server whose secret holds a %s: %s', async (holds, accepted) => {
+    const { table } = createFixture({ a: { access: { type: 'secret', secret: 'outrigger/a', holds } } });
     const got = table.get('a');
-    if (taken) expect(await got).toMatchObject({ access: { holds, maxAgeSeconds: 300 } });
+    if (accepted) expect(await got).toMatchObject({ access: { holds, maxAgeSeconds: 300 } });
     else await expect(got).rejects.toThrow('server is missing');
   });
 
-  it('lists all names with one reading, and a broken entry harms none but its own', async () => {
-    const { world, table } = createWorld({ b: { access: { type: 'token', token: 'secret' } }, a: entry('1') });
+  it('the clusters table lists all names with one read, and an invalid entry affects only itself', async () => {
+    const { state, table } = createFixture({ b: { access: { type: 'token', token: 'secret' } }, a: entry('1') });
     expect(await table.list()).toEqual(['a', 'b']);
     expect(await table.get('a')).toMatchObject(entry('1'));
     await expect(table.get('b')).rejects.toThrow('cluster "b": server is missing');
-    expect(world.reads).toBe(1);
+    expect(state.reads).toBe(1);
   });
 
-  it.each(['', '../a', 'a/b', 'x'.repeat(101), '.a'])('%j is no name, and is not asked for', async (name) => {
-    const { world, table } = createWorld();
+  it.each([
+    '',
+    '../a',
+    'a/b',
+    'x'.repeat(101),
+    '.a',
+  ])('the clusters table rejects the name %j without a read', async (name) => {
+    const { state, table } = createFixture();
     expect(await table.get(name)).toBeUndefined();
-    expect(world.reads).toBe(0);
+    expect(state.reads).toBe(0);
   });
 
   it.each<[string, unknown, string]>([
-    ['nothing', null, 'the entry'],
+    ['null', null, 'the entry'],
     ['an unknown field', { ...entry('secret'), tokn: 'secret' }, 'tokn'],
     ['an unknown access', { server: 'https://host', access: { type: 'magic' } }, 'access.type'],
     [
@@ -114,19 +120,19 @@ describe('the table', () => {
       { server: 'https://host', access: { type: 'eks', cluster: 'a\r\nb', region: 'eu-central-1' } },
       'access.cluster',
     ],
-    ['a secret of nothing', { server: 'https://host', access: { type: 'secret', secret: 'x' } }, 'access.holds'],
-    ['no token', { server: 'https://host', access: { type: 'token' } }, 'access.token'],
-  ])('an entry with %s is a problem that names cluster and field, and quotes nothing', async (_, value, field) => {
-    const { table } = createWorld({ a: value });
+    ['a secret without holds', { server: 'https://host', access: { type: 'secret', secret: 'x' } }, 'access.holds'],
+    ['a missing token', { server: 'https://host', access: { type: 'token' } }, 'access.token'],
+  ])('the clusters table throws a UserError with cluster and field, and no value, for %s', async (_, value, field) => {
+    const { table } = createFixture({ a: value });
     const error: unknown = await table.get('a').catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(ConnectionProblem);
+    expect(error).toBeInstanceOf(UserError);
     expect(String(error)).toBe(
-      `ConnectionProblem: cluster "a": ${field} missing, unknown or of the wrong type; mend its entry in the clusters table`,
+      `UserError: cluster "a": ${field} missing, unknown or of the wrong type; fix its entry in the clusters table`,
     );
   });
 });
 
-describe('a file', () => {
+describe('createFileSource', () => {
   const write = (text: string) => {
     const folder = mkdtempSync(join(tmpdir(), 'outrigger-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -135,7 +141,7 @@ describe('a file', () => {
     return file;
   };
 
-  it('is a table, as a path and as a URL', async () => {
+  it('createFileSource reads a table from a path and from a URL', async () => {
     const file = write(JSON.stringify({ a: entry('1'), b: entry('2') }));
     for (const place of [file, `file:${file}`, `file://${file}`]) {
       const source = openClusterSource(place, () => expect.unreachable());
@@ -145,7 +151,7 @@ describe('a file', () => {
     }
   });
 
-  it('that is not there or no table is a problem that does not quote it', async () => {
+  it('createFileSource throws an error that does not quote the file if it is missing or invalid', async () => {
     await expect(createFileSource('/nowhere/x').read('a')).rejects.toThrow('/nowhere/x: cannot be read');
     await expect(createFileSource(write('{"token": secret')).read('a')).rejects.toThrow(
       /^clusters table .+: not a JSON object of entries by name$/,
@@ -153,13 +159,13 @@ describe('a file', () => {
   });
 });
 
-describe('Systems Manager', () => {
+describe('createSsmSource', () => {
   const create = () => {
     const ssm = new SSMClient({ region: 'eu-central-1' });
     return { mock: mockClient(ssm), source: createSsmSource(ssm, '/outrigger/dev/clusters') };
   };
 
-  it('is read by name, decrypted', async () => {
+  it('createSsmSource reads a parameter by name, decrypted', async () => {
     const { mock, source } = create();
     mock
       .on(GetParameterCommand, { Name: '/outrigger/dev/clusters/a', WithDecryption: true })
@@ -167,7 +173,7 @@ describe('Systems Manager', () => {
     expect(await source.read('a')).toEqual(entry('1'));
   });
 
-  it('a parameter that is not there is no entry; one that is no JSON is a broken one; a refusal is an error', async () => {
+  it('createSsmSource returns undefined for a missing parameter, null for invalid JSON, and throws otherwise', async () => {
     const { mock, source } = create();
     mock
       .on(GetParameterCommand)
@@ -179,7 +185,7 @@ describe('Systems Manager', () => {
     await expect(source.read('a')).rejects.toThrow('AccessDenied');
   });
 
-  it('is listed to the last page', async () => {
+  it('createSsmSource lists all pages', async () => {
     const { mock, source } = create();
     const Path = '/outrigger/dev/clusters/';
     mock

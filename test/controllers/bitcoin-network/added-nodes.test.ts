@@ -4,30 +4,30 @@ import { describe, expect, it } from 'vitest';
 import {
   type BitcoinCli,
   changesTo,
-  makeList,
   RpcError,
+  setAddedNodes,
 } from '../../../src/controllers/bitcoin-network/added-nodes.ts';
-import { freshNode, runBitcoinCli } from '../../../src/local/worlds/bitcoin-cli.ts';
+import { emptyNode, runBitcoinCli } from '../../../src/simulators/bitcoin-cli.ts';
 
 const [a, b, c] = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
 const nothing = { add: [], remove: [] };
 
-/** A node with a list; what it was told is noted. */
+/** A node with a list; its commands are recorded. */
 function nodeWith(...added: readonly string[]) {
-  let node = { ...freshNode, added };
+  let node = { ...emptyNode, added };
   const told: string[] = [];
   const cli: BitcoinCli = async (...args) => {
     told.push(args.join(' '));
     const turn = runBitcoinCli(node, args, () => true);
     node = turn.node;
-    return turn.executed;
+    return turn.result;
   };
   return { cli, told, added: () => node.added };
 }
 
 describe('changesTo', () => {
   it.each<[string, readonly string[], string, readonly string[], object]>([
-    ['a node that was told nothing learns all others', [], a, [a, b, c], { add: [b, c], remove: [] }],
+    ['a node with an empty list gets all others', [], a, [a, b, c], { add: [b, c], remove: [] }],
     ['one that knows them all is left alone', [c, b], a, [a, b, c], nothing],
     ['one that is gone is dropped, and the rest stays', [b, c], a, [a, b], { add: [], remove: [c] }],
     [
@@ -45,13 +45,13 @@ describe('changesTo', () => {
       [a, b],
       { add: [], remove: ['seed.example.com', `${b}:18444`] },
     ],
-    ['a single node needs nobody', [], a, [a], nothing],
+    ['a single node needs no other', [], a, [a], nothing],
   ])('B10 to B13b: %s', (_, listed, own, peers, expected) => {
     expect(changesTo(listed, own, peers)).toEqual(expected);
   });
 });
 
-describe('makeList', () => {
+describe('setAddedNodes', () => {
   const address = fc.integer({ min: 1, max: 12 }).map((last) => `10.0.0.${last}`);
   const addresses = fc.uniqueArray(address);
   /** Any world: ready nodes, each with any list, foreign entries included. */
@@ -66,7 +66,7 @@ describe('makeList', () => {
       fc.asyncProperty(worlds, async ([ready, lists]) => {
         for (const [index, own] of ready.entries()) {
           const node = nodeWith(...(lists[index] ?? []));
-          await makeList(node.cli, own, ready);
+          await setAddedNodes(node.cli, own, ready);
           expect([...node.added()].sort()).toEqual(ready.filter((ip) => ip !== own).sort());
         }
       }),
@@ -78,7 +78,7 @@ describe('makeList', () => {
       fc.asyncProperty(worlds, async ([ready]) => {
         const [own = ''] = ready;
         const node = nodeWith(...ready.slice(1));
-        await makeList(node.cli, own, ready);
+        await setAddedNodes(node.cli, own, ready);
         expect(node.told).toEqual(['getaddednodeinfo']);
       }),
     );
@@ -90,7 +90,7 @@ describe('makeList', () => {
         const [own = ''] = ready;
         const node = nodeWith(...listed);
         const { add, remove } = changesTo(listed, own, ready);
-        await makeList(node.cli, own, ready);
+        await setAddedNodes(node.cli, own, ready);
         expect(node.told).toHaveLength(1 + add.length + remove.length);
       }),
     );
@@ -99,7 +99,7 @@ describe('makeList', () => {
   it.each([
     ['add', 23, []],
     ['remove', 24, [{ addednode: b }]],
-  ])('B13: an %s that ends with %i was somebody else’s doing already', async (what, exitCode, listed) => {
+  ])('B13: an %s that ends with %i was already done by another client', async (what, exitCode, listed) => {
     const told: string[] = [];
     const cli: BitcoinCli = async (...args) => {
       told.push(args.join(' '));
@@ -107,7 +107,7 @@ describe('makeList', () => {
         ? { exitCode, stdout: '', stderr: 'error code' }
         : { exitCode: 0, stdout: JSON.stringify(listed), stderr: '' };
     };
-    await makeList(cli, a, what === 'add' ? [a, b] : [a]);
+    await setAddedNodes(cli, a, what === 'add' ? [a, b] : [a]);
     expect(told).toEqual(['getaddednodeinfo', `addnode ${b} ${what}`]);
   });
 
@@ -141,7 +141,7 @@ describe('makeList', () => {
       'getaddednodeinfo: the answer cannot be read',
     ],
   ])('%s', async (_, answer, reason, message) => {
-    const making = makeList(async () => ({ exitCode: 0, stdout: '', stderr: '', ...answer }), a, [a, b]);
+    const making = setAddedNodes(async () => ({ exitCode: 0, stdout: '', stderr: '', ...answer }), a, [a, b]);
     const thrown: unknown = await making.catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(RpcError);
     expect(thrown).toMatchObject({ reason, message });
@@ -150,7 +150,7 @@ describe('makeList', () => {
   it('B24: shows nothing that a command printed', async () => {
     const said = { stdout: '[{"addednode": "user:hunter2"', stderr: 'rpcpassword=hunter2' };
     for (const exitCode of [0, 1, 23, 28]) {
-      const thrown: unknown = await makeList(async () => ({ exitCode, ...said }), a, [a]).catch(String);
+      const thrown: unknown = await setAddedNodes(async () => ({ exitCode, ...said }), a, [a]).catch(String);
       expect(thrown).toContain('getaddednodeinfo');
       expect(thrown).not.toContain('hunter2');
     }

@@ -2,17 +2,17 @@
 // statements' business.
 import { describe, expect, it } from 'vitest';
 import { bitcoinNetwork } from '../../../src/controllers/bitcoin-network/bitcoin-network.ts';
-import { serviceKind, statefulSetKind } from '../../../src/controllers/bitcoin-network/children.ts';
-import { bitcoinNetworkKind } from '../../../src/controllers/bitcoin-network/kind.ts';
+import { BitcoinNetwork } from '../../../src/controllers/bitcoin-network/kind.ts';
+import { Service, StatefulSet } from '../../../src/kubernetes.ts';
 import { testContext } from '../../../src/testing/test-context.ts';
 
-const three = bitcoinNetworkKind.object('a', { nodes: 3 });
-const world = (objects: readonly object[] = []) => testContext(bitcoinNetwork, { clients: {}, owner: three, objects });
+const three = BitcoinNetwork.object('a', { nodes: 3 });
+const world = (objects: readonly object[] = []) => testContext(bitcoinNetwork, { owner: three, objects });
 const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'a-sts', namespace: 'default' } };
 const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a-svc', namespace: 'default' } };
 
 describe('the reconciler', () => {
-  it('B1, B6: makes both, says so, and is not ready before anybody has reported', async () => {
+  it('B1, B6: creates both, records Events, and is not ready before a report', async () => {
     const context = world();
     const { status, conditions } = await bitcoinNetwork.reconcile(three, context);
     expect(status).toEqual({ replicas: 0, readyNodes: 0 });
@@ -20,8 +20,8 @@ describe('the reconciler', () => {
       ServiceReady: { status: 'True' },
       NodesReady: { status: 'False', reason: 'NotAllReady', message: 'a-sts: 0 of 3 replicas are ready' },
     });
-    expect(await context.get(serviceKind, { name: 'a-svc' })).toBeDefined();
-    expect((await context.get(statefulSetKind, { name: 'a-sts' }))?.spec?.replicas).toBe(3);
+    expect(await context.get(Service, { name: 'a-svc' })).toBeDefined();
+    expect((await context.get(StatefulSet, { name: 'a-sts' }))?.spec?.replicas).toBe(3);
     expect(context.events.map(({ reason }) => reason)).toEqual(['Created', 'Created']);
   });
 
@@ -42,7 +42,7 @@ describe('the reconciler', () => {
 
   it('B15a: a network of no nodes is ready', async () => {
     const context = world();
-    const { conditions } = await bitcoinNetwork.reconcile(bitcoinNetworkKind.object('a', { nodes: 0 }), context);
+    const { conditions } = await bitcoinNetwork.reconcile(BitcoinNetwork.object('a', { nodes: 0 }), context);
     expect(conditions.NodesReady).toMatchObject({ status: 'True' });
   });
 
@@ -55,10 +55,10 @@ describe('the reconciler', () => {
   it.each([
     ['Service', service, 'ServiceReady'],
     ['StatefulSet', set, 'NodesReady'],
-  ] as const)('B21: of a %s that is not ours it says so once, makes the other, and tries again', async (_, theirs, type) => {
+  ] as const)('B21: a foreign %s is reported once, the other one is created, and the reconcile is retried', async (_, theirs, type) => {
     const context = world([{ ...theirs, spec: { replicas: 9 } }]);
     const result = await bitcoinNetwork.reconcile(three, context);
-    expect(result).toHaveProperty('retry');
+    expect(result).toHaveProperty('error', expect.any(Error));
     expect(result.conditions[type]).toMatchObject({ status: 'False', reason: 'NotOwned' });
     expect(result.status).toEqual(theirs === set ? {} : { replicas: 0, readyNodes: 0 });
     const standing = [{ type, ...result.conditions[type] }];

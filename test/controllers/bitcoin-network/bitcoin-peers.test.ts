@@ -1,13 +1,13 @@
-// The reconciler of a network's nodes, called by hand over objects in memory and nodes that are a list each. Whose pods are nodes
+// The reconciler of a network's nodes, called by hand over objects in memory and nodes that are a list each. Which pods are nodes
 // is nodes.test.ts, what is done to a list added-nodes.test.ts.
 import { describe, expect, it } from 'vitest';
-import { bitcoinPeers } from '../../../src/controllers/bitcoin-network/bitcoin-peers.ts';
-import { bitcoinNetworkKind } from '../../../src/controllers/bitcoin-network/kind.ts';
 import type { Exec } from '../../../src/api/exec.ts';
+import { bitcoinPeers } from '../../../src/controllers/bitcoin-network/bitcoin-peers.ts';
+import { BitcoinNetwork } from '../../../src/controllers/bitcoin-network/kind.ts';
 import { createBitcoinNodes } from '../../../src/simulators/bitcoin.ts';
 import { testContext } from '../../../src/testing/test-context.ts';
 
-const three = bitcoinNetworkKind.object('a', { nodes: 3 });
+const three = BitcoinNetwork.object('a', { nodes: 3 });
 const controlledBy = (uid: string) => [{ apiVersion: 'v1', kind: 'X', name: 'x', uid, controller: true }];
 const set = {
   apiVersion: 'apps/v1',
@@ -36,7 +36,7 @@ function world(objects: readonly object[], more: { readonly exec?: Exec; readonl
     asked.push([name, container, `${command.join(' ')} within ${options?.timeoutSeconds} s`]);
     return await nodes.execute({ namespace, pod: name, container, command, signal });
   };
-  const context = testContext(bitcoinPeers, { clients: {}, owner: three, objects, exec, ...more });
+  const context = testContext(bitcoinPeers, { owner: three, objects, exec, ...more });
   return { nodes, asked, context, added: (ordinal: number) => nodes.added(key(ordinal)) };
 }
 
@@ -53,7 +53,7 @@ describe('the reconciler', () => {
     expect(asked).toContainEqual(['a-sts-0', 'a-sts-ctr', `${cli} addnode 10.0.0.2 add within 5 s`]);
   });
 
-  it('B6, B9: without a StatefulSet of ours there are no nodes, and nobody is asked', async () => {
+  it('B6, B9: without an own StatefulSet there are no nodes, and no command runs', async () => {
     for (const objects of [[pod(0)], [{ ...set, metadata: { ...set.metadata, ownerReferences: [] } }, pod(0)]]) {
       const { context, asked } = world(objects);
       const { status, conditions } = await bitcoinPeers.reconcile(three, context);
@@ -71,7 +71,7 @@ describe('the reconciler', () => {
     const message =
       'a-sts-0: getaddednodeinfo: exit status 28 (still starting); a-sts-2: getaddednodeinfo: credentials refused';
     expect(result.conditions.PeersConnected).toEqual({ status: 'False', reason: 'RPCFailed', message });
-    expect(result).toMatchObject({ retry: { message } });
+    expect(result).toMatchObject({ error: { message } });
     expect(added(1)).toEqual(['10.0.0.1', '10.0.0.3']);
   });
 
@@ -89,7 +89,7 @@ describe('the reconciler', () => {
     const { context, asked } = world([set, pod(0, { ip: '-rpcconnect=203.0.113.1' })]);
     const result = await bitcoinPeers.reconcile(three, context);
     expect(result.conditions.PeersConnected).toMatchObject({ status: 'False', reason: 'InvalidAddress' });
-    expect(result).not.toHaveProperty('retry');
+    expect(result).toHaveProperty('error', undefined);
     expect(asked).toEqual([]);
   });
 
@@ -110,12 +110,12 @@ describe('the reconciler', () => {
       throw new Error('no answer within 5 s');
     };
     const { context } = world([set, ...many], { exec, now: () => new Date(time) });
-    const network = bitcoinNetworkKind.object('a', { nodes: 20 });
+    const network = BitcoinNetwork.object('a', { nodes: 20 });
     const result = await bitcoinPeers.reconcile(network, context);
     expect(asked).toBe(16);
     expect(time).toBe(10_000);
     expect(result.status.nodes).toHaveLength(20);
     expect(result.conditions.PeersConnected.message).toContain('a-sts-19: not done within 8 s');
-    expect(result).toHaveProperty('retry');
+    expect(result).toHaveProperty('error', expect.any(Error));
   });
 });

@@ -1,13 +1,16 @@
 // Which pods are nodes of a network, and which of them may be told of each other. Pure.
-import type { V1Pod, V1StatefulSet } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { isPeer, nodesOf } from '../../../src/controllers/bitcoin-network/nodes.ts';
+import { hasUsableAddress, nodesOf } from '../../../src/controllers/bitcoin-network/nodes.ts';
+import type { Pod } from '../../../src/kubernetes.ts';
+import type { Meta, ObjectOf } from '../../../src/outrigger.ts';
 
 const network = { name: 'a', uid: 'network', nodes: 3 };
 const controlledBy = (uid: string, controller = true) => [{ apiVersion: 'v1', kind: 'X', name: 'x', uid, controller }];
-const set: V1StatefulSet = { metadata: { name: 'a-sts', uid: 'set', ownerReferences: controlledBy('network') } };
-const pod = (name: string, more: { ip?: string; ready?: string; owner?: V1Pod['metadata'] } = {}): V1Pod => ({
-  metadata: { name, ownerReferences: controlledBy('set'), ...more.owner },
+const metadata = { generation: 1, resourceVersion: '1' };
+const set = { metadata: { ...metadata, name: 'a-sts', uid: 'set', ownerReferences: controlledBy('network') } };
+type Pods = readonly ObjectOf<typeof Pod>[];
+const pod = (name: string, more: { ip?: string; ready?: string; owner?: Partial<Meta> } = {}): Pods[number] => ({
+  metadata: { ...metadata, name, uid: `uid-of-${name}`, ownerReferences: controlledBy('set'), ...more.owner },
   status: {
     ...(more.ip === undefined ? {} : { podIP: more.ip }),
     conditions: [
@@ -16,7 +19,7 @@ const pod = (name: string, more: { ip?: string; ready?: string; owner?: V1Pod['m
     ],
   },
 });
-const names = (pods: readonly V1Pod[], of = network) => nodesOf(of, set, pods).map(({ nodeName }) => nodeName);
+const names = (pods: Pods, of = network) => nodesOf(of, set, pods).map(({ nodeName }) => nodeName);
 
 describe('nodesOf', () => {
   it('B7: lists what there is of each pod, by ordinal and not by name', () => {
@@ -40,7 +43,7 @@ describe('nodesOf', () => {
   });
 
   it.each([
-    ['of nobody', { ownerReferences: [] }],
+    ['without an owner', { ownerReferences: [] }],
     ['of another StatefulSet', { ownerReferences: controlledBy('other') }],
     ['of which our StatefulSet is an owner, but not the controller', { ownerReferences: controlledBy('set', false) }],
   ])('B9: a pod %s is none', (_, owner) => {
@@ -51,20 +54,22 @@ describe('nodesOf', () => {
     expect(names([pod(name)])).toEqual([]);
   });
 
-  it('B9, B20: a StatefulSet that is missing, or somebody else’s, has no nodes of ours', () => {
+  it('B9, B20: a missing or foreign StatefulSet has no nodes', () => {
     const foreign = { metadata: { ...set.metadata, ownerReferences: controlledBy('network before') } };
-    for (const one of [undefined, foreign, { metadata: { name: 'a-sts', uid: 'set' } }]) {
+    for (const one of [undefined, foreign, { metadata: { ...metadata, name: 'a-sts', uid: 'set' } }]) {
       expect(nodesOf(network, one, [pod('a-sts-0')])).toEqual([]);
     }
   });
 
   it('B11: a pod that is being deleted is not ready, whatever it says', () => {
-    const going = pod('a-sts-0', { owner: { ownerReferences: controlledBy('set'), deletionTimestamp: new Date(0) } });
+    const going = pod('a-sts-0', {
+      owner: { ownerReferences: controlledBy('set'), deletionTimestamp: '1970-01-01T00:00:00Z' },
+    });
     expect(nodesOf(network, set, [going])).toMatchObject([{ ready: false }]);
   });
 });
 
-describe('isPeer', () => {
+describe('hasUsableAddress', () => {
   const node = { ordinal: 0, ready: true, ip: '10.0.0.1', nodeName: 'a-sts-0', dnsName: 'a-sts-0.a-svc' };
   it.each([
     [{}, true],
@@ -76,6 +81,6 @@ describe('isPeer', () => {
     [{ ip: '-rpcconnect=203.0.113.1' }, false],
     [{ ip: 'node.example.com' }, false],
   ])('bad input: of a node with %o it is %s', (more, expected) => {
-    expect(isPeer({ ...node, ...more })).toBe(expected);
+    expect(hasUsableAddress({ ...node, ...more })).toBe(expected);
   });
 });

@@ -13,7 +13,7 @@ it('an answer is its JSON', async () => {
 
 it.each([
   301, 302, 303, 307, 308,
-])('a redirect with %i is an error, and nobody is asked at the other address', async (status) => {
+])('a redirect with %i is an error, and the other address gets no request', async (status) => {
   const other = await startWireServer((_, response) => sendJson(response, 200, { level: 1 }));
   const server = await startWireServer((_, response) =>
     response.writeHead(status, { location: new URL('/level', other.url).href }).end(),

@@ -1,9 +1,9 @@
-// What mcrouter is told, as tables: names, pools and routes for trees of rules. Where the servers come from is endpoints.test.ts;
+// The configuration of mcrouter, as tables: names, pools and routes for trees of rules. Where the servers come from is endpoints.test.ts;
 // the golden values are those of the operator that this kind is made after.
 import { describe, expect, it } from 'vitest';
-import { configMapName, podLabels, serviceOf } from '../../../src/controllers/memcached-proxy/children.ts';
+import { configMapName, podLabels, proxyService } from '../../../src/controllers/memcached-proxy/children.ts';
 import { formatConfig, poolsOf } from '../../../src/controllers/memcached-proxy/config.ts';
-import { memcachedProxyKind, type Rule } from '../../../src/controllers/memcached-proxy/kind.ts';
+import { MemcachedProxy, type Rule } from '../../../src/controllers/memcached-proxy/kind.ts';
 
 const leaf = (name: string, type: Rule['type'] = 'sharded', port: number | string = 11_211): Rule => ({
   type,
@@ -40,8 +40,8 @@ describe('names', () => {
     ['sharded-example', 'sharded-example-memcached-043e0', 'sharded-example-fffa3'],
     ['example', 'example-memcached-499c2', 'example-4cd31'],
   ])('M1: the Service of %s is %s, its pods are labelled %s', (name, service, label) => {
-    const proxy = memcachedProxyKind.object(name, { rules: { service: { name: 'm', port: 1 } } });
-    expect(serviceOf(proxy).metadata.name).toBe(service);
+    const proxy = MemcachedProxy.object(name, { rules: { service: { name: 'm', port: 1 } } });
+    expect(proxyService(proxy).metadata.name).toBe(service);
     expect(podLabels(proxy.metadata)).toEqual({ 'memcached-operator': 'true', mcrouter: label });
   });
 });
@@ -123,7 +123,7 @@ describe('routes', () => {
   });
 
   it('M11: a child without a type is sharded', () => {
-    const { rules } = memcachedProxyKind.object('p', {
+    const { rules } = MemcachedProxy.object('p', {
       rules: { type: 'replicated', children: [{ service: { name: 'a', port: 1 } }] },
     }).spec;
     expect(rules.children?.[0]?.type).toBe('sharded');

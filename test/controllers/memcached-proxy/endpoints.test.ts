@@ -1,7 +1,7 @@
 // From Services and EndpointSlices, as values, to servers. Who made the slices is no matter; the real ones are in
 // test/cluster/memcached-proxy.test.ts.
 import { describe, expect, it } from 'vitest';
-import { findPort, serversOf, strangersIn } from '../../../src/controllers/memcached-proxy/endpoints.ts';
+import { findPort, nonIpEndpoints, serversOf } from '../../../src/controllers/memcached-proxy/endpoints.ts';
 
 type Endpoint = NonNullable<Parameters<typeof serversOf>[2][number]['endpoints']>[number];
 const ready = (...addresses: readonly string[]): Endpoint[] =>
@@ -77,7 +77,7 @@ describe('servers', () => {
     expect(findPort(two, 11_211)).toEqual({ name: 'tcp' });
     expect(serversOf(two, { name: 'tcp' }, [slice(ready('10.0.0.1'), ports)])).toEqual(['10.0.0.1:11211']);
     expect(findPort(service([{ port: 11_211, protocol: 'UDP' }]), 11_211)).toBeUndefined();
-    // Whoever writes slices by hand may give both the same name.
+    // Slices that were written by hand may have the same name.
     const alike = slice(ready('10.0.0.1'), [{ name: '', port: 11_212, protocol: 'UDP' }]);
     expect(serversOf(plain, unnamed, [alike])).toEqual([]);
   });
@@ -101,12 +101,12 @@ describe('servers', () => {
   ])('M3: %s is no server, and is named', (_, address, type) => {
     const slices = [slice(ready(address), [{ port: 11_211 }], type), slice(ready('10.0.0.1'))];
     expect(serversOf(plain, unnamed, slices)).toEqual(['10.0.0.1:11211']);
-    expect(strangersIn(slices)).toEqual([address]);
+    expect(nonIpEndpoints(slices)).toEqual([address]);
   });
 
   it('M3: who is not ready need not have an address', () => {
     const waiting = [{ addresses: ['db.example.com'], conditions: { ready: false } }];
-    expect(strangersIn([slice(waiting, [{ port: 11_211 }], 'FQDN')])).toEqual([]);
+    expect(nonIpEndpoints([slice(waiting, [{ port: 11_211 }], 'FQDN')])).toEqual([]);
   });
 });
 

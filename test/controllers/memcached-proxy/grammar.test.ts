@@ -1,10 +1,10 @@
-// Whether mcrouter would understand what it is told: every configuration, of whatever rules, against the part of its documented
+// Whether mcrouter could read its configuration: every configuration, of whatever rules, against the part of its documented
 // grammar that we use (mcrouter wiki: "Config Files", "List of Route Handles"). mcrouter itself does not run here.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { formatConfig, poolsOf } from '../../../src/controllers/memcached-proxy/config.ts';
-import { memcachedProxyKind, type Rule } from '../../../src/controllers/memcached-proxy/kind.ts';
+import { MemcachedProxy, type Rule } from '../../../src/controllers/memcached-proxy/kind.ts';
 
 /** A host by name or address, in brackets where it has colons, and a port. */
 const server = z.string().regex(/^([0-9.]+|\[[0-9a-f:]+\]):[0-9]{1,5}$/);
@@ -56,7 +56,7 @@ it('M31: every configuration keeps to the grammar, and each pool is there that a
 it('M10b: every tree of at most four levels is a spec, and reads back as itself', () => {
   fc.assert(
     fc.property(rule, (rules) => {
-      expect(memcachedProxyKind.object('p', { rules: JSON.parse(JSON.stringify(rules)) }).spec.rules).toEqual(rules);
+      expect(MemcachedProxy.object('p', { rules: JSON.parse(JSON.stringify(rules)) }).spec.rules).toEqual(rules);
     }),
   );
 });

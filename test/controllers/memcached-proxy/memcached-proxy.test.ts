@@ -1,30 +1,25 @@
 // The proxy's reconciler and its mapping function, called by hand over objects in memory. What an API server makes of them is
 // the statements' business.
 import { describe, expect, it } from 'vitest';
-import {
-  configMapKind,
-  deploymentKind,
-  endpointSliceKind,
-  serviceKind,
-} from '../../../src/controllers/memcached-proxy/children.ts';
-import { defaultImage, memcachedProxyKind } from '../../../src/controllers/memcached-proxy/kind.ts';
+import type { Kind } from '../../../src/api/kind.ts';
+import { defaultImage, MemcachedProxy } from '../../../src/controllers/memcached-proxy/kind.ts';
 import { memcachedProxy } from '../../../src/controllers/memcached-proxy/memcached-proxy.ts';
-import { proxiesNaming } from '../../../src/controllers/memcached-proxy/references.ts';
-import type { Kind } from '../../../src/core/kind.ts';
+import { proxiesReferencing } from '../../../src/controllers/memcached-proxy/references.ts';
+import { ConfigMap, Deployment, EndpointSlice, Service } from '../../../src/kubernetes.ts';
 import { testContext } from '../../../src/testing/test-context.ts';
 
 const rules = { service: { name: 'sharded-memcached', port: 11_211 } };
-const proxy = memcachedProxyKind.object('sharded-example', { rules });
+const proxy = MemcachedProxy.object('sharded-example', { rules });
 const object = ({ apiVersion, kind }: Kind, name: string, content: object, labels = {}) => ({
   apiVersion,
   kind,
   metadata: { name, namespace: 'default', labels },
   ...content,
 });
-const service = object(serviceKind, 'sharded-memcached', { spec: { ports: [{ port: 11_211 }] } });
+const service = object(Service, 'sharded-memcached', { spec: { ports: [{ port: 11_211 }] } });
 const slice = (...addresses: readonly string[]) =>
   object(
-    endpointSliceKind,
+    EndpointSlice,
     'slice',
     {
       addressType: 'IPv4',
@@ -33,7 +28,7 @@ const slice = (...addresses: readonly string[]) =>
     },
     { 'kubernetes.io/service-name': 'sharded-memcached' },
   );
-const world = (...objects: readonly object[]) => testContext(memcachedProxy, { clients: {}, owner: proxy, objects });
+const world = (...objects: readonly object[]) => testContext(memcachedProxy, { owner: proxy, objects });
 const three = slice('10.0.2.19', '10.0.2.17', '10.0.2.18');
 
 describe('the reconciler', () => {
@@ -52,7 +47,7 @@ describe('the reconciler', () => {
       DeploymentAvailable: { status: 'Unknown', reason: 'NotReported' },
       ServiceReady: { status: 'True' },
     });
-    expect((await context.list(configMapKind)).map(({ metadata }) => metadata.name)).toEqual([status.configMapName]);
+    expect((await context.list(ConfigMap)).map(({ metadata }) => metadata.name)).toEqual([status.configMapName]);
     expect(context.events).toHaveLength(3);
   });
 
@@ -65,20 +60,20 @@ describe('the reconciler', () => {
     [{ observedGeneration: 1, conditions: [{ type: 'Available', status: 'False', reason: 'Few' }] }, 'False', 'Few'],
     [{ observedGeneration: 0, conditions: [{ type: 'Available', status: 'True' }] }, 'Unknown', 'OutOfDate'],
     [{ observedGeneration: 1 }, 'Unknown', 'NotReported'],
-  ])('C6: believes a Deployment only what it says of its latest generation: %j is %s', async (said, status, reason) => {
+  ])('C6: uses the status of a Deployment only for its latest generation: %j is %s', async (said, status, reason) => {
     const context = world(service, three);
     await memcachedProxy.reconcile(proxy, context);
-    context.put(object(deploymentKind, 'sharded-example-mcrouter', { status: said }));
+    context.put(object(Deployment, 'sharded-example-mcrouter', { status: said }));
     const { conditions } = await memcachedProxy.reconcile(proxy, context);
     expect(conditions.DeploymentAvailable).toMatchObject({ status, reason });
   });
 
   it('M17: takes an empty image for the default one', async () => {
     const mcrouter = { image: '' };
-    const bare = memcachedProxyKind.object('sharded-example', { rules, mcrouter });
-    const context = testContext(memcachedProxy, { clients: {}, owner: bare, objects: [service, three] });
+    const bare = MemcachedProxy.object('sharded-example', { rules, mcrouter });
+    const context = testContext(memcachedProxy, { owner: bare, objects: [service, three] });
     await memcachedProxy.reconcile(bare, context);
-    const deployment = await context.get(deploymentKind, { name: 'sharded-example-mcrouter' });
+    const deployment = await context.get(Deployment, { name: 'sharded-example-mcrouter' });
     expect(deployment?.spec?.template.spec?.containers[0]?.image).toBe(defaultImage);
   });
 
@@ -93,7 +88,7 @@ describe('the reconciler', () => {
   });
 
   it('M20: does not mount a configuration that is not its own, and makes the Service all the same', async () => {
-    const stranger = object(configMapKind, 'sharded-example-config-dee2a', { data: {} });
+    const stranger = object(ConfigMap, 'sharded-example-config-dee2a', { data: {} });
     const context = world(service, three, stranger);
     const result = await memcachedProxy.reconcile(proxy, context);
     expect(result.conditions).toMatchObject({
@@ -101,8 +96,8 @@ describe('the reconciler', () => {
       DeploymentAvailable: { status: 'Unknown', reason: 'ConfigNotReady' },
       ServiceReady: { status: 'True' },
     });
-    expect(result).toHaveProperty('retry', expect.any(Error));
-    expect(await context.list(deploymentKind)).toEqual([]);
+    expect(result).toHaveProperty('error', expect.any(Error));
+    expect(await context.list(Deployment)).toEqual([]);
   });
 });
 
@@ -119,14 +114,16 @@ describe('the mapping function', () => {
       { ...named('deep'), spec: { rules: { type: 'sharded' as const, children: [at('b'), at('a'), at('a')] } } },
       { ...named('other'), spec: { rules: at('b') } },
     ];
-    expect(proxiesNaming({ namespace: 'default', name: 'a' }, proxies)).toEqual([
+    expect(proxiesReferencing({ namespace: 'default', name: 'a' }, proxies)).toEqual([
       { namespace: 'default', name: 'sharded-example' },
       { namespace: 'default', name: 'deep' },
     ]);
-    expect(proxiesNaming({ namespace: 'default', name: 'none' }, proxies)).toEqual([]);
+    expect(proxiesReferencing({ namespace: 'default', name: 'none' }, proxies)).toEqual([]);
   });
 
   it('M27: is not misled by a Service of the same name in another namespace', () => {
-    expect(proxiesNaming({ namespace: 'elsewhere', name: 'a' }, [{ ...proxy, spec: { rules: at('a') } }])).toEqual([]);
+    expect(proxiesReferencing({ namespace: 'elsewhere', name: 'a' }, [{ ...proxy, spec: { rules: at('a') } }])).toEqual(
+      [],
+    );
   });
 });

@@ -1,9 +1,9 @@
 // Which configurations there should be, as values: what is kept, what goes, what name a new one gets. Who reads and writes is
 // the statements' business.
 import { describe, expect, it } from 'vitest';
-import { configMapName, configMapOf } from '../../../src/controllers/memcached-proxy/children.ts';
+import { configMapName, proxyConfigMap } from '../../../src/controllers/memcached-proxy/children.ts';
 import { formatConfig } from '../../../src/controllers/memcached-proxy/config.ts';
-import { droppedBy, planRollOut, type Situation } from '../../../src/controllers/memcached-proxy/roll-out.ts';
+import { planRollOut, type RollOutInput, unusedConfigMaps } from '../../../src/controllers/memcached-proxy/roll-out.ts';
 
 const rules = { type: 'sharded', service: { name: 'sharded-memcached', port: 11_211 } } as const;
 const proxy = { metadata: { name: 'p', namespace: 'default' }, spec: { rules } };
@@ -11,8 +11,8 @@ const pool = { name: 'sharded-memcached', namespace: 'default', port: 11_211, po
 const configOf = (...servers: readonly string[]) => formatConfig(rules, 'default', new Map([['6db93', servers]]));
 const nameOf = (config: string) => configMapName('p', config, 5);
 const live = (config: string, name = nameOf(config)) => {
-  const { metadata, data } = configMapOf(name, config);
-  return { metadata: { ...metadata, uid: `uid-of-${name}`, generation: 0 }, data };
+  const { metadata, data } = proxyConfigMap(name, config);
+  return { metadata: { ...metadata, uid: `uid-of-${name}`, generation: 0, resourceVersion: '1' }, data };
 };
 const mounting = (name: string) => ({
   spec: {
@@ -22,17 +22,17 @@ const mounting = (name: string) => ({
 });
 const deployment = (name: string, { generation = 2, observedGeneration = 2 } = {}) => ({
   ...mounting(name),
-  metadata: { name: 'p-mcrouter', uid: 'u', generation },
+  metadata: { name: 'p-mcrouter', uid: 'u', generation, resourceVersion: '1' },
   status: { observedGeneration },
 });
 const [one, two, three] = [configOf('10.0.0.1:1'), configOf('10.0.0.2:1'), configOf('10.0.0.3:1')];
-const plan = (situation: Partial<Situation>, ...existing: readonly string[]) =>
+const plan = (situation: Partial<RollOutInput>, ...existing: readonly string[]) =>
   planRollOut(
     { proxy, pools: [{ ...pool, ready: ['10.0.0.3:1'] }], mounted: undefined, ...situation },
     existing.map((config) => live(config)),
   );
-const dropped = (by: Parameters<typeof droppedBy>[0], replicaSets: Parameters<typeof droppedBy>[1]) =>
-  droppedBy(
+const dropped = (by: Parameters<typeof unusedConfigMaps>[0], replicaSets: Parameters<typeof unusedConfigMaps>[1]) =>
+  unusedConfigMaps(
     by,
     replicaSets,
     [one, two, three].map((config) => live(config)),

@@ -1,8 +1,8 @@
-// Only what a function's answer means for its batch, as AWS documents it for ReportBatchItemFailures.
+// Only the meaning of a function's response for its batch, as AWS documents it for ReportBatchItemFailures.
 import { describe, expect, it } from 'vitest';
-import { succeededIds } from '../../../src/local/lambda/batch-answer.ts';
+import { succeededIds } from '../../../src/dev/lambda/event-source.ts';
 
-describe('an answer to a batch of a, b, c', () => {
+describe('succeededIds', () => {
   it.each([
     ['null', null, 'abc'],
     ['an empty object', {}, 'abc'],
@@ -15,8 +15,8 @@ describe('an answer to a batch of a, b, c', () => {
     ['a misnamed id', { batchItemFailures: [{ id: 'b' }] }, ''],
     ['an unknown id', { batchItemFailures: [{ itemIdentifier: 'z' }] }, ''],
     ['a string', 'fine', ''],
-    ['a list that is none', { batchItemFailures: 'b' }, ''],
-  ])('%s lets "%s" be deleted', (_, answer, deleted) => {
-    expect(succeededIds(answer, ['a', 'b', 'c']).join('')).toBe(deleted);
+    ['a string instead of a list', { batchItemFailures: 'b' }, ''],
+  ])('succeededIds for the response %s', (_, response, deleted) => {
+    expect(succeededIds(response, ['a', 'b', 'c']).join('')).toBe(deleted);
   });
 });

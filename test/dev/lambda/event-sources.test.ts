@@ -1,12 +1,11 @@
-// Only what invokes a function under the local Lambda service, queues and schedules, from a message on a queue to what is left of it.
-// What becomes of a function itself is local-lambda.test.ts.
+// Only the event sources and schedules of the local Lambda service. Functions are in local-lambda.test.ts.
 import { describe, expect, it } from 'vitest';
-import { localLambdaAround } from './local-lambda-harness.ts';
+import { localLambdaFixture } from './local-lambda-harness.ts';
 
-const { left, line, lines, now, run, send } = localLambdaAround();
+const { left, line, lines, now, run, send } = localLambdaFixture();
 
 describe('an event source', () => {
-  it('deletes what succeeded, and brings the rest again until it is a dead letter', async () => {
+  it('an event source deletes succeeded messages, and redelivers the others until they are dead letters', async () => {
     const queue = await run(
       `export const handler = async ({ Records }) => {
         console.log('batch ' + Records.map(({ body, attributes }) => body + attributes.ApproximateReceiveCount).join());
@@ -21,7 +20,7 @@ describe('an event source', () => {
     expect(await left(queue)).not.toMatch(/[23] in flight/);
   });
 
-  it('deletes nothing when the answer is malformed', async () => {
+  it('an event source deletes nothing after a malformed response', async () => {
     const queue = await run(`export const handler = async ({ Records }) => {
       setTimeout(() => console.log('answered'));
       return { batchItemFailures: [{ itemIdentifier: 'unknown' }] };
@@ -32,7 +31,7 @@ describe('an event source', () => {
     expect(await left(queue)).toBe('0 waiting, 1 in flight');
   });
 
-  it('has one batch of a group in flight at a time, in the order sent', async () => {
+  it('an event source has one batch of a group in flight at a time, in order', async () => {
     const queue = await run(`export const handler = async ({ Records }) => {
       for (const { body } of Records) console.log('start ' + body);
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -40,18 +39,18 @@ describe('an event source', () => {
     }`);
     await send(queue, ['1', '2', '3', '4'], () => 'one group');
     await line(/^end 4/);
-    const said = lines();
+    const logged = lines();
     for (const [before, after] of [
       ['1', '2'],
       ['2', '3'],
       ['3', '4'],
     ]) {
-      expect(said.indexOf(`start ${before}`)).toBeLessThan(said.indexOf(`start ${after}`));
+      expect(logged.indexOf(`start ${before}`)).toBeLessThan(logged.indexOf(`start ${after}`));
     }
-    expect(said.filter((text) => text.startsWith('start'))).toHaveLength(4);
+    expect(logged.filter((text) => text.startsWith('start'))).toHaveLength(4);
   });
 
-  it('runs different groups beside each other, no more than allowed', async () => {
+  it('an event source runs different groups concurrently, up to MaximumConcurrency', async () => {
     const queue = await run(
       `export const handler = async ({ Records }) => {
         console.log('start ' + Date.now());
@@ -73,7 +72,7 @@ describe('an event source', () => {
 });
 
 describe('a schedule', () => {
-  it('invokes its function with the scheduled time on the grid of its rate', async () => {
+  it('a schedule invokes its function with the scheduled time', async () => {
     await run(`export const handler = async (event) => { console.log('tick ' + JSON.stringify(event)); }`, {
       resources: {
         Tick: {

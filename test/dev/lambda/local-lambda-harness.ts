@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
-// What the tests of the local Lambda service stand on: a hand-written bundle in a temporary folder, a template that feeds it from
-// one queue, the embedded SQS, and a way to wait for what the service says.
+// A harness for the local Lambda service: a hand-written bundle in a temporary folder, a template with one queue for
+// it, the embedded SQS, and a way to wait for events of the service.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { parseTemplate } from '../../../src/dev/lambda/template.ts';
 import { createLocalSqsClient, type LocalSqs, startSqs } from '../../../src/dev/sqs-server.ts';
 
 /** Starts an SQS server and a folder for each test of a file. */
-export function localLambdaAround() {
+export function localLambdaFixture() {
   let sqs: LocalSqs;
   let client: SQSClient;
   let root: string;
@@ -36,10 +36,10 @@ export function localLambdaAround() {
     await rm(root, { recursive: true });
   });
 
-  /** Runs one function, fed by one queue (and a dead-letter queue after two receives). */
+  /** Runs one function with one queue, which has a dead-letter queue after two receives. */
   async function run(
     code: string,
-    { fifo = true, timeout = 10, visibility = 60, mapping = {}, resources = {}, tickSeconds = 1 } = {},
+    { fifo = true, timeout = 10, visibility = 60, mapping = {}, resources = {}, scheduleSeconds = 1 } = {},
   ): Promise<LocalQueue> {
     await mkdir(path.join(root, 'dist/f'), { recursive: true });
     await writeFile(path.join(root, 'dist/f/index.mjs'), code);
@@ -102,24 +102,24 @@ export function localLambdaAround() {
           for (const listener of listeners) listener();
         },
       },
-      { tickSeconds },
+      { scheduleSeconds },
     );
     const keys = queues.find(({ name }) => name === `keys${suffix}`);
     if (keys === undefined) throw new Error('no queue');
     return keys;
   }
 
-  /** Resolves as soon as the check gives something; it is asked again whenever the service said something. */
+  /** Resolves with the check's result when it is not undefined. Checks again after every event of the service. */
   async function until<T>(check: () => T | undefined): Promise<T> {
     return await new Promise((resolve) => {
-      const look = () => {
+      const checkNow = () => {
         const found = check();
         if (found === undefined) return;
-        listeners.delete(look);
+        listeners.delete(checkNow);
         resolve(found);
       };
-      listeners.add(look);
-      look();
+      listeners.add(checkNow);
+      checkNow();
     });
   }
   const lines = () => events.flatMap((event) => (event.type === 'line' ? [event.text] : []));
@@ -158,9 +158,9 @@ export function localLambdaAround() {
 
   return {
     ...{ run, until, lines, line, failure, left, send },
-    /** The rewritten code of the function. */
+    /** Rewrites the code of the function. */
     write: async (code: string) => await writeFile(path.join(root, 'dist/f/index.mjs'), code),
-    /** What there is at this moment. */
+    /** The current state. */
     now: () => ({ client, endpoint: sqs.endpoint, root, lambda, events }),
   };
 }

@@ -1,15 +1,14 @@
-// Only a function under the local Lambda service: its environment, how it fails, and that its processes end. Small hand-written
-// bundles, the embedded SQS, real processes. What queues and schedules do is event-sources.test.ts; the template's resolution
-// is tested apart; our own functions are not here.
+// Only a function under the local Lambda service: its environment, its failures, and the end of its processes, with
+// hand-written bundles, the embedded SQS and real processes. Queues and schedules are in event-sources.test.ts.
 import path from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
-import { localLambdaAround } from './local-lambda-harness.ts';
+import { localLambdaFixture } from './local-lambda-harness.ts';
 
-const { failure, left, line, now, run, send, until, write } = localLambdaAround();
+const { failure, left, line, now, run, send, until, write } = localLambdaFixture();
 
 describe('a function', () => {
-  it('sees its own environment, what Lambda sets, and nothing of ours', async () => {
+  it('a function has its own environment variables and those of Lambda, and no others', async () => {
     const queue = await run(`export const handler = async (event, context) => {
       console.log('seen ' + JSON.stringify({ env: process.env, event, context, remaining: context.getRemainingTimeInMillis() }));
     }`);
@@ -48,7 +47,7 @@ describe('a function', () => {
     expect(event.Records[0].attributes.SequenceNumber).toMatch(/^\d+$/);
   });
 
-  it('that outlives its time-out is killed, and its message stays', async () => {
+  it('a function that exceeds its timeout is killed, and its message is not deleted', async () => {
     const queue = await run(
       `export const handler = async () => { console.log('pid ' + process.pid); await new Promise(() => setInterval(() => {}, 1000)); }`,
       { timeout: 3 },
@@ -67,9 +66,9 @@ describe('a function', () => {
     expect(await left(queue)).toBe('0 waiting, 1 in flight');
   });
 
-  it('that throws at import names its file, and the message stays', async () => {
+  it('a function that throws at import fails with its file, and its message is not deleted', async () => {
     const queue = await run(`throw new Error('no such setting');`);
-    // Once by itself, so that a person sees it before any message comes, and once for the message.
+    // It fails once at the warm start, before any message, and once for the message.
     const error = await failure(/no such setting/);
     await send(queue, ['a']);
     await until(() => (now().events.filter(({ type }) => type === 'failed').length > 1 ? true : undefined));
@@ -78,17 +77,17 @@ describe('a function', () => {
     expect(await left(queue)).toBe('0 waiting, 1 in flight');
   });
 
-  it('that is mended goes on at once with the message that it failed on', async () => {
+  it('a function that was fixed retries the failed message at once after a reload', async () => {
     const queue = await run(`throw new Error('no such setting');`);
     await failure(/no such setting/);
     await send(queue, ['a']);
     await until(() => (now().events.filter(({ type }) => type === 'failed').length > 1 ? true : undefined));
-    await write(`export const handler = async () => console.log('mended');`);
+    await write(`export const handler = async () => console.log('fixed');`);
     await now().lambda?.reload();
-    await line(/^mended/);
+    await line(/^fixed/);
   });
 
-  it('that ends its own process fails that batch only', async () => {
+  it('a function that ends its process fails only that batch', async () => {
     const queue = await run(`export const handler = async ({ Records }) => {
       if (Records.some(({ body }) => body === 'bad')) process.exit(3);
       console.log('done ' + Records[0].body);
@@ -100,7 +99,7 @@ describe('a function', () => {
     expect(await left(queue)).toMatch(/^0 waiting/);
   });
 
-  it('with an unhandled rejection fails as on Lambda, where the process is not trusted any more', async () => {
+  it('a function with an unhandled rejection fails as on Lambda', async () => {
     const queue = await run(
       `export const handler = async () => { Promise.reject(new Error('lost')); await new Promise(() => {}); }`,
     );
@@ -108,7 +107,7 @@ describe('a function', () => {
     expect(await failure(/lost/)).toMatchObject({ errorType: 'Runtime.UnhandledPromiseRejection' });
   });
 
-  it('leaves no process behind when the service stops', async () => {
+  it('a stopped service leaves no process of a function', async () => {
     await run(`export const handler = async () => {}`);
     const pids = await until(() =>
       now().lambda?.functions[0]?.pids().length === 1 ? now().lambda?.functions[0]?.pids() : undefined,

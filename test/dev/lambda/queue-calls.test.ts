@@ -1,5 +1,5 @@
-// Only the two calls of a mapping that go past the SDK: that they do what the SDK does, and that it takes over where they fail. What
-// becomes of batches is event-sources.test.ts.
+// Only the two calls of a mapping by plain HTTP: they have the results of the SDK, and the SDK repeats a failed one.
+// Batches are in event-sources.test.ts.
 import http from 'node:http';
 import {
   CreateQueueCommand,
@@ -9,9 +9,9 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { callsBySdk, directCalls, type QueueCalls } from '../../../src/dev/lambda/queue-calls.ts';
+import { httpQueueCalls, type QueueCalls, sdkQueueCalls } from '../../../src/dev/lambda/queue-calls.ts';
 import { createLocalSqsClient, type LocalSqs, startSqs } from '../../../src/dev/sqs-server.ts';
-import { listenHere } from '../../support/listen.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 
 const never = new AbortController().signal;
 let parts: AsyncDisposableStack;
@@ -35,18 +35,18 @@ function clientOf(endpoint: string): SQSClient {
   return made;
 }
 
-/** A server that does with each request what it is told to. */
-async function serverThat(answer: http.RequestListener): Promise<string> {
-  const listening = http.createServer(answer);
+/** Starts a server with a request listener. */
+async function startServer(listener: http.RequestListener): Promise<string> {
+  const listening = http.createServer(listener);
   parts.defer(() => {
     listening.closeAllConnections();
     listening.close();
   });
-  return `http://127.0.0.1:${await listenHere(listening)}`;
+  return `http://127.0.0.1:${await listenOnLoopback(listening)}`;
 }
 
-/** A server as a client's configuration has it. */
-function at(url: string) {
+/** The endpoint of a server, as in a client's configuration. */
+function endpointOf(url: string) {
   const { protocol, hostname, port } = new URL(url);
   return async () => ({ protocol, hostname, port: Number(port), path: '/' });
 }
@@ -64,24 +64,24 @@ async function receive(calls: QueueCalls, { visibility = 0, signal = never } = {
   return await calls.receive({ QueueUrl: queueUrl, WaitTimeSeconds: 1, VisibilityTimeout: visibility, ...all }, signal);
 }
 
-/** Takes the message and deletes it; tells what the queue still holds. */
-async function takeAndDelete(
+/** Receives and deletes the message; returns it, and the number of messages left. */
+async function receiveAndDelete(
   calls: QueueCalls,
-): Promise<{ readonly taken: readonly Message[]; readonly left: number }> {
-  const taken = await receive(calls, { visibility: 60 });
+): Promise<{ readonly received: readonly Message[]; readonly left: number }> {
+  const received = await receive(calls, { visibility: 60 });
   await calls.delete({
     QueueUrl: queueUrl,
-    Entries: taken.map(({ ReceiptHandle }, index) => ({ Id: `${index}`, ReceiptHandle })),
+    Entries: received.map(({ ReceiptHandle }, index) => ({ Id: `${index}`, ReceiptHandle })),
   });
   const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
   const { Attributes } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [...names] }),
   );
-  return { taken, left: names.reduce((sum, name) => sum + Number(Attributes?.[name]), 0) };
+  return { received, left: names.reduce((sum, name) => sum + Number(Attributes?.[name]), 0) };
 }
 
-describe('to a server of this machine', () => {
-  it('a message is what the SDK makes of it, attributes of text and bytes included', async () => {
+describe('httpQueueCalls', () => {
+  it('httpQueueCalls receives the same message as the SDK, with string and binary attributes', async () => {
     await send();
     const without = ({ Attributes = {}, MessageAttributes = {}, MessageId, Body, MD5OfBody }: Message) => ({
       ...{ MessageId, Body, MD5OfBody },
@@ -89,59 +89,64 @@ describe('to a server of this machine', () => {
       text: MessageAttributes.text,
       bytes: { ...MessageAttributes.bytes, BinaryValue: [...(MessageAttributes.bytes?.BinaryValue ?? [])] },
     });
-    const bySdk = await receive(callsBySdk(client));
-    const directly = await receive(directCalls(clientOf('http://127.0.0.1:1'), at(server.endpoint)));
+    const bySdk = await receive(sdkQueueCalls(client));
+    const directly = await receive(httpQueueCalls(clientOf('http://127.0.0.1:1'), endpointOf(server.endpoint)));
     expect(directly.map(without)).toEqual(bySdk.map(without));
     expect(directly.map(without)).toMatchObject([{ Body: 'ü', bytes: { BinaryValue: [0, 255, 128] } }]);
   });
 
-  it('a message is taken from a server that says less of it than SQS', async () => {
-    const endpoint = await serverThat((_, response) => response.end('{"Messages":[{"Body":"x"}]}'));
-    expect(await receive(directCalls(clientOf('http://127.0.0.1:1'), at(endpoint)))).toEqual([{ Body: 'x' }]);
+  it('httpQueueCalls accepts a message with fewer fields than SQS sends', async () => {
+    const endpoint = await startServer((_, response) => response.end('{"Messages":[{"Body":"x"}]}'));
+    expect(await receive(httpQueueCalls(clientOf('http://127.0.0.1:1'), endpointOf(endpoint)))).toEqual([
+      { Body: 'x' },
+    ]);
   });
 
-  it('what is taken and deleted is gone', async () => {
+  it('httpQueueCalls deletes a received message', async () => {
     await send();
-    const calls = directCalls(clientOf('http://127.0.0.1:1'), at(server.endpoint));
-    expect(await takeAndDelete(calls)).toMatchObject({ taken: [{ Body: 'ü' }], left: 0 });
+    const calls = httpQueueCalls(clientOf('http://127.0.0.1:1'), endpointOf(server.endpoint));
+    expect(await receiveAndDelete(calls)).toMatchObject({ received: [{ Body: 'ü' }], left: 0 });
     expect(await receive(calls)).toEqual([]);
   });
 
-  it('a poll ends when its caller does, and is not made again', async () => {
-    const polls: string[] = [];
-    const endpoint = await serverThat((request) =>
-      polls.push(`${request.headers['user-agent']} ${request.headers.authorization}`),
+  it('a receive of httpQueueCalls ends when its signal aborts, and is not repeated', async () => {
+    const receives: string[] = [];
+    const endpoint = await startServer((request) =>
+      receives.push(`${request.headers['user-agent']} ${request.headers.authorization}`),
     );
     const stopping = new AbortController();
-    const polling = receive(directCalls(clientOf(endpoint)), { signal: stopping.signal });
-    await expect.poll(() => polls.length).toBe(1);
+    const receiving = receive(httpQueueCalls(clientOf(endpoint)), { signal: stopping.signal });
+    await expect.poll(() => receives.length).toBe(1);
     stopping.abort(new Error('enough'));
-    await expect(polling).rejects.toThrow('enough');
-    // Where a signature would be is a region, which some servers look for.
-    expect(polls).toEqual([expect.stringMatching(/^undefined .*Credential=\w+\/\d+\/[\w-]+\/sqs\/aws4_request/)]);
+    await expect(receiving).rejects.toThrow('enough');
+    // The authorization header has a region, which some servers read, and no signature.
+    expect(receives).toEqual([expect.stringMatching(/^undefined .*Credential=\w+\/\d+\/[\w-]+\/sqs\/aws4_request/)]);
   });
 });
 
-describe('the SDK takes over', () => {
+describe('httpQueueCalls and the SDK', () => {
   const failures: Readonly<Record<string, http.RequestListener>> = {
-    'from a server that refuses': (_, response) => response.writeHead(503).end('{"Messages":[],"Successful":[]}'),
-    'from an answer that is not JSON': (_, response) => response.end('<html>'),
-    'from an answer that is not SQS’': (_, response) => response.end('{"Messages":[{"Body":1}]}'),
-    'from a connection that is cut': (request) => request.socket.destroy(),
-    'from an answer that is cut': (request, response) => {
+    'an error status': (_, response) => response.writeHead(503).end('{"Messages":[],"Successful":[]}'),
+    'a response that is not JSON': (_, response) => response.end('<html>'),
+    'a response of another format': (_, response) => response.end('{"Messages":[{"Body":1}]}'),
+    'a closed connection': (request) => request.socket.destroy(),
+    'an incomplete response': (request, response) => {
       response.writeHead(200, { 'content-length': 100 }).write('{"Mess');
       setTimeout(() => request.socket.destroy(), 20);
     },
   };
-  it.each(Object.entries(failures))('%s', async (_, answer) => {
+  it.each(Object.entries(failures))('httpQueueCalls repeats a call with the SDK after %s', async (_, listener) => {
     await send();
-    const calls = directCalls(client, at(await serverThat(answer)));
-    expect(await takeAndDelete(calls)).toMatchObject({ taken: [{ Body: 'ü' }], left: 0 });
+    const calls = httpQueueCalls(client, endpointOf(await startServer(listener)));
+    expect(await receiveAndDelete(calls)).toMatchObject({ received: [{ Body: 'ü' }], left: 0 });
   });
 
-  it('from an address that is not plain HTTP', async () => {
+  it('httpQueueCalls uses the SDK for an endpoint that is not plain HTTP', async () => {
     await send();
-    const place = at(server.endpoint.replace('http:', 'https:'));
-    expect(await takeAndDelete(directCalls(client, place))).toMatchObject({ taken: [{ Body: 'ü' }], left: 0 });
+    const endpoint = endpointOf(server.endpoint.replace('http:', 'https:'));
+    expect(await receiveAndDelete(httpQueueCalls(client, endpoint))).toMatchObject({
+      received: [{ Body: 'ü' }],
+      left: 0,
+    });
   });
 });

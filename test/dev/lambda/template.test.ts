@@ -1,6 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
-// Only the resolution of templates: which intrinsics are known, what they give, and that anything else is named with its
-// path. What is then run is in the other tests of this folder.
+// Only the resolution of templates: the supported intrinsic functions, their values, and the errors for others.
 import { describe, expect, it } from 'vitest';
 import { readStack } from '../../../src/dev/lambda/stack.ts';
 import { createResolve, parseTemplate, TemplateError } from '../../../src/dev/lambda/template.ts';
@@ -21,7 +20,7 @@ const template = parseTemplate(
   }),
 );
 
-describe('resolving', () => {
+describe('createResolve', () => {
   const resolve = createResolve(template);
   it.each([
     [{ Ref: 'AWS::Region' }, 'us-east-1'],
@@ -39,36 +38,36 @@ describe('resolving', () => {
     [{ 'Fn::Sub': ['${a}-${Stage}', { a: { Ref: 'Ticks' } }] }, '600-dev'],
     [{ 'Fn::Join': ['', ['a', { Ref: 'Stage' }]] }, 'adev'],
     [{ a: { Ref: 'AWS::NoValue' }, b: [{ Ref: 'Stage' }] }, { b: ['dev'] }],
-  ])('%j gives %j', (value, expected) => {
+  ])('createResolve resolves %j to %j', (value, expected) => {
     expect(resolve(value, 'here')).toEqual(expected);
   });
 
   it.each([
     [{ deep: [{ 'Fn::Select': [0, ['a']] }] }, 'here.deep[0].Fn::Select'],
-    [{ Ref: 'Nobody' }, 'Nobody'],
+    [{ Ref: 'Missing' }, 'Missing'],
     [{ Ref: 'Bare' }, 'Bare has neither a default nor a value'],
     [{ 'Fn::GetAtt': ['Keys', 'Colour'] }, 'Colour of Keys'],
-    [{ 'Fn::Sub': 'x${Nobody.Arn}' }, 'Nobody'],
+    [{ 'Fn::Sub': 'x${Missing.Arn}' }, 'Missing'],
     [{ 'Fn::Join': [',', 'no list'] }, 'a list is needed'],
-  ])('%j is refused with its path', (value, expected) => {
+  ])('createResolve rejects %j with its path', (value, expected) => {
     expect(() => resolve(value, 'here')).toThrow(TemplateError);
     expect(() => resolve(value, 'here')).toThrow(expected);
   });
 
-  it('takes overrides of parameters and refuses those that the template does not have', () => {
+  it('createResolve accepts overrides of parameters, and rejects undeclared ones', () => {
     expect(createResolve(template, { parameters: { Stage: 'me' } })({ 'Fn::Sub': '${Stage}' }, '')).toBe('me');
     expect(() => createResolve(template, { parameters: { Nope: 'x' } })).toThrow('Parameters.Nope');
   });
 });
 
-describe('reading a stack', () => {
-  it('does not look at what means nothing on one machine', () => {
+describe('readStack', () => {
+  it('readStack does not resolve resources that the local system does not run', () => {
     expect(() =>
       readStack(parseTemplate(JSON.stringify({ Resources: { Board: template.Resources.Board } }))),
     ).not.toThrow();
   });
 
-  it('finds queues, functions, mappings and schedules with the values that count', () => {
+  it('readStack returns queues, functions, mappings and schedules', () => {
     const stack = readStack(
       parseTemplate(
         JSON.stringify({
@@ -146,7 +145,7 @@ describe('reading a stack', () => {
     ]);
   });
 
-  it('names the resource and the property that cannot be read', () => {
+  it('readStack names the resource and the property that cannot be read', () => {
     const broken = {
       Resources: {
         Tank: { Type: 'AWS::Lambda::Function', Properties: { FunctionName: 'a', Handler: 'b', Timeout: 'soon' } },

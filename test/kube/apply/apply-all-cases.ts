@@ -1,63 +1,63 @@
-// Children, as cases that any API server must pass: what is in the cluster afterwards, and whether anything was written at all.
+// applyAll, as test cases for any API server: the objects in the cluster afterwards, and the number of writes.
 import { describe, expect, it } from 'vitest';
 import { NotOwnedError } from '../../../src/core/errors.ts';
+import { type ApplyAllRequest, type ApplyAllResult, applyAll } from '../../../src/kube/apply/apply-all.ts';
 import type { DesiredChild } from '../../../src/kube/apply/child-object.ts';
-import { applyChildren, type ChildrenRequest, type ChildrenResult } from '../../../src/kube/children.ts';
-import type { Connection } from '../../../src/kube/connection.ts';
+import type { Connection } from '../../../src/kube/client/connection.ts';
 import type { KubeObject, ResourceName } from '../../../src/kube/client/object.ts';
 import { collectionPath } from '../../../src/kube/client/path.ts';
-import { configMaps, deployments, type Place, useNamespace } from '../namespace.ts';
+import { configMaps, deployments, type NamespaceFixture, useNamespace } from '../namespace.ts';
 
 const services: ResourceName = { group: '', version: 'v1', plural: 'services', namespaced: true };
 
-/** Declares the cases for a server. Each gets a namespace of its own. */
-export function childrenCases(connect: () => Connection): void {
-  const place: Place = useNamespace(connect);
-  const { put, read, patch, remove } = place;
-  const writes = () => place.requests.filter((request) => !request.startsWith('GET'));
+/** Declares the cases for a server. Each case has its own namespace. */
+export function applyAllCases(connect: () => Connection): void {
+  const fixture: NamespaceFixture = useNamespace(connect);
+  const { put, read, patch, remove } = fixture;
+  const writes = () => fixture.requests.filter((request) => !request.startsWith('GET'));
   const child = (name: string, values: Record<string, string>): DesiredChild => ({ metadata: { name }, data: values });
   const children = (
-    desired: ChildrenRequest['desired'],
-    change: Partial<ChildrenRequest> = {},
-  ): Promise<ChildrenResult> =>
-    applyChildren(place.client, {
+    desired: ApplyAllRequest['desired'],
+    change: Partial<ApplyAllRequest> = {},
+  ): Promise<ApplyAllResult> =>
+    applyAll(fixture.client, {
       ...{
-        owner: place.owner,
+        owner: fixture.owner,
         controllerName: 'cases',
         resource: configMaps,
         apiVersion: 'v1',
         kind: 'ConfigMap',
         desired,
       },
-      ...{ prune: true, deleteAllowed: true },
+      prune: true,
       ...change,
     });
 
-  describe('children', () => {
-    it('are made with their owner, and a second time nothing is written', async () => {
+  describe('applyAll', () => {
+    it('applyAll creates children with their owner reference, and writes nothing the second time', async () => {
       const first = await children([child('a', { x: '1' }), child('b', {})]);
       expect(first).toMatchObject({ writes: 2, noops: 0 });
       const reference = {
         apiVersion: 'v1',
         kind: 'ConfigMap',
         name: 'owner',
-        uid: place.owner.metadata.uid,
+        uid: fixture.owner.metadata.uid,
         controller: true,
         blockOwnerDeletion: true,
       };
       expect((await read('a'))?.metadata).toMatchObject({
-        labels: { 'outrigger.dev/controller': 'cases', 'outrigger.dev/owner-uid': place.owner.metadata.uid },
-        annotations: { 'outrigger.dev/owner': `${place.namespace}/owner` },
+        labels: { 'outrigger.dev/controller': 'cases', 'outrigger.dev/owner-uid': fixture.owner.metadata.uid },
+        annotations: { 'outrigger.dev/owner': `${fixture.namespace}/owner` },
         ownerReferences: [reference],
       });
-      place.requests.length = 0;
+      fixture.requests.length = 0;
       const second = await children([child('a', { x: '1' }), child('b', {})]);
       expect(second).toMatchObject({ writes: 0, noops: 0 });
       expect(second.objects.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
-      expect(place.requests).toEqual([`GET ${collectionPath(configMaps, place.namespace)}`]);
+      expect(fixture.requests).toEqual([`GET ${collectionPath(configMaps, fixture.namespace)}`]);
     });
 
-    it('that drifted are put right, fields no longer wanted go, and fields of others stay', async () => {
+    it('applyAll corrects drift, removes fields that are no longer desired, and keeps fields of others', async () => {
       await children([child('a', { x: '1', y: '1' })]);
       await patch(configMaps, 'a', { data: { x: 'drifted', theirs: '1' } });
       expect(await children([child('a', { x: '1' })])).toMatchObject({ writes: 1 });
@@ -65,91 +65,95 @@ export function childrenCases(connect: () => Connection): void {
       expect((await read('a'))?.data).not.toHaveProperty('y');
     });
 
-    it('are told of when they are made, changed and deleted, with how they were, and not when nothing is written', async () => {
-      const told: unknown[] = [];
-      const onChange: ChildrenRequest['onChange'] = ({ type, child: { metadata, data }, ...was }) =>
-        void told.push([type, metadata.name, data, 'before' in was ? was.before.data : undefined]);
+    it('applyAll calls onChange for each created, updated and deleted child, and not without a write', async () => {
+      const changes: unknown[] = [];
+      const onChange: ApplyAllRequest['onChange'] = ({ type, child: { metadata, data }, ...was }) =>
+        void changes.push([type, metadata.name, data, 'before' in was ? was.before.data : undefined]);
       await children([child('a', { x: '1' }), child('b', { y: '1' })], { onChange });
-      expect(told.splice(0)).toEqual([
+      expect(changes.splice(0)).toEqual([
         ['created', 'a', { x: '1' }, undefined],
         ['created', 'b', { y: '1' }, undefined],
       ]);
       await children([child('a', { x: '1' }), child('b', { y: '1' })], { onChange });
-      expect(told).toEqual([]);
+      expect(changes).toEqual([]);
       await children([child('a', { x: '2' })], { onChange });
-      expect(told).toEqual([
-        ['changed', 'a', { x: '2' }, { x: '1' }],
+      expect(changes).toEqual([
+        ['updated', 'a', { x: '2' }, { x: '1' }],
         ['deleted', 'b', { y: '1' }, undefined],
       ]);
     });
 
-    it('that are no longer wanted are deleted, unless they are to be kept', async () => {
+    it('applyAll deletes children that are no longer desired, unless prune is false', async () => {
       await children([child('a', {}), child('b', {})]);
       expect(await children([child('a', {})], { prune: false })).toMatchObject({ writes: 0 });
-      expect(await children([child('a', {})], { deleteAllowed: false })).toMatchObject({ writes: 0 });
       expect(await read('b')).toBeDefined();
       expect(await children([child('a', {})])).toMatchObject({ writes: 1 });
       expect(await read('b')).toBeUndefined();
     });
 
-    it('may be planned over those that there are, which a copy of their labels is not', async () => {
+    it('applyAll passes existing children to a function, without objects that only have copied labels', async () => {
       await children([child('a', { x: '1' }), child('b', { x: '2' })]);
       const labels = (await read('a'))?.metadata.labels ?? {};
       await put('stray', {});
       await patch(configMaps, 'stray', { metadata: { labels } });
-      const seen: string[] = [];
+      const existingNames: string[] = [];
       const keepB = (existing: readonly KubeObject[]) => {
-        seen.push(...existing.map(({ metadata }) => metadata.name));
+        existingNames.push(...existing.map(({ metadata }) => metadata.name));
         return [child('b', { x: '2' }), child('c', {})];
       };
       expect(await children(keepB)).toMatchObject({ writes: 2 });
-      expect(seen.sort()).toEqual(['a', 'b']);
+      expect(existingNames.sort()).toEqual(['a', 'b']);
       expect([await read('a'), (await read('b'))?.data]).toEqual([undefined, { x: '2' }]);
     });
 
-    it('have lists that are ours alone: what others put there goes, and what the server filled in stays', async () => {
+    it('applyAll with replaceLists removes items of others from a list, and keeps the server’s defaults', async () => {
       const service = (port: number) => ({ metadata: { name: 's' }, spec: { ports: [{ name: 'main', port }] } });
       const apply = (port: number) =>
-        children([service(port)], { resource: services, apiVersion: 'v1', kind: 'Service', whole: ['spec.ports'] });
-      const [made] = (await apply(80)).objects;
+        children([service(port)], {
+          resource: services,
+          apiVersion: 'v1',
+          kind: 'Service',
+          replaceLists: ['spec.ports'],
+        });
+      const [created] = (await apply(80)).objects;
       expect(await apply(80)).toMatchObject({ writes: 0, noops: 0 });
-      const strays = [
-        // Renumbered, under our name: an apply alone would be refused for the name that is there twice.
+      const foreignPorts = [
+        // Renumbered under the same name. The server would reject an apply, because of the repeated name.
         [{ name: 'main', port: 81 }],
         [
           { name: 'more', port: 82 },
           { name: 'main', port: 80 },
         ],
       ];
-      for (const ports of strays) {
+      for (const ports of foreignPorts) {
         await patch(services, 's', { spec: { ports } });
         const after = await apply(80);
-        expect(after.objects).toMatchObject([{ spec: made?.spec }]);
+        expect(after.objects).toMatchObject([{ spec: created?.spec }]);
         expect(await apply(80)).toMatchObject({ writes: 0, noops: 0 });
       }
       expect((await apply(90)).objects).toMatchObject([{ spec: { ports: [{ name: 'main', port: 90 }] } }]);
       expect(await apply(90)).toMatchObject({ writes: 0, noops: 0 });
     });
 
-    it('are put right although what others put beside ours stands in the way, which alone makes it go', async () => {
+    it('applyAll removes an item of others from a list only if the server rejects the apply because of it', async () => {
       const ports = [{ name: 'main', port: 80 }];
       const apply = () =>
         children([{ metadata: { name: 's' }, spec: { ports } }], {
           ...{ resource: services, apiVersion: 'v1', kind: 'Service' },
         });
-      const [made] = (await apply()).objects;
+      const [created] = (await apply()).objects;
       await patch(services, 's', { spec: { ports: [...ports, { name: 'guest', port: 82 }] } });
       expect(await apply()).toMatchObject({ writes: 0 });
-      // Renumbered, under our name: an apply alone would be refused for the name that is there twice.
+      // Renumbered under the same name. The server would reject an apply, because of the repeated name.
       await patch(services, 's', { spec: { ports: [{ name: 'main', port: 81 }] } });
-      expect(await apply()).toMatchObject({ writes: 1, objects: [{ spec: made?.spec }] });
+      expect(await apply()).toMatchObject({ writes: 1, objects: [{ spec: created?.spec }] });
       expect(await apply()).toMatchObject({ writes: 0, noops: 0 });
     });
 
-    it('never touch what is not ours, an orphan included, and say so after the others are done', async () => {
+    it('applyAll never changes an object of others or an orphan, and throws after the other children are applied', async () => {
       const orphan = await put('orphan', { theirs: '1' });
       const other = await put('other', {});
-      await applyChildren(place.client, {
+      await applyAll(fixture.client, {
         owner: other,
         controllerName: 'cases',
         resource: configMaps,
@@ -157,7 +161,6 @@ export function childrenCases(connect: () => Connection): void {
         kind: 'ConfigMap',
         desired: [child('cousin', { theirs: '1' })],
         prune: true,
-        deleteAllowed: true,
       });
       const error: unknown = await children([
         child('orphan', { x: '1' }),
@@ -166,14 +169,14 @@ export function childrenCases(connect: () => Connection): void {
       ]).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(NotOwnedError);
       expect(error).toMatchObject({
-        names: [`ConfigMap ${place.namespace}/orphan`, `ConfigMap ${place.namespace}/cousin`],
+        names: [`ConfigMap ${fixture.namespace}/orphan`, `ConfigMap ${fixture.namespace}/cousin`],
       });
       expect((await read('orphan'))?.metadata.resourceVersion).toBe(orphan.metadata.resourceVersion);
       expect((await read('cousin'))?.data).toEqual({ theirs: '1' });
       expect((await read('mine'))?.data).toEqual({ x: '1' });
     });
 
-    it('handed over to another owner are neither changed nor deleted', async () => {
+    it('applyAll neither changes nor deletes a child that was handed over to another owner', async () => {
       await children([child('a', { x: '1' })]);
       await patch(configMaps, 'a', {
         metadata: {
@@ -193,25 +196,25 @@ export function childrenCases(connect: () => Connection): void {
       expect(await read('a')).toMatchObject({ data: { x: '1' } });
     });
 
-    it('that lost our labels are found by name and get them back', async () => {
+    it('applyAll finds a child without its labels by name, and restores them', async () => {
       await children([child('a', { x: '1' })]);
       await patch(configMaps, 'a', { metadata: { labels: { 'outrigger.dev/controller': null } } });
       expect(await children([child('a', { x: '1' })])).toMatchObject({ writes: 1 });
       expect((await read('a'))?.metadata.labels).toMatchObject({ 'outrigger.dev/controller': 'cases' });
     });
 
-    it('that are being deleted are left to it', async () => {
+    it('applyAll writes nothing to a child that is being deleted', async () => {
       await children([child('a', { x: '1' })]);
       await patch(configMaps, 'a', { metadata: { finalizers: ['example.com/keep'] } });
       await remove('a');
-      place.requests.length = 0;
+      fixture.requests.length = 0;
       expect(await children([child('a', { x: '2' })])).toMatchObject({ writes: 0 });
       expect(await children([])).toMatchObject({ writes: 0 });
       expect(writes()).toEqual([]);
       await patch(configMaps, 'a', { metadata: { finalizers: null } });
     });
 
-    it('of a workload with quantities, zero values and defaults converge, and their scale may be another’s', async () => {
+    it('applyAll converges for a workload with quantities, zero values, defaults and another’s scale', async () => {
       const template = {
         metadata: { labels: { app: 'a' } },
         spec: {
@@ -238,9 +241,9 @@ export function childrenCases(connect: () => Connection): void {
     });
 
     it.each<[string, readonly DesiredChild[]]>([
-      ['two of one name', [{ metadata: { name: 'a' } }, { metadata: { name: 'a' } }]],
-      ['one in another namespace', [{ metadata: { name: 'a', namespace: 'default' } }]],
-    ])('cannot be %s, and then nothing is written', async (_, desired) => {
+      ['two children of one name', [{ metadata: { name: 'a' } }, { metadata: { name: 'a' } }]],
+      ['a child in another namespace', [{ metadata: { name: 'a', namespace: 'default' } }]],
+    ])('applyAll throws a TypeError for %s, and writes nothing', async (_, desired) => {
       await expect(children(desired)).rejects.toThrow(TypeError);
       expect(writes()).toEqual([]);
     });

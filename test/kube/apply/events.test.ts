@@ -1,7 +1,7 @@
-// Events: the same thing said again is the same Event, counted. The server here keeps Events as an API server does.
+// recordEvent, against a server that stores Events as an API server does.
 import { describe, expect, it } from 'vitest';
+import { isRecord } from '../../../src/core/json.ts';
 import { type EventRequest, recordEvent } from '../../../src/kube/apply/events.ts';
-import { isRecord } from '../../../src/kube/record.ts';
 import { sendJson, startWireServer, statusOf } from '../wire-server.ts';
 
 async function startEvents() {
@@ -38,8 +38,8 @@ const event = (change: Partial<EventRequest> = {}): EventRequest => ({
   ...change,
 });
 
-describe('an Event', () => {
-  it('says what, of which object, by whom and when', async () => {
+describe('recordEvent', () => {
+  it('recordEvent creates an Event with object, controller and time', async () => {
     const { server, events } = await startEvents();
     expect(await recordEvent(server.client(), event())).toEqual({ recorded: true, count: 1 });
     expect([...events.values()]).toMatchObject([
@@ -55,7 +55,7 @@ describe('an Event', () => {
     ]);
   });
 
-  it('said again is counted, with the time of the last', async () => {
+  it('recordEvent increments the count and the last time of an equal Event', async () => {
     const { server, events } = await startEvents();
     const client = server.client();
     await recordEvent(client, event());
@@ -74,14 +74,14 @@ describe('an Event', () => {
     ['message', { message: 'made another' }],
     ['type', { type: 'Warning' }],
     ['object of the same name', { object: { ...object, metadata: { ...object.metadata, uid: 'v' } } }],
-  ])('with another %s is another one', async (_, change) => {
+  ])('recordEvent creates another Event for another %s', async (_, change) => {
     const { server, events } = await startEvents();
     await recordEvent(server.client(), event());
     await recordEvent(server.client(), event(change));
     expect(events.size).toBe(2);
   });
 
-  it('of a cluster-scoped object with an odd name lives in default under a legal name', async () => {
+  it('recordEvent creates an Event of a cluster-scoped object in default, under a valid name', async () => {
     const { server, events } = await startEvents();
     await recordEvent(
       server.client(),
@@ -92,14 +92,14 @@ describe('an Event', () => {
     ]);
   });
 
-  it('keeps its message within the API’s limit', async () => {
+  it('recordEvent truncates the message to the API’s limit', async () => {
     const { server, events } = await startEvents();
     await recordEvent(server.client(), event({ message: `${'x'.repeat(1023)}😀` }));
     const [one] = [...events.values()];
     expect(String(one?.message)).toHaveLength(1024);
   });
 
-  it('that cannot be written is told, not thrown', async () => {
+  it('recordEvent returns the error of an Event that cannot be written', async () => {
     const server = await startWireServer((_, response) => sendJson(response, 403, statusOf(403, 'Forbidden')));
     expect(await recordEvent(server.client(), event())).toMatchObject({ recorded: false, error: { status: 403 } });
   });

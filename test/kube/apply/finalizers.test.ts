@@ -1,9 +1,10 @@
-// Our finalizer on and off, and statuses, as requests on the wire. Excluded: what a server makes of them (test/conformance, test/cluster).
+// The requests that add and remove finalizers and apply statuses. Excluded: the server's behavior (test/conformance,
+// test/cluster).
 import { describe, expect, it } from 'vitest';
+import { isRecord } from '../../../src/core/json.ts';
 import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
-import { isConflict } from '../../../src/kube/client/errors.ts';
 import { ensureFinalizer, removeFinalizer } from '../../../src/kube/apply/finalizers.ts';
-import { isRecord } from '../../../src/kube/record.ts';
+import { isConflict } from '../../../src/kube/client/errors.ts';
 import { sendJson, startWireServer, statusOf } from '../wire-server.ts';
 
 const tanks = { group: 'plant.example.com', version: 'v1', plural: 'watertanks', namespaced: true };
@@ -20,16 +21,16 @@ const tank = (finalizers?: string[], deleting = false) => ({
 });
 const ours = 'outrigger.dev/tank';
 
-/** Answers a patch of metadata with the object as patched. */
-const patching = () =>
+/** Starts a server that responds to a patch of metadata with the patched object. */
+const startPatchServer = () =>
   startWireServer(({ body }, response) => {
     const metadata = isRecord(body) && isRecord(body.metadata) ? body.metadata : {};
     sendJson(response, 200, { metadata: { ...tank().metadata, ...metadata, resourceVersion: '8' } });
   });
 
-describe('a finalizer', () => {
-  it('is put behind those of others, at the version that was read', async () => {
-    const server = await patching();
+describe('finalizers', () => {
+  it('ensureFinalizer appends the finalizer to others, at the resourceVersion that was read', async () => {
+    const server = await startPatchServer();
     const after = await ensureFinalizer(server.client(), tanks, tank(['theirs']), ours, { fieldManager: 'm' });
     expect(after.metadata).toMatchObject({ finalizers: ['theirs', ours], resourceVersion: '8' });
     expect(server.arrived).toMatchObject([
@@ -43,8 +44,8 @@ describe('a finalizer', () => {
     ]);
   });
 
-  it('is never put on an object that is being deleted, nor twice', async () => {
-    const server = await patching();
+  it('ensureFinalizer writes nothing if the object is being deleted or has the finalizer', async () => {
+    const server = await startPatchServer();
     const deleting = tank(['theirs'], true);
     const done = tank([ours]);
     expect(await ensureFinalizer(server.client(), tanks, deleting, ours)).toBe(deleting);
@@ -52,36 +53,36 @@ describe('a finalizer', () => {
     expect(server.arrived).toEqual([]);
   });
 
-  it('is taken off alone', async () => {
-    const server = await patching();
+  it('removeFinalizer keeps the finalizers of others', async () => {
+    const server = await startPatchServer();
     const after = await removeFinalizer(server.client(), tanks, tank(['a', ours, 'b'], true), ours);
     expect(after?.metadata.finalizers).toEqual(['a', 'b']);
   });
 
-  it('that is not there is not taken off: nothing is written', async () => {
-    const server = await patching();
+  it('removeFinalizer writes nothing if the object does not have the finalizer', async () => {
+    const server = await startPatchServer();
     const object = tank(['theirs'], true);
     expect(await removeFinalizer(server.client(), tanks, object, ours)).toBe(object);
     expect(server.arrived).toEqual([]);
   });
 
-  it('taken off last, or off an object that has gone, leaves no object', async () => {
-    const server = await patching();
+  it('removeFinalizer returns undefined if the object is missing or its last finalizer was removed', async () => {
+    const server = await startPatchServer();
     const keeping = { ...tank([ours]), metadata: { ...tank([ours], true).metadata } };
     expect(await removeFinalizer(server.client(), tanks, { ...keeping }, ours)).toBeUndefined();
     const gone = await startWireServer((_, response) => sendJson(response, 404, statusOf(404, 'NotFound')));
     expect(await removeFinalizer(gone.client(), tanks, tank([ours], true), ours)).toBeUndefined();
   });
 
-  it('on an object that has changed since it was read is a conflict', async () => {
+  it('ensureFinalizer and removeFinalizer throw a conflict if the object has changed since the read', async () => {
     const server = await startWireServer((_, response) => sendJson(response, 409, statusOf(409, 'Conflict')));
     await expect(ensureFinalizer(server.client(), tanks, tank(), ours)).rejects.toSatisfy(isConflict);
     await expect(removeFinalizer(server.client(), tanks, tank([ours]), ours)).rejects.toSatisfy(isConflict);
   });
 });
 
-describe('an apply', () => {
-  it('of an object is forced, by its manager', async () => {
+describe('applies', () => {
+  it('applyObject applies with force and the field manager', async () => {
     const server = await startWireServer(({ body }, response) => sendJson(response, 200, body));
     await applyObject(server.client(), tanks, { ...tank(), spec: { level: 1 } }, { fieldManager: 'm' });
     expect(server.arrived).toMatchObject([
@@ -95,7 +96,7 @@ describe('an apply', () => {
     ]);
   });
 
-  it('of a status carries the version and uid of the last read, and nothing but the status', async () => {
+  it('applyStatus sends the resourceVersion and uid of the last read, and only the status', async () => {
     const server = await startWireServer(({ body }, response) => sendJson(response, 200, body));
     const target = {
       apiVersion: 'plant.example.com/v1',

@@ -1,15 +1,16 @@
-// What a manager owns of a live object, and whether that is what it would apply. The objects in fixtures/applied.json were
-// applied to and read back from a kube-apiserver 1.36.3. Excluded: acting on it (children.test.ts).
+// The fields of a live object that a manager owns, and their comparison with the desired fields. The objects in
+// fixtures/applied.json were applied to a kube-apiserver 1.36.3 and read back. Excluded: the apply
+// (apply-all-cases.ts).
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ownedBy } from '../../../src/kube/apply/managed-fields.ts';
+import { ownedFields } from '../../../src/kube/apply/managed-fields.ts';
+import { ownedEqual } from '../../../src/kube/apply/owned-equal.ts';
 import { type KubeObject, parseObject } from '../../../src/kube/client/object.ts';
-import { sameOwned } from '../../../src/kube/same-owned.ts';
 
 const applied = z
   .array(z.object({ desired: z.record(z.string(), z.unknown()), live: z.unknown().transform(parseObject) }))
-  .parse(JSON.parse(readFileSync(new URL('fixtures/applied.json', import.meta.url), 'utf8')))
+  .parse(JSON.parse(readFileSync(new URL('../fixtures/applied.json', import.meta.url), 'utf8')))
   .map(({ desired, live }) => ({ title: `${live.kind ?? live.apiVersion} ${live.metadata.name}`, desired, live }));
 
 const entry = (fieldsV1: object, rest: object = {}) => ({
@@ -23,21 +24,21 @@ const entry = (fieldsV1: object, rest: object = {}) => ({
 const live = (fields: object, ...managedFields: object[]) =>
   parseObject({ ...fields, metadata: { name: 'a', managedFields } });
 
-describe('objects of a real server', () => {
-  it.each(applied)('$title: what was applied is what is owned', ({ desired, live }) => {
-    expect(sameOwned(asChild(desired, live), ownedBy(live, 'outrigger-test'))).toBe(true);
+describe('ownedEqual for objects of a kube-apiserver', () => {
+  it.each(applied)('ownedEqual is true for the applied fields of $title', ({ desired, live }) => {
+    expect(ownedEqual(asChild(desired, live), ownedFields(live, 'outrigger-test'))).toBe(true);
   });
 
   const changes = applied.flatMap(({ title, desired, live }) =>
     changesOf(desired).map(({ path, changed }) => ({ title: `${title}: ${path}`, changed, live })),
   );
 
-  it.each(changes)('$title changed is a difference', ({ changed, live }) => {
-    expect(sameOwned(asChild(changed, live), ownedBy(live, 'outrigger-test'))).toBe(false);
+  it.each(changes)('ownedEqual is false for a change of $title', ({ changed, live }) => {
+    expect(ownedEqual(asChild(changed, live), ownedFields(live, 'outrigger-test'))).toBe(false);
   });
 });
 
-describe('ownedBy', () => {
+describe('ownedFields', () => {
   const owner = live(
     {
       spec: {
@@ -63,61 +64,71 @@ describe('ownedBy', () => {
     entry({ 'f:spec': { 'f:paused': {} } }, { manager: 'them' }),
   );
 
-  it('takes fields, items by key and members of sets that are ours, and nothing of others', () => {
-    expect(ownedBy(owner, 'us')).toEqual({
+  it('ownedFields returns the manager’s fields, items by key and set members, and no others', () => {
+    expect(ownedFields(owner, 'us')).toEqual({
       spec: { replicas: 3, containers: [{ name: 'b', image: 'y' }], set: ['q'] },
     });
   });
 
-  it('tells the object from its status', () => {
-    expect(ownedBy(owner, 'us', 'status')).toEqual({ status: { ready: 1 } });
-    expect(ownedBy(owner, 'them', 'status')).toBeUndefined();
-    expect(ownedBy(owner, 'nobody')).toBeUndefined();
+  it('ownedFields distinguishes the object from its status', () => {
+    expect(ownedFields(owner, 'us', 'status')).toEqual({ status: { ready: 1 } });
+    expect(ownedFields(owner, 'them', 'status')).toBeUndefined();
+    expect(ownedFields(owner, 'unknown-manager')).toBeUndefined();
   });
 
-  it('a field that is owned and not shown is null', () => {
-    expect(ownedBy(live({ spec: {} }, entry({ 'f:spec': { 'f:readOnly': {} } })), 'us')).toEqual({
+  it('ownedFields returns null for an owned field that the API omits', () => {
+    expect(ownedFields(live({ spec: {} }, entry({ 'f:spec': { 'f:readOnly': {} } })), 'us')).toEqual({
       spec: { readOnly: null },
     });
   });
 
-  it('a list item that is gone is gone', () => {
-    expect(ownedBy(live({ l: [] }, entry({ 'f:l': { 'k:{"name":"b"}': { 'f:name': {} } } })), 'us')).toEqual({ l: [] });
+  it('ownedFields omits a list item that no longer exists', () => {
+    expect(ownedFields(live({ l: [] }, entry({ 'f:l': { 'k:{"name":"b"}': { 'f:name': {} } } })), 'us')).toEqual({
+      l: [],
+    });
   });
 
-  it('a map that was applied empty stays empty though others have put something in, and an atomic one is ours whole', () => {
+  it('ownedFields returns an empty map if only others filled it, and an atomic map completely', () => {
     const data = { data: { theirs: '1' } };
-    expect(ownedBy(live(data, entry({ 'f:data': {} })), 'us')).toEqual(data);
+    expect(ownedFields(live(data, entry({ 'f:data': {} })), 'us')).toEqual(data);
     expect(
-      ownedBy(live(data, entry({ 'f:data': {} }), entry({ 'f:data': { 'f:theirs': {} } }, { manager: 'them' })), 'us'),
+      ownedFields(
+        live(data, entry({ 'f:data': {} }), entry({ 'f:data': { 'f:theirs': {} } }, { manager: 'them' })),
+        'us',
+      ),
     ).toEqual({ data: {} });
   });
 });
 
-describe('sameOwned', () => {
+describe('ownedEqual', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>, boolean]>([
     [
-      'identity is not compared',
+      'identity fields are ignored',
       { apiVersion: 'v1', kind: 'A', metadata: { name: 'a', namespace: 'b', uid: 'c' } },
       {},
       true,
     ],
-    ['labels are', { metadata: { name: 'a', labels: { x: '1' } } }, { metadata: { labels: { x: '1' } } }, true],
-    ['a label too many', { metadata: { name: 'a' } }, { metadata: { labels: { x: '1' } } }, false],
-    ['a field too many', {}, { spec: { replicas: 1 } }, false],
-    ['a field that is not owned yet', { spec: { replicas: 1 } }, { spec: {} }, false],
     [
-      'zero values that the API does not show',
+      'labels are compared',
+      { metadata: { name: 'a', labels: { x: '1' } } },
+      { metadata: { labels: { x: '1' } } },
+      true,
+    ],
+    ['an owned label that is not desired', { metadata: { name: 'a' } }, { metadata: { labels: { x: '1' } } }, false],
+    ['an owned field that is not desired', {}, { spec: { replicas: 1 } }, false],
+    ['a desired field that is not owned', { spec: { replicas: 1 } }, { spec: {} }, false],
+    [
+      'zero values that the API omits',
       { a: false, b: 0, c: '', d: {}, e: [], f: { g: false } },
       { a: null, b: null, c: null, d: null, e: null, f: null },
       true,
     ],
-    ['a value that the API does not show and should', { a: true }, { a: null }, false],
-    ['null is nothing', { a: null }, {}, true],
-    ['undefined is nothing', { a: undefined }, {}, true],
-    ['null of what is owned', { a: null }, { a: 1 }, false],
+    ['a value that the API unexpectedly omits', { a: true }, { a: null }, false],
+    ['a desired null', { a: null }, {}, true],
+    ['a desired undefined', { a: undefined }, {}, true],
+    ['a desired null of an owned field', { a: null }, { a: 1 }, false],
     [
-      'quantities where quantities are',
+      'quantities in quantity fields',
       { resources: { limits: { cpu: 1, memory: '1024Mi' } } },
       { resources: { limits: { cpu: '1', memory: '1Gi' } } },
       true,
@@ -133,16 +144,16 @@ describe('sameOwned', () => {
       false,
     ],
     ['a map and a list', { a: {} }, { a: [] }, false],
-  ])('%s', (_, desired, owned, expected) => {
-    expect(sameOwned(desired, owned)).toBe(expected);
+  ])('ownedEqual: %s', (_, desired, owned, expected) => {
+    expect(ownedEqual(desired, owned)).toBe(expected);
   });
 
-  it('nothing is owned: apply', () => {
-    expect(sameOwned({}, undefined)).toBe(false);
+  it('ownedEqual is false if the manager owns nothing', () => {
+    expect(ownedEqual({}, undefined)).toBe(false);
   });
 });
 
-/** With the labels, annotation and owner that every child gets. */
+/** Adds the labels, annotation and owner reference of every child. */
 function asChild(desired: Record<string, unknown>, live: KubeObject): Record<string, unknown> {
   const metadata = asRecord(desired.metadata);
   const marks = Object.entries(live.metadata.labels ?? {}).filter(([name]) => name.startsWith('outrigger.dev/'));
@@ -151,7 +162,7 @@ function asChild(desired: Record<string, unknown>, live: KubeObject): Record<str
   return { ...desired, metadata: { ...metadata, annotations, labels, ownerReferences } };
 }
 
-/** Every value of an object changed, one at a time; and every field of a map taken away, one at a time. */
+/** Returns variants of an object: each with one value changed, or one field of a map removed. */
 function changesOf(value: Record<string, unknown>): { path: string; changed: Record<string, unknown> }[] {
   return Object.entries(value).flatMap(([name, one]) => {
     if (['apiVersion', 'kind', 'name'].includes(name)) return [];

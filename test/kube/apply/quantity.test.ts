@@ -1,7 +1,7 @@
-// Equality of quantities. The pairs were read back from a kube-apiserver 1.36.3 or are from apimachinery's own tests.
+// Equality of quantities. The pairs were read back from a kube-apiserver 1.36.3 or come from apimachinery's tests.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sameQuantity } from '../../../src/kube/quantity.ts';
+import { sameQuantity } from '../../../src/kube/apply/owned-equal.ts';
 
 describe('sameQuantity', () => {
   it.each<[unknown, unknown, boolean]>([
@@ -27,12 +27,12 @@ describe('sameQuantity', () => {
     [true, '1', false],
     [null, '0', false],
     ['9'.repeat(40), '1', false],
-  ])('%j and %j: %s', (a, b, expected) => {
+  ])('sameQuantity of %j and %j is %s', (a, b, expected) => {
     expect(sameQuantity(a, b)).toBe(expected);
     expect(sameQuantity(b, a)).toBe(expected);
   });
 
-  it('a whole number of thousandths is the same however it is written', () => {
+  it('sameQuantity is true for every notation of a whole number of thousandths', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e9, max: 1e9 }), (milli) => sameQuantity(`${milli}m`, (milli / 1000).toFixed(3))),
     );

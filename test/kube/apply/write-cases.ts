@@ -1,66 +1,65 @@
-// Finalizers, statuses, Events and the watch that sees them, as cases that any API server must pass. Excluded: children
-// (children-cases.ts).
+// Finalizers, statuses, Events and watches, as test cases for any API server. Excluded: children (apply-all-cases.ts).
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../../../src/core/time.ts';
 import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
-import type { Connection } from '../../../src/kube/connection.ts';
-import { isConflict, isInvalidAt } from '../../../src/kube/client/errors.ts';
 import { recordEvent } from '../../../src/kube/apply/events.ts';
 import { ensureFinalizer, removeFinalizer } from '../../../src/kube/apply/finalizers.ts';
+import type { Connection } from '../../../src/kube/client/connection.ts';
+import { isConflict, isInvalidAt } from '../../../src/kube/client/errors.ts';
 import type { KubeObject, ResourceName } from '../../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../../src/kube/client/read.ts';
-import { waitReally } from '../../../src/core/time.ts';
-import { type WatchEvent, watchHeads } from '../../../src/kube/watch.ts';
+import { type ListWatchItem, listAndWatch } from '../../../src/kube/watch/watch.ts';
 import { configMaps, deployments, useNamespace } from '../namespace.ts';
 
 const eventsOf: ResourceName = { group: '', version: 'v1', plural: 'events', namespaced: true };
 const finalizer = 'outrigger.dev/cases';
 
-/** Declares the cases for a server. Each gets a namespace of its own. */
+/** Declares the cases for a server. Each case has its own namespace. */
 export function writeCases(connect: () => Connection): void {
-  const place = useNamespace(connect);
-  const { put, read, patch, remove } = place;
+  const fixture = useNamespace(connect);
+  const { put, read, patch, remove } = fixture;
 
-  describe('a finalizer', () => {
-    it('is put on and taken off, and those of others survive', async () => {
+  describe('finalizers', () => {
+    it('ensureFinalizer and removeFinalizer keep the finalizers of others', async () => {
       await patch(configMaps, 'owner', { metadata: { finalizers: ['example.com/theirs'] } });
       const before = await fresh();
-      const on = await ensureFinalizer(place.client, configMaps, before, finalizer);
+      const on = await ensureFinalizer(fixture.client, configMaps, before, finalizer);
       expect(on.metadata.finalizers).toEqual(['example.com/theirs', finalizer]);
       await expect(
         removeFinalizer(
-          place.client,
+          fixture.client,
           configMaps,
           { ...before, metadata: { ...before.metadata, finalizers: [finalizer] } },
           finalizer,
         ),
       ).rejects.toSatisfy(isConflict);
-      const off = await removeFinalizer(place.client, configMaps, on, finalizer);
+      const off = await removeFinalizer(fixture.client, configMaps, on, finalizer);
       expect(off?.metadata.finalizers).toEqual(['example.com/theirs']);
       await patch(configMaps, 'owner', { metadata: { finalizers: null } });
     });
 
-    it('taken off last lets the object go', async () => {
-      await ensureFinalizer(place.client, configMaps, place.owner, finalizer);
+    it('removeFinalizer of the last finalizer deletes an object that is being deleted', async () => {
+      await ensureFinalizer(fixture.client, configMaps, fixture.owner, finalizer);
       await remove('owner');
-      expect(await removeFinalizer(place.client, configMaps, await fresh(), finalizer)).toBeUndefined();
+      expect(await removeFinalizer(fixture.client, configMaps, await fresh(), finalizer)).toBeUndefined();
       expect(await read('owner')).toBeUndefined();
     });
 
-    it('is a conflict on an object that was made anew under the same name', async () => {
+    it('ensureFinalizer throws a conflict for an object that was recreated under the same name', async () => {
       await remove('owner');
       await put('owner', {});
-      await expect(ensureFinalizer(place.client, configMaps, place.owner, finalizer)).rejects.toSatisfy(isConflict);
+      await expect(ensureFinalizer(fixture.client, configMaps, fixture.owner, finalizer)).rejects.toSatisfy(isConflict);
       expect((await read('owner'))?.metadata.finalizers).toBeUndefined();
     });
   });
 
-  describe('a status', () => {
+  describe('applyStatus', () => {
     const workload = async () =>
       applyObject(
-        place.client,
+        fixture.client,
         deployments,
         {
-          ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'w', namespace: place.namespace } },
+          ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'w', namespace: fixture.namespace } },
           spec: {
             replicas: 0,
             selector: { matchLabels: { app: 'a' } },
@@ -81,62 +80,62 @@ export function writeCases(connect: () => Connection): void {
     ];
     const target = { apiVersion: 'apps/v1', kind: 'Deployment' };
 
-    it('is refused at a version that is stale, and for another object of the name', async () => {
+    it('applyStatus is rejected for a stale resourceVersion, and for another object of the same name', async () => {
       const { metadata } = await workload();
       await patch(deployments, 'w', { metadata: { labels: { changed: '1' } } });
       const apply = (resourceVersion: string, uid: string) =>
         applyStatus(
-          place.client,
+          fixture.client,
           deployments,
           { ...target, key: metadata, resourceVersion, uid },
           { conditions },
           { fieldManager: 'ours' },
         );
       await expect(apply(metadata.resourceVersion ?? '', metadata.uid ?? '')).rejects.toSatisfy(isConflict);
-      const now = await getObject(place.client, deployments, metadata);
+      const now = await getObject(fixture.client, deployments, metadata);
       const other = apply(now?.metadata.resourceVersion ?? '', '00000000-0000-4000-8000-000000000000');
       await expect(other).rejects.toSatisfy((error) => isConflict(error) || isInvalidAt(error, 'metadata.uid'));
     });
   });
 
-  describe('an Event', () => {
-    it('said three times is one, counted', async () => {
-      const say = () =>
-        recordEvent(place.client, {
-          object: place.owner,
+  describe('recordEvent', () => {
+    it('recordEvent called three times creates one Event with the count 3', async () => {
+      const record = () =>
+        recordEvent(fixture.client, {
+          object: fixture.owner,
           type: 'Normal',
           reason: 'Made',
           message: 'it',
           reportingController: 'outrigger.dev/cases',
           now: () => new Date(),
         });
-      expect([await say(), await say(), await say()].map((outcome) => outcome.recorded && outcome.count)).toEqual([
-        1, 2, 3,
-      ]);
+      expect(
+        [await record(), await record(), await record()].map((outcome) => outcome.recorded && outcome.count),
+      ).toEqual([1, 2, 3]);
       const found: unknown[] = [];
-      for await (const page of listPages(place.client, eventsOf, {
-        namespace: place.namespace,
+      for await (const page of listPages(fixture.client, eventsOf, {
+        namespace: fixture.namespace,
         fieldSelector: 'reason=Made',
       }))
         found.push(...page.items);
-      expect(found).toMatchObject([{ count: 3, message: 'it', involvedObject: { uid: place.owner.metadata.uid } }]);
+      expect(found).toMatchObject([{ count: 3, message: 'it', involvedObject: { uid: fixture.owner.metadata.uid } }]);
     });
   });
 
-  describe('a watch', () => {
-    const follow = (start: string | undefined) =>
-      watchHeads(
-        place.client,
-        { resource: configMaps, namespace: place.namespace, labelSelector: 'seen=yes' },
-        { start, signal: AbortSignal.timeout(20_000), wait: waitReally, random: () => 0 },
+  describe('listAndWatch', () => {
+    const watchFrom = (start: string | undefined) =>
+      listAndWatch(
+        fixture.client,
+        { resource: configMaps, namespace: fixture.namespace, labelSelector: 'seen=yes' },
+        { start, signal: AbortSignal.timeout(20_000), wait: sleep, random: () => 0 },
       );
 
-    it('sees what is there, what changes and what goes, and from a version what was missed', async () => {
+    it('listAndWatch yields existing, changed and deleted objects, and from a version the missed changes', async () => {
       await label('owner', 'yes');
       const seen: string[] = [];
       let listedAt = '';
-      for await (const event of follow(undefined)) {
-        seen.push(line(event));
+      for await (const event of watchFrom(undefined)) {
+        seen.push(format(event));
         if (event.type === 'listed') {
           listedAt = event.resourceVersion;
           await label('owner', 'no');
@@ -146,19 +145,19 @@ export function writeCases(connect: () => Connection): void {
       expect(seen).toEqual(['listing initial', 'page owner', 'listed initial', 'deleted owner']);
       await put('late', {});
       await label('late', 'yes');
-      const again: string[] = [];
-      for await (const event of follow(listedAt)) {
-        again.push(line(event));
+      const resumed: string[] = [];
+      for await (const event of watchFrom(listedAt)) {
+        resumed.push(format(event));
         if (event.type === 'changed') break;
       }
-      expect(again).toEqual(['listing exact', 'page owner', 'listed exact', 'deleted owner', 'changed late']);
+      expect(resumed).toEqual(['listing exact', 'page owner', 'listed exact', 'deleted owner', 'changed late']);
     });
 
     const label = (name: string, seen: string) => patch(configMaps, name, { metadata: { labels: { seen } } });
-    const line = (event: WatchEvent): string => {
+    const format = (event: ListWatchItem): string => {
       if (event.type === 'page') return `page ${event.items.map(({ name }) => name).join()}`;
       if (event.type === 'listing' || event.type === 'listed') return `${event.type} ${event.mode}`;
-      return 'head' in event ? `${event.type} ${event.head.name}` : event.type;
+      return 'metadata' in event ? `${event.type} ${event.metadata.name}` : event.type;
     };
   });
 

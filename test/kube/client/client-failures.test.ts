@@ -1,15 +1,15 @@
-// A call to an API server that nobody answers, or not in time, or with too much. Excluded: answers that are errors
-// (client.test.ts), TLS (client-tls.test.ts).
+// Requests to an API server without a response, with a late one, or with one that is too large. Excluded: error
+// responses (client.test.ts), TLS (client-tls.test.ts).
 import net from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../../src/kube/client/client.ts';
-import { AnswerError, ConnectError, DeadlineError } from '../../../src/kube/client/errors.ts';
+import { ConnectError, DeadlineError, ResponseError } from '../../../src/kube/client/errors.ts';
 import { failure, sendJson, startWireServer } from '../wire-server.ts';
 
 const get = { method: 'GET', path: '/api/v1/pods' } as const;
 
-describe('nobody answers', () => {
-  it('a refused connection is a ConnectError with its cause', async () => {
+describe('requests without a response', () => {
+  it('a request whose connection is refused throws a ConnectError with its cause', async () => {
     const server = await startWireServer(() => undefined);
     const port = await freePort();
     const error = await failure(server.client({}, { server: new URL(`http://127.0.0.1:${port}`) }).request(get));
@@ -17,7 +17,7 @@ describe('nobody answers', () => {
     expect(error).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
-  it('a connection reset before the answer, and one lost within it, are ConnectErrors', async () => {
+  it('a request whose connection is reset before or within the response throws a ConnectError', async () => {
     const server = await startWireServer(({ path }, response) => {
       if (path === '/before') response.socket?.resetAndDestroy();
       else
@@ -27,18 +27,18 @@ describe('nobody answers', () => {
     });
     const client = server.client();
     expect(await failure(client.request({ method: 'GET', path: '/before' }))).toBeInstanceOf(ConnectError);
-    // A new connection that is reset is not tried again: that is for the caller's backoff.
+    // A new connection that is reset is not retried here; the caller backs off.
     expect(server.arrived).toHaveLength(1);
     expect(await failure(client.request({ method: 'GET', path: '/within' }))).toBeInstanceOf(ConnectError);
   });
 
-  it('a kept connection that the server has closed meanwhile is replaced; a POST is not sent twice', async () => {
-    let kept = 0;
+  it('a request on a stale kept-alive connection is sent again, except a POST', async () => {
+    let requests = 0;
     const server = await startWireServer((_, response) => {
-      // The second request on a connection meets its end.
+      // The server resets the connection at its second request.
       const socket = response.socket;
-      kept += 1;
-      if (kept % 2 === 1) sendJson(response, 200, {});
+      requests += 1;
+      if (requests % 2 === 1) sendJson(response, 200, {});
       else socket?.resetAndDestroy();
     });
     const client = server.client();
@@ -49,12 +49,12 @@ describe('nobody answers', () => {
     expect(server.arrived).toHaveLength(4);
   });
 
-  it('a connection that does not come about ends at its own deadline', async () => {
-    // Accepts TCP and never speaks TLS.
-    const mute = net.createServer(() => undefined);
-    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void mute.close());
-    const address = mute.address();
+  it('a request without a connection throws a ConnectError at the connect deadline', async () => {
+    // Accepts TCP connections and never starts TLS.
+    const unresponsive = net.createServer(() => undefined);
+    await new Promise<void>((resolve) => unresponsive.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void unresponsive.close());
+    const address = unresponsive.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     const client = createClient({ server: new URL(`https://127.0.0.1:${port}`) }, { connectSeconds: 0.05 });
     onTestFinished(() => client.close());
@@ -64,13 +64,13 @@ describe('nobody answers', () => {
   });
 });
 
-describe('bounds', () => {
-  it('an answer that does not come ends at the deadline', async () => {
+describe('limits of a request', () => {
+  it('a request without a response throws a DeadlineError', async () => {
     const server = await startWireServer(() => undefined);
     expect(await failure(server.client({ timeoutSeconds: 0.05 }).request(get))).toBeInstanceOf(DeadlineError);
   });
 
-  it('credentials that do not come end at the deadline, and at the signal, and nothing is sent', async () => {
+  it('a request whose credentials never arrive ends at the deadline or the signal, and sends nothing', async () => {
     const server = await startWireServer((_, response) => sendJson(response, 200, {}));
     const client = server.client({ timeoutSeconds: 0.05 }, { token: () => new Promise<never>(() => undefined) });
     expect(await failure(client.request(get))).toBeInstanceOf(DeadlineError);
@@ -81,12 +81,12 @@ describe('bounds', () => {
     expect(server.arrived).toEqual([]);
   });
 
-  it('an answer that trickles ends at the deadline too', async () => {
+  it('a request with an incomplete response throws a DeadlineError', async () => {
     const server = await startWireServer((_, response) => void response.writeHead(200).write('x'));
     expect(await failure(server.client().request({ ...get, timeoutSeconds: 0.05 }))).toBeInstanceOf(DeadlineError);
   });
 
-  it('an aborted call rejects with the reason, before it is sent and within the answer', async () => {
+  it('an aborted request rejects with the reason, before it is sent and within the response', async () => {
     const reason = new Error('enough');
     const controller = new AbortController();
     const server = await startWireServer((_, response) => {
@@ -99,22 +99,22 @@ describe('bounds', () => {
     expect(await failure(client.request({ ...get, signal: controller.signal }))).toBe(reason);
   });
 
-  it('an answer larger than allowed is an AnswerError', async () => {
+  it('a request with a response over the limit throws a ResponseError', async () => {
     const server = await startWireServer((_, response) => response.end('x'.repeat(2000)));
-    expect(await failure(server.client({ maxResponseBytes: 1000 }).request(get))).toBeInstanceOf(AnswerError);
+    expect(await failure(server.client({ maxResponseBytes: 1000 }).request(get))).toBeInstanceOf(ResponseError);
   });
 
-  it('JSON that is none is an AnswerError that does not quote it', async () => {
+  it('a request with invalid JSON throws a ResponseError that does not quote it', async () => {
     const server = await startWireServer((_, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end('secret'),
     );
     const error = await failure(server.client().request(get));
-    expect(error).toBeInstanceOf(AnswerError);
+    expect(error).toBeInstanceOf(ResponseError);
     expect(String(error)).not.toContain('secret');
   });
 });
 
-/** A port that was free a moment ago. */
+/** Returns a port on which no server listens. */
 async function freePort(): Promise<number> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

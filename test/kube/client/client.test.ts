@@ -1,5 +1,5 @@
-// One call to an API server over a real socket: what goes out, what comes back, and answers that are errors. Excluded: no
-// answer at all (client-failures.test.ts), TLS (client-tls.test.ts), watches (watch.test.ts).
+// Requests to an API server over a real socket: the request, the response and error responses. Excluded: missing
+// responses (client-failures.test.ts), TLS (client-tls.test.ts), watches (watch.test.ts).
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/kube/client/client.ts';
 import { ApiError, ConnectError } from '../../../src/kube/client/errors.ts';
@@ -7,17 +7,17 @@ import { failure, sendJson, startWireServer, statusOf } from '../wire-server.ts'
 
 const get = { method: 'GET', path: '/api/v1/pods' } as const;
 
-describe('a call', () => {
-  it('carries path, query, body and token, and returns the JSON', async () => {
+describe('a request', () => {
+  it('a request sends path, query, body and token, and returns the JSON', async () => {
     const server = await startWireServer((_, response) => sendJson(response, 201, { made: true }));
     const client = server.client({ userAgent: 'test' }, { token: async () => 'secret' });
-    const answer = await client.request({
+    const response = await client.request({
       method: 'POST',
       path: '/api/v1/a%3Ab',
       query: { limit: 5, force: true, none: undefined, q: 'a&b=c d' },
       body: { ü: 1 },
     });
-    expect(answer).toMatchObject({ status: 201, body: { made: true } });
+    expect(response).toMatchObject({ status: 201, body: { made: true } });
     expect(server.arrived[0]).toMatchObject({
       method: 'POST',
       path: '/api/v1/a%3Ab',
@@ -27,18 +27,18 @@ describe('a call', () => {
     });
   });
 
-  it('keeps the path of the server it is given, as behind a proxy', async () => {
+  it('a request keeps the path of the server’s URL, as behind a proxy', async () => {
     const server = await startWireServer((_, response) => sendJson(response, 200, {}));
     await server.client({}, { server: new URL('/k8s/clusters/a/', server.url) }).request(get);
     expect(server.arrived[0]?.path).toBe('/k8s/clusters/a/api/v1/pods');
   });
 
-  it('returns text that is not JSON as text', async () => {
+  it('a request returns a body that is not JSON as text', async () => {
     const server = await startWireServer((_, response) => response.end('ok'));
     expect((await server.client().request(get)).body).toBe('ok');
   });
 
-  it('is counted with its status, without query, and the server’s warnings are passed on', async () => {
+  it('a request calls onRequest with its status and no query, and onWarning with the server’s warnings', async () => {
     const server = await startWireServer((_, response) =>
       sendJson(response, 404, statusOf(404, 'NotFound'), { warning: '299 - "a \\"b\\" is old", 299 - "c"' }),
     );
@@ -54,8 +54,8 @@ describe('a call', () => {
   });
 });
 
-describe('an answer that is not 2xx', () => {
-  it('is an ApiError with status, reason and the wait that was asked for, and without credentials', async () => {
+describe('an error response', () => {
+  it('an error response is an ApiError with status, reason and Retry-After, and without credentials', async () => {
     const server = await startWireServer((_, response) =>
       sendJson(response, 429, statusOf(429, 'TooManyRequests'), { 'retry-after': '7' }),
     );
@@ -70,10 +70,10 @@ describe('an answer that is not 2xx', () => {
       retryAfterSeconds: 7,
       request: 'GET /api/v1/pods',
     });
-    expect(String(error)).toBe('ApiError: GET /api/v1/pods answered 429: TooManyRequests: TooManyRequests it is');
+    expect(String(error)).toBe('ApiError: GET /api/v1/pods returned 429: TooManyRequests: TooManyRequests it is');
   });
 
-  it('is one even when its body is a page, cut off, or broken JSON', async () => {
+  it('an error response is an ApiError if its body is a page, truncated, or invalid JSON', async () => {
     const server = await startWireServer(({ path }, response) => {
       if (path === '/page') response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>no</h1>');
       if (path === '/json') response.writeHead(503, { 'content-type': 'application/json' }).end('{"kind":');
@@ -90,7 +90,7 @@ describe('an answer that is not 2xx', () => {
     }
   });
 
-  it('a redirect is an error, and is not followed', async () => {
+  it('a redirect is an ApiError, and is not followed', async () => {
     const server = await startWireServer((_, response) => response.writeHead(307, { location: '/elsewhere' }).end());
     const client = server.client({}, { token: async () => 'secret' });
     expect(await failure(client.request(get))).toMatchObject({ name: 'ApiError', status: 307 });
@@ -98,7 +98,7 @@ describe('an answer that is not 2xx', () => {
   });
 });
 
-describe('credentials', () => {
+describe('the credentials of a client', () => {
   const onlyFresh = () =>
     startWireServer(({ headers }, response) =>
       headers.authorization === 'Bearer fresh'
@@ -106,7 +106,7 @@ describe('credentials', () => {
         : sendJson(response, 401, statusOf(401, 'Unauthorized')),
     );
 
-  it('are read again after a 401, once, so that a rotated token is used at once', async () => {
+  it('the credentials of a client are read again once after a 401, so a rotated token is used at once', async () => {
     const server = await onlyFresh();
     let token = 'stale';
     const refresh = () => {
@@ -117,7 +117,7 @@ describe('credentials', () => {
     expect(server.arrived).toHaveLength(2);
   });
 
-  it('that stay refused are a 401 after the second try', async () => {
+  it('the credentials of a client that stay rejected throw a 401 after the second try', async () => {
     const server = await onlyFresh();
     const error = await failure(
       server.client({}, { token: async () => 'stale', refresh: () => undefined }).request(get),
@@ -126,7 +126,7 @@ describe('credentials', () => {
     expect(server.arrived).toHaveLength(2);
   });
 
-  it('that cannot be had are a ConnectError, and nothing is sent', async () => {
+  it('the credentials of a client that cannot be read throw a ConnectError, and nothing is sent', async () => {
     const server = await onlyFresh();
     const cause = new Error('no token file');
     const error = await failure(server.client({}, { token: () => Promise.reject(cause) }).request(get));
@@ -137,7 +137,7 @@ describe('credentials', () => {
 });
 
 describe('a stream', () => {
-  it('brings bytes as they come, ends when closed, and is a ConnectError when lost', async () => {
+  it('a stream yields chunks as they arrive, ends when closed, and throws a ConnectError when lost', async () => {
     const server = await startWireServer(({ path }, response) => {
       response.writeHead(200).write('one');
       if (path === '/lost') response.socket?.end();
@@ -154,7 +154,7 @@ describe('a stream', () => {
     expect(await failure(drain(lost))).toBeInstanceOf(ConnectError);
   });
 
-  it('outlives the deadline of a call, but not its signal', async () => {
+  it('a stream outlives the deadline of its request, but not the signal', async () => {
     const reason = new Error('enough');
     const controller = new AbortController();
     const server = await startWireServer((_, response) => void response.writeHead(200).write('x'));
@@ -162,15 +162,19 @@ describe('a stream', () => {
     const chunks = stream[Symbol.asyncIterator]();
     await chunks.next();
     const next = chunks.next();
-    // A call with the same deadline, sent later, has ended by it: so has the time that the stream outlived.
+    // A later request with the same deadline has ended, so the stream has outlived its own deadline.
     await failure(server.client({ timeoutSeconds: 0.5 }).request(get));
     controller.abort(reason);
     expect(await failure(next)).toBe(reason);
   });
 });
 
-describe('where to', () => {
-  it.each(['http://10.0.0.1', 'http://example.com:8080', 'ftp://127.0.0.1'])('%s is refused', (server) => {
+describe('createClient', () => {
+  it.each([
+    'http://10.0.0.1',
+    'http://example.com:8080',
+    'ftp://127.0.0.1',
+  ])('createClient rejects the server %s', (server) => {
     expect(() => createClient({ server: new URL(server) })).toThrow('https');
   });
 });

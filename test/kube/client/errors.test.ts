@@ -1,4 +1,4 @@
-// The guards on failures: by status, reason and causes.
+// The guards of API errors: by status, reason and causes.
 import { describe, expect, it } from 'vitest';
 import * as errors from '../../../src/kube/client/errors.ts';
 import { statusOf } from '../wire-server.ts';
@@ -21,14 +21,14 @@ const cause = (reason: string) => ({ details: { causes: [{ reason }] } });
 const api = (code: number, reason: string, rest?: object) =>
   new errors.ApiError('GET /x', code, statusOf(code, reason, rest));
 
-describe('guards', () => {
+describe('the guards of errors', () => {
   it.each<[string, unknown, (keyof typeof guards)[]]>([
     ['404', api(404, 'NotFound'), ['isNotFound']],
     ['404 of a proxy', new errors.ApiError('GET /x', 404, '<html>'), ['isNotFound']],
     ['409', api(409, 'Conflict'), ['isConflict']],
     ['409 AlreadyExists', api(409, 'AlreadyExists'), ['isAlreadyExists']],
     ['410', api(410, 'Expired'), ['isGone']],
-    ['an Expired in a watch', new errors.ApiError('WATCH /x', 200, statusOf(200, 'Expired')), ['isGone']],
+    ['an ERROR event Expired', new errors.ApiError('WATCH /x', 200, statusOf(200, 'Expired')), ['isGone']],
     ['401', api(401, 'Unauthorized'), ['isUnauthorized']],
     ['403', api(403, 'Forbidden'), ['isForbidden']],
     [
@@ -40,26 +40,26 @@ describe('guards', () => {
     ['422', api(422, 'Invalid'), ['isInvalid']],
     ['500', api(500, 'InternalError'), ['isServerError']],
     [
-      '504 of a version to come',
+      '504 of a future version',
       api(504, 'Timeout', cause('ResourceVersionTooLarge')),
       ['isServerError', 'isTooLargeVersion'],
     ],
     ['504', api(504, 'Timeout'), ['isServerError']],
     ['no connection', new errors.ConnectError('x'), ['isConnectFailure']],
-    ['a deadline', new errors.DeadlineError('x'), []],
-    ['text that says so', new Error('404 NotFound Conflict Expired'), []],
-  ])('%s', (_, error, expected) => {
-    const held = Object.entries(guards).flatMap(([name, guard]) => (guard(error) ? [name] : []));
-    expect(held.sort()).toEqual([...expected].sort());
+    ['a DeadlineError', new errors.DeadlineError('x'), []],
+    ['an error whose text contains reasons', new Error('404 NotFound Conflict Expired'), []],
+  ])('the guards of errors for %s', (_, error, expected) => {
+    const matching = Object.entries(guards).flatMap(([name, guard]) => (guard(error) ? [name] : []));
+    expect(matching.sort()).toEqual([...expected].sort());
   });
 
-  it('a 422 is told by the field it is about', () => {
+  it('isInvalidAt is true only for the field of a 422', () => {
     const error = api(422, 'Invalid', { details: { causes: [{ field: 'metadata.uid' }] } });
     expect(errors.isInvalidAt(error, 'metadata.uid')).toBe(true);
     expect(errors.isInvalidAt(error, 'spec')).toBe(false);
   });
 
-  it('the wait asked for is the header, else the Status', () => {
+  it('ApiError.retryAfterSeconds is the header, or the value in the Status without one', () => {
     const body = statusOf(429, 'TooManyRequests', { details: { retryAfterSeconds: 3 } });
     expect(new errors.ApiError('GET /x', 429, body).retryAfterSeconds).toBe(3);
     expect(new errors.ApiError('GET /x', 429, body, 7).retryAfterSeconds).toBe(7);

@@ -1,41 +1,40 @@
-// The server's side of pods/exec, saying exactly what a test tells it to over a real WebSocket: a stand-in for API server and
-// kubelet, written for the tests of our client alone.
+// A scripted server for pods/exec over a real WebSocket. It replaces API server and kubelet in the tests of the client.
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type ClientOptions, createClient, type KubeClient } from '../../../src/kube/client/client.ts';
-import type { Connection } from '../../../src/kube/connection.ts';
+import type { Connection } from '../../../src/kube/client/connection.ts';
 import { pem } from '../wire-server.ts';
 
-/** A request for an upgrade as it arrived. */
-export interface Asked {
+/** A received upgrade request. */
+export interface UpgradeRequest {
   readonly path: string;
   readonly query: readonly (readonly [string, string])[];
   readonly headers: http.IncomingHttpHeaders;
 }
 
-/** What the server does with an open connection. */
-export type Script = (connection: ExecConnection, asked: Asked) => void;
+/** The behavior of the server on an open connection. */
+export type Script = (connection: ExecConnection, requests: UpgradeRequest) => void;
 
-/** An open connection, spoken by channels. */
+/** An open connection with its channels. */
 export interface ExecConnection {
   readonly socket: WebSocket;
-  say(channel: 1 | 2 | 3, text: string | Buffer): void;
-  /** Says the Status of a command's end, and closes as the kubelet does. */
+  send(channel: 1 | 2 | 3, text: string | Buffer): void;
+  /** Sends the Status of a command's end, and closes as the kubelet does. */
   end(exitCode: number): void;
-  /** Ends the connection without a word. */
+  /** Destroys the connection. */
   drop(): void;
 }
 
 export interface ExecServer {
   readonly url: URL;
-  readonly asked: readonly Asked[];
+  readonly requests: readonly UpgradeRequest[];
   client(options?: ClientOptions, connection?: Partial<Connection>): KubeClient;
 }
 
-/** The Status of a command that ended by itself, as the kubelet writes it: without kind and version. */
+/** Returns the Status of a command that ended, as the kubelet writes it: without kind and version. */
 export function endOf(exitCode: number): object {
   if (exitCode === 0) return { metadata: {}, status: 'Success' };
   const details = { causes: [{ reason: 'ExitCode', message: String(exitCode) }] };
@@ -47,18 +46,18 @@ export function endOf(exitCode: number): object {
 interface ExecServerOptions {
   readonly tls?: boolean;
   readonly protocol?: string | false;
-  /** Answers an upgrade instead of opening it; tells whether it did. */
-  readonly refuse?: (socket: Duplex, asked: Asked) => boolean;
+  /** Responds to an upgrade instead of accepting it. Returns whether it did. */
+  readonly refuse?: (socket: Duplex, requests: UpgradeRequest) => boolean;
   readonly requestCert?: boolean;
 }
 
-/** Starts a server on a free port of the loopback; it ends with the test. */
+/** Starts a server on a free loopback port. It stops at the end of the test. */
 export async function startExecServer(script: Script, options: ExecServerOptions = {}): Promise<ExecServer> {
-  const { url, asked, close } = await openExecServer(script, options);
+  const { url, requests, close } = await openExecServer(script, options);
   onTestFinished(close);
   return {
     url,
-    asked,
+    requests,
     client(clientOptions, connection) {
       const client = createClient({ server: url, ...connection }, clientOptions);
       onTestFinished(() => client.close());
@@ -67,12 +66,12 @@ export async function startExecServer(script: Script, options: ExecServerOptions
   };
 }
 
-/** Starts a server on a free port of the loopback, for several tests. */
+/** Starts a server on a free loopback port, for several tests. */
 export async function openExecServer(
   script: Script,
   { tls = false, protocol = 'v4.channel.k8s.io', refuse = () => false, requestCert = false }: ExecServerOptions = {},
-): Promise<Pick<ExecServer, 'url' | 'asked'> & { close(): Promise<void> }> {
-  const asked: Asked[] = [];
+): Promise<Pick<ExecServer, 'url' | 'requests'> & { close(): Promise<void> }> {
+  const requests: UpgradeRequest[] = [];
   const connections = new Set<Duplex>();
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => protocol });
   const server = tls
@@ -83,18 +82,18 @@ export async function openExecServer(
     connections.add(duplex);
     const [path = '', query = ''] = (request.url ?? '').split('?');
     const one = { path, query: [...new URLSearchParams(query)], headers: request.headers };
-    asked.push(one);
+    requests.push(one);
     if (refuse(duplex, one)) return;
     sockets.handleUpgrade(request, duplex, head, (socket) => {
-      const say = (channel: number, text: string | Buffer) =>
+      const send = (channel: number, text: string | Buffer) =>
         socket.send(Buffer.concat([Buffer.of(channel), Buffer.from(text)]));
-      // As the kubelet does, so that a client knows that the connection is there.
-      for (const channel of [1, 2, 3]) say(channel, '');
+      // The kubelet sends an empty message on every channel, so a client knows that the connection is open.
+      for (const channel of [1, 2, 3]) send(channel, '');
       const end = (exitCode: number) => {
-        say(3, JSON.stringify(endOf(exitCode)));
+        send(3, JSON.stringify(endOf(exitCode)));
         socket.close(1000);
       };
-      script({ socket, say, end, drop: () => duplex.destroy() }, one);
+      script({ socket, send, end, drop: () => duplex.destroy() }, one);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -102,7 +101,7 @@ export async function openExecServer(
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
     url: new URL(`${tls ? 'https' : 'http'}://127.0.0.1:${port}`),
-    asked,
+    requests,
     close: async () => {
       for (const one of connections) one.destroy();
       server.closeAllConnections();
@@ -111,8 +110,8 @@ export async function openExecServer(
   };
 }
 
-/** Answers an upgrade with an HTTP status and JSON, and closes. */
-export function answer(socket: Duplex, status: number, body: unknown, headers: Record<string, string> = {}): true {
+/** Responds to an upgrade with an HTTP status and JSON, and closes. */
+export function respond(socket: Duplex, status: number, body: unknown, headers: Record<string, string> = {}): true {
   const text = JSON.stringify(body);
   const all = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)), ...headers };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -1,42 +1,42 @@
-// Commands in containers as they go over the wire, against a server of the tests' own; servers that do not open are
-// exec-refused.test.ts. What a real kube-apiserver allows is in test/cluster; what a controller may ask for in test/core/exec.test.ts.
+// Commands in containers, against a scripted server. Excluded: exec that does not start (exec-refused.test.ts), a real
+// kube-apiserver (test/cluster), the commands that a controller declares (test/api/exec.test.ts).
 import { describe, expect, it } from 'vitest';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
-import { AnswerError, ApiError, DeadlineError } from '../../../src/kube/client/errors.ts';
-import { type ExecOptions, exec } from '../../../src/kube/exec.ts';
-import { failureOf } from '../../../src/runtime/failure.ts';
-import { answer, endOf, startExecServer } from './exec-server.ts';
+import { ApiError, DeadlineError, ResponseError } from '../../../src/kube/client/errors.ts';
+import { type ExecRequestOptions, exec } from '../../../src/kube/client/exec.ts';
+import { errorClassOf } from '../../../src/reconciling/classify-error.ts';
 import { failure, statusOf } from '../wire-server.ts';
+import { endOf, respond, startExecServer } from './exec-server.ts';
 
 const pod = { namespace: 'shop', name: 'node-0' };
 const path = '/api/v1/namespaces/shop/pods/node-0/exec';
-const run = (client: KubeClient, options: ExecOptions = {}) =>
+const run = (client: KubeClient, options: ExecRequestOptions = {}) =>
   exec(client, pod, { container: 'node-ctr', command: ['cli', 'list'] }, options);
 
-describe('a command that ends', () => {
-  it('with 0 is its output, said channel by channel', async () => {
-    const server = await startExecServer(({ say, end }) => {
-      say(1, 'one ');
-      say(2, 'hm');
-      say(1, 'two');
+describe('exec of a command that ends', () => {
+  it('exec returns the exit code 0 and the output by channel', async () => {
+    const server = await startExecServer(({ send, end }) => {
+      send(1, 'one ');
+      send(2, 'hm');
+      send(1, 'two');
       end(0);
     });
     expect(await run(server.client())).toEqual({ exitCode: 0, stdout: 'one two', stderr: 'hm' });
   });
 
-  it('with another code is a value as well', async () => {
-    const server = await startExecServer(({ say, end }) => {
-      say(2, 'error code: -23');
+  it('exec returns another exit code as a value', async () => {
+    const server = await startExecServer(({ send, end }) => {
+      send(2, 'error code: -23');
       end(23);
     });
     expect(await run(server.client())).toEqual({ exitCode: 23, stdout: '', stderr: 'error code: -23' });
   });
 
-  it('is asked for word by word, without stdin and terminal', async () => {
+  it('exec requests the command argument by argument, without stdin and terminal', async () => {
     const server = await startExecServer(({ end }) => end(0));
     const command = ['cli', '', 'a b&c=d', '$(reboot)', 'ü\u{1f600}', '../..', '%2e'];
     await exec(server.client({ userAgent: 'me' }), pod, { container: 'c&stdin=true', command });
-    expect(server.asked).toMatchObject([
+    expect(server.requests).toMatchObject([
       {
         path,
         query: [
@@ -50,113 +50,113 @@ describe('a command that ends', () => {
     ]);
   });
 
-  it('keeps a character whole that lies across two messages, and a Status that comes in two', async () => {
-    const server = await startExecServer(({ say }) => {
+  it('exec decodes a character and a Status that are split across two messages', async () => {
+    const server = await startExecServer(({ send }) => {
       const bytes = Buffer.from('ü');
-      say(1, bytes.subarray(0, 1));
-      say(1, bytes.subarray(1));
+      send(1, bytes.subarray(0, 1));
+      send(1, bytes.subarray(1));
       const status = JSON.stringify(endOf(7));
-      say(3, status.slice(0, 20));
-      say(3, status.slice(20));
+      send(3, status.slice(0, 20));
+      send(3, status.slice(20));
     });
     expect(await run(server.client())).toEqual({ exitCode: 7, stdout: 'ü', stderr: '' });
   });
 
-  it('need not be followed by a close', async () => {
-    const server = await startExecServer(({ say }) => say(3, JSON.stringify(endOf(0))));
+  it('exec resolves without a close from the server', async () => {
+    const server = await startExecServer(({ send }) => send(3, JSON.stringify(endOf(0))));
     expect((await run(server.client())).exitCode).toBe(0);
   });
 
-  it('leaves no connection open', async () => {
+  it('exec leaves no connection open', async () => {
     let closed = () => {};
-    const gone = new Promise<void>((resolve) => {
+    const hasClosed = new Promise<void>((resolve) => {
       closed = resolve;
     });
-    const server = await startExecServer(({ say, socket }) => {
+    const server = await startExecServer(({ send, socket }) => {
       socket.on('close', closed);
-      say(3, JSON.stringify(endOf(0)));
+      send(3, JSON.stringify(endOf(0)));
     });
     await run(server.client());
-    await gone;
+    await hasClosed;
   });
 
-  it('may say much, but not more than is allowed', async () => {
-    const server = await startExecServer(({ say, end }) => {
-      for (let part = 0; part < 4; part += 1) say(part % 2 === 0 ? 1 : 2, 'x'.repeat(256 * 1024));
+  it('exec returns large output up to the limit, and throws a ResponseError above it', async () => {
+    const server = await startExecServer(({ send, end }) => {
+      for (let part = 0; part < 4; part += 1) send(part % 2 === 0 ? 1 : 2, 'x'.repeat(256 * 1024));
       end(0);
     });
     expect(await run(server.client())).toMatchObject({ stdout: 'x'.repeat(512 * 1024) });
-    expect(await failure(run(server.client(), { maxOutputBytes: 1024 * 1024 - 1 }))).toBeInstanceOf(AnswerError);
+    expect(await failure(run(server.client(), { maxOutputBytes: 1024 * 1024 - 1 }))).toBeInstanceOf(ResponseError);
   });
 
-  it('cannot fill the memory with one message', async () => {
-    const server = await startExecServer(({ say }) => say(1, Buffer.alloc(1024 * 1024)));
-    expect(await failure(run(server.client(), { maxOutputBytes: 100_000 }))).toBeInstanceOf(AnswerError);
+  it('exec throws a ResponseError for one message over the limit', async () => {
+    const server = await startExecServer(({ send }) => send(1, Buffer.alloc(1024 * 1024)));
+    expect(await failure(run(server.client(), { maxOutputBytes: 100_000 }))).toBeInstanceOf(ResponseError);
   });
 });
 
-describe('a command that does not end', () => {
-  it('meets its deadline, whether the server is mute before the upgrade or after it', async () => {
-    const mute = await startExecServer(() => undefined, { refuse: () => true });
-    const hanging = await startExecServer(({ say }) => say(1, 'half'));
-    for (const server of [mute, hanging]) {
+describe('exec of a command that does not end', () => {
+  it('exec throws a DeadlineError if the server is unresponsive before or after the upgrade', async () => {
+    const unresponsive = await startExecServer(() => undefined, { refuse: () => true });
+    const hanging = await startExecServer(({ send }) => send(1, 'half'));
+    for (const server of [unresponsive, hanging]) {
       const error = await failure(run(server.client(), { timeoutSeconds: 0.1 }));
       expect(error).toBeInstanceOf(DeadlineError);
-      expect(failureOf(error, 'later')).toBe('error');
+      expect(errorClassOf(error, 'later')).toBe('error');
     }
   });
 
-  it('ends with the reason of the signal, before, while and after connecting', async () => {
+  it('exec rejects with the signal’s reason before, while and after connecting', async () => {
     const reason = new Error('enough');
     const over = new AbortController();
-    const mute = await startExecServer(() => undefined, {
+    const unresponsive = await startExecServer(() => undefined, {
       refuse: () => {
         over.abort(reason);
         return true;
       },
     });
-    expect(await failure(run(mute.client(), { signal: over.signal }))).toBe(reason);
-    expect(await failure(run(mute.client(), { signal: over.signal }))).toBe(reason);
-    expect(mute.asked).toHaveLength(1);
+    expect(await failure(run(unresponsive.client(), { signal: over.signal }))).toBe(reason);
+    expect(await failure(run(unresponsive.client(), { signal: over.signal }))).toBe(reason);
+    expect(unresponsive.requests).toHaveLength(1);
     const later = new AbortController();
     const hanging = await startExecServer(() => later.abort(reason));
     expect(await failure(run(hanging.client(), { signal: later.signal }))).toBe(reason);
   });
 
-  it('whose connection drops is an error, and no question of reaching the cluster', async () => {
+  it('exec throws a ResponseError, and no ConnectError, if the connection ends early', async () => {
     const half = JSON.stringify(endOf(0)).slice(0, 9);
     const scripts: Parameters<typeof startExecServer>[0][] = [
       ({ drop }) => drop(),
-      ({ say, socket }) => {
-        say(1, 'half');
+      ({ send, socket }) => {
+        send(1, 'half');
         socket.close(1000);
       },
-      ({ say, socket }) => {
-        say(3, half);
+      ({ send, socket }) => {
+        send(3, half);
         socket.close(1011);
       },
     ];
     for (const script of scripts) {
       const server = await startExecServer(script);
       const error = await failure(run(server.client()));
-      expect(error).toBeInstanceOf(AnswerError);
-      expect(failureOf(error, 'later')).toBe('error');
+      expect(error).toBeInstanceOf(ResponseError);
+      expect(errorClassOf(error, 'later')).toBe('error');
     }
   });
 
-  it('because its container’s runtime fails is an ApiError with that Status', async () => {
+  it('exec throws an ApiError with the Status of a container runtime error', async () => {
     const status = { metadata: {}, status: 'Failure', message: 'no such file', reason: 'InternalError', code: 500 };
-    const server = await startExecServer(({ say }) => say(3, JSON.stringify(status)));
+    const server = await startExecServer(({ send }) => send(3, JSON.stringify(status)));
     const error = await failure(run(server.client()));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ status: 500, reason: 'InternalError' });
   });
 });
 
-describe('what can be seen of a command', () => {
-  it('is neither its arguments nor a token, in errors and in requests', async () => {
+describe('exec in errors and logs', () => {
+  it('exec shows neither arguments nor token in errors and in onRequest', async () => {
     const requests: string[] = [];
-    const refuse = (socket: Parameters<typeof answer>[0]) => answer(socket, 403, statusOf(403, 'Forbidden'));
+    const refuse = (socket: Parameters<typeof respond>[0]) => respond(socket, 403, statusOf(403, 'Forbidden'));
     const server = await startExecServer(() => undefined, { refuse });
     const onRequest = (...given: unknown[]) => requests.push(given.slice(0, 3).join(' '));
     const client = server.client({ onRequest }, { token: async () => 'hunter2' });

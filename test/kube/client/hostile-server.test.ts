@@ -1,53 +1,56 @@
-// What an API server (or whoever stands in its place) cannot make our client do: send the token elsewhere, take answers without end.
-// Who it must prove to be is client-tls.test.ts; a hostile message or name is path.test.ts and test/runtime/any-message.test.ts.
+// Defense against a malicious API server: the client does not send the token to another host, and limits endless
+// responses. Excluded: certificates (client-tls.test.ts), malicious names (path.test.ts) and messages
+// (test/reconciling/any-message.test.ts).
 import type http from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { AnswerError, ApiError } from '../../../src/kube/client/errors.ts';
-import { readFrames } from '../../../src/kube/frames.ts';
+import { ApiError, ResponseError } from '../../../src/kube/client/errors.ts';
+import { readWatchLines } from '../../../src/kube/watch/ndjson.ts';
 import { failure, sendJson, startWireServer } from '../wire-server.ts';
 
 const get = { method: 'GET', path: '/api/v1/pods' } as const;
 const credentials = { token: async () => 'secret' };
 
-describe('a redirect to another server', () => {
-  it.each([301, 302, 303, 307, 308])('with %i: nobody is asked there, whatever was asked for', async (status) => {
+describe('a client that is redirected', () => {
+  it.each([
+    301, 302, 303, 307, 308,
+  ])('a client that is redirected with %i sends no request to the other server', async (status) => {
     const other = await startWireServer((_, response) => sendJson(response, 200, {}));
     const location = new URL('/api/v1/pods', other.url).href;
     const server = await startWireServer((_, response) => response.writeHead(status, { location }).end());
     const client = server.client({}, credentials);
     const socket = { path: '/exec', protocol: 'v4.channel.k8s.io', maxMessageBytes: 100, receive: () => true };
-    for (const asked of [
+    for (const call of [
       client.request(get),
       client.request({ method: 'PATCH', path: '/api/v1/pods/a', body: { a: 1 } }),
       client.stream(get),
       client.webSocket(socket),
     ]) {
-      expect(await failure(asked)).toMatchObject({ name: 'ApiError', status });
+      expect(await failure(call)).toMatchObject({ name: 'ApiError', status });
     }
     expect(server.arrived.length).toBeGreaterThan(0);
     expect(other.arrived).toEqual([]);
   });
 });
 
-describe('an answer without end is cut off, and its connection with it,', () => {
-  /** Answers for ever; tells when the connection is gone. */
+describe('an endless response', () => {
+  /** Responds without end. `closed` resolves when the connection is closed. */
   async function endless(status: number, piece: string) {
     const closed = Promise.withResolvers<void>();
     const server = await startWireServer((_, response) => {
       response.on('close', () => closed.resolve());
       response.writeHead(status, { 'content-type': 'application/json' });
-      goOn(response, piece);
+      writeForever(response, piece);
     });
     return { client: server.client({ maxResponseBytes: 1_000_000, timeoutSeconds: 50 }), closed: closed.promise };
   }
 
-  it('that of a read', async () => {
+  it('an endless response to a read throws a ResponseError and closes the connection', async () => {
     const { client, closed } = await endless(200, 'x'.repeat(65_536));
-    expect(await failure(client.request(get))).toBeInstanceOf(AnswerError);
+    expect(await failure(client.request(get))).toBeInstanceOf(ResponseError);
     await closed;
   });
 
-  it('that of a failure, whose status is known all the same', async () => {
+  it('an endless error response throws an ApiError with its status and closes the connection', async () => {
     const { client, closed } = await endless(503, 'x'.repeat(65_536));
     const error = await failure(client.request(get));
     expect(error).toBeInstanceOf(ApiError);
@@ -55,15 +58,15 @@ describe('an answer without end is cut off, and its connection with it,', () => 
     await closed;
   });
 
-  it('a frame of a watch', async () => {
+  it('an endless watch event throws a ResponseError and closes the connection', async () => {
     const { client, closed } = await endless(200, 'x'.repeat(65_536));
-    const frames = readFrames(await client.stream(get));
-    expect(await failure(frames.next())).toBeInstanceOf(AnswerError);
+    const events = readWatchLines(await client.stream(get));
+    expect(await failure(events.next())).toBeInstanceOf(ResponseError);
     await closed;
   });
 });
 
-function goOn(response: http.ServerResponse, piece: string): void {
+function writeForever(response: http.ServerResponse, piece: string): void {
   const write = (): void => {
     while (!response.destroyed && response.write(piece));
   };

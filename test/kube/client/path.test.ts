@@ -1,4 +1,4 @@
-// URL paths from names. Excluded: what the API server makes of them (test/conformance).
+// URL paths from names. Excluded: the API server's responses (test/conformance).
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { collectionPath, objectPath } from '../../../src/kube/client/path.ts';
@@ -23,22 +23,29 @@ describe('paths', () => {
       '/apis/plant.example.com/v1/namespaces/shop/watertanks/a/status',
     ],
     [objectPath(roles, { name: 'system:node' }), '/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Anode'],
-  ])('%s is %s', (path, expected) => {
+  ])('collectionPath and objectPath return %s', (path, expected) => {
     expect(path).toBe(expected);
   });
 
-  it.each(['', '.', '..', 'a/b', 'a%2fb', '\ud800'])('the name %j is refused by name', (name) => {
+  it.each([
+    '',
+    '.',
+    '..',
+    'a/b',
+    'a%2fb',
+    '\ud800',
+  ])('collectionPath and objectPath reject the name %j and quote it', (name) => {
     expect(() => objectPath(nodes, { name })).toThrow(TypeError);
     expect(() => objectPath(nodes, { name })).toThrow(JSON.stringify(name));
     expect(() => collectionPath(pods, name)).toThrow(TypeError);
   });
 
-  it('a namespaced object without a namespace, and a namespace where there is none, are refused', () => {
-    expect(() => objectPath(pods, { name: 'a' })).toThrow('live in a namespace');
-    expect(() => collectionPath(nodes, 'shop')).toThrow('live in no namespace');
+  it('objectPath requires the namespace of a namespaced kind, and collectionPath rejects a superfluous one', () => {
+    expect(() => objectPath(pods, { name: 'a' })).toThrow('are namespaced');
+    expect(() => collectionPath(nodes, 'shop')).toThrow('are cluster-scoped');
   });
 
-  it('no name ever escapes its segment', () => {
+  it('objectPath never returns a path in which a name leaves its segment', () => {
     const name = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom('.', '/', '%', '2', 'f', '?', '#', '\\', ' ', '\n', 'a') }),

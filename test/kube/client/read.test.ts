@@ -1,4 +1,4 @@
-// Reading one object and lists page by page, as requests on the wire; what a list holds in memory meanwhile.
+// Reads of one object and of lists, as requests; the memory that a list uses.
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -12,7 +12,7 @@ const pods = { group: '', version: 'v1', plural: 'pods', namespaced: true };
 const pod = (name: string) => ({ metadata: { name, namespace: 'shop', uid: name } });
 
 describe('getObject', () => {
-  it('returns the object, undefined when it is not there, and throws anything else', async () => {
+  it('getObject returns the object, undefined if it does not exist, and throws other errors', async () => {
     const server = await startWireServer(({ path }, response) => {
       if (path.endsWith('/there')) sendJson(response, 200, pod('there'));
       else if (path.endsWith('/missing')) sendJson(response, 404, statusOf(404, 'NotFound'));
@@ -24,7 +24,7 @@ describe('getObject', () => {
     await expect(read('forbidden')).rejects.toMatchObject({ status: 403 });
   });
 
-  it('an object without a name is an error that names the field', async () => {
+  it('getObject throws an error that names the field for an object without a name', async () => {
     const server = await startWireServer((_, response) => sendJson(response, 200, { metadata: {} }));
     await expect(getObject(server.client(), pods, { namespace: 'shop', name: 'a' })).rejects.toThrow('name');
   });
@@ -47,7 +47,7 @@ describe('listPages', () => {
     return found;
   };
 
-  it('goes on until there is no more, asking for a version only once', async () => {
+  it('listPages reads all pages, and sends the resourceVersion only once', async () => {
     const server = await twoPages();
     const options = {
       namespace: 'shop',
@@ -67,21 +67,21 @@ describe('listPages', () => {
     ]);
   });
 
-  it('asks for 500 a page, across all namespaces, and for metadata alone where that is wanted', async () => {
+  it('listPages requests 500 objects per page across all namespaces, and only metadata with metadataOnly', async () => {
     const server = await twoPages();
     await names(server, { metadataOnly: true });
     expect(server.arrived[0]).toMatchObject({ path: '/api/v1/pods', query: { limit: '500' } });
     expect(server.arrived[0]?.headers.accept).toBe('application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1');
   });
 
-  it('no items is an empty page: Go writes an empty list as null', async () => {
+  it('listPages yields an empty page for null items, as Go encodes an empty list', async () => {
     const server = await startWireServer((_, response) =>
       sendJson(response, 200, { metadata: { resourceVersion: '7' }, items: null }),
     );
     expect(await names(server, {})).toEqual([]);
   });
 
-  it('a token that is too old is isGone, after the pages before it', async () => {
+  it('listPages yields the first pages and throws isGone for an expired continue token', async () => {
     const server = await startWireServer(({ query }, response) => {
       if (query.continue !== undefined) sendJson(response, 410, statusOf(410, 'Expired'));
       else sendJson(response, 200, { metadata: { resourceVersion: '7', continue: 'more' }, items: [pod('first')] });
@@ -95,14 +95,14 @@ describe('listPages', () => {
     expect(seen).toEqual(['first']);
   });
 
-  it('something that is no list is an error', async () => {
+  it('listPages throws an error for a response that is not a list', async () => {
     const server = await startWireServer((_, response) => sendJson(response, 200, pod('a')));
     await expect(names(server, {})).rejects.toThrow('not a list');
   });
 });
 
 describe('listPagesAs', () => {
-  it('while a page is asked for, nobody holds what came of the one before but what was made of it', async () => {
+  it('listPagesAs keeps only the parsed items of a page while it requests the next one', async () => {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
     const bodies: WeakRef<object>[] = [];
@@ -111,7 +111,7 @@ describe('listPagesAs', () => {
     const client = {
       ...server.client(),
       request: async () => {
-        // A WeakRef that was just made or asked holds its object until the turn is over.
+        // A WeakRef keeps its object until the end of the turn in which it was created or dereferenced.
         await turn();
         collect();
         const last = bodies.at(-1);

@@ -1,11 +1,11 @@
-// Only the wait beside a stream, and that it ends with it; what a watch does about silence is watch.test.ts.
+// Only the timer of withIdleTimeout. Excluded: the reaction of a watch to the idle timeout (watch-reconnect.test.ts).
 import { expect, it } from 'vitest';
-import { untilSilent } from '../../../src/kube/until-silent.ts';
+import { withIdleTimeout } from '../../../src/kube/watch/watch.ts';
 
 it.each([
   ['ends', false],
-  ['breaks', true],
-])('no wait is left behind by a stream that %s', async (_how, breaks) => {
+  ['fails', true],
+])('withIdleTimeout leaves no timer behind when the stream %s', async (_how, fails) => {
   const signals: AbortSignal[] = [];
   const wait = (_seconds: number, signal: AbortSignal): Promise<void> => {
     signals.push(signal);
@@ -13,11 +13,11 @@ it.each([
   };
   async function* chunks() {
     yield Buffer.from('one');
-    if (breaks) throw new Error('the connection is lost');
+    if (fails) throw new Error('the connection is lost');
   }
   const stream = { headers: {}, close: () => undefined, [Symbol.asyncIterator]: chunks };
   const read = async () => {
-    for await (const _chunk of untilSilent(stream, 70, wait)) expect(signals.length).toBeGreaterThan(0);
+    for await (const _chunk of withIdleTimeout(stream, 70, wait)) expect(signals.length).toBeGreaterThan(0);
   };
   await read().catch(() => undefined);
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);

@@ -1,8 +1,8 @@
-// From bytes to JSON documents. Excluded: what the documents mean (watch.test.ts).
+// From bytes to JSON documents. Excluded: the meaning of the documents (watch.test.ts).
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AnswerError } from '../../../src/kube/client/errors.ts';
-import { readFrames } from '../../../src/kube/frames.ts';
+import { ResponseError } from '../../../src/kube/client/errors.ts';
+import { readWatchLines } from '../../../src/kube/watch/ndjson.ts';
 
 async function* inChunks(bytes: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
   const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
@@ -12,15 +12,15 @@ async function* inChunks(bytes: Uint8Array, cuts: readonly number[]): AsyncGener
 async function collect(
   bytes: Uint8Array,
   cuts: readonly number[],
-  options?: { maxFrameBytes?: number },
+  options?: { maxLineBytes?: number },
 ): Promise<unknown[]> {
-  const frames: unknown[] = [];
-  for await (const frame of readFrames(inChunks(bytes, cuts), options)) frames.push(frame);
-  return frames;
+  const documents: unknown[] = [];
+  for await (const one of readWatchLines(inChunks(bytes, cuts), options)) documents.push(one);
+  return documents;
 }
 
-describe('frames', () => {
-  it('any way of cutting the bytes gives the same frames', async () => {
+describe('readWatchLines', () => {
+  it('readWatchLines yields the same documents however the bytes are split', async () => {
     const documents = fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(documents, fc.array(fc.nat(500), { maxLength: 20 }), async (values, cuts) => {
@@ -32,30 +32,30 @@ describe('frames', () => {
     );
   });
 
-  it('a character cut in the middle of its bytes arrives whole', async () => {
+  it('readWatchLines decodes a character that is split across chunks', async () => {
     const bytes = Buffer.from('{"a":"ü€😀"}\n');
     const everyByte = Array.from(bytes, (_, index) => index);
     expect(await collect(bytes, everyByte)).toEqual([{ a: 'ü€😀' }]);
   });
 
-  it('what a lost connection leaves of a frame is dropped', async () => {
+  it('readWatchLines drops an incomplete last line', async () => {
     expect(await collect(Buffer.from('{"a":1}\n{"b":'), [])).toEqual([{ a: 1 }]);
   });
 
-  it('empty lines are no frames', async () => {
+  it('readWatchLines skips empty lines', async () => {
     expect(await collect(Buffer.from('\n{"a":1}\r\n\n'), [3])).toEqual([{ a: 1 }]);
   });
 
-  it('a frame larger than the bound is an error, whether its end has come or not', async () => {
+  it('readWatchLines throws a ResponseError for a line longer than the limit, complete or not', async () => {
     const line = `"${'x'.repeat(100)}"`;
-    await expect(collect(Buffer.from(`${line}\n`), [], { maxFrameBytes: 50 })).rejects.toThrow(AnswerError);
-    await expect(collect(Buffer.from(line), [10, 20, 60], { maxFrameBytes: 50 })).rejects.toThrow(
+    await expect(collect(Buffer.from(`${line}\n`), [], { maxLineBytes: 50 })).rejects.toThrow(ResponseError);
+    await expect(collect(Buffer.from(line), [10, 20, 60], { maxLineBytes: 50 })).rejects.toThrow(
       'larger than 50 bytes',
     );
-    await expect(collect(Buffer.from(`${line}\n${line}\n`), [10], { maxFrameBytes: 102 })).resolves.toHaveLength(2);
+    await expect(collect(Buffer.from(`${line}\n${line}\n`), [10], { maxLineBytes: 102 })).resolves.toHaveLength(2);
   });
 
-  it('a line that is not JSON is an error that does not quote it', async () => {
-    await expect(collect(Buffer.from('{"token": secret}\n'), [])).rejects.toThrow(/^a frame of a watch is not JSON$/);
+  it('readWatchLines throws an error that does not quote the line for invalid JSON', async () => {
+    await expect(collect(Buffer.from('{"token": secret}\n'), [])).rejects.toThrow(/^a watch event is not JSON$/);
   });
 });

@@ -1,7 +1,7 @@
-// What of an object the watcher ever gets to see.
+// The metadata that the watcher keeps of an object.
 import { describe, expect, it } from 'vitest';
-import { AnswerError } from '../../../src/kube/client/errors.ts';
-import { parseHead } from '../../../src/kube/watch/partial-metadata.ts';
+import { ResponseError } from '../../../src/kube/client/errors.ts';
+import { parsePartialMetadata } from '../../../src/kube/watch/partial-metadata.ts';
 
 const owner = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u', blockOwnerDeletion: true };
 const object = {
@@ -22,10 +22,10 @@ const object = {
   spec: { secret: true },
 };
 
-describe('parseHead', () => {
-  it('keeps identity, versions, deletion and owners, and lets everything else go', () => {
+describe('parsePartialMetadata', () => {
+  it('parsePartialMetadata keeps identity, versions, deletion and owners, and drops everything else', () => {
     const { blockOwnerDeletion: _, ...reference } = owner;
-    expect(parseHead(object)).toEqual({
+    expect(parsePartialMetadata(object)).toEqual({
       uid: 'uid-a',
       resourceVersion: '7',
       generation: 3,
@@ -39,25 +39,29 @@ describe('parseHead', () => {
     });
   });
 
-  it('keeps the labels and annotations that are asked for and are there', () => {
-    const wanted = { labels: ['app', 'missing', 'constructor'], annotations: ['wanted'] };
-    expect(parseHead(object, wanted)).toMatchObject({ labels: { app: 'x' }, annotations: { wanted: 'w' } });
-    expect(parseHead(object, { labels: 'all' }).labels).toEqual({ app: 'x', other: 'y' });
-    expect(parseHead(object, { labels: ['missing'] })).not.toHaveProperty('labels');
+  it('parsePartialMetadata keeps the selected labels and annotations that exist', () => {
+    const desired = { labels: ['app', 'missing', 'constructor'], annotations: ['wanted'] };
+    expect(parsePartialMetadata(object, desired)).toMatchObject({ labels: { app: 'x' }, annotations: { wanted: 'w' } });
+    expect(parsePartialMetadata(object, { labels: 'all' }).labels).toEqual({ app: 'x', other: 'y' });
+    expect(parsePartialMetadata(object, { labels: ['missing'] })).not.toHaveProperty('labels');
   });
 
-  it('a kind without a generation has none', () => {
+  it('parsePartialMetadata omits the generation of a kind without one', () => {
     const { generation: _, ...metadata } = object.metadata;
-    expect(parseHead({ metadata })).not.toHaveProperty('generation');
+    expect(parsePartialMetadata({ metadata })).not.toHaveProperty('generation');
   });
 
-  it.each(['uid', 'name', 'resourceVersion'])('an object without %s is an error that names it', (field) => {
+  it.each([
+    'uid',
+    'name',
+    'resourceVersion',
+  ])('parsePartialMetadata throws a ResponseError that names a missing %s', (field) => {
     const metadata = { ...object.metadata, [field]: undefined };
-    expect(() => parseHead({ metadata })).toThrow(AnswerError);
-    expect(() => parseHead({ metadata })).toThrow(field);
+    expect(() => parsePartialMetadata({ metadata })).toThrow(ResponseError);
+    expect(() => parsePartialMetadata({ metadata })).toThrow(field);
   });
 
-  it.each([undefined, null, 'x', [], {}, { metadata: [] }])('%j is no object', (value) => {
-    expect(() => parseHead(value)).toThrow('metadata');
+  it.each([undefined, null, 'x', [], {}, { metadata: [] }])('parsePartialMetadata rejects %j', (value) => {
+    expect(() => parsePartialMetadata(value)).toThrow('metadata');
   });
 });

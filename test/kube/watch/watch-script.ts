@@ -1,13 +1,13 @@
-// A server that plays its part in a watch by a script, a follower of it, and time that the test moves: a wait for backoff ends at
-// once, the idle timer when the test says so.
+// A scripted server for the requests of a watch, a client that watches it, and a fake clock: a backoff ends at once,
+// and the idle timeout expires when the test triggers it.
 import type { ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
-import { type WatchEvent, type WatchOptions, watchHeads } from '../../../src/kube/watch.ts';
-import { type Arrived, sendJson, startWireServer } from '../wire-server.ts';
+import { type ListWatchItem, listAndWatch, type WatchOptions } from '../../../src/kube/watch/watch.ts';
+import { type ReceivedRequest, sendJson, startWireServer } from '../wire-server.ts';
 
 const tanks = { group: 'plant.example.com', version: 'v1', plural: 'watertanks', namespaced: true };
-/** An object at a version, as the API has it. */
+/** An object of the API at a resourceVersion. */
 export const tank = (name: string, resourceVersion: string) => ({
   metadata: {
     name,
@@ -19,27 +19,28 @@ export const tank = (name: string, resourceVersion: string) => ({
     managedFields: [{ manager: 'kubectl' }],
   },
 });
-/** A frame of a watch. */
-export const frame = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
+/** One line of a watch response. */
+export const eventLine = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
 
-/** What a scripted server answers to the three requests of a watch. */
-interface Script {
+/** How a scripted server responds to the three requests of a watch. */
+type Script = {
   probe?(response: ServerResponse, count: number): void;
-  list?(request: Arrived, response: ServerResponse, count: number): void;
-  watch?(request: Arrived, response: ServerResponse, count: number): void;
-}
-
-const kindOf = ({ query }: Arrived) => (query.watch === 'true' ? 'watch' : query.limit === '1' ? 'probe' : 'list');
-/** A list at a version. */
-export const listOf = (version: string, ...items: object[]) => ({ metadata: { resourceVersion: version }, items });
-/** Answers a watch with frames, and keeps it open. */
-export const openWatch = (response: ServerResponse, ...frames: string[]) => {
-  response.writeHead(200);
-  response.flushHeaders();
-  if (frames.length > 0) response.write(frames.join(''));
+  list?(request: ReceivedRequest, response: ServerResponse, count: number): void;
+  watch?(request: ReceivedRequest, response: ServerResponse, count: number): void;
 };
 
-/** Starts a server that answers a watch's requests as scripted: where nothing is said, one object at version 100. */
+const kindOf = ({ query }: ReceivedRequest) =>
+  query.watch === 'true' ? 'watch' : query.limit === '1' ? 'probe' : 'list';
+/** A list at a resourceVersion. */
+export const listOf = (version: string, ...items: object[]) => ({ metadata: { resourceVersion: version }, items });
+/** Responds to a watch with events, and keeps it open. */
+export const openWatch = (response: ServerResponse, ...lines: string[]) => {
+  response.writeHead(200);
+  response.flushHeaders();
+  if (lines.length > 0) response.write(lines.join(''));
+};
+
+/** Starts a scripted server. Without a script it lists one object at version 100. */
 export async function startScript(script: Script) {
   const counts = { probe: 0, list: 0, watch: 0 };
   const server = await startWireServer((request, response) => {
@@ -57,7 +58,7 @@ export async function startScript(script: Script) {
   return { server, sequence: () => server.arrived.map(kindOf) };
 }
 
-/** Time that passes when the test says so. Backoffs end at once; the idle timer only through `silence`. */
+/** A fake clock. A backoff ends at once; the idle timeout only expires through `expireIdleTimeout`. */
 export function createTime() {
   const backoffs: number[] = [];
   const idle: (() => void)[] = [];
@@ -71,22 +72,22 @@ export function createTime() {
       signal.addEventListener('abort', () => reject(signal.reason));
     });
   };
-  return { wait, backoffs, silence: () => idle.at(-1)?.() };
+  return { wait, backoffs, expireIdleTimeout: () => idle.at(-1)?.() };
 }
 
-/** Follows the scripted collection; `take` reads some events. */
-export function follow(client: KubeClient, time = createTime(), options: Partial<WatchOptions> = {}) {
+/** Watches the scripted collection. `take` reads a number of items. */
+export function startWatch(client: KubeClient, time = createTime(), options: Partial<WatchOptions> = {}) {
   const controller = new AbortController();
   onTestFinished(() => controller.abort());
-  const target = { resource: tanks, namespace: 'plant', labelSelector: 'a=b', wanted: { annotations: ['wanted'] } };
-  const events = watchHeads(client, target, {
+  const target = { resource: tanks, namespace: 'plant', labelSelector: 'a=b', metadata: { annotations: ['wanted'] } };
+  const events = listAndWatch(client, target, {
     signal: controller.signal,
     wait: time.wait,
     random: () => 0,
     ...options,
   });
   const take = async (count: number) => {
-    const taken: WatchEvent[] = [];
+    const taken: ListWatchItem[] = [];
     while (taken.length < count) {
       const next = await events.next();
       if (next.done === true) break;
@@ -97,13 +98,13 @@ export function follow(client: KubeClient, time = createTime(), options: Partial
   return { take, events, stop: () => controller.abort() };
 }
 
-/** Events in a word or two each. */
-export const brief = (events: readonly WatchEvent[]) =>
+/** Formats each item in a few words. */
+export const brief = (events: readonly ListWatchItem[]) =>
   events.map((event) => {
     if (event.type === 'page') return `page ${event.mode}: ${event.items.map((item) => item.name).join()}`;
     if (event.type === 'listing') return `listing ${event.mode}`;
     if (event.type === 'listed') return `listed ${event.mode} ${event.resourceVersion}`;
     if (event.type === 'bookmark') return `bookmark ${event.resourceVersion}`;
-    if (event.type === 'trouble') return `trouble ${event.retryInSeconds}`;
-    return `${event.type} ${event.head.name}@${event.head.resourceVersion}`;
+    if (event.type === 'error') return `error ${event.retryInSeconds}`;
+    return `${event.type} ${event.metadata.name}@${event.metadata.resourceVersion}`;
   });

@@ -1,21 +1,21 @@
-// The start of a watch and its end, over a real socket. Excluded: what happens to it in between (watch-again.test.ts), the table
-// of states (watch-state.test.ts), the watcher's store and predicates.
+// The start and the end of listAndWatch, over a real socket. Excluded: its recovery (watch-reconnect.test.ts), the
+// state machine (watch-state.test.ts), the watcher's store and predicates.
 import { describe, expect, it } from 'vitest';
-import { brief, createTime, follow, frame, listOf, openWatch, startScript, tank } from './watch-script.ts';
 import { sendJson, statusOf } from '../wire-server.ts';
+import { brief, createTime, eventLine, listOf, openWatch, startScript, startWatch, tank } from './watch-script.ts';
 
-describe('the start', () => {
-  it('without a version lists everything and watches from there, metadata only and with bookmarks', async () => {
+describe('the start of listAndWatch', () => {
+  it('listAndWatch without a version lists metadata and watches from the list’s version, with bookmarks', async () => {
     const { server } = await startScript({
       watch: (_, response) =>
         openWatch(
           response,
-          frame('MODIFIED', tank('a', '101')),
-          frame('DELETED', tank('a', '102')),
-          frame('BOOKMARK', { metadata: { resourceVersion: '110' } }),
+          eventLine('MODIFIED', tank('a', '101')),
+          eventLine('DELETED', tank('a', '102')),
+          eventLine('BOOKMARK', { metadata: { resourceVersion: '110' } }),
         ),
     });
-    const events = await follow(server.client()).take(6);
+    const events = await startWatch(server.client()).take(6);
     expect(brief(events)).toEqual([
       'listing initial',
       'page initial: a',
@@ -31,9 +31,9 @@ describe('the start', () => {
     });
   });
 
-  it('keeps of an object only what was asked for', async () => {
+  it('listAndWatch keeps only the selected metadata of an object', async () => {
     const { server } = await startScript({});
-    const [, page] = await follow(server.client()).take(2);
+    const [, page] = await startWatch(server.client()).take(2);
     expect(page).toEqual({
       type: 'page',
       mode: 'initial',
@@ -52,12 +52,12 @@ describe('the start', () => {
     });
   });
 
-  it('at a version asks whether the server is that far, lists exactly there, and watches from there', async () => {
+  it('listAndWatch with a version probes the server, lists exactly that version, and watches from it', async () => {
     const { server, sequence } = await startScript({
       list: (_, response) => sendJson(response, 200, listOf('50', tank('a', '40'))),
-      watch: (_, response) => openWatch(response, frame('ADDED', tank('b', '60'))),
+      watch: (_, response) => openWatch(response, eventLine('ADDED', tank('b', '60'))),
     });
-    const events = await follow(server.client(), createTime(), { start: '50' }).take(4);
+    const events = await startWatch(server.client(), createTime(), { start: '50' }).take(4);
     expect(brief(events)).toEqual(['listing exact', 'page exact: a', 'listed exact 50', 'changed b@60']);
     expect(sequence()).toEqual(['probe', 'list', 'watch']);
     expect(server.arrived[1]?.query).toMatchObject({
@@ -67,7 +67,7 @@ describe('the start', () => {
     });
   });
 
-  it('at a version that is too old lists as of now, and says so', async () => {
+  it('listAndWatch with a version that is too old lists the newest version in the mode expired', async () => {
     const { server } = await startScript({
       list: ({ query }, response) =>
         query.resourceVersion === undefined
@@ -75,10 +75,10 @@ describe('the start', () => {
           : sendJson(response, 410, statusOf(410, 'Expired')),
     });
     const time = createTime();
-    const events = await follow(server.client(), time, { start: '50' }).take(5);
+    const events = await startWatch(server.client(), time, { start: '50' }).take(5);
     expect(brief(events)).toEqual([
       'listing exact',
-      'trouble 0',
+      'error 0',
       'listing expired',
       'page expired: ',
       'listed expired 100',
@@ -86,17 +86,17 @@ describe('the start', () => {
     expect(time.backoffs).toEqual([]);
   });
 
-  it('at a version that the server has yet to reach lists a restored server, and opens no watch from the future', async () => {
+  it('listAndWatch with a version newer than the server’s opens no watch and lists a restored server', async () => {
     const { server } = await startScript({
       probe: (response) => sendJson(response, 200, listOf('7')),
       list: (_, response) => sendJson(response, 200, listOf('7')),
     });
-    const events = await follow(server.client(), createTime(), { start: '50' }).take(3);
+    const events = await startWatch(server.client(), createTime(), { start: '50' }).take(3);
     expect(brief(events)).toEqual(['listing restored', 'page restored: ', 'listed restored 7']);
     expect(server.arrived.map(({ query }) => query.resourceVersion)).not.toContain('50');
   });
 
-  it('a list that breaks off is announced anew, and its pages so far are void', async () => {
+  it('listAndWatch yields another listing after a list failed, and starts over', async () => {
     const { server } = await startScript({
       list: ({ query }, response, count) => {
         const more = query.continue === undefined ? 'more' : '';
@@ -108,25 +108,25 @@ describe('the start', () => {
           });
       },
     });
-    const events = await follow(server.client()).take(7);
+    const events = await startWatch(server.client()).take(7);
     expect(brief(events)).toEqual([
-      ...['listing initial', 'page initial: p1', 'trouble 0'],
+      ...['listing initial', 'page initial: p1', 'error 0'],
       ...['listing initial', 'page initial: p3', 'page initial: p4', 'listed initial 100'],
     ]);
   });
 });
 
-describe('the end', () => {
-  it('comes with the signal, while listing, watching and waiting alike, and without an error', async () => {
+describe('the end of listAndWatch', () => {
+  it('listAndWatch ends without an error when the signal aborts, while it watches and while it lists', async () => {
     const { server } = await startScript({});
-    const { take, events, stop } = follow(server.client());
+    const { take, events, stop } = startWatch(server.client());
     await take(3);
     const next = events.next();
     stop();
     expect(await next).toEqual({ done: true, value: undefined });
 
-    const silent = await startScript({ list: () => undefined });
-    const listing = follow(silent.server.client());
+    const unresponsive = await startScript({ list: () => undefined });
+    const listing = startWatch(unresponsive.server.client());
     await listing.take(1);
     const page = listing.events.next();
     listing.stop();

@@ -1,27 +1,27 @@
-// What becomes of ReplicaSets and pods when a Deployment is scaled, changed, recreated or deleted, as kube-controller-manager does it.
-// The test plays the kubelet. The same cases run on our stand-in and on the real one.
+// ReplicaSets and pods of a Deployment that is scaled, changed, recreated or deleted, as kube-controller-manager does
+// it. The test acts as the kubelet. The same cases run on the simulator and on kube-controller-manager.
 import { expect, it } from 'vitest';
 import type { Body } from '../../conformance/body.ts';
-import { count, deployment, deploymentScene, otherTemplate } from './deployment-fixture.ts';
-import { names, type Stage, statusOf } from './workloads-harness.ts';
+import { count, deployment, deploymentFixture, otherTemplate } from './deployment-fixture.ts';
+import { names, statusOf, type WorkloadHarness } from './workloads-harness.ts';
 
 /** Declares the cases. */
-export function deploymentRollingCases(stage: Stage): void {
-  const { address, available, runAll, theatre, whenStatus } = deploymentScene(stage);
+export function deploymentRollingCases(harness: WorkloadHarness): void {
+  const { address, available, runAll, fixture, whenStatus } = deploymentFixture(harness);
 
-  it('scaling changes the size of the same ReplicaSet', async () => {
-    await theatre().make('deployments', deployment());
-    const [before] = await theatre().until('replicasets', count(1));
-    await theatre().until('pods', count(2));
-    await theatre().change('deployments', 'one', { spec: { replicas: 3 } });
-    await theatre().until('pods', count(3));
-    await theatre().change('deployments', 'one', { spec: { replicas: 0 } });
-    await theatre().until('pods', count(0));
+  it('scaling a Deployment changes the size of its present ReplicaSet', async () => {
+    await fixture().make('deployments', deployment());
+    const [before] = await fixture().until('replicasets', count(1));
+    await fixture().until('pods', count(2));
+    await fixture().change('deployments', 'one', { spec: { replicas: 3 } });
+    await fixture().until('pods', count(3));
+    await fixture().change('deployments', 'one', { spec: { replicas: 0 } });
+    await fixture().until('pods', count(0));
     const zero = statusOf(
       await whenStatus(({ observedGeneration, replicas }) => observedGeneration === 3 && replicas === undefined),
     );
     expect(zero.conditions).toContainEqual(expect.objectContaining({ type: 'Available', status: 'True' }));
-    const sets = await theatre().until('replicasets', count(1));
+    const sets = await fixture().until('replicasets', count(1));
     expect(sets[0]?.metadata?.uid).toBe(before?.metadata?.uid);
     expect(sets[0]?.metadata?.annotations).toMatchObject({
       'deployment.kubernetes.io/desired-replicas': '0',
@@ -29,24 +29,26 @@ export function deploymentRollingCases(stage: Stage): void {
     });
   });
 
-  it('of the pods that are too many, those that are not ready go first', async () => {
-    await theatre().make('deployments', deployment({ replicas: 3 }));
-    const [ready = '', ...others] = names(await theatre().until('pods', count(3)));
-    for (const pod of others) await theatre().run(pod, address(), false);
-    await theatre().run(ready, address());
+  it('a Deployment that is scaled down deletes pods that are not ready first', async () => {
+    await fixture().make('deployments', deployment({ replicas: 3 }));
+    const [ready = '', ...others] = names(await fixture().until('pods', count(3)));
+    for (const pod of others) await fixture().run(pod, address(), false);
+    await fixture().run(ready, address());
     await available(1);
-    await theatre().change('deployments', 'one', { spec: { replicas: 1 } });
-    expect(names(await theatre().until('pods', count(1)))).toEqual([ready]);
+    await fixture().change('deployments', 'one', { spec: { replicas: 1 } });
+    expect(names(await fixture().until('pods', count(1)))).toEqual([ready]);
   });
 
-  it('another template is rolled out: no more pods than allowed, none less, until all are new', async () => {
-    await theatre().make('deployments', deployment());
+  it('a changed template is rolled out within maxSurge and maxUnavailable until all pods are new', async () => {
+    await fixture().make('deployments', deployment());
     await runAll(count(2));
     await available(2);
-    await theatre().change('deployments', 'one', otherTemplate('i:2'));
-    // Nobody runs the new pod: there the rollout waits.
-    const held = statusOf(await whenStatus(({ updatedReplicas, replicas }) => updatedReplicas === 1 && replicas === 3));
-    expect(held).toMatchObject({ observedGeneration: 2, availableReplicas: 2, unavailableReplicas: 1 });
+    await fixture().change('deployments', 'one', otherTemplate('i:2'));
+    // Nothing runs the new pod, so the rollout waits for it.
+    const waiting = statusOf(
+      await whenStatus(({ updatedReplicas, replicas }) => updatedReplicas === 1 && replicas === 3),
+    );
+    expect(waiting).toMatchObject({ observedGeneration: 2, availableReplicas: 2, unavailableReplicas: 1 });
     let most = 0;
     let fewest = 2;
     await runAll((pods) => {
@@ -61,7 +63,7 @@ export function deploymentRollingCases(stage: Stage): void {
       ({ updatedReplicas, availableReplicas }) => updatedReplicas === 2 && availableReplicas === 2,
     );
     expect(done?.metadata?.annotations?.['deployment.kubernetes.io/revision']).toBe('2');
-    const sets = await theatre().until(
+    const sets = await fixture().until(
       'replicasets',
       (all) => all.filter(({ spec }) => spec?.replicas === 0).length === 1,
     );
@@ -75,12 +77,12 @@ export function deploymentRollingCases(stage: Stage): void {
     ]);
   });
 
-  it('an old template is its old ReplicaSet again, with a new revision', async () => {
-    await theatre().make('deployments', deployment({ replicas: 0 }));
-    const [first] = await theatre().until('replicasets', count(1));
-    await theatre().change('deployments', 'one', otherTemplate('i:2'));
-    await theatre().until('replicasets', count(2));
-    await theatre().change('deployments', 'one', {
+  it('an earlier template reuses its ReplicaSet with a new revision', async () => {
+    await fixture().make('deployments', deployment({ replicas: 0 }));
+    const [first] = await fixture().until('replicasets', count(1));
+    await fixture().change('deployments', 'one', otherTemplate('i:2'));
+    await fixture().until('replicasets', count(2));
+    await fixture().change('deployments', 'one', {
       spec: {
         template: {
           spec: { containers: [{ name: 'c', image: 'i:1', ports: [{ name: 'http', containerPort: 8080 }] }] },
@@ -88,40 +90,40 @@ export function deploymentRollingCases(stage: Stage): void {
       },
     });
     const revision = ({ metadata }: Body) => metadata?.annotations?.['deployment.kubernetes.io/revision'];
-    const sets = await theatre().until('replicasets', (all) => all.some((one) => revision(one) === '3'));
+    const sets = await fixture().until('replicasets', (all) => all.some((one) => revision(one) === '3'));
     expect(sets).toHaveLength(2);
     expect(sets.find((one) => revision(one) === '3')?.metadata?.uid).toBe(first?.metadata?.uid);
   });
 
-  it('ReplicaSets beyond the history limit are removed, oldest first', async () => {
-    await theatre().make('deployments', deployment({ replicas: 0, revisionHistoryLimit: 1 }));
-    const [oldest = ''] = names(await theatre().until('replicasets', count(1)));
-    await theatre().change('deployments', 'one', otherTemplate('i:2'));
-    await theatre().until('replicasets', count(2));
-    await theatre().change('deployments', 'one', otherTemplate('i:3'));
-    const sets = await theatre().until('replicasets', (all) => all.length === 2 && !names(all).includes(oldest));
+  it('ReplicaSets beyond revisionHistoryLimit are deleted, oldest first', async () => {
+    await fixture().make('deployments', deployment({ replicas: 0, revisionHistoryLimit: 1 }));
+    const [oldest = ''] = names(await fixture().until('replicasets', count(1)));
+    await fixture().change('deployments', 'one', otherTemplate('i:2'));
+    await fixture().until('replicasets', count(2));
+    await fixture().change('deployments', 'one', otherTemplate('i:3'));
+    const sets = await fixture().until('replicasets', (all) => all.length === 2 && !names(all).includes(oldest));
     expect(names(sets)).not.toContain(oldest);
   });
 
-  it('a recreated Deployment has no new pod before the last old one is gone', async () => {
-    await theatre().make('deployments', deployment({ strategy: { type: 'Recreate' } }));
+  it('a Deployment with strategy Recreate creates no pod before the last old one is gone', async () => {
+    await fixture().make('deployments', deployment({ strategy: { type: 'Recreate' } }));
     const old = names(await runAll(count(2)));
     await available(2);
-    await theatre().change('deployments', 'one', otherTemplate('i:2'));
+    await fixture().change('deployments', 'one', otherTemplate('i:2'));
     let mixed = false;
-    await theatre().until('pods', (pods) => {
-      const left = names(pods).filter((name) => old.includes(name));
-      mixed ||= left.length > 0 && left.length < pods.length;
-      return pods.length === 2 && left.length === 0;
+    await fixture().until('pods', (pods) => {
+      const remaining = names(pods).filter((name) => old.includes(name));
+      mixed ||= remaining.length > 0 && remaining.length < pods.length;
+      return pods.length === 2 && remaining.length === 0;
     });
     expect(mixed).toBe(false);
   });
 
-  it('what a deleted Deployment had is collected', async () => {
-    await theatre().make('deployments', deployment());
-    await theatre().until('pods', count(2));
-    await theatre().remove('deployments', 'one');
-    await theatre().until('replicasets', count(0));
-    await theatre().until('pods', count(0));
+  it('ReplicaSets and pods of a deleted Deployment are garbage-collected', async () => {
+    await fixture().make('deployments', deployment());
+    await fixture().until('pods', count(2));
+    await fixture().remove('deployments', 'one');
+    await fixture().until('replicasets', count(0));
+    await fixture().until('pods', count(0));
   });
 }

@@ -1,8 +1,8 @@
-// Service → EndpointSlices, as kube-controller-manager makes them: which pods, ready or not, with which ports. The test plays the
-// kubelet. The same cases run on our stand-in and on the real one.
+// Service → EndpointSlices, as kube-controller-manager creates them: the pods, their readiness and their ports. The
+// test acts as the kubelet. The same cases run on the simulator and on kube-controller-manager.
 import { beforeEach, expect, it } from 'vitest';
 import type { Body } from '../../conformance/body.ts';
-import { names, openTheatre, type Stage, type Theatre } from './workloads-harness.ts';
+import { type NamespaceFixture, names, openNamespaceFixture, type WorkloadHarness } from './workloads-harness.ts';
 
 const labels = { app: 'one' };
 
@@ -13,17 +13,17 @@ function pod(name: string, ports: readonly object[], spec: object = {}): object 
   };
 }
 
-/** What the cases look at in a slice; the edge where it gets a shape. */
-interface Slice {
+/** The fields of a slice that the cases read. */
+type Slice = {
   readonly endpoints?: readonly { readonly addresses: readonly string[]; readonly conditions: object }[] | null;
   readonly ports?: readonly object[] | null;
-}
+};
 
 function shapeOf(body: Body | undefined): Slice {
   return JSON.parse(JSON.stringify(body ?? {}));
 }
 
-/** The addresses that are ready, of all slices. */
+/** The ready addresses of all slices. */
 function ready(slices: readonly Body[]): string[] {
   const endpoints = slices.flatMap((slice) => shapeOf(slice).endpoints ?? []);
   return endpoints
@@ -33,10 +33,10 @@ function ready(slices: readonly Body[]): string[] {
 }
 
 /** Declares the cases. */
-export function serviceCases(stage: Stage): void {
-  let at: Theatre;
+export function serviceCases(harness: WorkloadHarness): void {
+  let at: NamespaceFixture;
   beforeEach(async () => {
-    at = await openTheatre(stage);
+    at = await openNamespaceFixture(harness);
   });
   const service = (spec: object = {}, metadata: object = {}) =>
     at.make('services', {
@@ -46,7 +46,7 @@ export function serviceCases(stage: Stage): void {
   const whenReady = (...addresses: readonly string[]) =>
     at.until('endpointslices', (slices) => slices.length > 0 && ready(slices).join() === addresses.join());
 
-  it('a Service without pods has one empty slice, which is its own', async () => {
+  it('a Service without pods owns one empty EndpointSlice', async () => {
     const made = await service({}, { labels: { own: 'label' } });
     const [slice] = await at.until('endpointslices', (slices) => slices.length === 1);
     expect(slice?.metadata?.name).toMatch(/^one-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
@@ -54,7 +54,7 @@ export function serviceCases(stage: Stage): void {
       addressType: 'IPv4',
       metadata: { generateName: 'one-' },
     });
-    // kube-apiserver shows what is not there as null, ours not at all.
+    // kube-apiserver returns absent fields as null, the embedded server omits them.
     const { endpoints, ports } = shapeOf(slice);
     expect([endpoints ?? null, ports ?? null]).toEqual([null, null]);
     expect(slice?.metadata?.labels).toEqual({
@@ -66,7 +66,7 @@ export function serviceCases(stage: Stage): void {
     expect(slice?.metadata?.ownerReferences).toEqual([{ ...owner, controller: true, blockOwnerDeletion: true }]);
   });
 
-  it('a pod is an endpoint when it has an address, and ready when it is', async () => {
+  it("a pod with an address is an endpoint, and its readiness is the pod's", async () => {
     await service();
     await at.make('pods', pod('a', []));
     await at.run('a', '10.8.0.1', false);
@@ -76,12 +76,12 @@ export function serviceCases(stage: Stage): void {
     ]);
     await at.run('a', '10.8.0.1');
     const [slice] = await whenReady('10.8.0.1');
-    const read = JSON.parse((await stage.wire.get(`${at.path('pods')}/a`)).text);
+    const read = JSON.parse((await harness.wire.get(`${at.path('pods')}/a`)).text);
     expect(shapeOf(slice).endpoints).toEqual([
       {
         addresses: ['10.8.0.1'],
         conditions: { ready: true, serving: true, terminating: false },
-        ...(stage.node === undefined ? {} : { nodeName: stage.node }),
+        ...(harness.node === undefined ? {} : { nodeName: harness.node }),
         targetRef: { kind: 'Pod', namespace: read.metadata.namespace, name: 'a', uid: read.metadata.uid },
       },
     ]);
@@ -89,7 +89,7 @@ export function serviceCases(stage: Stage): void {
     await whenReady();
   });
 
-  it('the slice of a Service stays the same one as pods come and go', async () => {
+  it('a Service keeps its EndpointSlice while pods come and go', async () => {
     await service();
     const before = names(await at.until('endpointslices', (slices) => slices.length === 1));
     for (const [name, ip] of [
@@ -104,12 +104,12 @@ export function serviceCases(stage: Stage): void {
     expect(names(await whenReady('10.8.0.2'))).toEqual(before);
   });
 
-  it('ports are by number, or by the name that a container gives them', async () => {
+  it("ports of an EndpointSlice are resolved by number or by the container's port name", async () => {
     const ports = [
       { name: 'web', port: 80, targetPort: 'http' },
       { name: 'same', port: 81 },
       { name: 'other', port: 82, targetPort: 9090, protocol: 'UDP' },
-      { name: 'nobody', port: 83, targetPort: 'no-such-name' },
+      { name: 'unmatched', port: 83, targetPort: 'no-such-name' },
     ];
     await service({ ports });
     await at.make('pods', pod('a', [{ name: 'http', containerPort: 8080 }]));
@@ -124,7 +124,7 @@ export function serviceCases(stage: Stage): void {
     expect(found.sort()).toEqual(wanted.sort());
   });
 
-  it('pods that give a name different numbers are in different slices', async () => {
+  it('pods with different numbers for a port name are in different EndpointSlices', async () => {
     await service({ ports: [{ port: 80, targetPort: 'http' }] });
     for (const [name, ip, containerPort] of [
       ['a', '10.8.0.1', 8080],
@@ -144,7 +144,7 @@ export function serviceCases(stage: Stage): void {
     ]);
   });
 
-  it('only pods that the selector picks are endpoints, and a changed selector picks anew', async () => {
+  it('only pods that the selector matches are endpoints, also after the selector changes', async () => {
     await service();
     await at.make('pods', pod('a', []));
     await at.make('pods', { ...pod('b', []), metadata: { name: 'b', labels: { app: 'two' } } });
@@ -155,7 +155,7 @@ export function serviceCases(stage: Stage): void {
     await whenReady('10.8.0.2');
   });
 
-  it('a headless Service names the pods that name it', async () => {
+  it('EndpointSlices of a headless Service have the host names of pods whose subdomain is the Service', async () => {
     await service({ clusterIP: 'None', ports: undefined });
     await at.make('pods', pod('a', [], { hostname: 'a', subdomain: 'one' }));
     await at.make('pods', pod('b', [], { hostname: 'b', subdomain: 'other' }));
@@ -167,7 +167,7 @@ export function serviceCases(stage: Stage): void {
     expect(hostnames.filter((name) => name !== undefined)).toEqual(['a']);
   });
 
-  it('a Service that publishes addresses which are not ready calls them ready', async () => {
+  it('a Service with publishNotReadyAddresses marks every endpoint as ready', async () => {
     await service({ publishNotReadyAddresses: true });
     await at.make('pods', pod('a', []));
     await at.run('a', '10.8.0.1', false);
@@ -175,23 +175,23 @@ export function serviceCases(stage: Stage): void {
     expect(shapeOf(slice).endpoints).toMatchObject([{ conditions: { ready: true, serving: false } }]);
   });
 
-  it('a pod that has ended is no endpoint', async () => {
+  it('a pod that has ended is not an endpoint', async () => {
     await service();
     await at.make('pods', pod('a', []));
     await at.run('a', '10.8.0.1');
     await whenReady('10.8.0.1');
-    await stage.wire.mergePatch(`${at.path('pods')}/a/status`, { status: { phase: 'Succeeded' } });
+    await harness.wire.mergePatch(`${at.path('pods')}/a/status`, { status: { phase: 'Succeeded' } });
     const [slice] = await at.until('endpointslices', ([one]) => (shapeOf(one).endpoints ?? []).length === 0);
     expect(shapeOf(slice).endpoints ?? []).toEqual([]);
   });
 
-  it('a Service without a selector gets no slice', async () => {
+  it('a Service without a selector gets no EndpointSlice', async () => {
     await service({ selector: undefined }, { name: 'plain' });
     await service();
     expect(names(await at.until('endpointslices', (slices) => slices.length > 0)).join()).toMatch(/^one-/);
   });
 
-  it('a deleted slice is made again, and goes with its Service', async () => {
+  it('a deleted EndpointSlice is recreated, and is deleted with its Service', async () => {
     await service();
     const [gone = ''] = names(await at.until('endpointslices', (slices) => slices.length === 1));
     await at.remove('endpointslices', gone);

@@ -1,8 +1,14 @@
-// StatefulSet → Pods, as kube-controller-manager does it: names that stay, order, statuses, rolling. The test plays the kubelet.
-// The same cases run on our stand-in and on the real one.
+// StatefulSet → Pods, as kube-controller-manager does it: stable names, order, statuses, rolling updates. The test acts
+// as the kubelet. The same cases run on the simulator and on kube-controller-manager.
 import { beforeEach, expect, it } from 'vitest';
 import type { Body } from '../../conformance/body.ts';
-import { names, openTheatre, type Stage, statusOf, type Theatre } from './workloads-harness.ts';
+import {
+  type NamespaceFixture,
+  names,
+  openNamespaceFixture,
+  statusOf,
+  type WorkloadHarness,
+} from './workloads-harness.ts';
 
 const labels = { app: 'st' };
 const withImage = (image: string) => ({ spec: { template: { spec: { containers: [{ name: 'c', image }] } } } });
@@ -24,24 +30,24 @@ const named =
     names(objects).join() === wanted.join();
 
 /** Declares the cases. */
-export function statefulSetCases(stage: Stage): void {
-  let at: Theatre;
+export function statefulSetCases(harness: WorkloadHarness): void {
+  let fixture: NamespaceFixture;
   let addresses = 0;
   beforeEach(async () => {
-    at = await openTheatre(stage);
+    fixture = await openNamespaceFixture(harness);
   });
   const run = (pod: string, ready = true): Promise<void> => {
     addresses += 1;
-    return at.run(pod, `10.7.${Math.floor(addresses / 200)}.${(addresses % 200) + 1}`, ready);
+    return fixture.run(pod, `10.7.${Math.floor(addresses / 200)}.${(addresses % 200) + 1}`, ready);
   };
-  const whenStatus = async (fits: (status: Readonly<Record<string, unknown>>) => boolean) =>
-    statusOf((await at.until('statefulsets', ([one]) => one !== undefined && fits(statusOf(one))))[0]);
-  /** Makes the StatefulSet, and runs its two pods. */
-  const make = async (spec: object = {}) => {
-    await at.make('statefulsets', statefulSet(spec));
-    await at.until('pods', (pods) => names(pods).includes('st-0'));
+  const whenStatus = async (matches: (status: Readonly<Record<string, unknown>>) => boolean) =>
+    statusOf((await fixture.until('statefulsets', ([one]) => one !== undefined && matches(statusOf(one))))[0]);
+  /** Creates the StatefulSet, and runs its two pods. */
+  const makeReady = async (spec: object = {}) => {
+    await fixture.make('statefulsets', statefulSet(spec));
+    await fixture.until('pods', (pods) => names(pods).includes('st-0'));
     await run('st-0');
-    await at.until('pods', named('st-0', 'st-1'));
+    await fixture.until('pods', named('st-0', 'st-1'));
     await run('st-1');
     return whenStatus(({ readyReplicas }) => readyReplicas === 2);
   };
@@ -51,9 +57,9 @@ export function statefulSetCases(stage: Stage): void {
     return pod !== undefined && pod.metadata?.uid !== before.get(name);
   };
 
-  it('a pod has its ordinal in its name, its host name and its labels, and belongs to the StatefulSet', async () => {
-    const made = await at.make('statefulsets', statefulSet());
-    const [pod] = await at.until('pods', named('st-0'));
+  it('a pod of a StatefulSet has its ordinal in its name, its host name and its labels, and is owned by the StatefulSet', async () => {
+    const made = await fixture.make('statefulsets', statefulSet());
+    const [pod] = await fixture.until('pods', named('st-0'));
     const { updateRevision } = await whenStatus((status) => status.replicas === 1);
     expect(updateRevision).toMatch(/^st-[bcdfghjklmnpqrstvwxz2456789]{1,10}$/);
     expect(pod?.metadata?.labels).toEqual({
@@ -68,20 +74,20 @@ export function statefulSetCases(stage: Stage): void {
     expect(pod?.spec).toMatchObject({ hostname: 'st-0', subdomain: 'nodes' });
   });
 
-  it('the next pod is made when the one before is ready', async () => {
-    await at.make('statefulsets', statefulSet());
-    await at.until('pods', named('st-0'));
+  it('a StatefulSet creates the next pod when the one before is ready', async () => {
+    await fixture.make('statefulsets', statefulSet());
+    await fixture.until('pods', named('st-0'));
     await run('st-0', false);
     const waiting = await whenStatus(({ observedGeneration, replicas }) => observedGeneration === 1 && replicas === 1);
     expect(waiting).toMatchObject({ currentReplicas: 1, updatedReplicas: 1, availableReplicas: 0, collisionCount: 0 });
     expect(waiting).not.toHaveProperty('readyReplicas');
-    expect(names(await at.until('pods', () => true))).toEqual(['st-0']);
+    expect(names(await fixture.until('pods', () => true))).toEqual(['st-0']);
     await run('st-0');
-    await at.until('pods', named('st-0', 'st-1'));
+    await fixture.until('pods', named('st-0', 'st-1'));
   });
 
-  it('its status counts its pods and names its revision', async () => {
-    const status = await make();
+  it('the status of a StatefulSet counts its pods and names its revision', async () => {
+    const status = await makeReady();
     expect(status).toEqual({
       observedGeneration: 1,
       replicas: 2,
@@ -100,28 +106,28 @@ export function statefulSetCases(stage: Stage): void {
     });
   });
 
-  it('all pods are made at once where their order means nothing', async () => {
-    await at.make('statefulsets', statefulSet({ replicas: 3, podManagementPolicy: 'Parallel' }));
-    await at.until('pods', named('st-0', 'st-1', 'st-2'));
+  it('a StatefulSet with podManagementPolicy Parallel creates all pods at once', async () => {
+    await fixture.make('statefulsets', statefulSet({ replicas: 3, podManagementPolicy: 'Parallel' }));
+    await fixture.until('pods', named('st-0', 'st-1', 'st-2'));
   });
 
-  it('a deleted pod comes back under its name', async () => {
-    await make();
-    const before = uidsOf(await at.until('pods', named('st-0', 'st-1')));
-    await at.remove('pods', 'st-0');
-    const after = await at.until('pods', (pods) => isNew(pods, 'st-0', before));
+  it('a deleted pod of a StatefulSet is recreated under its name', async () => {
+    await makeReady();
+    const before = uidsOf(await fixture.until('pods', named('st-0', 'st-1')));
+    await fixture.remove('pods', 'st-0');
+    const after = await fixture.until('pods', (pods) => isNew(pods, 'st-0', before));
     expect(isNew(after, 'st-1', before)).toBe(false);
   });
 
-  it('pods go from the highest ordinal down, and new ones follow the last', async () => {
-    await make();
-    await at.change('statefulsets', 'st', { spec: { replicas: 3 } });
-    await at.until('pods', named('st-0', 'st-1', 'st-2'));
+  it('a StatefulSet deletes pods from the highest ordinal and adds them after the last', async () => {
+    await makeReady();
+    await fixture.change('statefulsets', 'st', { spec: { replicas: 3 } });
+    await fixture.until('pods', named('st-0', 'st-1', 'st-2'));
     await run('st-2');
     await whenStatus(({ readyReplicas }) => readyReplicas === 3);
-    await at.change('statefulsets', 'st', { spec: { replicas: 1 } });
+    await fixture.change('statefulsets', 'st', { spec: { replicas: 1 } });
     const seen: string[] = [];
-    await at.until('pods', (pods) => {
+    await fixture.until('pods', (pods) => {
       seen.push(names(pods).join());
       return pods.length === 1;
     });
@@ -132,48 +138,48 @@ export function statefulSetCases(stage: Stage): void {
     });
   });
 
-  it('another template renews one pod after the other, from the highest ordinal', async () => {
-    const { updateRevision: old } = await make();
-    const before = uidsOf(await at.until('pods', named('st-0', 'st-1')));
-    await at.change('statefulsets', 'st', withImage('i:2'));
-    const first = await at.until('pods', (pods) => isNew(pods, 'st-1', before));
+  it('a changed template of a StatefulSet replaces one pod after the other, from the highest ordinal', async () => {
+    const { updateRevision: old } = await makeReady();
+    const before = uidsOf(await fixture.until('pods', named('st-0', 'st-1')));
+    await fixture.change('statefulsets', 'st', withImage('i:2'));
+    const first = await fixture.until('pods', (pods) => isNew(pods, 'st-1', before));
     expect(isNew(first, 'st-0', before)).toBe(false);
     const half = await whenStatus((status) => status.updatedReplicas === 1 && status.currentReplicas === 1);
     expect(half).toMatchObject({ observedGeneration: 2, currentRevision: old, replicas: 2 });
     expect(half.updateRevision).not.toBe(old);
-    expect(isNew(await at.until('pods', () => true), 'st-0', before)).toBe(false);
+    expect(isNew(await fixture.until('pods', () => true), 'st-0', before)).toBe(false);
     await run('st-1');
-    await at.until('pods', (pods) => isNew(pods, 'st-0', before));
+    await fixture.until('pods', (pods) => isNew(pods, 'st-0', before));
     await run('st-0');
     const done = await whenStatus((status) => status.currentRevision === half.updateRevision);
     expect(done).toMatchObject({ readyReplicas: 2, updatedReplicas: 2, currentReplicas: 2 });
   });
 
-  it('pods below the partition keep their template', async () => {
-    await make({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } });
-    const before = uidsOf(await at.until('pods', named('st-0', 'st-1')));
-    await at.change('statefulsets', 'st', withImage('i:2'));
-    await at.until('pods', (pods) => isNew(pods, 'st-1', before));
+  it('pods of a StatefulSet below the partition keep their template', async () => {
+    await makeReady({ updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } });
+    const before = uidsOf(await fixture.until('pods', named('st-0', 'st-1')));
+    await fixture.change('statefulsets', 'st', withImage('i:2'));
+    await fixture.until('pods', (pods) => isNew(pods, 'st-1', before));
     await run('st-1');
     await whenStatus((status) => status.updatedReplicas === 1 && status.readyReplicas === 2);
-    expect(isNew(await at.until('pods', () => true), 'st-0', before)).toBe(false);
+    expect(isNew(await fixture.until('pods', () => true), 'st-0', before)).toBe(false);
   });
 
-  it('pods that are renewed on deletion only stay until then', async () => {
-    await make({ updateStrategy: { type: 'OnDelete' } });
-    const before = uidsOf(await at.until('pods', named('st-0', 'st-1')));
-    await at.change('statefulsets', 'st', withImage('i:2'));
+  it('a StatefulSet with updateStrategy OnDelete replaces a pod only when it is deleted', async () => {
+    await makeReady({ updateStrategy: { type: 'OnDelete' } });
+    const before = uidsOf(await fixture.until('pods', named('st-0', 'st-1')));
+    await fixture.change('statefulsets', 'st', withImage('i:2'));
     await whenStatus(({ observedGeneration }) => observedGeneration === 2);
-    await at.remove('pods', 'st-1');
-    const pods = await at.until('pods', (all) => isNew(all, 'st-1', before));
+    await fixture.remove('pods', 'st-1');
+    const pods = await fixture.until('pods', (all) => isNew(all, 'st-1', before));
     const images = pods.map(({ spec }) => /i:\d/.exec(JSON.stringify(spec?.containers))?.[0]);
     expect(images).toEqual(['i:1', 'i:2']);
   });
 
-  it('an ended pod is made again', async () => {
-    await make();
-    const before = uidsOf(await at.until('pods', named('st-0', 'st-1')));
-    await stage.wire.mergePatch(`${at.path('pods')}/st-0/status`, { status: { phase: 'Failed' } });
-    await at.until('pods', (pods) => isNew(pods, 'st-0', before));
+  it('a StatefulSet replaces a pod that has ended', async () => {
+    await makeReady();
+    const before = uidsOf(await fixture.until('pods', named('st-0', 'st-1')));
+    await harness.wire.mergePatch(`${fixture.path('pods')}/st-0/status`, { status: { phase: 'Failed' } });
+    await fixture.until('pods', (pods) => isNew(pods, 'st-0', before));
   });
 }

@@ -1,8 +1,8 @@
-// The stand-in for workloads does what kube-controller-manager does, case by case; test/cluster/workloads.test.ts shows that the
-// cases are right. The kubelet's part is kubelet.test.ts.
+// The workload simulator behaves as kube-controller-manager, case by case; test/cluster/workloads.test.ts verifies the
+// cases against kube-controller-manager. The kubelet's part is in kubelet.test.ts.
 import { afterAll, describe, expect } from 'vitest';
-import { createClient } from '../../../src/kube/client/client.ts';
 import { startApiServer } from '../../../src/apiserver/server.ts';
+import { createClient } from '../../../src/kube/client/client.ts';
 import { startWorkloads } from '../../../src/simulators/workloads/workloads.ts';
 import { createWire } from '../../conformance/wire.ts';
 import { deploymentCases } from './deployment-cases.ts';
@@ -15,7 +15,7 @@ const client = createClient({ server: new URL(server.url) });
 const errors: string[] = [];
 const workloads = await startWorkloads(client, {
   startsPods: false,
-  onTrouble: (line) => errors.push(line),
+  onError: (line) => errors.push(line),
 });
 afterAll(async () => {
   await workloads.close();
@@ -24,8 +24,8 @@ afterAll(async () => {
   expect(errors).toEqual([]);
 });
 
-const stage = { wire: createWire({ url: server.url }) };
-describe('Deployments', () => deploymentCases(stage));
-describe('Deployments that change', () => deploymentRollingCases(stage));
-describe('Services', () => serviceCases(stage));
-describe('StatefulSets', () => statefulSetCases(stage));
+const harness = { wire: createWire({ url: server.url }) };
+describe('Deployments', () => deploymentCases(harness));
+describe('Deployments that change', () => deploymentRollingCases(harness));
+describe('Services', () => serviceCases(harness));
+describe('StatefulSets', () => statefulSetCases(harness));

@@ -1,6 +1,6 @@
 // The shape of a kind's table: what a user may get wrong in an object of it, and what the API server makes of that. One table a
 // kind, all run by bad-input-cases.ts.
-import type { AnyResource } from '../../../src/core/resource.ts';
+import type { AnyCustomKind } from '../../../src/api/custom-kind.ts';
 
 /** What a rule on metadata.name names: the API server has no path for the object itself. */
 export const wholeObject = '<nil>';
@@ -31,7 +31,7 @@ export type Taken = {
 
 /** A kind's table. */
 export type BadInput = {
-  readonly kind: AnyResource;
+  readonly kind: AnyCustomKind;
   /** The statement: names of tests begin with it. */
   readonly id: string;
   /** The statement about fields that are not known, where it is another. */

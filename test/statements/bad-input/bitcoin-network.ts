@@ -1,6 +1,6 @@
 // BitcoinNetwork's bad input, row by row as the statements list it. A pod without a real address is not among it: a controller
 // refuses that (bitcoin-peers), not the schema.
-import { bitcoinNetworkKind } from '../../../src/controllers/bitcoin-network/kind.ts';
+import { BitcoinNetwork } from '../../../src/controllers/bitcoin-network/kind.ts';
 import { type BadInput, wholeObject } from './bad-input.ts';
 
 const nodes = 3;
@@ -9,7 +9,7 @@ const secrets = ['spec.secret'];
 const tooLong = 'a name begins with a letter and has at most 48';
 
 export const bitcoinNetworkInput: BadInput = {
-  kind: bitcoinNetworkKind,
+  kind: BitcoinNetwork,
   id: 'B',
   good: { nodes },
   refused: [

@@ -1,11 +1,11 @@
 // Book's bad input, which its statements number.
-import { bookKind } from '../../../src/controllers/book.ts';
+import { Book } from '../../../src/controllers/book.ts';
 import type { BadInput } from './bad-input.ts';
 
 const good = { title: 'David Copperfield', author: 'Dickens' };
 
 export const bookInput: BadInput = {
-  kind: bookKind,
+  kind: Book,
   id: 'BK4',
   idOfUnknown: 'BK5',
   good,

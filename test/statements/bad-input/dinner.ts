@@ -1,5 +1,5 @@
 // Dinner's bad input: what an Ingredient refuses, its lines refuse too, and each has to name a child.
-import { dinnerKind } from '../../../src/controllers/dinner.ts';
+import { Dinner } from '../../../src/controllers/dinner.ts';
 import { type BadInput, wholeObject, without } from './bad-input.ts';
 
 const line = { name: 'salt', item: 'salt', amount: 1, unit: 'tbsp' };
@@ -9,7 +9,7 @@ const first = 'spec.ingredients[0]';
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => ({ ...line, name: `salt-${index}` }));
 
 export const dinnerInput: BadInput = {
-  kind: dinnerKind,
+  kind: Dinner,
   id: 'I6',
   good,
   refused: [

@@ -1,5 +1,5 @@
 // Foo's bad input.
-import { fooKind } from '../../../src/controllers/foo.ts';
+import { Foo } from '../../../src/controllers/foo.ts';
 import { type BadInput, wholeObject, without } from './bad-input.ts';
 
 const good = { deploymentName: 'web', replicas: 2 };
@@ -8,7 +8,7 @@ const replicas = ['spec.replicas'];
 const name = ['spec.deploymentName'];
 
 export const fooInput: BadInput = {
-  kind: fooKind,
+  kind: Foo,
   id: 'F',
   good,
   refused: [

@@ -1,12 +1,12 @@
 // Ingredient's bad input.
-import { ingredientKind } from '../../../src/controllers/ingredient.ts';
+import { Ingredient } from '../../../src/controllers/ingredient.ts';
 import { type BadInput, without } from './bad-input.ts';
 
 const good = { item: 'salt', amount: 1, unit: 'tbsp' };
 const amount = ['spec.amount'];
 
 export const ingredientInput: BadInput = {
-  kind: ingredientKind,
+  kind: Ingredient,
   id: 'I',
   good,
   refused: [

@@ -1,6 +1,6 @@
 // MemcachedProxy's bad input, row by row as the statements list it. A Service of another namespace is not among it: a controller
 // refuses that (RefNotPermitted), not the schema.
-import { memcachedProxyKind } from '../../../src/controllers/memcached-proxy/kind.ts';
+import { MemcachedProxy } from '../../../src/controllers/memcached-proxy/kind.ts';
 import { type BadInput, wholeObject } from './bad-input.ts';
 
 const service = { name: 'm', port: 11_211 };
@@ -19,7 +19,7 @@ const tooLong = 'a name begins with a letter and has at most 47';
 const privileged = { image: '', securityContext: { privileged: true } };
 
 export const memcachedProxyInput: BadInput = {
-  kind: memcachedProxyKind,
+  kind: MemcachedProxy,
   id: 'M',
   good: { rules: { service: { ...service, namespace: 'other' } } },
   refused: [

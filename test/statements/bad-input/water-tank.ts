@@ -1,12 +1,12 @@
 // WaterTank's bad input.
-import { waterTankKind } from '../../../src/controllers/water-tank.ts';
+import { WaterTank } from '../../../src/controllers/water-tank.ts';
 import { type BadInput, without } from './bad-input.ts';
 
 const good = { targetLevel: 40, capacity: 100, tolerance: 0.5 };
 const target = ['spec.targetLevel'];
 
 export const waterTankInput: BadInput = {
-  kind: waterTankKind,
+  kind: WaterTank,
   id: 'W',
   good,
   refused: [

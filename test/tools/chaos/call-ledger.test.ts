@@ -1,29 +1,29 @@
-// Only the ledger of calls to AWS; which calls there are under each fault, `npm run chaos` tells.
+// Only the ledger of calls to AWS; the calls under each fault are part of `npm run chaos`.
 import { expect, it } from 'vitest';
+import { openLedger } from '../../../tools/chaos/call-ledger.ts';
 import { localArn } from '../../deploy/parse-call.ts';
 import { statementsOf } from '../../deploy/policy.ts';
-import { openLedger } from '../../chaos/call-ledger.ts';
 
 const queue = localArn('sqs', 'outrigger-dev-ingredient.fifo');
 const policies = new Map([
   ['watcher', statementsOf({ Statement: [{ Effect: 'Allow', Action: 'sqs:SendMessage', Resource: queue }] })],
 ]);
-const call = (who: string, action: string, name = 'outrigger-dev-ingredient.fifo') => ({
+const call = (caller: string, action: string, name = 'outrigger-dev-ingredient.fifo') => ({
   headers: {
     'x-amz-target': `AmazonSQS.${action}`,
-    authorization: `AWS4-HMAC-SHA256 Credential=${who}/20260101/us-east-1/sqs/aws4_request, SignedHeaders=host`,
+    authorization: `AWS4-HMAC-SHA256 Credential=${caller}/20260101/us-east-1/sqs/aws4_request, SignedHeaders=host`,
   },
   body: JSON.stringify({ QueueUrl: `http://127.0.0.1:4566/000000000000/${name}` }),
 });
 
-it('a batch of sends is sends, and counted with them', () => {
+it('CallLedger counts a batch of sends as sends', () => {
   const ledger = openLedger(policies);
-  ledger.note(call('watcher', 'SendMessage'));
-  ledger.note(call('watcher', 'SendMessageBatch'));
+  ledger.record(call('watcher', 'SendMessage'));
+  ledger.record(call('watcher', 'SendMessageBatch'));
   expect(ledger.entries()).toEqual([
-    { who: 'watcher', action: 'sqs:SendMessage', resource: queue, times: 2, allowed: true },
+    { caller: 'watcher', action: 'sqs:SendMessage', resource: queue, times: 2, allowed: true },
   ]);
-  expect(ledger.refused()).toEqual([]);
+  expect(ledger.takeDenied()).toEqual([]);
 });
 
 it.each([
@@ -33,22 +33,22 @@ it.each([
     call('watcher', 'SendMessage', 'outrigger-dev-timers'),
     `watcher: sqs:SendMessage on ${localArn('sqs', 'outrigger-dev-timers')}`,
   ],
-  ['somebody whom no policy knows', call('stranger', 'SendMessage'), `stranger: sqs:SendMessage on ${queue}`],
+  ['a caller without a policy', call('stranger', 'SendMessage'), `stranger: sqs:SendMessage on ${queue}`],
   [
-    'nobody',
+    'an unsigned caller',
     { ...call('watcher', 'SendMessage'), headers: { 'x-amz-target': 'AmazonSQS.SendMessage' } },
-    `nobody: sqs:SendMessage on ${queue}`,
+    `an unsigned caller: sqs:SendMessage on ${queue}`,
   ],
-])('what no policy allows is told once, however often it comes: %s', (_, asked, line) => {
+])('CallLedger.takeDenied returns a repeated call that no policy allows once: %s', (_, request, line) => {
   const ledger = openLedger(policies);
-  ledger.note(asked);
-  ledger.note(asked);
-  expect(ledger.refused()).toEqual([line]);
-  expect(ledger.refused()).toEqual([]);
+  ledger.record(request);
+  ledger.record(request);
+  expect(ledger.takeDenied()).toEqual([line]);
+  expect(ledger.takeDenied()).toEqual([]);
 });
 
-it('whoever only looks whether somebody answers makes no call', () => {
+it('CallLedger ignores a request that is not a call to AWS', () => {
   const ledger = openLedger(policies);
-  ledger.note({ headers: {}, body: '' });
+  ledger.record({ headers: {}, body: '' });
   expect(ledger.entries()).toEqual([]);
 });

@@ -1,36 +1,39 @@
-// Only that the promises hold under a few faults on the embedded parts, with few changes; `npm run chaos` has every fault, and the
-// real control plane. What a proxy, a watch or a batch does about each of them is tested with it.
+// Only that the guarantees hold under a few faults on the embedded API server, with few changes; `npm run chaos` has
+// every fault and the real control plane. The behavior of each component under each fault is tested with the component.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Chaos, createCatalogue, openChaos } from '../../../tools/chaos/chaos.ts';
 
 const startSeconds = 170;
 const rowSeconds = 400;
 const seed = 20_261;
-/** Whoever tries again and again without a pause does so a thousand times a second; all others together need some fifty. */
+/**
+ * A client that retries without a pause makes a thousand requests a second; all faults of a row together affect some
+ * fifty.
+ */
 const hotLoop = 1_000;
 
 const cases = [
-  { fault: 'watch stream reset', name: 'a watch that is reset loses no change' },
-  { fault: 'API server killed and away', name: 'X10: an API server that goes away and comes back loses no change' },
-  { fault: '429 storm', name: 'X10: an API server that answers 429 with Retry-After loses no change' },
-  { fault: '503', name: 'X10: an API server that answers 503 loses no change' },
-  { fault: 'list cut in the middle', name: 'X10: a list that breaks off in the middle loses no change' },
-  { fault: 'SQS away', name: 'X11: an SQS that is away loses no change' },
-  { fault: '410 in the stream', name: 'X11: a watch that has expired is listed anew, and loses no change' },
-  { fault: 'one of two watchers killed', name: 'X12: either of two watchers may die, and no change is lost' },
-  { fault: 'both watchers killed at once', name: 'X12: both watchers may die at once, and no change is lost' },
-  { fault: 'SQS answer lost', name: 'a send whose answer is lost loses no change' },
+  { fault: 'watch stream reset', name: 'no change is lost when watches are reset' },
+  { fault: 'API server killed', name: 'X10: no change is lost when the API server is killed and restarted' },
+  { fault: '429 storm', name: 'X10: no change is lost when the API server returns 429 with Retry-After' },
+  { fault: '503', name: 'X10: no change is lost when the API server returns 503' },
+  { fault: 'list response cut off', name: 'X10: no change is lost when a list response is cut off' },
+  { fault: 'SQS unavailable', name: 'X11: no change is lost when SQS is unavailable' },
+  { fault: '410 in the stream', name: 'X11: no change is lost when a watch expires and is listed again' },
+  { fault: 'one of two watchers killed', name: 'X12: no change is lost when one of two watchers is killed' },
+  { fault: 'both watchers killed at once', name: 'X12: no change is lost when both watchers are killed at once' },
+  { fault: 'SQS response lost', name: 'no change is lost when the response to a send is lost' },
 ];
 
-describe('while something breaks', () => {
+describe('guarantees under faults', () => {
   let chaos: Chaos;
   beforeAll(async () => {
     const amounts = {
       changes: 8,
-      awaySeconds: 2,
-      queuesAwaySeconds: 1,
+      outageSeconds: 2,
+      queueOutageSeconds: 1,
       kills: 3,
-      crowd: 9,
+      bulkObjects: 9,
       resyncKeys: 50,
       resyncPerSecond: 10,
     };
@@ -43,7 +46,7 @@ describe('while something breaks', () => {
 
   const catalogue = createCatalogue();
   it.each(cases)(
-    '$name, and no object is reconciled twice at once',
+    '$name, and no object is reconciled concurrently',
     async ({ fault }) => {
       const row = catalogue.find((one) => one.fault === fault);
       if (row === undefined) throw new Error(`no row ${fault}`);

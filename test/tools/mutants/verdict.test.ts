@@ -1,4 +1,4 @@
-// Only what a run is taken for, and what a stale mutant is told by: the parts of `npm run mutate` that are pure.
+// Only the pure parts of `npm run mutate`: the verdict on a run, and the error for a stale mutant.
 import { describe, expect, it } from 'vitest';
 import { mutate, swap } from '../../../tools/mutants/mutant.ts';
 import type { Test } from '../../../tools/mutants/run-suites.ts';

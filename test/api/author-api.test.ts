@@ -1,0 +1,272 @@
+// What an author may write, and the mistakes that must not compile. Each @ts-expect-error is a test: tsc fails where the line below it
+// compiles. What the messages say is in author-messages.test.ts.
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { ConfigMap, NetworkPolicy, Secret, Service } from '../../src/kubernetes.ts';
+import { defineKind, foreignKind, type Key, notOk, ok, type ResultOf, unknown } from '../../src/outrigger.ts';
+import { testContext } from '../../src/testing/test-context.ts';
+
+const WaterTank = defineKind({
+  group: 'plant.example.com',
+  version: 'v1',
+  kind: 'WaterTank',
+  conditions: ['AtLevel', 'SensorReachable'],
+  spec: z.object({ targetLevel: z.number().min(0), tolerance: z.number().default(0.5) }),
+  status: z.object({ observedLevel: z.number().optional(), action: z.enum(['Filling', 'Holding', 'Unknown']) }),
+});
+const conditions = { AtLevel: ok('InBand'), SensorReachable: ok('Reading') };
+const settings = z.object({ PLANT_URL: z.url() });
+
+const waterTank = WaterTank.controller('water-tank', {
+  owns: [Service],
+  settings,
+  clients: ({ PLANT_URL }) => ({
+    level: async (name: string) => Number(await (await fetch(`${PLANT_URL}/${name}`)).text()),
+  }),
+  async reconcile({ metadata: { name }, spec, status }, { clients, apply }) {
+    const level = await clients.level(name).catch((error: Error) => error);
+    if (level instanceof Error) {
+      return {
+        status: { action: 'Unknown' },
+        conditions: { AtLevel: unknown('NoReading'), SensorReachable: notOk('SensorError', level.message) },
+        error: level,
+      };
+    }
+    await apply(Service, { metadata: { name, annotations: { tank: name } }, spec: { ports: [{ port: 80 }] } });
+    return {
+      status: { observedLevel: level, action: level < spec.targetLevel ? 'Filling' : (status?.action ?? 'Holding') },
+      conditions,
+      requeueAfterSeconds: 5,
+    };
+  },
+});
+
+const Network = defineKind({
+  group: 'bitcoin.example.com',
+  version: 'v1',
+  kind: 'Network',
+  conditions: ['ServiceReady'],
+  spec: z.object({ nodes: z.int().default(3) }),
+  status: z.object({
+    phase: z.enum(['Up', 'Down']),
+    nodes: z.array(z.string()).optional(),
+    height: z.int().optional(),
+  }),
+});
+const connected = { PeersConnected: ok('Connected') };
+const peers = Network.statusSlice({ status: ['nodes'], conditions: ['PeersConnected'] }).controller('network-peers', {
+  reads: [Service],
+  clients: () => ({ name: async (index: number) => `node-${index}` }),
+  async reconcile({ spec, status }, { clients }) {
+    const known: readonly string[] = status?.nodes ?? [];
+    const nodes = await Promise.all(Array.from({ length: spec.nodes }, (_, index) => clients.name(index)));
+    return { status: { nodes: [...known, ...nodes] }, conditions: connected };
+  },
+});
+const Tenant = defineKind({
+  ...{ group: 'example.com', version: 'v1', kind: 'Tenant', scope: 'Cluster', conditions: ['Isolated'] },
+  ...{ spec: z.object({}), status: z.object({}) },
+});
+
+describe('a controller', () => {
+  it('is tested by calling it', async () => {
+    const context = testContext(waterTank, { clients: { level: async () => 10 } });
+    const { status } = await waterTank.reconcile(WaterTank.object('a', { targetLevel: 40 }), context);
+    const action: 'Filling' | 'Holding' | 'Unknown' = status.action;
+    expect(action).toBe('Filling');
+    expect((await context.get(Service, { name: 'a' }))?.metadata.annotations).toEqual({ tank: 'a' });
+  });
+
+  it('gets a default where the spec leaves something out', () => {
+    const tolerance: number = WaterTank.object('a', { targetLevel: 40 }).spec.tolerance;
+    expect(tolerance).toBe(0.5);
+  });
+
+  it('may own a kind of which an error is returned as undefined', () => {
+    WaterTank.controller('undefined-error', {
+      async reconcile(): Promise<ResultOf<typeof WaterTank>> {
+        const failure: { readonly error: Error } | undefined = undefined;
+        return { status: { action: 'Holding' }, conditions, error: (failure as { error: Error } | undefined)?.error };
+      },
+    });
+    expect.assertions(0);
+  });
+});
+
+describe('what does not compile', () => {
+  it('a result that is wrong, not annotated', () => {
+    WaterTank.controller('a', {
+      // @ts-expect-error: a typo
+      reconcile: async () => ({ status: { action: 'Holding' }, conditions, requeueAfter: 5 }),
+    });
+    WaterTank.controller('a', {
+      // @ts-expect-error: a condition is missing
+      reconcile: async () => ({ status: { action: 'Holding' }, conditions: { AtLevel: ok('A') } }),
+    });
+    WaterTank.controller('a', {
+      // @ts-expect-error: a condition is not declared
+      reconcile: async () => ({ status: { action: 'Holding' }, conditions: { ...conditions, Extra: ok('A') } }),
+    });
+    // @ts-expect-error: a misspelt enum
+    WaterTank.controller('a', { reconcile: async () => ({ status: { action: 'Filing' }, conditions }) });
+    WaterTank.controller('a', {
+      // @ts-expect-error: a delay and an error
+      reconcile: async () => ({
+        status: { action: 'Holding' },
+        conditions,
+        requeueAfterSeconds: 5,
+        error: new Error('no'),
+      }),
+    });
+    WaterTank.controller('a', {
+      // @ts-expect-error: an option is misspelt
+      resyncPeriod: 5,
+      reconcile: async () => ({ status: { action: 'Holding' }, conditions }),
+    });
+    // @ts-expect-error: the only thing that says what to do is missing
+    WaterTank.controller('a', {});
+    expect.assertions(0);
+  });
+
+  it('a result that is wrong, annotated', () => {
+    type Tank = ResultOf<typeof WaterTank>;
+    // @ts-expect-error: a typo
+    const typo = async (): Promise<Tank> => ({ status: { action: 'Holding' }, conditions, requeueAfter: 5 });
+    // @ts-expect-error: a condition is missing
+    const missing = async (): Promise<Tank> => ({ status: { action: 'Holding' }, conditions: { AtLevel: ok('A') } });
+    const undeclared = async (): Promise<Tank> => ({
+      status: { action: 'Holding' },
+      // @ts-expect-error: a condition is not declared
+      conditions: { AtLevel: ok('A'), SensorReachable: ok('A'), Extra: ok('A') },
+    });
+    // @ts-expect-error: a misspelt enum
+    const misspelt = async (): Promise<Tank> => ({ status: { action: 'Filing' }, conditions });
+    expect([typo, missing, undeclared, misspelt]).toHaveLength(4);
+  });
+
+  it('a kind that is not declared', () => {
+    WaterTank.controller('a', {
+      owns: [Service],
+      reads: [ConfigMap],
+      async reconcile(_, { get, list, apply, applyAll, tryApplyAll }) {
+        const never = async () => {
+          // @ts-expect-error: Secret is not declared, so no role would allow it
+          await get(Secret, { name: 'x' });
+          // @ts-expect-error: nor this
+          await list(Secret);
+          // @ts-expect-error: ConfigMap is read, not owned
+          await apply(ConfigMap, { metadata: { name: 'x' } });
+          // @ts-expect-error: nor this
+          await applyAll(ConfigMap, []);
+          // @ts-expect-error: nor this
+          await tryApplyAll(ConfigMap, []);
+          // @ts-expect-error: a field of the child is misspelt
+          await apply(Service, { metadata: { name: 'x' }, spec: { port: [] } });
+        };
+        return { status: { action: never === undefined ? 'Filling' : 'Holding' }, conditions };
+      },
+    });
+    WaterTank.controller('a', {
+      async reconcile(_, { applyAll }) {
+        // @ts-expect-error: nothing is owned
+        await applyAll(Service, []);
+        return { status: { action: 'Holding' }, conditions };
+      },
+    });
+    expect.assertions(0);
+  });
+
+  it('clients that are not declared, or only below', () => {
+    WaterTank.controller('a', {
+      async reconcile(_, { clients }) {
+        // @ts-expect-error: there are no clients
+        clients.level('x');
+        return { status: { action: 'Holding' }, conditions };
+      },
+    });
+    WaterTank.controller('a', {
+      settings,
+      // @ts-expect-error: clients are used above the line that declares them
+      watches: [{ kind: Service, mapToKeys: async (changed, { clients }) => clients.only(changed) }],
+      // @ts-expect-error: and so they are refused here
+      clients: ({ PLANT_URL }) => ({ only: (key: Key) => [{ ...key, name: PLANT_URL }] }),
+      reconcile: async () => ({ status: { action: 'Holding' }, conditions }),
+    });
+    // @ts-expect-error: the clients that the controller uses must be given
+    const context = () => testContext(waterTank, {});
+    expect(context).toBeDefined();
+  });
+
+  it('a child of a cluster-scoped object without its namespace, one of a namespaced object with it', () => {
+    Tenant.controller('a', {
+      owns: [NetworkPolicy],
+      async reconcile({ metadata: { name: namespace } }, { apply }) {
+        await apply(NetworkPolicy, { metadata: { namespace, name: 'x' } });
+        // @ts-expect-error: in which namespace
+        await apply(NetworkPolicy, { metadata: { name: 'x' } });
+        return { status: {}, conditions: { Isolated: ok('Isolated') } };
+      },
+    });
+    WaterTank.controller('a', {
+      owns: [Service],
+      async reconcile(_, { apply }) {
+        // @ts-expect-error: children share the namespace of the object
+        await apply(Service, { metadata: { name: 'x', namespace: 'other' } });
+        return { status: { action: 'Holding' }, conditions };
+      },
+    });
+    expect.assertions(0);
+  });
+
+  it('a kind that is wrong', () => {
+    // @ts-expect-error: a level is a number
+    expect(() => WaterTank.object('a', { targetLevel: '40' })).toThrow('spec.targetLevel');
+    // @ts-expect-error: a cluster-scoped kind has its scope in its names too
+    foreignKind<object, 'Site', 'Cluster'>({ group: 'example.com', version: 'v1', kind: 'Site' });
+    // @ts-expect-error: the names are of one kind
+    foreignKind<object, 'Site'>({ group: 'example.com', version: 'v1', kind: 'Plot' });
+    expect.assertions(1);
+  });
+});
+
+describe('a status slice', () => {
+  it('is tested by calling it, with a whole object or with its own last status only', async () => {
+    const context = testContext(peers, { clients: { name: async () => 'n' } });
+    expect((await peers.reconcile(Network.object('a', { nodes: 1 }), context)).status).toEqual({ nodes: ['n'] });
+    const past = { ...Network.object('a', { nodes: 1 }), status: { nodes: ['m'] } };
+    expect((await peers.reconcile(past, context)).status).toEqual({ nodes: ['m', 'n'] });
+  });
+
+  it('does not compile when it is wrong', () => {
+    // @ts-expect-error: phase is required, so the status would be unreadable until the slice is written
+    Network.statusSlice({ status: ['phase'], conditions: ['PeersConnected'] });
+    // @ts-expect-error: the status has no such field
+    Network.statusSlice({ status: ['peers'], conditions: ['PeersConnected'] });
+    // @ts-expect-error: ServiceReady is a condition of the kind
+    Network.statusSlice({ status: ['nodes'], conditions: ['ServiceReady'] });
+    // @ts-expect-error: Ready sums up the first controller
+    Network.statusSlice({ status: ['nodes'], conditions: ['Ready'] });
+    // @ts-expect-error: the second of two is Stalled
+    Network.statusSlice({ status: ['nodes'], conditions: ['PeersConnected', 'Stalled'] });
+    // @ts-expect-error: without a condition it could not report an error
+    Network.statusSlice({ status: ['nodes'], conditions: [] });
+    expect.assertions(0);
+  });
+
+  it('does not compile when its controller says more or less', () => {
+    const slice = Network.statusSlice({ status: ['nodes'], conditions: ['PeersConnected', 'Synced'] });
+    const synced = { ...connected, Synced: ok('Synced') };
+    // @ts-expect-error: Synced is missing
+    slice.controller('a', { reconcile: async () => ({ status: {}, conditions: connected }) });
+    slice.controller('a', {
+      async reconcile({ status }) {
+        // @ts-expect-error: height is not of this slice
+        return { status: { nodes: [`${status?.height}`] }, conditions: synced };
+      },
+    });
+    // @ts-expect-error: nodes are names
+    slice.controller('a', { reconcile: async () => ({ status: { nodes: [1] }, conditions: synced }) });
+    slice.controller('a', { reconcile: async () => ({ status: {}, conditions: synced, error: new Error('later') }) });
+    expect.assertions(0);
+  });
+});

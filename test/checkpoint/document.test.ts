@@ -1,0 +1,184 @@
+// The text of the watch checkpoint: what is parsed from it, how two writers are merged, and the names of its entries.
+// The ConfigMap that stores it is checkpoint.test.ts.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type CheckpointDocument,
+  entryNameOf,
+  formatCheckpoint,
+  mergeCheckpoint,
+  parseCheckpoint,
+} from '../../src/checkpoint/document.ts';
+import type { Subscriber, WatchedResource } from '../../src/core/watch-list.ts';
+
+const nowMs = Date.parse('2026-11-21T12:00:00Z');
+const aDay = 86_400_000;
+const document = (
+  entries: Readonly<Record<string, string>>,
+  more: Partial<CheckpointDocument> = {},
+): CheckpointDocument => ({
+  cluster: 'uid',
+  entries: new Map(Object.entries(entries).map(([name, version]) => [name, { version, confirmedAtMs: nowMs }])),
+  ...more,
+});
+const versionsOf = ({ entries }: CheckpointDocument) =>
+  Object.fromEntries([...entries].map(([name, { version }]) => [name, version]));
+const merge = (
+  stored: CheckpointDocument | undefined,
+  ours: CheckpointDocument,
+  { dropped = [], at = nowMs }: { readonly dropped?: readonly string[]; readonly at?: number } = {},
+) => mergeCheckpoint(stored, ours, { dropped: new Set(dropped), nowMs: at });
+
+const whole = formatCheckpoint(document({ tanks: '17' }));
+const without = (field: string) => JSON.stringify({ ...JSON.parse(whole), [field]: undefined });
+const withEntry = (entry: unknown) => JSON.stringify({ ...JSON.parse(whole), collections: { tanks: entry } });
+
+describe('parseCheckpoint', () => {
+  it.each<[string, string | undefined, string]>([
+    ['no text, as installed', undefined, 'empty'],
+    ['an empty text', '', 'empty'],
+    ['a text that formatCheckpoint wrote', whole, 'read'],
+    ['no event yet', without('lastSeenAt'), 'read'],
+    ['not JSON', '{"v":1,', 'corrupt'],
+    ['another JSON', '[]', 'corrupt'],
+    ['null', 'null', 'corrupt'],
+    ['another format version', JSON.stringify({ ...JSON.parse(whole), v: 2 }), 'corrupt'],
+    ['no cluster', without('clusterUid'), 'corrupt'],
+    ['no entries', without('collections'), 'corrupt'],
+    ['an entry that is a number', withEntry(17), 'corrupt'],
+    ['a version that is a number', withEntry({ resourceVersion: 17, confirmedAt: '2026-11-21T12:00:00Z' }), 'corrupt'],
+    [
+      'a version with a leading zero',
+      withEntry({ resourceVersion: '017', confirmedAt: '2026-11-21T12:00:00Z' }),
+      'corrupt',
+    ],
+    ['a negative version', withEntry({ resourceVersion: '-17', confirmedAt: '2026-11-21T12:00:00Z' }), 'corrupt'],
+    [
+      'version 0, which a list takes for “any”',
+      withEntry({ resourceVersion: '0', confirmedAt: '2026-11-21T12:00:00Z' }),
+      'corrupt',
+    ],
+    ['an empty version', withEntry({ resourceVersion: '', confirmedAt: '2026-11-21T12:00:00Z' }), 'corrupt'],
+    [
+      'a version with more than 64 bits',
+      withEntry({ resourceVersion: '9'.repeat(40), confirmedAt: '2026-11-21T12:00:00Z' }),
+      'corrupt',
+    ],
+    ['an entry without a valid time', withEntry({ resourceVersion: '17', confirmedAt: 'yesterday' }), 'corrupt'],
+  ])('parseCheckpoint of %s returns %s', (_, text, type) => {
+    expect(parseCheckpoint(text).type).toBe(type);
+  });
+
+  it('parseCheckpoint returns the document that formatCheckpoint wrote', () => {
+    const written = document({ tanks: '17', dinners: '18' }, { lastSeenAtMs: nowMs });
+    expect(parseCheckpoint(formatCheckpoint(written))).toEqual({ type: 'read', document: written });
+  });
+
+  it('formatCheckpoint does not depend on the order of the entries', () => {
+    expect(formatCheckpoint(document({ a: '1', b: '2' }))).toBe(formatCheckpoint(document({ b: '2', a: '1' })));
+  });
+
+  it('parseCheckpoint never throws, whatever the text is', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.jsonValue().map((collections) => JSON.stringify({ v: 1, clusterUid: 'uid', collections })),
+        ),
+        (text) => {
+          expect(['empty', 'read', 'corrupt']).toContain(parseCheckpoint(text).type);
+        },
+      ),
+    );
+  });
+});
+
+describe('mergeCheckpoint', () => {
+  it.each<
+    [string, Readonly<Record<string, string>>, Readonly<Record<string, string>>, Readonly<Record<string, string>>]
+  >([
+    ['moves an entry to a newer version', { a: '9' }, { a: '10' }, { a: '10' }],
+    ['keeps an entry whose version is newer', { a: '100' }, { a: '99' }, { a: '100' }],
+    ['keeps an entry of the same version', { a: '9' }, { a: '9' }, { a: '9' }],
+    ['keeps the entries of other writers', { a: '9', b: '3' }, { a: '10' }, { a: '10', b: '3' }],
+    ['adds a new entry', { a: '9' }, { b: '3' }, { a: '9', b: '3' }],
+    ['keeps everything if there is nothing to merge', { a: '9' }, {}, { a: '9' }],
+  ])('mergeCheckpoint %s', (_, stored, ours, merged) => {
+    expect(versionsOf(merge(document(stored), document(ours)))).toEqual(merged);
+  });
+
+  it('mergeCheckpoint without a stored document returns its own entries', () => {
+    expect(versionsOf(merge(undefined, document({ a: '9' })))).toEqual({ a: '9' });
+  });
+
+  it('mergeCheckpoint ignores a stored document of another cluster, however new it is', () => {
+    const stored = document({ a: '900', b: '900' }, { cluster: 'other', lastSeenAtMs: nowMs });
+    expect(merge(stored, document({ a: '9' }))).toEqual(document({ a: '9' }, { lastSeenAtMs: undefined }));
+  });
+
+  it('mergeCheckpoint removes a dropped entry, or replaces it by a later version', () => {
+    const stored = document({ a: '900', b: '900', c: '900' });
+    const merged = merge(stored, document({ a: '9' }), { dropped: ['a', 'b'] });
+    expect(versionsOf(merged)).toEqual({ a: '9', c: '900' });
+  });
+
+  it('mergeCheckpoint removes an entry that was not confirmed for 7 days, and keeps one that was', () => {
+    const stored = document({ gone: '5', used: '5' });
+    const later = nowMs + 8 * aDay;
+    const ours = { ...document({}), entries: new Map([['used', { version: '5', confirmedAtMs: later }]]) };
+    expect(versionsOf(merge(stored, ours, { at: nowMs + 6 * aDay }))).toEqual({ gone: '5', used: '5' });
+    expect(versionsOf(merge(stored, ours, { at: later }))).toEqual({ used: '5' });
+  });
+
+  it.each<[string, number | undefined, number | undefined, number | undefined]>([
+    ['the later of two times', nowMs - 5, nowMs - 7, nowMs - 5],
+    ['the only time there is', nowMs - 5, undefined, nowMs - 5],
+    ['no time in the future', nowMs + aDay, nowMs - 7, nowMs - 7],
+    ['no time if there is none', undefined, undefined, undefined],
+  ])('the last event of a merged checkpoint is %s', (_, stored, ours, merged) => {
+    expect(merge(document({}, { lastSeenAtMs: stored }), document({}, { lastSeenAtMs: ours })).lastSeenAtMs).toBe(
+      merged,
+    );
+  });
+
+  const versions = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.bigInt(1n, 2n ** 63n).map(String));
+  it('mergeCheckpoint never moves an entry back, and does not depend on the order of two writers', () => {
+    fc.assert(
+      fc.property(versions, versions, (one, other) => {
+        const merged = versionsOf(merge(document(one), document(other)));
+        expect(merged).toEqual(versionsOf(merge(document(other), document(one))));
+        for (const [name, version] of [...Object.entries(one), ...Object.entries(other)]) {
+          expect(BigInt(merged[name] ?? 0)).toBeGreaterThanOrEqual(BigInt(version));
+        }
+      }),
+    );
+  });
+});
+
+const tank = { group: 'plant.example.com', version: 'v1', plural: 'tanks', kind: 'Tank', namespaced: true };
+const first: Subscriber = { controller: 'tank', as: 'primary', primary: tank, predicate: 'generation' };
+const second: Subscriber = { controller: 'pump', as: 'watched', primary: tank, predicate: 'any' };
+const tanks: WatchedResource = { ...tank, subscribers: [first, second] };
+
+describe('entryNameOf', () => {
+  it('the name of an entry is a valid key of a ConfigMap', () => {
+    expect(entryNameOf(tanks, { namespace: 'shop' })).toMatch(/^[-._a-zA-Z0-9]{1,253}$/);
+    expect(entryNameOf({ ...tanks, group: '' })).toMatch(/^core_v1_tanks__[0-9a-f]{12}$/);
+  });
+
+  it('the name of an entry does not depend on the order of its subscribers', () => {
+    expect(entryNameOf({ ...tanks, subscribers: [second, first] })).toBe(entryNameOf(tanks));
+  });
+
+  it.each<[string, WatchedResource, string?]>([
+    ['another namespace', tanks, 'shop'],
+    ['another selector', { ...tanks, labelSelector: 'colour=blue' }],
+    ['another version', { ...tanks, version: 'v2' }],
+    ['an additional subscriber', { ...tanks, subscribers: [first, second, { ...second, controller: 'valve' }] }],
+    ['one subscriber less', { ...tanks, subscribers: [first] }],
+    ['a subscriber with another predicate', { ...tanks, subscribers: [first, { ...second, predicate: 'generation' }] }],
+  ])('the name of an entry differs for %s', (_, resource, namespace) => {
+    expect(entryNameOf(resource, { namespace })).not.toBe(entryNameOf(tanks));
+  });
+});

@@ -1,0 +1,40 @@
+// How long a request for owners holds back the low watermark of the requesting collection, if the owners are not listed
+// yet. Which loops request, and which keys are sent, is missed-deletions.test.ts.
+import { expect, it } from 'vitest';
+import { createAckTracker } from '../../src/forwarding/acknowledgements.ts';
+import { createOwnerRequeues } from '../../src/forwarding/requeue-owners.ts';
+import { createWorkQueue } from '../../src/forwarding/work-queue.ts';
+
+const target = (name: string) => ({ controller: 'dish', cluster: 'c', group: 'g', resource: 'dishes', name });
+
+it('a request before the first list holds back the low watermark until SQS accepted every key of the list', () => {
+  const workQueue = createWorkQueue();
+  const ownerRequeues = createOwnerRequeues(
+    (_controller, held) => {
+      for (const name of ['soup', 'stew'])
+        workQueue.add({ target: target(name), observedAt: 0, run: 'r', acks: held }, 0);
+    },
+    { now: () => 0 },
+  );
+  const acks = createAckTracker();
+  ownerRequeues.request('dish', acks);
+  acks.advance('100');
+  ownerRequeues.complete(false);
+  expect(acks.lowWatermark()).toBeUndefined();
+  const [soup, stew] = workQueue.take(2, 0);
+  for (const one of [soup, stew]) {
+    expect(acks.lowWatermark()).toBeUndefined();
+    if (one !== undefined) workQueue.done(one, 'accepted', 0);
+  }
+  expect(acks.lowWatermark()).toBe('100');
+});
+
+it('a request holds back the low watermark only until the list, if no key is sent', () => {
+  const ownerRequeues = createOwnerRequeues(() => undefined, { now: () => 0 });
+  const acks = createAckTracker();
+  ownerRequeues.request('dish', acks);
+  acks.advance('100');
+  expect(acks.lowWatermark()).toBeUndefined();
+  ownerRequeues.complete(true);
+  expect(acks.lowWatermark()).toBe('100');
+});

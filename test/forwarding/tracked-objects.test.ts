@@ -1,0 +1,51 @@
+// TrackedObjects: which objects are known while lists of their collection begin, end and fail. No watch and no queue.
+import { describe, expect, it } from 'vitest';
+import { createTrackedObjects, type TrackedObject } from '../../src/forwarding/tracked-objects.ts';
+
+const tracked = (resourceVersion: string): TrackedObject => ({
+  uid: 'u',
+  resourceVersion,
+  generation: 1,
+  deleting: false,
+  paused: false,
+  requestedAt: undefined,
+  references: [],
+});
+const a = { namespace: 'shop', name: 'a' };
+const b = { namespace: 'shop', name: 'b' };
+
+it('TrackedObjects separates objects of the same name by namespace', () => {
+  const objects = createTrackedObjects();
+  const keys = [a, { namespace: 'vault', name: 'a' }, { name: 'a' }];
+  for (const [index, key] of keys.entries()) objects.put(key, tracked(`${index}`));
+  expect(keys.map((key) => objects.get(key)?.resourceVersion)).toEqual(['0', '1', '2']);
+  expect([...objects.entries()].map(([key]) => key)).toEqual(keys);
+  objects.delete(a);
+  expect([objects.get(a), objects.size()]).toEqual([undefined, 2]);
+});
+
+describe('TrackedObjects during a list', () => {
+  it('an object that a list did not show is returned as missing and forgotten', () => {
+    const objects = createTrackedObjects();
+    objects.put(a, tracked('1'));
+    objects.put(b, tracked('1'));
+    objects.beginListing();
+    expect(objects.get(a)).toEqual(tracked('1'));
+    objects.put(a, tracked('2'));
+    expect(objects.size()).toBe(2);
+    expect(objects.endListing()).toEqual([[b, tracked('1')]]);
+    expect([objects.get(a), objects.get(b)]).toEqual([tracked('2'), undefined]);
+  });
+
+  it('a list that failed removes no object, and the next list starts over', () => {
+    const objects = createTrackedObjects();
+    objects.put(a, tracked('1'));
+    objects.put(b, tracked('1'));
+    objects.beginListing();
+    objects.put(a, tracked('2'));
+    objects.beginListing();
+    expect([objects.get(a), objects.get(b), objects.size()]).toEqual([tracked('2'), tracked('1'), 2]);
+    objects.put(b, tracked('3'));
+    expect(objects.endListing()).toEqual([[a, tracked('2')]]);
+  });
+});

@@ -1,0 +1,221 @@
+// X20 for any bytes of a message: a malformed message becomes a dead letter with a reason, nothing is thrown, and no
+// byte of it chooses a request to an API server. The functions' own code against an HTTP server without objects. The
+// fields that are rejected are in group-records.test.ts and, for every controller, in test/cross/message-cases.ts.
+import fc from 'fast-check';
+import { beforeEach, expect, it } from 'vitest';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { memcachedProxy } from '../../src/controllers/memcached-proxy/memcached-proxy.ts';
+import { waterTank } from '../../src/controllers/water-tank.ts';
+import { checkpointName, systemNamespace } from '../../src/core/names.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
+import { createBatch } from '../../src/reconciling/batch.ts';
+import { createBreaker } from '../../src/reconciling/breaker.ts';
+import { createMapKeys, isMapped } from '../../src/reconciling/map-keys.ts';
+import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import { createResync } from '../../src/resync/run.ts';
+import { formatMessage, type Message } from '../../src/sqs/message.ts';
+import type { QueueRecord } from '../../src/sqs/record.ts';
+import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
+import { createTimers } from '../../src/timers/run.ts';
+import { sendJson, startWireServer, statusOf, type WireServer } from '../kube/wire-server.ts';
+import { asRequeue } from '../sqs/messages.ts';
+import { createRecorder } from '../support/recorder.ts';
+import { messageFor } from './batch-harness.ts';
+
+const nowMs = Date.parse('2026-11-21T12:00:00Z');
+const { signal } = new AbortController();
+const run = '2026-11-21T12:00:00Z';
+const [tanks, proxies] = ['plant.example.com/v1/watertanks', 'cache.example.com/v1/memcachedproxies'];
+const checkpoint = `/api/v1/namespaces/${systemNamespace}/configmaps/${checkpointName}`;
+/** They take a few seconds. */
+const numRuns = 300;
+const isList = /^\/apis\/[^/]+\/[^/]+\/(namespaces\/[^/]+\/)?[^/]+$/;
+let server: WireServer;
+let client: KubeClient;
+beforeEach(async () => {
+  server = await startWireServer(({ path }, response) =>
+    isList.test(path)
+      ? sendJson(response, 200, { metadata: { resourceVersion: '1' }, items: [] })
+      : sendJson(response, 404, statusOf(404, 'NotFound')),
+  );
+  client = server.client();
+});
+
+/** Creates queues that accept everything. */
+function acceptingQueues() {
+  const sent: (QueueEntry & { readonly queue: string })[] = [];
+  const send: Send = async (queue, entries) => {
+    sent.push(...entries.map((entry) => ({ ...entry, queue })));
+    return entries.map(() => ({ accepted: true, messageId: 'm' }));
+  };
+  return { sent, send };
+}
+const recordsOf = (bodies: readonly string[]): readonly QueueRecord[] =>
+  bodies.map((body, index) => ({
+    ...{ messageId: `m${index}`, receiptHandle: `r${index}`, body, groupId: 'g' },
+    ...{ receiveCount: 1, firstReceivedAt: nowMs },
+  }));
+const findCluster = async (name: string) =>
+  name === 'a' ? ({ type: 'client', client } as const) : ({ type: 'unknown' } as const);
+
+/** Names that could change the path of a request or the shape of a message. */
+const hostileNames = [
+  '',
+  '.',
+  '..',
+  '../x',
+  'a/b',
+  'a%2fb',
+  'a?watch=true',
+  'a#b',
+  '@evil.example',
+  '\\\\evil',
+  '\ud800',
+  'a\r\nx: y',
+  '__proto__',
+];
+/** Hostile names, and any text. */
+const hostile = fc.oneof(fc.constantFrom(...hostileNames), fc.string({ unit: 'binary' }));
+const anything = fc.oneof(
+  hostile,
+  fc.integer(),
+  fc.double(),
+  fc.maxSafeInteger(),
+  fc.constant(undefined),
+  fc.jsonValue(),
+);
+/** Returns the body of a message on a queue, as an object. */
+function bodyOf(message: Message): object {
+  return JSON.parse(formatMessage(message));
+}
+/** Bodies of a valid message with up to three fields of any value, some of them unknown. */
+function almostValid(valid: object): fc.Arbitrary<string> {
+  const field = fc.constantFrom(
+    ...Object.keys(valid),
+    'dueAt',
+    'slot',
+    'run',
+    'uid',
+    'continue',
+    'scheduledUntil',
+    'spec',
+  );
+  return fc.dictionary(field, anything, { maxKeys: 3 }).map((changes) => JSON.stringify({ ...valid, ...changes }));
+}
+const bodies = (valid: object) =>
+  fc.array(fc.oneof({ weight: 3, arbitrary: almostValid(valid) }, hostile, fc.json()), { minLength: 1, maxLength: 8 });
+
+/** The examples of every run: each of the hostile names in an otherwise valid message. */
+const hostileExamples = (valid: object): [string[]][] =>
+  hostileNames.map((name) => [[JSON.stringify(withName(valid, name))]]);
+
+/** Sets the name of the message's object. A body without an object gets the name as a field. */
+const withName = (valid: object, name: string): object =>
+  'object' in valid && Array.isArray(valid.object)
+    ? { ...valid, object: [...valid.object.slice(0, 3), name] }
+    : { ...valid, name };
+
+/** Returns the collections of all requests. */
+const requestedCollections = () =>
+  new Set(
+    server.arrived.map(({ path }) => {
+      const parts = /^\/apis\/([^/]+\/[^/]+)\/(?:namespaces\/[^/]+\/)?([^/]+)(?:\/[^/]+)?$/.exec(path);
+      return parts === null ? path : `${parts[1]}/${parts[2]}`;
+    }),
+  );
+
+it.each<[ControllerDefinition, object, string]>([
+  [waterTank, bodyOf(messageFor('north')), tanks],
+  [
+    memcachedProxy,
+    bodyOf(messageFor('shard', { controller: 'memcached-proxy', group: '', resource: 'services' })),
+    proxies,
+  ],
+])('X20: $name: a batch of any bodies requests only objects of the controller’s kind', async (controller, valid, collection) => {
+  const { name, declaration } = controller;
+  const instance = controller.start({ PLANT_URL: 'http://127.0.0.1:1' });
+  await fc.assert(
+    fc.asyncProperty(bodies(valid), async (given) => {
+      const { send, sent } = acceptingQueues();
+      const { log, metrics } = createRecorder();
+      const deps = { name, declaration, instance, now: () => new Date(nowMs) };
+      const [reconcile, mapKeys] = [createReconcile(deps), createMapKeys(deps, send)];
+      const batch = createBatch({
+        ...{ controller: name, findCluster, send, metrics, breaker: createBreaker(() => 0), log: () => log },
+        reconcile: async (input) => await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input)),
+        deleteMessages: async () => undefined,
+        sqsNow: () => nowMs,
+        monotonicMs: () => 0,
+        wait: (_, until) => new Promise((resolve) => until.addEventListener('abort', () => resolve())),
+        exitProcess: (reason) => expect.unreachable(reason),
+      });
+      const before = server.arrived.length;
+      expect(await batch(recordsOf(given), { reconcileMs: 1, graceMs: 1 })).toEqual([]);
+      const deadLetters = sent.filter(({ queue }) => queue === `${name}-dlq.fifo`);
+      for (const { attributes, body } of deadLetters) {
+        expect(attributes?.reason).toMatch(/\S/);
+        expect(given).toContain(body);
+      }
+      // The objects of the valid messages do not exist, so nothing else is sent.
+      expect(sent.length).toBe(deadLetters.length);
+      if (deadLetters.length === given.length) expect(server.arrived.length).toBe(before);
+    }),
+    { numRuns, examples: hostileExamples(valid) },
+  );
+  expect(requestedCollections()).toEqual(new Set([collection]));
+});
+
+it('X20: the timers forward or delay any body that is a message, and send a dead letter for all others', async () => {
+  const valid = bodyOf(messageFor('north', asRequeue({ dueAt: nowMs / 1000, slot: '30/1' })));
+  await fc.assert(
+    fc.asyncProperty(bodies(valid), async (given) => {
+      const { send, sent } = acceptingQueues();
+      const timers = createTimers({ send, sqsNow: () => nowMs, ...createRecorder() });
+      expect(await timers(recordsOf(given), { signal })).toEqual([]);
+      for (const { queue, body, attributes, delaySeconds = 0 } of sent) {
+        if (queue === 'timers-dlq') {
+          expect(attributes?.reason).toMatch(/\S/);
+          expect(given).toContain(body);
+        } else {
+          expect(queue).toMatch(/^(timers|[^/%]+\.fifo)$/);
+          expect(delaySeconds).toBeLessThanOrEqual(900);
+        }
+      }
+    }),
+    { numRuns, examples: hostileExamples(valid) },
+  );
+});
+
+it('X20: the resync lists only its controllers’ kinds for any body, or sends a dead letter with a reason', async () => {
+  const valid = { v: 1, type: 'resync', run, cluster: 'a', controller: 'water-tank' };
+  await fc.assert(
+    fc.asyncProperty(bodies(valid), async (given) => {
+      const { send, sent } = acceptingQueues();
+      const { log, metrics } = createRecorder();
+      const resync = createResync({
+        ...{
+          registry: [waterTank, memcachedProxy],
+          findCluster,
+          send,
+          metrics,
+          log: () => log,
+          now: () => nowMs,
+        },
+        listClusters: async () => ['a'],
+        depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
+        rate: { runIntervalSeconds: 600, missedAfterSeconds: 240, perSecond: 100 },
+      });
+      const before = server.arrived.length;
+      expect(await resync.run(recordsOf(given), { signal, remainingMs: () => 60_000 })).toEqual([]);
+      const deadLetters = sent.filter(({ queue }) => queue === 'resync-dlq');
+      for (const { attributes, body } of deadLetters) {
+        expect(attributes?.reason).toMatch(/\S/);
+        expect(given).toContain(body);
+      }
+      expect(sent.length).toBe(deadLetters.length);
+      if (deadLetters.length === given.length) expect(server.arrived.length).toBe(before);
+    }),
+    { numRuns },
+  );
+  expect(requestedCollections()).toEqual(new Set([checkpoint, tanks]));
+});

@@ -1,0 +1,163 @@
+// Only whether a cluster may be called. The consequences for its keys are in batch.test.ts.
+import { describe, expect, it } from 'vitest';
+import { type Breaker, createBreaker } from '../../src/reconciling/breaker.ts';
+
+function setUp() {
+  let clock = 0;
+  const chance = { random: 0.5 };
+  const breaker = createBreaker(() => clock, { random: () => chance.random });
+  const fail = (times: number, cluster = 'a') => {
+    for (let count = 0; count < times; count += 1) breaker.recordFailure(cluster, { durationMs: 1 });
+  };
+  const advance = (seconds: number) => {
+    clock += seconds * 1_000;
+  };
+  return { breaker, fail, advance, chance };
+}
+
+describe('createBreaker', () => {
+  it('a breaker opens at the fifth failure in a row, not before', () => {
+    const { breaker, fail } = setUp();
+    fail(4);
+    expect(breaker.state('a')).toBe('closed');
+    fail(1);
+    expect(breaker.state('a')).toBe('open');
+  });
+
+  it('a breaker counts only failures in a row', () => {
+    const { breaker, fail } = setUp();
+    fail(4);
+    breaker.recordSuccess('a', { responseMs: 1, durationMs: 1 });
+    fail(4);
+    expect(breaker.state('a')).toBe('closed');
+  });
+
+  it('a breaker closes for all keys ten seconds after the last failure, until the next one', () => {
+    const { breaker, fail, advance } = setUp();
+    fail(5);
+    advance(9.999);
+    expect(breaker.state('a')).toBe('open');
+    advance(0.001);
+    // The keys of a batch arrive at once: none of them may be postponed while the first one probes the cluster.
+    expect([breaker.state('a'), breaker.state('a')]).toEqual(['closed', 'closed']);
+    breaker.recordFailure('a', { durationMs: 1 });
+    advance(9);
+    expect(breaker.state('a')).toBe('open');
+    advance(1);
+    expect(breaker.state('a')).toBe('closed');
+  });
+
+  it('a breaker stays closed after a success', () => {
+    const { breaker, fail, advance } = setUp();
+    fail(7);
+    advance(10);
+    expect(breaker.state('a')).toBe('closed');
+    breaker.recordSuccess('a', { responseMs: 1, durationMs: 1 });
+    expect([breaker.state('a'), breaker.state('a')]).toEqual(['closed', 'closed']);
+  });
+
+  it('a breaker that is open for one cluster is closed for the others', () => {
+    const { breaker, fail } = setUp();
+    fail(5, 'dead');
+    expect(breaker.state('dead')).toBe('open');
+    expect(breaker.state('alive')).toBe('closed');
+  });
+
+  it('a breaker stays open for four times the duration of a failure that took long', () => {
+    const { breaker, advance } = setUp();
+    for (let count = 0; count < 5; count += 1) breaker.recordFailure('a', { durationMs: 9_000 });
+    advance(35.999);
+    expect(breaker.state('a')).toBe('open');
+    advance(0.001);
+    expect(breaker.state('a')).toBe('closed');
+  });
+});
+
+describe('createBreaker, with a slow cluster', () => {
+  const responded = (breaker: Breaker, cluster: string, responseMs: number, times = 3) => {
+    for (let count = 0; count < times; count += 1)
+      breaker.recordSuccess(cluster, { responseMs, durationMs: 2 * responseMs });
+  };
+
+  it('a breaker throttles a slow cluster to a fifth of the time while another is fast', () => {
+    const { breaker, advance } = setUp();
+    responded(breaker, 'fast', 20);
+    responded(breaker, 'slow', 1_500);
+    expect([breaker.state('slow'), breaker.state('fast')]).toEqual(['throttled', 'closed']);
+    advance(11.999);
+    expect(breaker.state('slow')).toBe('throttled');
+    advance(0.001);
+    // A batch can have several of its keys at once.
+    expect([breaker.state('slow'), breaker.state('slow')]).toEqual(['closed', 'closed']);
+  });
+
+  it('a breaker does not throttle a cluster after a single slow response', () => {
+    const { breaker } = setUp();
+    responded(breaker, 'fast', 20);
+    responded(breaker, 'slow', 1_500, 1);
+    expect(breaker.state('slow')).toBe('closed');
+  });
+
+  it('a breaker throttles no cluster if all are slow, because then the function is slow', () => {
+    const { breaker } = setUp();
+    responded(breaker, 'one', 1_500);
+    responded(breaker, 'two', 2_000);
+    expect([breaker.state('one'), breaker.state('two')]).toEqual(['closed', 'closed']);
+  });
+
+  it('a breaker does not throttle a slow cluster if no other is known to be faster', () => {
+    const { breaker, fail } = setUp();
+    fail(2, 'other');
+    responded(breaker, 'slow', 1_500);
+    expect(breaker.state('slow')).toBe('closed');
+  });
+
+  it('a breaker stops throttling at the first fast response', () => {
+    const { breaker, advance } = setUp();
+    responded(breaker, 'fast', 20);
+    responded(breaker, 'slow', 1_500);
+    advance(12);
+    responded(breaker, 'slow', 30, 1);
+    expect(breaker.state('slow')).toBe('closed');
+  });
+
+  it('a breaker limits the first response of an unknown cluster to one second, and then throttles it', () => {
+    const { breaker, advance } = setUp();
+    expect(breaker.firstResponseTimeoutMs('slow')).toBeUndefined();
+    responded(breaker, 'fast', 20);
+    expect(breaker.firstResponseTimeoutMs('slow')).toBe(1_000);
+    breaker.recordTimeout('slow', { durationMs: 1_000 });
+    expect(breaker.state('slow')).toBe('throttled');
+    advance(4);
+    // The cluster may be called now. With a limit below its response time it would never succeed.
+    expect([breaker.state('slow'), breaker.firstResponseTimeoutMs('slow')]).toEqual(['closed', undefined]);
+    responded(breaker, 'slow', 1_500, 1);
+    expect(breaker.state('slow')).toBe('throttled');
+    advance(12);
+    responded(breaker, 'slow', 30, 1);
+    expect([breaker.state('slow'), breaker.firstResponseTimeoutMs('slow')]).toEqual(['closed', 1_000]);
+  });
+
+  it('a breaker throttles with jitter, so that not all instances call a slow cluster at once', () => {
+    const { breaker, advance, chance } = setUp();
+    responded(breaker, 'fast', 20);
+    const around = (seconds: number) => {
+      responded(breaker, 'slow', 1_500);
+      advance(seconds - 0.001);
+      const before = breaker.state('slow');
+      advance(0.001);
+      return [before, breaker.state('slow')];
+    };
+    chance.random = 0;
+    expect(around(6)).toEqual(['throttled', 'closed']);
+    chance.random = 1;
+    expect(around(18)).toEqual(['throttled', 'closed']);
+  });
+
+  it('a breaker has no first-response limit for a cluster that failed before', () => {
+    const { breaker, fail } = setUp();
+    responded(breaker, 'fast', 20);
+    fail(1);
+    expect(breaker.firstResponseTimeoutMs('a')).toBeUndefined();
+  });
+});

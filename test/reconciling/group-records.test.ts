@@ -1,0 +1,88 @@
+// Only the grouping of a batch by key, without queues and reconciles.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { groupRecords } from '../../src/reconciling/group-records.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
+import type { QueueRecord } from '../../src/sqs/record.ts';
+import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
+
+const message = aMessage({
+  controller: 'water-tank',
+  cluster: 'a',
+  namespace: 'default',
+  ...asChange({ observedAt: 1 }),
+});
+const body = { ...JSON.parse(formatMessage(message)) };
+const [group, resource, namespace, name] = body.object;
+let count = 0;
+const record = (body: string, receiveCount = 1): QueueRecord => {
+  count += 1;
+  return { messageId: `m${count}`, receiptHandle: `r${count}`, body, groupId: 'g', receiveCount, firstReceivedAt: 1 };
+};
+
+describe('groupRecords', () => {
+  it('messages of one key form one group, with the fewest attempts and the earliest observation', () => {
+    const { groups } = groupRecords('water-tank', [
+      record(formatMessage({ ...message, ...asRetry({ attempt: 5, observedAt: 10, dueAt: 100, slot: '4/25' }) })),
+      record(formatMessage({ ...message, ...asChange({ observedAt: 20 }) })),
+    ]);
+    expect(groups).toHaveLength(1);
+    expect(groups[0]).toMatchObject({
+      observedAt: 10,
+      afterDueAt: 100,
+      message: {
+        cause: { type: 'change', observedAt: 20 },
+        merged: { count: 1, causes: [{ type: 'retry', attempt: 5 }] },
+      },
+    });
+    expect(groups[0]?.records).toHaveLength(2);
+  });
+
+  it('objects of the same name in another namespace, cluster, group or resource have other keys', () => {
+    const others = [{ namespace: 'other' }, { cluster: 'b' }, { group: 'x.example.com' }, { resource: 'tanks' }];
+    const { groups } = groupRecords(
+      'water-tank',
+      [message, ...others.map((other) => ({ ...message, ...other }))].map((one) => record(formatMessage(one))),
+    );
+    expect(new Set(groups.map(({ key }) => key)).size).toBe(5);
+  });
+
+  it('the group of a redelivered record is marked as redelivered', () => {
+    const { groups } = groupRecords('water-tank', [record(formatMessage(message), 2)]);
+    expect(groups[0]?.redelivered).toBe(true);
+  });
+
+  it.each([
+    ['not JSON', 'hello', 'JSON'],
+    ['a path-like name', JSON.stringify({ ...body, object: [group, resource, namespace, '../x'] }), 'object.3'],
+    ['a path-like namespace', JSON.stringify({ ...body, object: [group, resource, 'a/b', name] }), 'object.2'],
+    ['a percent sign', JSON.stringify({ ...body, object: [group, resource, namespace, '%2e%2e'] }), 'object.3'],
+    ['another version', JSON.stringify({ ...body, v: 2 }), 'v'],
+    ['another controller', JSON.stringify({ ...body, controller: 'other' }), 'controller'],
+    ['another cause', JSON.stringify({ ...body, cause: { type: 'guess' } }), 'cause'],
+    [
+      'a retry without a slot',
+      JSON.stringify({ ...body, cause: { ...asRetry().cause, slot: undefined } }),
+      'cause.slot',
+    ],
+    ['a long body', JSON.stringify({ ...body, more: 'x'.repeat(5000) }), '4096'],
+  ])('a record with %s is refused, and the reason names the error', (_, body, part) => {
+    const { groups, refused } = groupRecords('water-tank', [record(body), record(formatMessage(message))]);
+    expect(groups).toHaveLength(1);
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.reason).toContain(part);
+  });
+
+  it('groupRecords never throws, and never makes a key of arbitrary bytes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.string(), fc.json())), (bodies) => {
+        const { groups, refused } = groupRecords(
+          'water-tank',
+          bodies.map((body) => record(body)),
+        );
+        expect(groups).toHaveLength(0);
+        expect(refused).toHaveLength(bodies.length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,86 @@
+// Only the reading of a dead letter from a received message of any content, and the entry that a replay sends.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { replayEntry } from '../../src/operations/replay.ts';
+import type { ReceivedMessage } from '../../src/sqs/browse.ts';
+import { readDeadLetter } from '../../src/sqs/dead-letter.ts';
+import { replayId } from '../../src/sqs/deduplication.ts';
+import { formatMessage, keyOfMessage, parseMessage } from '../../src/sqs/message.ts';
+import { aMessage, asCommand, asRetry } from './messages.ts';
+
+const received = (changes: Partial<ReceivedMessage> = {}): ReceivedMessage => ({
+  messageId: 'own-id',
+  receiptHandle: 'handle',
+  body: formatMessage(aMessage(asRetry({ attempt: 9 }))),
+  attributes: {},
+  sentAt: 1_700_000_005_000,
+  ...changes,
+});
+
+describe('readDeadLetter', () => {
+  it('a dead letter is read with the reason, attempts, error and time that were written with it', () => {
+    const attributes = {
+      reason: 'retries exhausted after 10 attempts',
+      attempts: '10',
+      error: 'no valve',
+      firstSeenAt: '2026-11-21T10:00:00.000Z',
+      messageId: 'original',
+    };
+    const { body } = received();
+    expect(readDeadLetter(received({ attributes }))).toEqual({
+      messageId: 'original',
+      body,
+      message: parseMessage(body),
+      reason: 'retries exhausted after 10 attempts',
+      attempts: 10,
+      error: 'no valve',
+      firstSeenAt: new Date('2026-11-21T10:00:00.000Z'),
+    });
+  });
+
+  it('a dead letter that SQS moved itself has the reason unknown, its own id, and the attempts of its body', () => {
+    const deadLetter = readDeadLetter(received());
+    expect(deadLetter).toMatchObject({ reason: 'unknown', messageId: 'own-id', attempts: 9 });
+    expect(deadLetter.firstSeenAt).toEqual(new Date(1_700_000_000_000));
+    expect(deadLetter.error).toBeUndefined();
+  });
+
+  it('a dead letter contains neither credentials nor control characters', () => {
+    const attributes = { reason: 'a\u001b[31mred', error: 'Bearer abcdefghijklmnop was refused', messageId: '\u0007' };
+    const { reason, error, messageId } = readDeadLetter(received({ attributes }));
+    expect(reason).toBe('a [31mred');
+    expect(error).toBe('Bearer [redacted] was refused');
+    expect(messageId).toBe('own-id');
+  });
+
+  it('a dead letter of any bytes, with any attributes, is read with its body unchanged', () => {
+    const text = fc.string({ unit: 'binary' });
+    const any = fc.record({ reason: text, attempts: text, error: text, firstSeenAt: text, messageId: text });
+    fc.assert(
+      fc.property(text, any, (body, attributes) => {
+        const deadLetter = readDeadLetter(received({ body, attributes, sentAt: undefined }));
+        expect(deadLetter.body).toBe(body);
+        expect(deadLetter.reason).not.toBe('');
+        JSON.stringify(deadLetter);
+      }),
+    );
+  });
+});
+
+describe('replayEntry', () => {
+  const key = keyOfMessage(aMessage());
+
+  it('a replayed key has no event, attempts or slot of its former message', () => {
+    const spent = aMessage(asRetry({ attempt: 9, postponements: 4, dueAt: 5, slot: '30/1' }));
+    const { queue, entry } = replayEntry(keyOfMessage(spent), { source: 'm', nowMs: 42 });
+    expect(queue).toBe('gadget.fifo');
+    expect(parseMessage(entry.body)).toEqual(aMessage(asCommand({ observedAt: 42, id: 'm' })));
+  });
+
+  it('a replayed key has one deduplication id for each source, at any time', () => {
+    const idOf = (source: string, nowMs: number) => replayEntry(key, { source, nowMs }).entry.deduplicationId;
+    expect(idOf('m', 1)).toBe(replayId(key, { source: 'm' }));
+    expect(idOf('m', 2)).toBe(idOf('m', 1));
+    expect(idOf('other', 1)).not.toBe(idOf('m', 1));
+  });
+});

@@ -1,0 +1,156 @@
+// Deduplication ids and group ids, also as a queue applies them. Against an SQS server that compares deduplication ids
+// in the whole queue, which is the stricter case (AWS: within the group).
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ReconcileKey } from '../../src/core/key.ts';
+import {
+  deletionId,
+  groupIdOf,
+  mappedId,
+  replayId,
+  requeueId,
+  resyncId,
+  retryId,
+  watchId,
+} from '../../src/sqs/deduplication.ts';
+import { createSend } from '../../src/sqs/send.ts';
+import { startTestQueues, type TestQueues } from './fauxqs.ts';
+
+const key: ReconcileKey = {
+  controller: 'gadget',
+  cluster: 'alpha',
+  group: 'example.com',
+  resource: 'gadgets',
+  namespace: 'shop',
+  name: 'one',
+};
+const other = { ...key, name: 'two' };
+const source = { uid: 'u1', resourceVersion: '7' };
+
+const idsOf = (one: ReconcileKey): readonly string[] => [
+  watchId(one, [source]),
+  deletionId(one, source),
+  requeueId(one, { slot: '30/7' }),
+  retryId(one, { attempt: 1, postponements: 0, slot: '30/7' }),
+  resyncId(one, { run: '7' }),
+  replayId(one, { source: '7' }),
+  mappedId(one, { messageId: '7' }),
+];
+
+describe('deduplication ids', () => {
+  it('deduplication ids are never the same for two causes, objects, controllers or clusters', () => {
+    const targets = [
+      key,
+      other,
+      { ...key, controller: 'gadget2' },
+      { ...key, cluster: 'beta' },
+      { ...key, namespace: 'shop2' },
+      { ...key, group: '' },
+    ];
+    const ids = targets.flatMap(idsOf);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('a deduplication id is the same for two replicas that saw the same changes in any order', () => {
+    const sources = [source, { uid: 'u2', resourceVersion: '9' }, { uid: 'u3', resourceVersion: '8', gone: true }];
+    expect(watchId(key, [...sources].reverse())).toBe(watchId(key, sources));
+    expect(watchId(key, [...sources, source])).toBe(watchId(key, sources));
+  });
+
+  it('a deduplication id changes with every version and source, and differs for a deletion', () => {
+    const ids = [
+      watchId(key, [source]),
+      watchId(key, [{ ...source, resourceVersion: '8' }]),
+      watchId(key, [{ ...source, uid: 'u2' }]),
+      watchId(key, [source, { uid: 'u2', resourceVersion: '7' }]),
+      deletionId(key, source),
+    ];
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('the deduplication id of a retry changes with attempt, postponements and slot', () => {
+    const retry = { attempt: 1, postponements: 0, slot: '2/1' };
+    const ids = [retry, { ...retry, attempt: 2 }, { ...retry, postponements: 1 }, { ...retry, slot: '2/2' }];
+    expect(new Set(ids.map((one) => retryId(key, one))).size).toBe(4);
+  });
+});
+
+describe('groupIdOf', () => {
+  it('a group id is readable if SQS allows it', () => {
+    expect(groupIdOf(key)).toBe('gadget:alpha:gadgets.example.com/shop/one');
+  });
+
+  it('a group id is always valid, and never the same for two objects', () => {
+    const names = fc.string({ minLength: 1, maxLength: 253, unit: 'grapheme' });
+    fc.assert(
+      fc.property(names, names, (a, b) => {
+        const [first, second] = [groupIdOf({ ...key, name: a }), groupIdOf({ ...key, name: b })];
+        expect(first).toMatch(/^[!-~]{1,128}$/);
+        expect(first === second).toBe(a === b);
+      }),
+    );
+  });
+
+  it('a group id is a hash if the readable form is too long, and differs for two long names', () => {
+    const long = (end: string) => groupIdOf({ ...key, name: `${'n'.repeat(200)}${end}` });
+    expect(long('a')).toMatch(/^[0-9a-f]{64}$/);
+    expect(long('a')).not.toBe(long('b'));
+  });
+});
+
+describe('a controller’s FIFO queue', () => {
+  let queues: TestQueues;
+  beforeAll(async () => {
+    queues = await startTestQueues();
+    await queues.create('gadget.fifo');
+  });
+  afterAll(async () => await queues.stop());
+
+  const deliver = async (...entries: readonly (readonly [ReconcileKey, string])[]) => {
+    const made = entries.map(([key, deduplicationId], number) => {
+      return { body: `${key.name} ${number}`, groupId: groupIdOf(key), deduplicationId };
+    });
+    const send = createSend(queues.sqs, queues.urlPrefix);
+    const sent = await send('gadget.fifo', made, { signal: AbortSignal.timeout(5_000) });
+    expect(sent.every(({ accepted }) => accepted)).toBe(true);
+    return (await queues.drain('gadget.fifo')).map(({ Body = '' }) => Body);
+  };
+
+  it('a FIFO queue accepts a change directly after another change of the object was consumed', async () => {
+    expect(await deliver([key, watchId(key, [{ uid: 'w', resourceVersion: '1' }])])).toEqual(['one 0']);
+    expect(await deliver([key, watchId(key, [{ uid: 'w', resourceVersion: '2' }])])).toEqual(['one 0']);
+  });
+
+  it('a FIFO queue accepts a change once if two replicas forward it', async () => {
+    const id = watchId(key, [{ uid: 'w', resourceVersion: '3' }]);
+    expect(await deliver([key, id])).toEqual(['one 0']);
+    expect(await deliver([key, id])).toEqual([]);
+  });
+
+  it('a FIFO queue accepts both messages of an object that was deleted and created again', async () => {
+    const before = { uid: 'w', resourceVersion: '4' };
+    expect(await deliver([key, deletionId(key, before)], [key, watchId(key, [{ ...before, uid: 'x' }])])).toEqual([
+      'one 0',
+      'one 1',
+    ]);
+  });
+
+  it('a FIFO queue accepts a resync run once for each object, however often it was triggered', async () => {
+    const run = '2026-11-21T12:00:00Z';
+    const next = '2026-11-21T12:10:00Z';
+    const both = [
+      [key, resyncId(key, { run })],
+      [other, resyncId(other, { run })],
+    ] as const;
+    expect([...(await deliver(...both, ...both))].sort()).toEqual(['one 0', 'two 1']);
+    expect(await deliver(...both)).toEqual([]);
+    expect(await deliver([key, resyncId(key, { run: next })])).toEqual(['one 0']);
+  });
+
+  it('a FIFO queue accepts one message of any number of requeue chains with the same slot', async () => {
+    const id = requeueId(key, { slot: '30/100' });
+    expect(await deliver([key, id], [key, id], [key, id])).toEqual(['one 0']);
+    expect(await deliver([key, requeueId(key, { slot: '30/101' })])).toEqual(['one 0']);
+  });
+});

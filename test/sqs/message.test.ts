@@ -1,0 +1,129 @@
+// Only the format of the reconcile message: writing, reading and rejecting. Samples of former versions are in
+// test/compatibility, ids in deduplication.test.ts.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MessageError } from '../../src/sqs/body.ts';
+import {
+  attemptOf,
+  type Cause,
+  dueAtOf,
+  formatMessage,
+  maxMergedCauses,
+  maxMessageBytes,
+  observedAtOf,
+  parseMessage,
+  postponementsOf,
+  withMerged,
+} from '../../src/sqs/message.ts';
+import { aMessage, asChange, asCommand, asRequeue, asResync, asRetry } from './messages.ts';
+
+const causes: readonly Cause[] = [
+  asChange({ uid: 'u', resourceVersion: '7', deleted: true }).cause,
+  asRequeue().cause,
+  asRetry({ attempt: 3, postponements: 1 }).cause,
+  asResync({ dueAt: 5 }).cause,
+  { type: 'wake', observedAt: 1, source: 'plant', id: 'e' },
+  asCommand().cause,
+];
+const bodyWith = (changes: object) => JSON.stringify({ ...JSON.parse(formatMessage(aMessage())), ...changes });
+
+describe('a message', () => {
+  it.each(causes)('a message with the cause $type is read as it was written', (cause) => {
+    const message = aMessage({ cause });
+    expect(parseMessage(formatMessage(message))).toEqual(message);
+  });
+
+  it('a message names its object as a tuple, with an empty namespace for a cluster-scoped object', () => {
+    const { namespace: _, ...clusterScoped } = aMessage({ group: '', resource: 'nodes', name: 'worker' });
+    const body = formatMessage(clusterScoped);
+    expect(JSON.parse(body).object).toEqual(['', 'nodes', '', 'worker']);
+    expect(parseMessage(body)).toEqual(clusterScoped);
+  });
+
+  it('a message has attempts only as a retry, and a due time only as a requeue, retry or resync', () => {
+    const of = causes.map((cause) => aMessage({ cause }));
+    expect(of.map(attemptOf)).toEqual([0, 0, 3, 0, 0, 0]);
+    expect(of.map(postponementsOf)).toEqual([0, 0, 1, 0, 0, 0]);
+    expect(of.map((message) => dueAtOf(message) !== undefined)).toEqual([false, true, true, true, false, false]);
+  });
+
+  it('a message without an observed time counts its latency from its due time', () => {
+    expect(observedAtOf(aMessage(asRequeue({ dueAt: 7 })))).toBe(7_000);
+    expect(observedAtOf(aMessage(asResync({ dueAt: 7 })))).toBe(7_000);
+    expect(observedAtOf(aMessage(asResync({ dueAt: 7, observedAt: 5 })))).toBe(5);
+  });
+
+  it.each<[string, object, string]>([
+    ['another version', { v: 2 }, 'v:'],
+    ['another cause', { cause: { type: 'guess' } }, 'cause.type:'],
+    ['a requeue without a due time', { cause: { type: 'requeue', slot: '1/1' } }, 'cause.dueAt:'],
+    ['an attempt below 0', { cause: { ...asRetry().cause, attempt: -1 } }, 'cause.attempt:'],
+    ['a due time after the year 9999', { cause: { ...asRequeue().cause, dueAt: 1e15 } }, 'cause.dueAt:'],
+    ['an object of three parts', { object: ['g', 'r', 'n'] }, 'object'],
+    ['an object without a name', { object: ['g', 'r', 'ns', ''] }, 'object.3:'],
+    ['a path for a resource', { object: ['g', 'r/status', 'ns', 'n'] }, 'object.1:'],
+  ])('a message with %s is rejected, and the reason names the field', (_, changes, field) => {
+    expect(() => parseMessage(bodyWith(changes))).toThrow(MessageError);
+    expect(() => parseMessage(bodyWith(changes))).toThrow(field);
+  });
+
+  it('a message that is too long is neither read nor written', () => {
+    expect(() => parseMessage(bodyWith({ more: 'x'.repeat(maxMessageBytes) }))).toThrow(`${maxMessageBytes}`);
+    const long = '\u{1F6A2}'.repeat(120);
+    expect(() =>
+      formatMessage(aMessage({ controller: long, cluster: long, resource: long, name: long })),
+    ).not.toThrow();
+    const escaped = '\u0001'.repeat(253);
+    expect(() => formatMessage(aMessage({ cluster: escaped, resource: escaped, name: escaped }))).toThrow(MessageError);
+  });
+
+  it('a message that is written can always be read', () => {
+    const name = fc.string({ unit: 'binary', maxLength: 300 });
+    fc.assert(
+      fc.property(name, name, name, fc.constantFrom(...causes), (cluster, resource, name, cause) => {
+        const message = aMessage({ cluster, resource, name, cause });
+        let body: string;
+        try {
+          body = formatMessage(message);
+        } catch (error) {
+          expect(error).toBeInstanceOf(MessageError);
+          return;
+        }
+        expect(parseMessage(body)).toEqual(message);
+      }),
+    );
+  });
+});
+
+describe('merged messages', () => {
+  it('merged messages are counted, and at most three of their causes are kept, the latest first', () => {
+    const merged = causes.reduce((all, cause) => withMerged(all, aMessage({ cause })), aMessage());
+    expect(merged.merged).toEqual({ count: causes.length, causes: causes.toReversed().slice(0, maxMergedCauses) });
+    expect(parseMessage(formatMessage(merged))).toEqual(merged);
+  });
+
+  it('merged messages of merged messages are counted together', () => {
+    const two = withMerged(aMessage(), aMessage(asRequeue()));
+    expect(withMerged(two, two).merged?.count).toBe(3);
+  });
+
+  it('merged causes are dropped if the body would be too long', () => {
+    const long = '\u{1F6A2}'.repeat(120);
+    const key = { controller: long, resource: long, name: long, group: 'g'.repeat(253) };
+    const id = '\u{1F6A2}'.repeat(60);
+    const merged = { count: 3, causes: Array.from({ length: 3 }, () => asCommand({ id }).cause) };
+    const read = parseMessage(
+      formatMessage(aMessage({ ...key, namespace: long, cluster: `\u0001${'\u0002'.repeat(199)}`, merged })),
+    );
+    expect(read).not.toHaveProperty('merged');
+    expect(read).toMatchObject(key);
+  });
+
+  it.each([
+    ['of an unknown type', { count: 1, causes: [{ type: 'guess' }] }],
+    ['that are not a list', 'many'],
+    ['that are too many', { count: 4, causes: Array.from({ length: 4 }, () => asChange().cause) }],
+  ])('merged causes %s are dropped, and the message stays valid', (_, merged) => {
+    expect(parseMessage(bodyWith({ merged }))).toEqual(aMessage());
+  });
+});

@@ -1,0 +1,141 @@
+// Chains of requeues with the real code of the functions, from a reconcile's outcome through the timers to the next
+// reconcile, in a simulated SQS. It forgets ids after five minutes and delivers some messages twice, and the functions'
+// clocks are up to ten minutes off. The grid itself, and clocks half a second off, are in slots.test.ts.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { visibilitySeconds } from '../../src/generate/aws/resources.ts';
+import { decide } from '../../src/reconciling/outcome.ts';
+import { deduplicationSeconds } from '../../src/sqs/deduplication.ts';
+import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
+import type { QueueEntry } from '../../src/sqs/sender.ts';
+import { sqsNow } from '../../src/timers/slots.ts';
+import { nextTimerStep, timerEntry } from '../../src/timers/timer-message.ts';
+import { createSeededRandom } from '../../tools/chaos/random.ts';
+import { aMessage } from '../sqs/messages.ts';
+
+const started = 1_700_000_000;
+const skewSeconds = 600;
+
+/** A message on a queue, and when it is delivered, in seconds. */
+type QueuedMessage = {
+  readonly at: number;
+  readonly on: 'timers' | 'fifo';
+  readonly body: string;
+  readonly receipts: number;
+  readonly duplicate?: true;
+};
+
+describe('a chain of requeues', () => {
+  it('requeues of a key become one chain that never ends, with crashes, wrong clocks and duplicates', () => {
+    const delays = fc.oneof(
+      fc.constantFrom(10, 30, 300, 301, 900, 901, 3_600, 86_400),
+      fc.integer({ min: 10, max: 20_000 }),
+    );
+    const events = fc.array(fc.double({ min: 0, max: 1.2, noNaN: true }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(delays, events, fc.nat(), (delay, at, seed) => {
+        const crashesUntil = started + 10 * delay + 3_600;
+        // For this long, wrong clocks can have put one chain ahead of another.
+        const until = crashesUntil + 4 * delay + 2 * skewSeconds;
+        const { reconciles, waiting } = simulate({
+          delay,
+          events: at.map((one) => started + one * delay),
+          ...{ crashesUntil, until },
+          chance: createSeededRandom(seed).number,
+        });
+        expect(waiting.size, 'one message waits at the end').toBe(1);
+        // At the end there is one reconcile per delay.
+        const last = reconciles.filter((time) => time > until - 2.5 * delay);
+        expect(last.length).toBeGreaterThanOrEqual(2);
+        for (const [index, time] of last.slice(1).entries()) {
+          expect(Math.abs(time - (last[index] ?? 0) - delay)).toBeLessThan(3);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+/** Simulates the reconciles of one key that always returns the same delay. `chance` is in [0, 1). */
+function simulate({
+  delay,
+  events,
+  crashesUntil,
+  until,
+  chance,
+}: {
+  readonly delay: number;
+  readonly events: readonly number[];
+  /** Functions crash until this time. */
+  readonly crashesUntil: number;
+  readonly until: number;
+  readonly chance: () => number;
+}): { readonly reconciles: readonly number[]; readonly waiting: ReadonlySet<string> } {
+  const reconciles: number[] = [];
+  const accepted = new Map<string, number>();
+  let queued: QueuedMessage[] = events.map((at) => ({
+    at,
+    on: 'fifo',
+    body: formatMessage(aMessage()),
+    receipts: 1,
+  }));
+
+  /**
+   * The time by the clock of SQS, as a function calculates it: from the first receipt, or from its own clock for a
+   * redelivered record.
+   */
+  const nowMs = ({ at, receipts }: QueuedMessage) =>
+    sqsNow(
+      { firstReceivedAt: (at - (receipts - 1) * visibilitySeconds) * 1000, receiveCount: receipts },
+      { receivedMonotonicMs: 0, monotonicMs: 200, localMs: (at + (2 * chance() - 1) * skewSeconds) * 1000 },
+    );
+  const put = (
+    { at, duplicate }: QueuedMessage,
+    { body, delaySeconds = 0 }: Pick<QueueEntry, 'body' | 'delaySeconds'>,
+  ) => {
+    const inherited = duplicate === undefined ? {} : { duplicate };
+    const one: QueuedMessage = {
+      at: at + delaySeconds + 0.3 * chance(),
+      on: 'timers',
+      body,
+      receipts: 1,
+      ...inherited,
+    };
+    queued.push(one);
+    // A standard queue delivers at least once. Duplicates of duplicates would only cost time.
+    if (duplicate === undefined && chance() < 0.05) queued.push({ ...one, at: one.at + 1, duplicate: true });
+  };
+  for (;;) {
+    queued = queued.toSorted((a, b) => b.at - a.at);
+    const next = queued.at(-1);
+    if (next === undefined || next.at > until) break;
+    queued.pop();
+    const { at, on, body, receipts } = next;
+    // Its function crashed before it did anything. The message is delivered again.
+    if (receipts === 1 && chance() < 0.1 && at < crashesUntil)
+      queued.push({ ...next, at: at + visibilitySeconds, receipts: 2 });
+    else if (on === 'timers') {
+      const step = nextTimerStep(parseMessage(body), { nowMs: nowMs(next) });
+      const id = idOf(body);
+      if (step.type === 'hop') put(next, step.entry);
+      else if (at - (accepted.get(id) ?? Number.NEGATIVE_INFINITY) >= deduplicationSeconds) {
+        accepted.set(id, at);
+        queued.push({ at, on: 'fifo', body, receipts: 1 });
+      }
+    } else {
+      reconciles.push(at);
+      const now = nowMs(next);
+      const action = decide({ type: 'done', requeueAfterSeconds: delay }, parseMessage(body), now);
+      if (action.type === 'timer') put(next, timerEntry(action.message, { nowMs: now }));
+    }
+  }
+  // A duplicate of a message that the FIFO queue has already accepted has no effect.
+  const isDuplicate = ({ on, body }: QueuedMessage) => on === 'timers' && accepted.has(idOf(body));
+  return { reconciles, waiting: new Set(queued.filter((one) => !isDuplicate(one)).map(({ body }) => idOf(body))) };
+}
+
+/** Returns the id that a message has, or would have, on its controller's queue. */
+function idOf(body: string): string {
+  const { cause } = parseMessage(body);
+  return cause.type === 'requeue' ? `requeue ${cause.slot}` : cause.type;
+}

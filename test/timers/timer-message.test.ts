@@ -1,0 +1,78 @@
+// A message into the timers queue and out of it, as values. The batch of the timers function is in run.test.ts.
+import { describe, expect, it } from 'vitest';
+import { MessageError } from '../../src/sqs/body.ts';
+import { requeueId, resyncId, retryId } from '../../src/sqs/deduplication.ts';
+import { type Message, parseMessage } from '../../src/sqs/message.ts';
+import { nextTimerStep, timerEntry } from '../../src/timers/timer-message.ts';
+import { aMessage, asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
+
+const dueAt = 1_700_000_100;
+const requeue = aMessage(asRequeue({ dueAt, slot: '30/7' }));
+const early = (seconds: number) => ({ nowMs: (dueAt - seconds) * 1000 });
+
+describe('timerEntry', () => {
+  it('timerEntry delays a message until it is due, rounded up, with its due time and slot', () => {
+    const { body, ...rest } = timerEntry(requeue, early(29.2));
+    expect(rest).toEqual({ delaySeconds: 30 });
+    expect(parseMessage(body)).toEqual(requeue);
+  });
+
+  it('timerEntry does not delay a message that is overdue or has no due time', () => {
+    expect(timerEntry(requeue, early(-5)).delaySeconds).toBe(0);
+    expect(timerEntry(aMessage(asResync()), early(0)).delaySeconds).toBe(0);
+  });
+
+  it.each<[string, Partial<Message>]>([
+    ['a change', asChange()],
+    ['a command', asCommand()],
+    ['an external event', { cause: { type: 'wake', observedAt: 1, source: 's', id: 'e' } }],
+  ])('timerEntry and nextTimerStep reject a message whose cause is %s', (_, cause) => {
+    const message = aMessage(cause);
+    expect(() => timerEntry(message, early(10))).toThrow(MessageError);
+    expect(() => nextTimerStep(message, early(0))).toThrow(MessageError);
+  });
+});
+
+describe('nextTimerStep', () => {
+  it('nextTimerStep sends a due message to its controller’s queue, in its object’s group', () => {
+    expect(nextTimerStep(requeue, early(0))).toMatchObject({
+      type: 'forward',
+      queue: 'gadget.fifo',
+      entry: { groupId: 'gadget:alpha:gadgets.example.com/shop/one' },
+    });
+  });
+
+  it('nextTimerStep treats a message as due one second before its time, because clocks differ, and no earlier', () => {
+    expect(nextTimerStep(requeue, early(1)).type).toBe('forward');
+    expect(nextTimerStep(requeue, early(1.1)).type).toBe('hop');
+  });
+
+  it('nextTimerStep delays a message that is early for the remaining time', () => {
+    expect(nextTimerStep(requeue, early(40)).entry.delaySeconds).toBe(40);
+  });
+
+  it('a message with a delay of one day is sent after its hops, unchanged', () => {
+    const nowMs = (dueAt - 86_400) * 1000;
+    let entry = timerEntry(requeue, { nowMs });
+    let waited = 0;
+    let hops = 0;
+    for (;;) {
+      waited += entry.delaySeconds ?? 0;
+      const step = nextTimerStep(parseMessage(entry.body), { nowMs: nowMs + waited * 1000 });
+      if (step.type === 'forward') break;
+      entry = step.entry;
+      hops += 1;
+    }
+    expect(waited).toBe(86_400);
+    expect(hops).toBeLessThanOrEqual(86_400 / 900 + 1);
+    expect(parseMessage(entry.body)).toEqual(requeue);
+  });
+
+  it('a forwarded message has the deduplication id of its cause', () => {
+    const idOf = (message: Message) => nextTimerStep(message, early(0)).entry.deduplicationId;
+    expect(idOf(requeue)).toBe(requeueId(requeue, { slot: '30/7' }));
+    const retry = aMessage(asRetry({ attempt: 2, postponements: 1, slot: '8/3', dueAt }));
+    expect(idOf(retry)).toBe(retryId(retry, { attempt: 2, postponements: 1, slot: '8/3' }));
+    expect(idOf(aMessage(asResync({ dueAt })))).toBe(resyncId(requeue, { run: 'r' }));
+  });
+});
