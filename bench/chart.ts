@@ -1,11 +1,11 @@
-// One picture of a figure: a panel for each row of its table, in it a bar for ours, for each peer and for the goal. Panels have scales of
-// their own, because rows have units of their own. Drawn by ECharts without a browser.
+// One chart for a figure: a panel for each row of its table, with a bar for Outrigger, each peer and the goal. Each
+// panel has its own scale, because rows have different units. Drawn by ECharts without a browser.
 import { BarChart, type BarSeriesOption } from 'echarts/charts';
 import { GridComponent, type GridComponentOption, TitleComponent, type TitleComponentOption } from 'echarts/components';
 import { type ComposeOption, init, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
-import { said } from './compare.ts';
-import type { Beside, Row } from './row.ts';
+import { formatSpread } from './compare.ts';
+import type { Comparison, Row } from './row.ts';
 
 type Option = ComposeOption<BarSeriesOption | GridComponentOption | TitleComponentOption>;
 type Bar = { readonly name: string; readonly value: number; readonly label: string; readonly color: string };
@@ -16,7 +16,7 @@ const barHeight = 20;
 const titleHeight = 34;
 const colors = { ours: '#2458a6', peer: '#9aa5b1', goal: '#e3b341' };
 
-/** Draws the rows of one figure as SVG; undefined when none of them has numbers to draw. */
+/** Draws the rows of one figure as SVG; undefined when none of them has numbers. */
 export function drawChart(rows: readonly Row[]): string | undefined {
   const panels = rows.map((row) => ({ title: row.what, bars: barsOf(row) })).filter(({ bars }) => bars.length > 0);
   if (panels.length === 0) return undefined;
@@ -52,11 +52,14 @@ export function drawChart(rows: readonly Row[]): string | undefined {
   chart.setOption(option);
   const svg = chart.renderToSVGString();
   chart.dispose();
-  return named(svg);
+  return renumberIds(svg);
 }
 
-/** The library counts its names through all charts of a process: a chart that has not changed would be another text in each run. */
-function named(svg: string): string {
+/**
+ * Renames the ids of the SVG: the library numbers them across all charts of a process, so an unchanged chart would
+ * differ in each run.
+ */
+function renumberIds(svg: string): string {
   const names = new Map<string, string>();
   return svg.replaceAll(/zr\d+-cls-\d+/g, (name) => {
     const own = names.get(name) ?? `chart-${names.size}`;
@@ -65,9 +68,9 @@ function named(svg: string): string {
   });
 }
 
-/** Ours first. A text counts where it begins with a number, and beside ours where it has the same unit. */
-function barsOf({ ours, peer = '', goal, beside }: Row): readonly Bar[] {
-  if (beside !== undefined) return beside.flatMap((one, index) => barOf(one, index === 0));
+/** Outrigger first. A text counts if it begins with a number; a comparison counts if it has the same unit. */
+function barsOf({ ours, peer = '', goal, comparisons }: Row): readonly Bar[] {
+  if (comparisons !== undefined) return comparisons.flatMap((one, index) => barOf(one, index === 0));
   const own = numberIn(ours);
   if (own === undefined) return [];
   const others = [
@@ -80,10 +83,10 @@ function barsOf({ ours, peer = '', goal, beside }: Row): readonly Bar[] {
   return [{ name: 'ours', value: own.value, label: ours, color: colors.ours }, ...others];
 }
 
-function barOf(one: Beside, isOurs: boolean): readonly Bar[] {
+function barOf(one: Comparison, isOurs: boolean): readonly Bar[] {
   const color = isOurs ? colors.ours : colors.peer;
-  // One that has nothing to show is there with the reason.
-  return [{ name: one.name, value: one.spread?.median ?? 0, label: said(one), color }];
+  // A comparison without a value is shown with its failure.
+  return [{ name: one.name, value: one.spread?.median ?? 0, label: formatSpread(one), color }];
 }
 
 function numberIn(text: string): { readonly value: number; readonly unit: string } | undefined {

@@ -1,29 +1,32 @@
-// Ours beside the peers in one row: medians and spreads of the runs, ratios of medians, and whether the goal is met.
+// Outrigger and the peers in one row: medians and spreads of the runs, ratios of medians, and whether the goal is met.
 import type { Outcome } from './contest.ts';
-import type { Beside, Row } from './row.ts';
+import type { Comparison, Row } from './row.ts';
 import { spreadOf } from './spread.ts';
 
-/** Ours is at most so many times a peer's, whose name may be the beginning of one, so that it is each of its settings; or it is a number's. */
+/**
+ * A goal: at most this multiple of a peer's value, whose name may be a prefix that matches each of its settings; or a
+ * limit.
+ */
 export type Goal =
   | { readonly than: string; readonly times: number }
   | { readonly most: number }
   | { readonly least: number };
 
-/** What a row is about. */
-export type About = {
+/** The description of a row. */
+export type RowDescription = {
   readonly figure: string;
   readonly what: string;
   readonly unit: string;
   readonly goals: readonly Goal[];
 };
 
-/** Makes the row of one figure; the first outcome is ours. */
+/** Creates the row of one figure; the first outcome is Outrigger's. */
 export function compare<T>(
-  { figure, what, unit, goals }: About,
+  { figure, what, unit, goals }: RowDescription,
   outcomes: readonly Outcome<T>[],
   figureOf: (measured: T) => number,
 ): Row {
-  const all = outcomes.map(({ name, version, runs, failure }): Beside => {
+  const all = outcomes.map(({ name, version, runs, failure }): Comparison => {
     const values = runs.map(figureOf);
     return {
       ...{ name, unit },
@@ -33,12 +36,12 @@ export function compare<T>(
     };
   });
   const [ours, ...peers] = all;
-  const own = ours?.spread?.median ?? Number.NaN;
-  const met = goals.map((goal) => isMet(goal, own, peers));
-  const goal = goals.map((one) => sayGoal(one, unit)).join(', ');
+  const ownMedian = ours?.spread?.median ?? Number.NaN;
+  const met = goals.map((goal) => isMet(goal, ownMedian, peers));
+  const goal = goals.map((one) => formatGoal(one, unit)).join(', ');
   return {
-    ...{ figure, what, ours: said(ours), goal: goal === '' ? '-' : goal, beside: all },
-    ...{ peer: peers.map((peer) => `${peer.name} ${said(peer)}`).join('; ') || '-' },
+    ...{ figure, what, ours: formatSpread(ours), goal: goal === '' ? '-' : goal, comparisons: all },
+    ...{ peer: peers.map((peer) => `${peer.name} ${formatSpread(peer)}`).join('; ') || '-' },
     ...{ ratio: peers.map((peer) => ratioTo(peer, ours)).join('; ') || '-' },
     ...(met.includes(false) ? { met: false } : {}),
     ...(met.length > 0 && met.every((one) => one === true) ? { met: true } : {}),
@@ -46,35 +49,35 @@ export function compare<T>(
   };
 }
 
-/** Where ours or the other was not measured, a goal is neither met nor missed. */
-function isMet(goal: Goal, own: number, peers: readonly Beside[]): boolean | undefined {
-  if (Number.isNaN(own)) return undefined;
-  if ('most' in goal) return own <= goal.most;
-  if ('least' in goal) return own >= goal.least;
+/** If one of the values was not measured, a goal is neither met nor missed. */
+function isMet(goal: Goal, ownMedian: number, peers: readonly Comparison[]): boolean | undefined {
+  if (Number.isNaN(ownMedian)) return undefined;
+  if ('most' in goal) return ownMedian <= goal.most;
+  if ('least' in goal) return ownMedian >= goal.least;
   const medians = peers.flatMap(({ name, spread }) => (name.startsWith(goal.than) ? (spread?.median ?? []) : []));
-  return medians.length === 0 ? undefined : medians.every((median) => own <= goal.times * median);
+  return medians.length === 0 ? undefined : medians.every((median) => ownMedian <= goal.times * median);
 }
 
-function sayGoal(goal: Goal, unit: string): string {
+function formatGoal(goal: Goal, unit: string): string {
   if ('most' in goal) return `<= ${goal.most} ${unit}`;
   if ('least' in goal) return `>= ${goal.least} ${unit}`;
   return `<= ${goal.times === 1 ? '' : `${goal.times} x `}${goal.than}`;
 }
 
-/** Writes a median with its spread, or why there is none. */
-export function said(one: Beside | undefined): string {
+/** Formats a median with its spread, or the reason why there is none. */
+export function formatSpread(one: Comparison | undefined): string {
   if (one?.spread === undefined) return one?.failure ?? '-';
   const { median, least, most } = one.spread;
-  const text = `${short(median)} ${one.unit} (${short(least)}-${short(most)})`;
+  const text = `${formatNumber(median)} ${one.unit} (${formatNumber(least)}-${formatNumber(most)})`;
   return one.failure === undefined ? text : `${text}, then: ${one.failure}`;
 }
 
-/** How many times theirs ours is. */
-export function ratioTo(peer: Beside, ours: Beside | undefined): string {
+/** The ratio of Outrigger's median to the peer's. */
+export function ratioTo(peer: Comparison, ours: Comparison | undefined): string {
   if (peer.spread === undefined || ours?.spread === undefined) return '-';
   return (ours.spread.median / peer.spread.median).toPrecision(2);
 }
 
-function short(value: number): string {
+function formatNumber(value: number): string {
   return value < 10 ? value.toFixed(1) : value.toFixed(0);
 }

@@ -1,25 +1,25 @@
-// Contestants one after the other, several times around, so that what else the machine does is in everybody's spread. One that cannot be built,
-// does not start or breaks off is told with the last line of its error, and the others go on.
+// Measures contestants in turn, several times, so that other load of the machine affects all of them. A contestant that
+// cannot be built, does not start or fails is reported with the last line of its error, and the others continue.
 import { toError } from '../src/core/errors.ts';
-import type { Contestant, Job, Program, Setting } from '../test/bench/peers/contestant.ts';
+import type { Contestant, Job, Program, Setting } from './peers/contestant.ts';
 
 /** A contestant with one of its settings. */
 export type Entrant = {
-  /** As tables call it: `kopf`, or `kopf (best)` where it has several settings. */
+  /** Its name in tables: `kopf`, or `kopf (best)` if it has several settings. */
   readonly name: string;
   readonly setting: Setting;
   readonly program: Program;
 };
 
-/** Somebody who is measured several times. */
+/** A contestant that is measured several times. */
 export type Measurable<T> = {
   readonly name: string;
   readonly version?: string;
-  /** Rejects where there is nothing to measure. */
+  /** Rejects when it cannot be measured. */
   readonly measure: () => Promise<T>;
 };
 
-/** What somebody came to: a measurement of each run, or why there are none. */
+/** The result of a contestant: a measurement of each run, or why there is none. */
 export type Outcome<T> = {
   readonly name: string;
   readonly version?: string;
@@ -27,18 +27,18 @@ export type Outcome<T> = {
   readonly failure?: string;
 };
 
-/** How often, and what is told meanwhile. */
+/** The number of runs, and the progress listener. */
 export type ContestOptions = {
   readonly runs: number;
-  readonly say: (line: string) => void;
-  /** Whose run takes longer is measured once: with it the others' minutes would become hours. */
+  readonly log: (line: string) => void;
+  /** A contestant with longer runs is measured once; otherwise the whole figure would take hours. */
   readonly longMilliseconds?: number;
 };
 
-const usualLongMilliseconds = 240_000;
+const defaultLongMilliseconds = 240_000;
 
-/** Measures each contestant that does the job, in each of its settings. */
-export async function compete<T>(
+/** Measures each contestant that does the job, with each of its settings. */
+export async function measureContestants<T>(
   contestants: readonly Contestant[],
   job: Job,
   measure: (entrant: Entrant) => Promise<T>,
@@ -56,26 +56,26 @@ export async function compete<T>(
       );
     }
   }
-  const outcomes = await alternate(entrants, options);
+  const outcomes = await measureInTurn(entrants, options);
   return outcomes.map((outcome, index) => ({ ...outcome, setting: entrants[index]?.setting ?? 'default' }));
 }
 
-/** Measures everybody once, then everybody again. */
-export async function alternate<T>(
+/** Measures every contestant once, then every contestant again. */
+export async function measureInTurn<T>(
   all: readonly Measurable<T>[],
-  { runs, say, longMilliseconds = usualLongMilliseconds }: ContestOptions,
+  { runs, log, longMilliseconds = defaultLongMilliseconds }: ContestOptions,
 ): Promise<readonly Outcome<T>[]> {
   const outcomes = all.map(({ measure: _, ...about }): Outcome<T> => ({ ...about, runs: [] }));
-  const begun = performance.now();
+  const startedAt = performance.now();
   const slow = new Set<string>();
   for (let run = 0; run < runs; run += 1) {
     for (const [index, { name, measure }] of all.entries()) {
       const before = outcomes[index];
       if (before === undefined || before.failure !== undefined || slow.has(name)) continue;
       const done = run * all.length + index;
-      const left = ((performance.now() - begun) / done) * (runs * all.length - done);
-      const soon = done === 0 ? '' : `, about ${Math.ceil(left / 60_000)} min left`;
-      say(`  ${name}, run ${run + 1} of ${runs}${soon}`);
+      const remaining = ((performance.now() - startedAt) / done) * (runs * all.length - done);
+      const soon = done === 0 ? '' : `, about ${Math.ceil(remaining / 60_000)} min left`;
+      log(`  ${name}, run ${run + 1} of ${runs}${soon}`);
       const runBegun = performance.now();
       const after = await measure().then(
         (measured): Outcome<T> => ({ ...before, runs: [...before.runs, measured] }),
@@ -83,13 +83,13 @@ export async function alternate<T>(
       );
       outcomes[index] = after;
       if (performance.now() - runBegun > longMilliseconds) slow.add(name);
-      if (after.failure !== undefined) say(`  ${name}: ${after.failure}`);
+      if (after.failure !== undefined) log(`  ${name}: ${after.failure}`);
     }
   }
   return outcomes;
 }
 
-/** The last line of an error: a table has room for no more. */
+/** The last line of an error, because a table has no room for more. */
 function lastLine(error: unknown): string {
   const line = toError(error).message.trim().split('\n').at(-1) ?? '';
   return line.trim().slice(0, 200);

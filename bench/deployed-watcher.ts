@@ -1,24 +1,27 @@
-// The watcher as it is deployed, pointed at an API server and an SQS of the bench: what it is started with.
+// The deployed watcher, configured for an API server and an SQS of the bench.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { makeImage } from '../tools/kubelet/image.ts';
+import { buildImage } from '../tools/kubelet/image.ts';
 
-/** A file for Node, the options that its image gives to Node, and the environment that it needs. */
+/** A file for Node, the options that its image passes to Node, and its environment. */
 export type DeployedWatcher = {
   readonly file: string;
   readonly nodeOptions: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
 };
 
-/** Makes its image and its kubeconfig, which go with `parts`. It must have been built. Nothing keeps it back: its lists go out as fast as it can send. */
+/**
+ * Builds its image and its kubeconfig, which `cleanup` removes. The bundle must have been built. Its rate limit is off:
+ * lists are sent as fast as possible.
+ */
 export async function deployedWatcher(
-  parts: AsyncDisposableStack,
+  cleanup: AsyncDisposableStack,
   { apiServer, queue }: { readonly apiServer: string; readonly queue: string },
 ): Promise<DeployedWatcher> {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-bench-'));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const image = await makeImage('infra/kubernetes/Dockerfile', process.cwd(), folder);
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+  const image = await buildImage('infra/kubernetes/Dockerfile', process.cwd(), folder);
   const kubeconfig = path.join(folder, 'kubeconfig');
   const config = {
     ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'bench' },
@@ -35,7 +38,7 @@ export async function deployedWatcher(
       ...{ CLUSTER: 'bench', KUBECONFIG: kubeconfig, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'WARN' },
       ...{ QUEUE_URL_PREFIX: `${queue}/000000000000/bench-`, AWS_ENDPOINT_URL: queue },
       ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' },
-      ...{ RESYNC_PER_SECOND: '1000000', FORWARD_PER_SECOND: '1000000', FORWARD_BURST: '1000000' },
+      ...{ RESYNC_PER_SECOND: '1000000', RATE_LIMIT_PER_SECOND: '1000000', RATE_LIMIT_BURST: '1000000' },
     },
   };
 }

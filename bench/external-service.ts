@@ -1,18 +1,19 @@
-// The world outside of the job `slow`: answers every GET after 200 ms, to as many at a time as ask.
+// The external service of the job `slow`: it responds to every GET after 200 ms, with any number of concurrent
+// requests.
 import http from 'node:http';
-import { listenHere } from '../test/support/listen.ts';
+import { listenOnLoopback } from '../test/support/listen.ts';
 
 const milliseconds = 200;
 
-/** A world that runs. */
-export type Outside = { readonly url: string; close(): void };
+/** The running service. */
+export type ExternalService = { readonly url: string; close(): void };
 
 /** Starts it. */
-export async function startOutside(): Promise<Outside> {
+export async function startExternalService(): Promise<ExternalService> {
   const server = http.createServer((_request, response) => {
     setTimeout(() => response.end('{}'), milliseconds);
   });
-  const port = await listenHere(server);
+  const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}`,
     close: () => {

@@ -1,22 +1,23 @@
-// f1: what the watcher keeps of an object, beside controller-runtime's metadata informer and the official client's informer over the same
-// objects: live heap after garbage collection, and what the kernel counts as resident at the same settled moment. Each in a fresh process.
-// What an object takes is what following a thousand takes off: code and buffers are no object's, and those are there by then.
+// f1: the watcher's memory for each object, compared with controller-runtime's metadata informer and the official
+// client's informer of the same objects: live heap after garbage collection, and resident memory at the same settled
+// moment. Each runs in a fresh process. The memory of a process that watches a thousand objects is subtracted: code and
+// buffers, which do not belong to objects, exist by then.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { build } from '../src/cli/build.ts';
 import { compare, type Goal } from './compare.ts';
-import { alternate, type ContestOptions } from './contest.ts';
+import { type ContestOptions, measureInTurn } from './contest.ts';
 import { clientNode, type Follow, type Follower, metadataInformer, watcher } from './f1-followers.ts';
 import { startMetadataServer } from './metadata-server.ts';
 import type { Row } from './row.ts';
 
 /** Two pages of a list. */
-const handful = 1_000;
-/** Resident memory is settled when a further collection frees less than this part of it. */
-const settled = { part: 0.005, everyMs: 300, attempts: 40 };
+const baselineObjects = 1_000;
+/** Resident memory is settled when another collection frees less than this share of it. */
+const settledWhen = { part: 0.005, everyMs: 300, attempts: 40 };
 
-/** Ours first. */
+/** Outrigger first. */
 const followers = [
   { name: 'Outrigger', follow: watcher },
   { name: 'controller-runtime’s metadata informer', follow: metadataInformer('default') },
@@ -30,28 +31,28 @@ const residentGoals: readonly Goal[] = [
   { than: 'client-node’s informer', times: 1 / 20 },
 ];
 
-/** What a process holds, in bytes. */
-type Held = { readonly liveHeap: number; readonly rss: number };
+/** The memory of a process, in bytes. */
+type Memory = { readonly liveHeap: number; readonly rss: number };
 
-/** Measures so many watched objects of a kind that is somebody's child. */
+/** Measures this number of watched objects of a child kind. */
 export async function f1({
   counts = [10_000, 100_000],
   ...options
 }: ContestOptions & { readonly counts?: readonly number[] }): Promise<readonly Row[]> {
   await build(process.cwd());
-  const outcomes = await alternate(
-    followers.map(({ name, follow }) => ({ name, measure: () => grown(follow, counts) })),
+  const outcomes = await measureInTurn(
+    followers.map(({ name, follow }) => ({ name, measure: () => measureGrowth(follow, counts) })),
     options,
   );
   return counts.flatMap((count, index) => {
     const row = (
       about: { readonly what: string; readonly unit: string; readonly goals: readonly Goal[] },
-      of: FigureOf,
+      perObject: FigureOf,
     ) =>
       compare(
         { figure: 'f1', ...about, what: `${about.what}, ${count} objects` },
         outcomes,
-        ({ each }: Grown) => of(each[index]) ?? Number.NaN,
+        ({ each }: Growth) => perObject(each[index]) ?? Number.NaN,
       );
     return [
       row({ what: 'live heap of an object', unit: 'B', goals: liveHeapGoals }, (one) => one?.object.liveHeap),
@@ -61,42 +62,45 @@ export async function f1({
   });
 }
 
-type FigureOf = (one: Grown['each'][number] | undefined) => number | undefined;
+type FigureOf = (one: Growth['each'][number] | undefined) => number | undefined;
 
-type Grown = { readonly each: readonly { readonly whole: Held; readonly object: Held }[] };
+type Growth = { readonly each: readonly { readonly whole: Memory; readonly object: Memory }[] };
 
-/** What a follower holds of so many objects each, as a whole and for one object more than `few`. */
-export async function grown(follow: Follow, counts: readonly number[], few = handful): Promise<Grown> {
-  const none = await heldBy(follow, few);
+/** Measures a follower's memory with each number of objects, as a whole and for each object beyond `few`. */
+export async function measureGrowth(follow: Follow, counts: readonly number[], few = baselineObjects): Promise<Growth> {
+  const none = await memoryWith(follow, few);
   const each = [];
   for (const count of counts) {
-    const whole = await heldBy(follow, count);
-    const of = (before: number, after: number) => (after - before) / (count - few);
-    each.push({ whole, object: { liveHeap: of(none.liveHeap, whole.liveHeap), rss: of(none.rss, whole.rss) } });
+    const whole = await memoryWith(follow, count);
+    const perObject = (before: number, after: number) => (after - before) / (count - few);
+    each.push({
+      whole,
+      object: { liveHeap: perObject(none.liveHeap, whole.liveHeap), rss: perObject(none.rss, whole.rss) },
+    });
   }
   return { each };
 }
 
-/** Lets somebody follow so many objects in a process of its own, and returns what it holds when it has come to rest. */
-async function heldBy(follow: Follow, count: number): Promise<Held> {
-  await using parts = new AsyncDisposableStack();
+/** Lets a program watch this number of objects in a process of its own, and returns its settled memory. */
+async function memoryWith(follow: Follow, count: number): Promise<Memory> {
+  await using cleanup = new AsyncDisposableStack();
   const server = await startMetadataServer(count);
-  parts.defer(() => server.stop());
-  const follower = await follow(parts, { url: server.url, count });
-  let now = await collected(follower);
-  for (let attempt = 0; attempt < settled.attempts; attempt += 1) {
-    await new Promise((resolve) => setTimeout(resolve, settled.everyMs));
+  cleanup.defer(() => server.stop());
+  const follower = await follow(cleanup, { url: server.url, count });
+  let now = await collectGarbage(follower);
+  for (let attempt = 0; attempt < settledWhen.attempts; attempt += 1) {
+    await new Promise((resolve) => setTimeout(resolve, settledWhen.everyMs));
     const before = now.rss;
-    now = await collected(follower);
-    if (now.rss > before * (1 - settled.part)) break;
+    now = await collectGarbage(follower);
+    if (now.rss > before * (1 - settledWhen.part)) break;
   }
   return now;
 }
 
 const collection = z.object({ liveHeap: z.number() });
 
-/** Lets it collect its garbage, and reads what is left. */
-async function collected({ pid, lines }: Follower): Promise<Held> {
+/** Makes the process collect its garbage, and reads its memory. */
+async function collectGarbage({ pid, lines }: Follower): Promise<Memory> {
   const signal = AbortSignal.timeout(60_000);
   process.kill(pid, 'SIGUSR2');
   for (;;) {
@@ -106,7 +110,7 @@ async function collected({ pid, lines }: Follower): Promise<Held> {
   }
 }
 
-/** VmRSS, as proc_pid_status(5) has it. */
+/** VmRSS of proc_pid_status(5). */
 async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;

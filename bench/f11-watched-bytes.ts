@@ -1,5 +1,6 @@
-// f11: the bytes that an API server sends for an object that is watched, its metadata alone beside all of it, in the frame
-// of a watch, not compressed. Real kube-apiserver; objects as a server-side apply leaves them, so that no annotation repeats the spec.
+// f11: the bytes that an API server sends for a watched object, its metadata compared with the whole object, in an
+// uncompressed watch event. Real kube-apiserver; objects as a server-side apply leaves them, so that no annotation
+// repeats the spec.
 import { createPlainApi, type PlainApi } from '../tools/chaos/plain-api.ts';
 import { startControlPlane } from '../tools/control-plane/start.ts';
 import { create, untilServed } from './populate.ts';
@@ -12,7 +13,7 @@ const goal = 0.2;
 const specBytes = 10_000;
 const deadlineMs = 60_000;
 
-/** Specs of the same size: what managedFields, which are metadata, say of them is not the same. */
+/** Specs of the same size. Their managedFields, which are metadata, differ. */
 const shapes = {
   'one text': { text: 'x'.repeat(specBytes) },
   'a list of 20 items': {
@@ -53,10 +54,10 @@ const definition = {
 
 /** Measures each shape of a spec. */
 export async function f11(): Promise<readonly Row[]> {
-  await using parts = new AsyncDisposableStack();
+  await using cleanup = new AsyncDisposableStack();
   const plane = await startControlPlane();
-  parts.defer(() => plane.stop());
-  const api = parts.adopt(createPlainApi({ url: plane.url, ca: plane.ca, token: plane.adminToken }), async (one) =>
+  cleanup.defer(() => plane.stop());
+  const api = cleanup.adopt(createPlainApi({ url: plane.url, ca: plane.ca, token: plane.adminToken }), async (one) =>
     one.close(),
   );
   await create(api, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
@@ -66,30 +67,30 @@ export async function f11(): Promise<readonly Row[]> {
     const name = shape.replaceAll(' ', '-');
     const object = { apiVersion: `${group}/v1`, kind: 'Paper', metadata: { name }, spec: given };
     const headers = { 'content-type': 'application/apply-patch+yaml' };
-    const applied = await api.call('PATCH', `${collection}/${name}?fieldManager=somebody`, object, headers);
+    const applied = await api.call('PATCH', `${collection}/${name}?fieldManager=another-manager`, object, headers);
     if (applied.status >= 300) throw new Error(`f11: ${applied.status} ${JSON.stringify(applied.body)}`);
-    const whole = await framesOf(api, name, 'application/json');
-    const metadata = await framesOf(api, name, metadataOnly);
+    const whole = await bytesOfEvent(api, name, 'application/json');
+    const metadata = await bytesOfEvent(api, name, metadataOnly);
     rows.push({
       ...{ figure: 'f11', what: `bytes sent for a watched object with ${specBytes / 1000} kB of spec: ${shape}` },
-      ...{ ours: `${metadata} B`, peer: `${whole} B (all of it)`, ratio: (metadata / whole).toFixed(2) },
+      ...{ ours: `${metadata} B`, peer: `${whole} B (whole object)`, ratio: (metadata / whole).toFixed(2) },
       ...{ goal: `<= ${goal.toFixed(2)}`, met: metadata <= goal * whole },
     });
   }
   return rows;
 }
 
-/** The bytes of the frame that tells a new watch of one object. */
-async function framesOf(api: PlainApi, name: string, accept: string): Promise<number> {
-  const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(deadlineMs)]);
+/** Returns the bytes of the event with which a new watch reports one object. */
+async function bytesOfEvent(api: PlainApi, name: string, accept: string): Promise<number> {
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(deadlineMs)]);
   let bytes = 0;
-  const hear = (line: string) => {
+  const onLine = (line: string) => {
     bytes ||= Buffer.byteLength(`${line}\n`);
-    over.abort();
+    stopping.abort();
   };
   const path = `${collection}?watch=true&fieldSelector=metadata.name%3D${name}`;
-  await api.follow(path, hear, signal, { accept }).catch((error: unknown) => {
+  await api.follow(path, onLine, signal, { accept }).catch((error: unknown) => {
     if (bytes === 0) throw error;
   });
   return bytes;

@@ -1,17 +1,19 @@
-// f4: what a reconcile of a converged object asks of the API server. Counted, so it does not depend on the machine. Controllers
-// come from the registry, objects from the samples: a kind that is added is measured, and one without a sample is said to be.
+// f4: the API requests of a reconcile of a converged object. They are counted, so the result does not depend on the
+// machine. Controllers come from the registry, objects from the samples: a new kind is measured too, and a kind without
+// a sample is reported.
+
+import type { ControllerDeclaration, ControllerDefinition } from '../src/api/definition.ts';
+import type { Kind } from '../src/api/kind.ts';
 import { registry } from '../src/controllers/registry.ts';
-import type { Declaration, Registered } from '../src/core/controller.ts';
-import type { Kind } from '../src/core/kind.ts';
 import { controllerQueue } from '../src/core/names.ts';
 import type { KubeObject } from '../src/kube/client/object.ts';
-import { groupIdOf } from '../src/queue/group-id.ts';
-import { hashOf, type Message, targetOf } from '../src/queue/message.ts';
+import { groupIdOf } from '../src/sqs/deduplication.ts';
+import { formatMessage, hashOf, keyOfMessage, type Message } from '../src/sqs/message.ts';
 import type { System } from '../test/statements/harness.ts';
 import { isReady, startSamples } from '../test/statements/samples.ts';
 import type { Row } from './row.ts';
 
-/** Counts the requests of a converged reconcile by each controller. */
+/** Counts the requests of a converged reconcile of each controller. */
 export async function f4(): Promise<readonly Row[]> {
   await using samples = await startSamples();
   const rows: Row[] = [];
@@ -19,17 +21,17 @@ export async function f4(): Promise<readonly Row[]> {
   return rows;
 }
 
-async function converged(system: System, { name, declares }: Registered): Promise<Row> {
-  const { resource } = declares;
-  const most = mostReads(declares);
+async function converged(system: System, { name, declaration }: ControllerDefinition): Promise<Row> {
+  const { resource } = declaration;
+  const maxReads = allowedReads(declaration);
   const what = `requests of a converged ${resource.kind} (${name})`;
-  const row = { figure: 'f4', what, goal: `<= ${most} GET, 0 writes` };
+  const row = { figure: 'f4', what, goal: `<= ${maxReads} GET, 0 writes` };
   const [object] = (await system.list(resource)).filter(isReady);
-  if (object === undefined) return { ...row, ours: 'no sample of it is Ready' };
+  if (object === undefined) return { ...row, ours: 'no sample is Ready' };
   await deliver(system, name, resource, object);
   system.requests.length = 0;
   await deliver(system, name, resource, object);
-  // A command in a container is a GET that turns into a WebSocket: a read of the world outside.
+  // A command in a container is a GET that is upgraded to a WebSocket: a read of an external system.
   const commands = system.requests.filter((request) => request.endsWith('/exec'));
   const others = system.requests.filter((request) => !commands.includes(request));
   const reads = others.filter((request) => request.startsWith('GET '));
@@ -37,37 +39,33 @@ async function converged(system: System, { name, declares }: Registered): Promis
   const writes = others.length - reads.length;
   return {
     ...{ ...row, ours: `${reads.length} GET, ${outside}${writes} writes` },
-    met: reads.length <= most && writes === 0,
+    met: reads.length <= maxReads && writes === 0,
     counts: { [`f4 ${name} GET`]: reads.length, [`f4 ${name} exec`]: commands.length, [`f4 ${name} writes`]: writes },
   };
 }
 
 /** The object itself, and one read of each kind that it owns or refers to (design: "a converged reconcile costs"). */
-function mostReads({ resource, owns, reads, watches }: Declaration): number {
+function allowedReads({ resource, owns, reads, watches }: ControllerDeclaration): number {
   const nameOf = ({ plural, group }: Kind) => `${plural}.${group}`;
   const referred = new Set([...reads, ...watches.map(({ kind }) => kind)].map(nameOf));
   referred.delete(nameOf(resource));
   return 1 + new Set(owns.map(nameOf)).size + referred.size;
 }
 
-/** Has one controller look at an object, and nobody else. */
+/** Delivers a message for an object to one controller only. */
 async function deliver(system: System, controller: string, kind: Kind, { metadata }: KubeObject): Promise<void> {
   const { name } = metadata;
   const message: Message = {
-    v: 1,
     controller,
     cluster: 'test',
     group: kind.group,
     resource: kind.plural,
     namespace: system.namespace,
     name,
-    lane: 'watch',
-    attempt: 0,
-    deferrals: 0,
-    seenAt: system.clock.ms,
+    cause: { type: 'change', observedAt: system.clock.ms },
   };
   const deduplicationId = hashOf(controller, name, performance.now());
-  const entry = { body: JSON.stringify(message), groupId: groupIdOf(targetOf(message)), deduplicationId };
+  const entry = { body: formatMessage(message), groupId: groupIdOf(keyOfMessage(message)), deduplicationId };
   await system.send(controllerQueue(controller), [entry], { signal: AbortSignal.timeout(15_000) });
   await system.deliver();
 }

@@ -1,12 +1,12 @@
-// f5: what a function costs before it does anything, and at its first key: the size of its bundle, the time to import it over bare Node and
-// the first reconcile, each in a fresh process; and its memory when it has full batches.
+// f5: the size of a function's bundle, the time to import it compared with bare Node, and the first reconcile, each in
+// a fresh process; and its memory with full batches.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { foo } from '../src/controllers/foo.ts';
 import { functionMegabytes } from './f9-sheet.ts';
 import { invokeFresh } from './fresh-function.ts';
-import { batchSize, changesOf, names, openFunctionArena } from './function-setup.ts';
+import { batchSize, changesOf, names, openFunctionSetup } from './function-setup.ts';
 import type { Row } from './row.ts';
 import { quantile } from './spread.ts';
 
@@ -14,7 +14,7 @@ const runs = 9;
 const goalKilobytes = 480;
 const goalMilliseconds = 80;
 const goalMegabytes = 128;
-/** After the first key: the first of them creates what there has to be. */
+/** After the first key, whose reconcile creates the children. */
 const fullBatches = 20;
 const timeoutSeconds = 30;
 
@@ -39,7 +39,7 @@ export async function f5(dist = 'dist', name = 'water-tank'): Promise<readonly R
     },
     {
       figure: 'f5',
-      what: `import of ${name} over bare Node, median of ${runs}`,
+      what: `import of ${name} compared with bare Node, median of ${runs}`,
       ours: `${Math.round(imported - bare)} ms`,
       goal: `<= ${goalMilliseconds} ms`,
       met: imported - bare <= goalMilliseconds,
@@ -61,10 +61,13 @@ export async function f5(dist = 'dist', name = 'water-tank'): Promise<readonly R
   ];
 }
 
-/** Milliseconds of the first key, and the memory of whole batches of them; each time other objects, which nobody has looked at. */
+/**
+ * The milliseconds of the first key, and the memory with full batches, each time with other objects that were never
+ * reconciled.
+ */
 async function firstReconciles(): Promise<{ readonly first: number; readonly megabytes: number }> {
-  await using parts = new AsyncDisposableStack();
-  const { environment } = await openFunctionArena(parts, runs * batchSize);
+  await using cleanup = new AsyncDisposableStack();
+  const { environment } = await openFunctionSetup(cleanup, runs * batchSize);
   const limits = { memoryMegabytes: functionMegabytes, timeoutSeconds, environment };
   const bundle = join(process.cwd(), 'dist', foo.name, 'index.mjs');
   const costs = [];
@@ -85,7 +88,7 @@ async function firstReconciles(): Promise<{ readonly first: number; readonly meg
   };
 }
 
-/** A file with what it imports statically; what it loads only when needed is left out. */
+/** Returns a file and its static imports; dynamic imports are left out. */
 function loadedAtStart(folder: string, file: string, seen = new Set<string>()): readonly string[] {
   if (seen.has(file)) return [];
   seen.add(file);

@@ -1,5 +1,5 @@
-// The peer of f6: built from the Go module beside it, then started once on a cluster where everything is as it should be. Every start of a
-// controller with an informer is the same, so one is measured.
+// The peer of f6: built from the Go module in peers/go, and started once on a cluster where every object has converged.
+// Every start of a controller with an informer is the same, so one is measured.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import * as z from 'zod';
@@ -13,12 +13,12 @@ const cost = z.object({
   version: z.string(),
 });
 
-/** What a start cost. */
+/** The cost of a start. */
 export type PeerCost = z.infer<typeof cost>;
 
 const deadlineSeconds = 900;
 
-/** Builds the peer, starts it and waits until it has nothing to do. Rejects, with the end of what it said, when it fails. */
+/** Builds the peer, starts it and waits until it is idle. Rejects with the end of its error output. */
 export async function restartPeer(kubeconfig: string): Promise<PeerCost> {
   const { restart } = await goPrograms();
   return cost.parse(JSON.parse(await run(restart, kubeconfig)));

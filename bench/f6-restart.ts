@@ -1,81 +1,84 @@
-// f6: what a restart costs when everything is as it should be: reconciles and API requests. Ours is the deployed watcher, killed and back;
-// the peer is a controller written with controller-runtime as its documentation has it. Both see the same 10,000 Foos, each with its
-// Deployment, on one real kube-apiserver. A key that the watcher sends is a reconcile; nobody has to run for it to be counted.
+// f6: the reconciles and API requests of a restart when every object has converged. Outrigger is the deployed watcher,
+// killed and restarted; the peer is a controller written with controller-runtime as its documentation shows. Both have
+// the same 10,000 Foos, each with its Deployment, on one real kube-apiserver. A key that the watcher sends counts as a
+// reconcile; no function needs to run.
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { build } from '../src/cli/build.ts';
-import { makeArtifacts } from '../src/local/artifacts.ts';
+import { buildArtifacts } from '../src/dev/artifacts.ts';
 import { createQueues } from '../src/dev/lambda/queues.ts';
-import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../src/dev/local-stack.ts';
+import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../src/dev/local-stack.ts';
 import { applyManifests, readManifests } from '../src/dev/manifests.ts';
 import { startWatchers, type Watchers } from '../src/dev/watchers.ts';
-import { startWorlds } from '../src/local/worlds/sample-worlds.ts';
+import { startSimulators } from '../src/simulators/registry.ts';
+import { type ProxiedServers, startProxiedServers } from '../test/support/proxied-servers.ts';
 import { createPlainApi, type PlainApi } from '../tools/chaos/plain-api.ts';
 import type { ControlPlane } from '../tools/control-plane/control-plane.ts';
-import { type Bordered, startBordered } from '../test/support/proxied-servers.ts';
 import { type PeerCost, restartPeer } from './f6-peer.ts';
-import { lastLine } from '../test/bench/peers/builder-error.ts';
-import { create, digits, served } from './populate.ts';
+import { lastLine } from './peers/builder-error.ts';
+import { create, digits, untilObjectsServed } from './populate.ts';
 import type { Row } from './row.ts';
 
 const namespaces = 20;
-/** Made while nobody watched: they have to be found, and nothing else may be. */
+/** Changes without a running watcher: they have to be found, and no others. */
 const changesMeanwhile = 25;
-/** Longer than a watcher here waits before it writes its cursor (5 s), shorter than it waits when idle (10 s). */
+/** Longer than the checkpoint interval of this watcher (5 s), shorter than its interval when idle (10 s). */
 const quietSeconds = 8;
 const deadlineSeconds = 600;
-/** One ConfigMap by its name. */
-const cursor = /\/configmaps\/[^?]/;
+/** One ConfigMap by name. */
+const checkpointRequest = /\/configmaps\/[^?]/;
 
-/** Measures a restart with so many objects at rest. `beside`: whether the peer is restarted as well. */
+/** Measures a restart with this number of converged objects. `withPeer`: whether the peer is measured as well. */
 export async function f6({
   objects = 10_000,
-  beside = true,
+  withPeer = true,
 }: {
   readonly objects?: number;
-  readonly beside?: boolean;
+  readonly withPeer?: boolean;
 } = {}): Promise<readonly Row[]> {
   const signal = AbortSignal.timeout(1_800_000);
-  await using parts = new AsyncDisposableStack();
+  await using cleanup = new AsyncDisposableStack();
   const root = process.cwd();
-  const template = await makeArtifacts(build, root, signal);
-  const worlds = await startWorlds(parts);
-  const bordered = await startBordered(parts, {}, signal);
-  const { plane, api, sqs, direct, cluster, client } = bordered;
-  const stack = readLocalStack(template, cluster, worlds, shortResync);
+  const template = await buildArtifacts(build, root, signal);
+  const simulators = await startSimulators(cleanup);
+  const servers = await startProxiedServers(cleanup, {}, signal);
+  const { plane, api, sqs, direct, cluster, client } = servers;
+  const stack = readLocalStack(template, cluster, simulators, shortResync);
   const queues = await createQueues(client, stack.queues, { endpoint: direct.sqs.url, signal });
-  const plain = parts.adopt(createPlainApi(direct.api), (one) => one.close());
+  const plainApi = cleanup.adopt(createPlainApi(direct.api), (one) => one.close());
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
-  await applyManifests(cluster.client, needed, { signal });
+  const prerequisites = manifests.filter(({ kind }) =>
+    ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind),
+  );
+  await applyManifests(cluster.client, prerequisites, { signal });
 
-  const environment = watcherEnvironment(cluster, sqs.url, queues, namePrefix(stack), '');
+  const environment = watcherEnvironment(cluster, sqs.url, queues, stackNamePrefix(stack), '');
   const start = (): Watchers =>
     startWatchers({ file: path.join(root, 'dist/watcher/index.mjs'), environment, onEvent: () => undefined }, 1);
-  const counters = countAt(bordered);
+  const counters = countAt(servers);
   let watchers = start();
-  parts.defer(async () => await watchers.stop());
+  cleanup.defer(async () => await watchers.stop());
   await watchers.ready(signal);
   for (let number = 0; number < namespaces; number += 1) {
     const metadata = { name: namespaceOf(number) };
-    await create(plain, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
+    await create(plainApi, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
   }
-  await createFoos(plane, plain, objects);
+  await createFoos(plane, plainApi, objects);
   await counters.untilQuiet();
 
-  // Killed: it starts anew by itself, where its cursor is.
+  // Killed: its supervisor restarts it, and it resumes at its checkpoint.
   counters.forget();
   for (const pid of watchers.pids()) process.kill(pid, 'SIGKILL');
   await counters.untilQuiet();
   const killed = counters.read();
 
   await watchers.stop();
-  const peer = beside ? await restartPeer(plane.kubeconfig()).catch(lastLine) : undefined;
-  for (let number = 0; number < changesMeanwhile; number += 1) await changeFoo(plain, number);
+  const peer = withPeer ? await restartPeer(plane.kubeconfig()).catch(lastLine) : undefined;
+  for (let number = 0; number < changesMeanwhile; number += 1) await changeFoo(plainApi, number);
   counters.forget();
   watchers = start();
   await counters.untilQuiet();
-  const away = counters.read();
+  const afterAbsence = counters.read();
   await watchers.stop();
   api.rule();
   const what = `restart with ${objects} converged Foos`;
@@ -84,37 +87,46 @@ export async function f6({
       ...{ figure: 'f6', what: `${what}: kill -9`, goal: '0 reconciles', met: killed.keys === 0 },
       ...{
         ours: `${killed.keys} reconciles, ${killed.requests} requests`,
-        ...(peer === undefined ? {} : { peer: said(peer) }),
+        ...(peer === undefined ? {} : { peer: formatPeerCost(peer) }),
         ...(typeof peer === 'string' ? { failed: true } : {}),
       },
-      counts: { 'f6 reconciles after kill -9': killed.keys, 'f6 requests after kill -9, cursor apart': killed.started },
+      counts: {
+        'f6 reconciles after kill -9': killed.keys,
+        "f6 requests after kill -9 without the checkpoint's": killed.started,
+      },
     },
     {
-      ...{ figure: 'f6', what: `${what}: ${changesMeanwhile} changed while it was away` },
-      ...{ ours: `${away.keys} reconciles, ${away.requests} requests`, goal: `${changesMeanwhile} reconciles` },
-      met: away.keys === changesMeanwhile,
-      counts: { 'f6 reconciles after absence': away.keys, 'f6 requests after absence, cursor apart': away.started },
+      ...{ figure: 'f6', what: `${what}: ${changesMeanwhile} changed while it was down` },
+      ...{
+        ours: `${afterAbsence.keys} reconciles, ${afterAbsence.requests} requests`,
+        goal: `${changesMeanwhile} reconciles`,
+      },
+      met: afterAbsence.keys === changesMeanwhile,
+      counts: {
+        'f6 reconciles after absence': afterAbsence.keys,
+        "f6 requests after absence without the checkpoint's": afterAbsence.started,
+      },
     },
   ];
 }
 
-function said(peer: PeerCost | string): string {
+function formatPeerCost(peer: PeerCost | string): string {
   if (typeof peer === 'string') return `controller-runtime: ${peer}`;
   const { reconciles, requests, writes, version } = peer;
   return `${reconciles} reconciles, ${requests} requests, ${writes} writes (controller-runtime ${version})`;
 }
 
-/** `started`: the requests without those for the cursor, whose number depends on how long it took. */
+/** `started`: the requests without those for the checkpoint, whose number depends on the duration. */
 type Counted = { readonly keys: number; readonly requests: number; readonly started: number };
 
-/** Counts what passes the borders. */
-function countAt({ api, sqs }: Bordered) {
+/** Counts the requests that pass the proxies. */
+function countAt({ api, sqs }: ProxiedServers) {
   let [keys, requests, started] = [0, 0, 0];
   let lastAt = performance.now();
   api.rule(({ headers, url }) => {
     if (String(headers['user-agent']).startsWith('outrigger-watcher')) {
       requests += 1;
-      if (!cursor.test(url)) started += 1;
+      if (!checkpointRequest.test(url)) started += 1;
       lastAt = performance.now();
     }
     return undefined;
@@ -130,13 +142,13 @@ function countAt({ api, sqs }: Bordered) {
     forget: () => {
       [keys, requests, started, lastAt] = [0, 0, 0, performance.now()];
     },
-    /** Resolves when nothing has passed for a while, and something had before. */
+    /** Resolves when there were no requests for a while, after there have been some. */
     untilQuiet: async (): Promise<void> => {
       const until = performance.now() + deadlineSeconds * 1000;
       for (;;) {
         const now = performance.now();
         if (requests > 0 && now - lastAt > quietSeconds * 1000) return;
-        if (now > until) throw new Error(`f6: not quiet within ${deadlineSeconds} s`);
+        if (now > until) throw new Error(`f6: requests did not stop within ${deadlineSeconds} s`);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     },
@@ -147,7 +159,7 @@ const namespaceOf = (number: number): string => `bench-${digits(number % namespa
 const nameOf = (number: number): string => `foo-${digits(number, 6)}`;
 const foosOf = (number: number): string => `/apis/samples.example.com/v1/namespaces/${namespaceOf(number)}/foos`;
 
-/** Foos at rest, each with the Deployment that it has; nobody reports on Deployments here, so none is available. */
+/** Converged Foos, each with its Deployment. No controller reports on Deployments here, so none is available. */
 async function createFoos(plane: ControlPlane, api: PlainApi, objects: number): Promise<void> {
   const [namespace, name] = [namespaceOf(0), nameOf(0)];
   const condition = {
@@ -177,7 +189,7 @@ async function createFoos(plane: ControlPlane, api: PlainApi, objects: number): 
     blockOwnerDeletion: true,
   };
   const labels = { app: 'nginx', controller: name };
-  const itsUid = await create(api, `/apis/apps/v1/namespaces/${namespace}/deployments`, {
+  const deploymentUid = await create(api, `/apis/apps/v1/namespaces/${namespace}/deployments`, {
     ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, ownerReferences: [owner] } },
     spec: {
       ...{ replicas: 1, selector: { matchLabels: labels } },
@@ -186,24 +198,24 @@ async function createFoos(plane: ControlPlane, api: PlainApi, objects: number): 
   });
   const numbers = Array.from({ length: objects - 1 }, (_, index) => index + 1);
   const uids = new Map(numbers.map((number) => [number, randomUUID()]));
-  const copiesAt = (place: string) =>
+  const copiesAt = (collection: string) =>
     numbers.map((number) => ({
-      key: `/registry/${place}/${namespaceOf(number)}/${nameOf(number)}`,
-      texts: [
+      key: `/registry/${collection}/${namespaceOf(number)}/${nameOf(number)}`,
+      replacements: [
         [namespace, namespaceOf(number)],
         [name, nameOf(number)],
         [uid, uids.get(number) ?? uid],
-        [itsUid, randomUUID()],
+        [deploymentUid, randomUUID()],
       ] as const,
     }));
-  for (const place of ['samples.example.com/foos', 'deployments']) {
-    await plane.stamp(`/registry/${place}/${namespace}/${name}`, copiesAt(place));
+  for (const collection of ['samples.example.com/foos', 'deployments']) {
+    await plane.putCopies(`/registry/${collection}/${namespace}/${name}`, copiesAt(collection));
   }
-  await served(api, '/apis/samples.example.com/v1/foos', objects);
-  await served(api, '/apis/apps/v1/deployments', objects);
+  await untilObjectsServed(api, '/apis/samples.example.com/v1/foos', objects);
+  await untilObjectsServed(api, '/apis/apps/v1/deployments', objects);
 }
 
-/** Changed by a user, or deleted: every fifth. */
+/** Changes every Foo but every fifth, which is deleted. */
 async function changeFoo(api: PlainApi, number: number): Promise<void> {
   const path = `${foosOf(number)}/${nameOf(number)}`;
   const merge = { 'content-type': 'application/merge-patch+json' };

@@ -1,5 +1,5 @@
-// f7: a resync of 100,000 objects: pages, memory, seconds. The objects are on a real kube-apiserver and in its etcd; the function is the
-// deployed bundle, in a process of its own for each invocation.
+// f7: a resync of 100,000 objects: pages, memory, seconds. The objects are in a real kube-apiserver and its etcd; the
+// function is the deployed bundle, in a new process for each invocation.
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import {
@@ -9,29 +9,32 @@ import {
   type Message as SqsMessage,
 } from '@aws-sdk/client-sqs';
 import { build } from '../src/cli/build.ts';
-import { makeArtifacts } from '../src/local/artifacts.ts';
+import { buildArtifacts } from '../src/dev/artifacts.ts';
 import { localCluster } from '../src/dev/cluster-access.ts';
 import { createQueues } from '../src/dev/lambda/queues.ts';
-import { namePrefix, readLocalStack } from '../src/dev/local-stack.ts';
+import { readLocalStack, stackNamePrefix } from '../src/dev/local-stack.ts';
 import { applyManifests, readManifests } from '../src/dev/manifests.ts';
-import { startWorlds } from '../src/local/worlds/sample-worlds.ts';
-import { formatResyncMessage } from '../src/queue/resync-message.ts';
+import { formatResyncMessage } from '../src/resync/message.ts';
+import { startSimulators } from '../src/simulators/registry.ts';
+import { startProxiedServers } from '../test/support/proxied-servers.ts';
 import { createPlainApi } from '../tools/chaos/plain-api.ts';
-import type { Copy } from '../test/control-plane/stamp-etcd.ts';
-import { startBordered } from '../test/support/proxied-servers.ts';
+import type { ObjectCopy } from '../tools/control-plane/etcd-copies.ts';
 import { invokeFresh } from './fresh-function.ts';
-import { create, digits, served, untilServed } from './populate.ts';
+import { create, digits, untilObjectsServed, untilServed } from './populate.ts';
 import type { Row } from './row.ts';
 
-/** What a resync may take; pages are what the API server is asked for. */
+/** The limits of a resync; pages are requests to the API server. */
 export const goal = { megabytes: 128, seconds: 60, pageSize: 500 };
-/** As deployed: a tick every ten minutes, everything within ten hours. Nothing counts as missed while it is this young. */
+/**
+ * As deployed: a resync run every ten minutes, every object within ten hours. No change counts as missed while it is
+ * younger than the grace period.
+ */
 const resyncSeconds = { tick: 600, period: 36_000, grace: 3600 };
 const collection = '/apis/kitchen.example.com/v1/namespaces/default/ingredients';
-/** Where they are in etcd. */
-const stored = '/registry/kitchen.example.com/ingredients/default';
+/** The path of the objects in etcd. */
+const storedPath = '/registry/kitchen.example.com/ingredients/default';
 
-/** What a resync cost: how many pages, and of its invocations how many, how long in all, and the most memory of any. */
+/** The cost of a resync: the number of pages, the number of invocations, their total time, and the maximum memory. */
 type ResyncCost = {
   readonly pages: number;
   readonly times: number;
@@ -40,41 +43,44 @@ type ResyncCost = {
   readonly megabytes: number;
 };
 
-/** Lays out so many Ingredients at rest, to be resynced by functions of any memory. What was started is put on `parts`. */
+/**
+ * Creates this number of converged Ingredients, to be resynced by functions with any memory. `cleanup` stops
+ * everything.
+ */
 export async function openResync(
-  parts: AsyncDisposableStack,
+  cleanup: AsyncDisposableStack,
   objects: number,
 ): Promise<{ resync(memoryMegabytes: number): Promise<ResyncCost>; readonly deployedMegabytes: number }> {
   const signal = AbortSignal.timeout(1_800_000);
   const root = process.cwd();
-  const template = await makeArtifacts(build, root, signal);
-  const worlds = await startWorlds(parts);
-  const { plane, api, direct, cluster, client } = await startBordered(parts, {}, signal);
-  const stack = readLocalStack(template, cluster, worlds, resyncSeconds);
+  const template = await buildArtifacts(build, root, signal);
+  const simulators = await startSimulators(cleanup);
+  const { plane, api, direct, cluster, client } = await startProxiedServers(cleanup, {}, signal);
+  const stack = readLocalStack(template, cluster, simulators, resyncSeconds);
   const queues = await createQueues(client, stack.queues, { endpoint: direct.sqs.url, signal });
-  const plain = parts.adopt(createPlainApi(direct.api), (one) => one.close());
+  const plainApi = cleanup.adopt(createPlainApi(direct.api), (one) => one.close());
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  const needed = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
-  await applyManifests(cluster.client, needed, { signal });
-  await untilServed(plain, collection);
+  const definitions = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  await applyManifests(cluster.client, definitions, { signal });
+  await untilServed(plainApi, collection);
   const first = nameOf(0);
-  const uid = await create(plain, collection, portion(first), status);
-  const copies = Array.from({ length: objects - 1 }, (_, index): Copy => {
+  const uid = await create(plainApi, collection, portion(first), status);
+  const copies = Array.from({ length: objects - 1 }, (_, index): ObjectCopy => {
     const name = nameOf(index + 1);
     return {
-      key: `${stored}/${name}`,
-      texts: [
+      key: `${storedPath}/${name}`,
+      replacements: [
         [first, name],
         [uid, randomUUID()],
       ],
     };
   });
-  await plane.stamp(`${stored}/${first}`, copies);
-  await served(plain, collection, objects);
+  await plane.putCopies(`${storedPath}/${first}`, copies);
+  await untilObjectsServed(plainApi, collection, objects);
 
   const definition = stack.functions.find(({ name }) => name.endsWith('resync'));
-  const queue = queues.find(({ name }) => name === `${namePrefix(stack)}resync`);
-  const timers = queues.find(({ name }) => name === `${namePrefix(stack)}timers`);
+  const queue = queues.find(({ name }) => name === `${stackNamePrefix(stack)}resync`);
+  const timers = queues.find(({ name }) => name === `${stackNamePrefix(stack)}timers`);
   if (definition === undefined || queue === undefined || timers === undefined)
     throw new Error('no resync in the template');
   const environment = {
@@ -83,10 +89,10 @@ export async function openResync(
     ...{ AWS_ENDPOINT_URL: direct.sqs.url, AWS_LAMBDA_FUNCTION_NAME: definition.name },
   };
 
-  /** One resync by a function of so much memory. */
+  /** One resync by a function with this memory. */
   const resync = async (memoryMegabytes: number): Promise<ResyncCost> => {
     const run = new Date().toISOString();
-    const message = { v: 1, kind: 'resync', run, cluster: localCluster, controller: 'ingredient' } as const;
+    const message = { v: 1, type: 'resync', run, cluster: localCluster, controller: 'ingredient' } as const;
     await client.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody: formatResyncMessage(message) }));
     let pages = 0;
     api.rule(({ url }) => {
@@ -109,28 +115,28 @@ export async function openResync(
       };
       await client.send(new DeleteMessageCommand({ QueueUrl: queue.url, ReceiptHandle: received.ReceiptHandle }));
     }
-    // A poll that breaks off is tried again later, by a message with a delay; what it cost until then is no figure.
-    if (pages < objects / goal.pageSize) throw new Error(`f7: the poll broke off after ${pages} pages`);
+    // A list that fails is retried later by a delayed message; its cost until then is not a result.
+    if (pages < objects / goal.pageSize) throw new Error(`f7: the list failed after ${pages} pages`);
     return whole;
   };
 
   return { resync, deployedMegabytes: definition.memoryMegabytes };
 }
 
-/** Measures a resync of so many Ingredients. */
+/** Measures a resync of this number of Ingredients. */
 export async function f7({ objects = 100_000 }: { readonly objects?: number } = {}): Promise<readonly Row[]> {
-  await using parts = new AsyncDisposableStack();
-  const { resync, deployedMegabytes } = await openResync(parts, objects);
-  // Judged with the least that it may have; what is deployed has more, for the processor that comes with it.
+  await using cleanup = new AsyncDisposableStack();
+  const { resync, deployedMegabytes } = await openResync(cleanup, objects);
+  // The goal is for the smallest memory; the deployed function has more, for its share of a processor.
   const small = await resync(goal.megabytes);
   const deployed = await resync(deployedMegabytes);
-  const wantedPages = Math.ceil(objects / goal.pageSize);
+  const expectedPages = Math.ceil(objects / goal.pageSize);
   const what = `resync of ${objects} objects by a function of ${goal.megabytes} MB`;
   const also = (text: string) => `(${text} with ${deployedMegabytes} MB)`;
   const { pages, megabytes, seconds, cpuSeconds } = small;
   return [
     {
-      ...{ figure: 'f7', what: `${what}: pages`, goal: `${wantedPages}`, met: pages === wantedPages },
+      ...{ figure: 'f7', what: `${what}: pages`, goal: `${expectedPages}`, met: pages === expectedPages },
       ours: `${pages}`,
       counts: { [`f7 pages of ${objects}`]: pages },
     },
@@ -142,14 +148,14 @@ export async function f7({ objects = 100_000 }: { readonly objects?: number } = 
     {
       ...{ figure: 'f7', what: `${what}: time, on a whole processor`, goal: `< ${goal.seconds} s` },
       met: seconds < goal.seconds,
-      ours: `${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of them the function's own ${also(`${deployed.seconds.toFixed(1)} s, ${deployed.cpuSeconds.toFixed(1)} s`)}`,
+      ours: `${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of it CPU time of the function ${also(`${deployed.seconds.toFixed(1)} s, ${deployed.cpuSeconds.toFixed(1)} s`)}`,
     },
   ];
 }
 
 const quantity = { amount: 2, unit: 'g' };
 
-/** As its controller leaves an Ingredient that is at rest. */
+/** The status of a converged Ingredient, as its controller writes it. */
 const status = {
   ...{ observedGeneration: 1, location: 'Counter', measured: quantity },
   conditions: ['Located', 'Measured', 'Ready'].map((type) => ({
@@ -169,7 +175,7 @@ function nameOf(number: number): string {
 
 type Received = Pick<SqsMessage, 'MessageId' | 'ReceiptHandle' | 'Body' | 'Attributes'>;
 
-/** The record that Lambda makes of a message. */
+/** The record that Lambda creates from a message. */
 function recordOf({ MessageId, ReceiptHandle, Body, Attributes = {} }: Received, arn: string): object {
   return {
     ...{

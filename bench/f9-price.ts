@@ -1,5 +1,5 @@
-// f9: what it costs, as rows of the bench and as the tables of docs/cost.md. Prices and measurements are in two files beside this; the
-// arithmetic is f9-sheet.ts.
+// f9: the price, as rows of the bench and as the tables of docs/cost.md. Prices and measurements are in two files next
+// to this one; the computation is in f9-sheet.ts.
 import { readFile, writeFile } from 'node:fs/promises';
 import { registry } from '../src/controllers/registry.ts';
 import { replaceBetween } from '../test/support/replace-between.ts';
@@ -23,7 +23,7 @@ import type { Row } from './row.ts';
 
 const fleets = [1, 50, 500];
 
-/** What f9 reads. */
+/** The inputs of f9. */
 export type Sheet = {
   readonly region: string;
   readonly note: string;
@@ -32,15 +32,12 @@ export type Sheet = {
   readonly deployment: Deployment;
 };
 
-/** Reads prices, measurements and what is deployed. */
-export async function readSheet(
-  prices = 'test/bench/f9-prices.json',
-  measured = 'test/bench/f9-measured.json',
-): Promise<Sheet> {
+/** Reads prices, measurements and the deployed controllers and alarms. */
+export async function readSheet(prices = 'bench/f9-prices.json', measured = 'bench/f9-measured.json'): Promise<Sheet> {
   const json = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, 'utf8'));
   const alarms = ['infra/aws/generated/controllers.yml', 'infra/aws/alarms.yml'];
   const texts = await Promise.all(alarms.map((file) => readFile(file, 'utf8')));
-  // Of an alarm over a formula, each metric in it.
+  // For an alarm on an expression, each of its metrics.
   const alarmMetrics = texts.flatMap((text) => text.match(/^ +MetricName: \w+$/gm) ?? []).length;
   return {
     ...pricesShape.parse(await json(prices)),
@@ -49,7 +46,7 @@ export async function readSheet(
   };
 }
 
-/** Computes; with `write`, the document's tables are written, too. */
+/** Computes the rows; with `write`, also writes the document's tables. */
 export async function f9({
   prices,
   write,
@@ -65,21 +62,23 @@ export async function f9({
   return [
     ...millions(sheet).map(({ what, batch, cost }) => ({
       what: `a million reconciles: ${what}`,
-      ...{ ours: dollars(total(cost)), ...within(total(cost), mostOfAMillion[batch], dollars(mostOfAMillion[batch])) },
+      ...{ ours: dollars(total(cost)), ...within(total(cost), maxOfAMillion[batch], dollars(maxOfAMillion[batch])) },
     })),
     ...fleets.flatMap((clusters) => {
       const idle = total(idleMonth(sheet.prices, sheet.measured, sheet.deployment, clusters));
       const pods = clusters * podMonth(sheet.prices);
-      const peer = `a controller pod in each: ${dollars(pods)}`;
-      const state = `${assumed.objects} objects of each of ${sheet.deployment.controllers} controllers, all seen every ${assumed.periodHours} hours`;
+      const peer = `one controller pod in each cluster: ${dollars(pods)}`;
+      const state = `${assumed.objects} objects of each of ${sheet.deployment.controllers} controllers, each reconciled every ${assumed.periodHours} hours`;
       return [
         {
           what: `an idle month of ${clusters === 1 ? '1 cluster' : `${clusters} clusters`}, ${state}: AWS`,
           ...{ ours: dollars(idle), peer, ratio: (idle / pods).toFixed(2) },
-          ...(clusters === judgedFleet ? within(idle / pods, mostOfPods, `${mostOfPods} of it`) : { goal: '-' }),
+          ...(clusters === clustersWithGoal
+            ? within(idle / pods, maxShareOfPods, `${maxShareOfPods} of it`)
+            : { goal: '-' }),
         },
         {
-          what: `to be added where they are on Fargate, ${assumed.watchers} watcher pods in each cluster`,
+          what: `in addition on Fargate: ${assumed.watchers} watcher pods in each cluster`,
           ...{ ours: dollars(assumed.watchers * pods), peer, ratio: `${assumed.watchers}.00`, goal: '-' },
         },
       ];
@@ -87,20 +86,20 @@ export async function f9({
   ].map((row) => ({ figure: 'f9', ...row }));
 }
 
-/** Dollars, by the messages in a batch. */
-const mostOfAMillion = { 10: 1, 1: 4 } as const;
-/** The fleet whose idle month has a goal, and which part of its pods' price it may be. */
-const judgedFleet = 50;
-const mostOfPods = 0.1;
+/** The goals in dollars, by the number of messages in a batch. */
+const maxOfAMillion = { 10: 1, 1: 4 } as const;
+/** The number of clusters whose idle month has a goal, and the maximum share of the price of controller pods. */
+const clustersWithGoal = 50;
+const maxShareOfPods = 0.1;
 
-const within = (value: number, most: number, said: string) => ({ goal: `<= ${said}`, met: value <= most });
+const within = (value: number, max: number, text: string) => ({ goal: `<= ${text}`, met: value <= max });
 
-type Million = { readonly what: string; readonly batch: keyof typeof mostOfAMillion; readonly cost: Cost };
+type Million = { readonly what: string; readonly batch: keyof typeof maxOfAMillion; readonly cost: Cost };
 
 function millions({ prices, measured }: Sheet): readonly Million[] {
   const kinds = [
     { kind: 'changes', costOf: millionChanges },
-    { kind: 'requeues of what is as it should be', costOf: millionRequeues },
+    { kind: 'requeues of converged objects', costOf: millionRequeues },
   ];
   return kinds.flatMap(({ kind, costOf }) =>
     ([10, 1] as const).map((batch): Million => {
@@ -110,7 +109,7 @@ function millions({ prices, measured }: Sheet): readonly Million[] {
   );
 }
 
-/** Writes the tables of the document. */
+/** Renders the tables of the document. */
 export function costTables(sheet: Sheet): string {
   const { region, prices, measured, deployment } = sheet;
   const idle = fleets.map((clusters) => ({ clusters, cost: idleMonth(prices, measured, deployment, clusters) }));
@@ -122,14 +121,14 @@ export function costTables(sheet: Sheet): string {
     '### A million reconciles',
     '',
     table(
-      ['reconciles', 'queues', 'functions', 'logs', 'together'],
+      ['reconciles', 'queues', 'functions', 'logs', 'total'],
       millions(sheet).map(({ what, cost }) => [
         what,
         ...[cost.queues, cost.functions, cost.logs, total(cost)].map(dollars),
       ]),
     ),
     '',
-    `An invocation with one change comes to ${ms('changed-1')} ms, one with ten to ${ms('changed-10')} ms.`,
+    `An invocation with one change takes ${ms('changed-1')} ms, one with ten takes ${ms('changed-10')} ms.`,
     '',
     '### An idle month',
     '',
@@ -140,12 +139,12 @@ export function costTables(sheet: Sheet): string {
         ['functions', ...idle.map(({ cost }) => dollars(cost.functions))],
         ['logs', ...idle.map(({ cost }) => dollars(cost.logs))],
         ['metrics, alarms, dashboard', ...idle.map(({ cost }) => dollars(cost.console))],
-        ['**together**', ...idle.map(({ cost }) => `**${dollars(total(cost))}**`)],
-        ['beside it: a controller pod in each cluster', ...pods(sheet, 1)],
-        ['beside it: two, of which one leads', ...pods(sheet, 2)],
-        ['to be added: two watcher pods in each cluster, on Fargate', ...pods(sheet, assumed.watchers)],
+        ['**total**', ...idle.map(({ cost }) => `**${dollars(total(cost))}**`)],
+        ['compared with: one controller pod in each cluster', ...pods(sheet, 1)],
+        ['compared with: two controller pods in each cluster, with leader election', ...pods(sheet, 2)],
+        ['in addition: two watcher pods in each cluster, on Fargate', ...pods(sheet, assumed.watchers)],
         [
-          'if asked for: one metric more, for each cluster',
+          'optional: one more metric for each cluster',
           ...fleets.map((n) => dollars(perClusterMonth(prices, deployment, n))),
         ],
       ],
@@ -154,7 +153,7 @@ export function costTables(sheet: Sheet): string {
     '### Prices',
     '',
     table(
-      ['price', 'dollars', 'stated by'],
+      ['price', 'dollars', 'source'],
       Object.values(prices).map(({ what, dollars: price, sources }) => [
         what,
         String(price),

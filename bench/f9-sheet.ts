@@ -1,10 +1,10 @@
-// The arithmetic of f9: what reconciles and idle months cost, from prices and from what was measured. Pure, so that a document can be
-// held to it. What is assumed is here, each with its reason; nothing else is.
+// The computation of f9: the price of reconciles and of idle months, from prices and measurements. It consists of pure
+// functions, so a test can compare the document with it. All assumptions are in this file, each with its reason.
 import * as z from 'zod';
 
 const price = z.strictObject({ what: z.string(), dollars: z.number().positive(), sources: z.array(z.string()) });
 
-/** One file of prices; what no source states is unverified. */
+/** A file of prices; a price without a source is unverified. */
 export const pricesShape = z.strictObject({
   region: z.string(),
   note: z.string(),
@@ -33,7 +33,7 @@ const invocation = z.strictObject({
 });
 type Invocation = z.infer<typeof invocation>;
 
-/** What f9-measure wrote. Names end in how many messages an invocation had. */
+/** The result of f9-measure. Names end with the number of messages in an invocation. */
 export const measuredShape = z.strictObject({
   machine: z.string(),
   batchSize: z.literal(10),
@@ -48,16 +48,22 @@ export const measuredShape = z.strictObject({
 });
 export type Measured = z.infer<typeof measuredShape>;
 
-/** What is deployed. */
+/** The deployed controllers and alarms. */
 export type Deployment = { readonly controllers: number; readonly alarmMetrics: number };
 
-/** What nobody has measured on AWS. */
+/** Assumptions: values that were not measured on AWS. */
 export const assumed = {
-  /** A request to an API server or a queue of the same region, there and back. */
+  /** The round trip of a request to an API server or a queue in the same region. */
   roundTripMs: 5,
-  /** "At 1,769 MB, a function has the equivalent of one vCPU" (Lambda, "Configure Lambda function memory"); taken for a core of the machine that measured. */
+  /**
+   * "At 1,769 MB, a function has the equivalent of one vCPU" (Lambda, "Configure Lambda function memory"). A vCPU is
+   * assumed to be a core of the measuring machine.
+   */
   megabytesPerCore: 1_769,
-  /** What Lambda itself logs of each invocation, as its documentation shows it ("Log and monitor Node.js Lambda functions"). */
+  /**
+   * The log lines of Lambda itself for each invocation, as in its documentation ("Log and monitor Node.js Lambda
+   * functions").
+   */
   platformLines: [
     'START RequestId: c793869b-ee49-115b-a5b6-4fd21e8dedac Version: $LATEST\n',
     'END RequestId: c793869b-ee49-115b-a5b6-4fd21e8dedac\n',
@@ -65,28 +71,28 @@ export const assumed = {
   ],
   /** CloudWatch Logs, PutLogEvents: a log event counts 26 bytes more than its text. */
   lineOverheadBytes: 26,
-  /** Pollers of an event source mapping with a maximum concurrency; each asks for 20 s. */
+  /** Pollers of an event source mapping with a maximum concurrency; each long poll takes 20 s. */
   pollers: 5,
   pollSeconds: 20,
   /** Both watchers send each change. */
   watchers: 2,
   /** Objects of each controller in each cluster. */
   objects: 10,
-  /** Each object is visited once in so many. */
+  /** The period in which each object is reconciled once. */
   periodHours: 10,
 } as const;
 
-/** As serverless.yml gives a reconcile function. */
+/** The memory of a reconcile function in serverless.yml. */
 export const functionMegabytes = 256;
 const resyncMegabytes = 512;
 const secondsAMonth = 30 * 86_400;
 const hoursAMonth = 730;
-const ticks = secondsAMonth / 600;
-const visitsPerObject = secondsAMonth / (assumed.periodHours * 3_600);
-/** The smallest that Fargate has for a pod, and what EKS adds to it (256 MB) fits in. */
+const resyncRuns = secondsAMonth / 600;
+const reconcilesPerObject = secondsAMonth / (assumed.periodHours * 3_600);
+/** The smallest pod of Fargate; the memory that EKS adds (256 MB) is included. */
 const pod = { vcpus: 0.25, gigabytes: 0.5 };
 
-/** Dollars by what they are for. */
+/** Dollars by purpose. */
 export type Cost = {
   readonly queues: number;
   readonly functions: number;
@@ -94,7 +100,7 @@ export type Cost = {
   readonly console: number;
 };
 
-/** Adds up. */
+/** Returns the sum. */
 export function total({ queues, functions, logs, console }: Cost): number {
   return queues + functions + logs + console;
 }
@@ -113,8 +119,8 @@ function sum(...costs: readonly Cost[]): Cost {
   );
 }
 
-/** Requests to the queues. */
-function asked(
+/** The price of requests to the queues. */
+function queueRequests(
   prices: Prices,
   { fifo = 0, standard = 0 }: { readonly fifo?: number; readonly standard?: number },
 ): Cost {
@@ -122,14 +128,20 @@ function asked(
   return { ...nothing, queues };
 }
 
-/** How long an invocation lasts: its own work on its share of a core, and its requests one after the other. */
+/** The duration of an invocation: its CPU time on its share of a core, and its requests one after the other. */
 export function invocationMs({ cpuMilliseconds, requests }: Invocation, size: number, megabytes: number): number {
   const share = Math.min(1, megabytes / assumed.megabytesPerCore);
   return cpuMilliseconds / share + (requests / size) * assumed.roundTripMs;
 }
 
-/** So many invocations of a function, with their logs. */
-function invoked(prices: Prices, one: Invocation, size: number, count: number, megabytes = functionMegabytes): Cost {
+/** The price of this number of invocations of a function, with their logs. */
+function invocations(
+  prices: Prices,
+  one: Invocation,
+  size: number,
+  count: number,
+  megabytes = functionMegabytes,
+): Cost {
   const gigabyteSeconds = (count * (invocationMs(one, size, megabytes) / 1_000) * megabytes) / 1_024;
   const { platformLines, lineOverheadBytes } = assumed;
   const bytes =
@@ -142,33 +154,37 @@ function invoked(prices: Prices, one: Invocation, size: number, count: number, m
   };
 }
 
-/** A million reconciles that follow a change; `size` of them in each batch. */
+/** The price of a million reconciles after a change, with `size` of them in each batch. */
 export function millionChanges(prices: Prices, measured: Measured, size: 1 | 10): Cost {
   const batches = 1e6 / size;
   // Sent by each watcher, received, deleted.
   return sum(
-    asked(prices, { fifo: (assumed.watchers + 2) * batches }),
-    invoked(prices, measured[`changed-${size}`], size, batches),
+    queueRequests(prices, { fifo: (assumed.watchers + 2) * batches }),
+    invocations(prices, measured[`changed-${size}`], size, batches),
   );
 }
 
-/** The same, with a request to a queue that was not counted: what was measured sent nothing, or counted the API server's only. */
-function sending(one: Invocation, size: number): Invocation {
+/** The invocation with one more request to a queue: the measurement sent nothing, or counted only API requests. */
+function withQueueRequest(one: Invocation, size: number): Invocation {
   return { ...one, requests: one.requests + size };
 }
 
-/** A million reconciles of what was as it should be, that came by way of the timers; `size` of them in each batch. */
+/**
+ * The price of a million reconciles of converged objects that were sent by the timers, with `size` of them in each
+ * batch.
+ */
 export function millionRequeues(prices: Prices, measured: Measured, size: 1 | 10): Cost {
   const batches = 1e6 / size;
   return sum(
-    // Each reconcile sends its own timer; then as batches: received and deleted there, sent on, received and deleted here.
-    asked(prices, { standard: 1e6 + 2 * batches, fifo: 3 * batches }),
-    invoked(prices, sending(measured[`timers-${size}`], size), size, batches),
-    invoked(prices, sending(measured[`converged-${size}`], size), size, batches),
+    // Each reconcile sends its own timer. As batches it is then received and deleted there, sent to its queue, received
+    // and deleted here.
+    queueRequests(prices, { standard: 1e6 + 2 * batches, fifo: 3 * batches }),
+    invocations(prices, withQueueRequest(measured[`timers-${size}`], size), size, batches),
+    invocations(prices, withQueueRequest(measured[`converged-${size}`], size), size, batches),
   );
 }
 
-/** A month in which nothing happens, for so many clusters. */
+/** The price of a month without changes, for this number of clusters. */
 export function idleMonth(
   prices: Prices,
   measured: Measured,
@@ -176,32 +192,35 @@ export function idleMonth(
   clusters: number,
 ): Cost {
   const polls = assumed.pollers * (secondsAMonth / assumed.pollSeconds);
-  const asks = clusters * controllers * ticks;
-  const visits = (clusters * controllers * assumed.objects * visitsPerObject) / 1e6;
+  const listMessages = clusters * controllers * resyncRuns;
+  const reconcileMillions = (clusters * controllers * assumed.objects * reconcilesPerObject) / 1e6;
   const requeue = millionRequeues(prices, measured, 1);
-  // Of each controller: unobserved changes, reconciles done; of all: ticks, silence, pages, objects.
+  // For each controller: missed changes, successful reconciles; for all: resync runs, watcher down, pages, objects.
   const metrics = 2 * controllers + 4;
   return sum(
-    asked(prices, { fifo: controllers * polls, standard: 2 * polls }),
-    // Polls are asked for in tens, come in twos, and ask how full a queue is.
-    asked(prices, { standard: asks / 10 + asks, fifo: asks }),
-    invoked(prices, measured['poll-2'], 2, asks / 2 + ticks, resyncMegabytes),
+    queueRequests(prices, { fifo: controllers * polls, standard: 2 * polls }),
+    // Poll messages are sent in batches of ten and received in pairs, and the queue's depth is read.
+    queueRequests(prices, { standard: listMessages / 10 + listMessages, fifo: listMessages }),
+    invocations(prices, measured['poll-2'], 2, listMessages / 2 + resyncRuns, resyncMegabytes),
     {
-      queues: visits * requeue.queues,
-      functions: visits * requeue.functions + (ticks * prices.schedules.dollars) / 1e6,
-      logs: visits * requeue.logs,
+      queues: reconcileMillions * requeue.queues,
+      functions: reconcileMillions * requeue.functions + (resyncRuns * prices.schedules.dollars) / 1e6,
+      logs: reconcileMillions * requeue.logs,
       console: metrics * prices.metric.dollars + alarmMetrics * prices.alarmMetric.dollars + prices.dashboard.dollars,
     },
   );
 }
 
-/** A pod of the smallest size for a month. */
+/** The price of a pod of the smallest size for a month. */
 export function podMonth(prices: Prices): number {
   const { fargateVcpuHour, fargateGigabyteHour } = prices;
   return hoursAMonth * (pod.vcpus * fargateVcpuHour.dollars + pod.gigabytes * fargateGigabyteHour.dollars);
 }
 
-/** A metric by cluster, for each controller and cluster, for a month: what METRICS_PER_CLUSTER adds for each name. */
+/**
+ * The price of a metric by cluster, for each controller and cluster, for a month: what METRICS_PER_CLUSTER adds for
+ * each metric name.
+ */
 export function perClusterMonth(prices: Prices, { controllers }: Deployment, clusters: number): number {
   return controllers * clusters * prices.metric.dollars;
 }

@@ -1,59 +1,59 @@
-// Every figure of the bench: how to measure it, and how long that takes, for whoever waits.
+// Every figure of the bench: how it is measured, and how long that takes.
 import { build } from '../src/cli/build.ts';
 import { contestants } from './contestants.ts';
 import { f1 } from './f1-watcher-memory.ts';
 import { f2 } from './f2-edit-to-status.ts';
-import { f3 } from '../test/bench/f3-drain.ts';
+import { f3 } from './f3-drain.ts';
 import { f4 } from './f4-requests.ts';
 import { f5 } from './f5-function-size.ts';
 import { f6 } from './f6-restart.ts';
 import { f7 } from './f7-resync.ts';
-import { f8 } from '../test/bench/f8-growth.ts';
+import { f8 } from './f8-growth.ts';
 import { f9Measure } from './f9-measure.ts';
 import { f9 } from './f9-price.ts';
-import { f10 } from '../test/bench/f10-watcher-rate.ts';
+import { f10 } from './f10-watcher-rate.ts';
 import { f11 } from './f11-watched-bytes.ts';
-import { fleetLag } from '../test/bench/fleet.ts';
+import { measureFleet } from './fleet.ts';
 import { linesOfCode } from './lines-of-code.ts';
 import type { Row } from './row.ts';
 
-/** Of a contestant a minute or more, of growth several. */
-const usualRuns = 3;
-/** Of what takes less. */
+/** For figures with a minute or more for each contestant, and for growth. */
+const defaultRuns = 3;
+/** For shorter figures. */
 const shortRuns = 5;
 
 /** A figure, or several that are measured together. */
 export type Figure = {
   readonly name: string;
-  /** About how long it takes on two cores. */
+  /** The approximate time on two cores. */
   readonly seconds: number;
-  /** Set of what is measured only when it is asked for: it is in other documents. */
-  readonly isApart?: boolean;
+  /** True: measured only when it is named, because it is in another document. */
+  readonly onlyOnRequest?: boolean;
   readonly measure: () => Promise<readonly Row[]>;
 };
 
-/** What a user of the bench may choose. */
+/** The options of the bench. */
 export type Choices = {
-  /** For a trial with fewer, or with more. */
+  /** The number of objects, for a trial. */
   readonly objects?: number;
-  /** An empty folder: where the time goes, instead of how much it is. */
+  /** An empty folder for CPU profiles, instead of results. */
   readonly profile?: string;
-  /** Of f9: another file of prices. */
+  /** For f9: another file of prices. */
   readonly prices?: string;
-  /** The document of the prices, for f9 to write its tables into, and what they are computed from into its file. */
+  /** For f9: the document of the prices, whose tables are written, and whose measurements are stored. */
   readonly costs?: string;
-  /** Of f2 and f3: beside which peers, by the beginnings of their names; all when not given. */
+  /** For f2 and f3: the peers, by prefixes of their names; default: all. */
   readonly peers?: readonly string[];
-  /** Of what is measured several times: how many times around. */
+  /** The number of runs of figures that are measured several times. */
   readonly runs?: number;
 };
 
-/** Makes the list, in the order in which they are measured. */
+/** Returns the list, in the order of measurement. */
 export function allFigures(
-  { objects, profile, prices, costs, peers: only, runs: chosen }: Choices,
-  say: (line: string) => void,
+  { objects, profile, prices, costs, peers: only, runs: chosenRuns }: Choices,
+  log: (line: string) => void,
 ): readonly Figure[] {
-  const runs = chosen ?? usualRuns;
+  const runs = chosenRuns ?? defaultRuns;
   const count = objects === undefined ? {} : { objects };
   const measureF5 = async () => {
     await build(process.cwd());
@@ -62,20 +62,21 @@ export function allFigures(
   return [
     {
       ...{ name: 'f1', seconds: 600 },
-      measure: () => f1({ ...(objects === undefined ? {} : { counts: [objects] }), runs: chosen ?? shortRuns, say }),
+      measure: () =>
+        f1({ ...(objects === undefined ? {} : { counts: [objects] }), runs: chosenRuns ?? shortRuns, log }),
     },
-    { name: 'f2', seconds: 2_300, measure: () => f2(contestants({ only }), { ...count, runs, say }) },
+    { name: 'f2', seconds: 2_300, measure: () => f2(contestants({ only }), { ...count, runs, log }) },
     {
       name: 'f3',
       seconds: 2_950,
-      measure: () => f3(contestants({ best: true, only }), { ...count, runs, say }),
+      measure: () => f3(contestants({ best: true, only }), { ...count, runs, log }),
     },
     { name: 'f4', seconds: 15, measure: f4 },
     { name: 'f5', seconds: 20, measure: measureF5 },
     { name: 'f6', seconds: 300, measure: () => f6(count) },
     { name: 'f7', seconds: 150, measure: () => f7(count) },
-    { name: 'f8', seconds: 700, measure: () => f8({ runs, say }) },
-    { name: 'f10', seconds: 750, measure: () => f10({ ...(profile === undefined ? {} : { profile }), runs, say }) },
+    { name: 'f8', seconds: 700, measure: () => f8({ runs, log: log }) },
+    { name: 'f10', seconds: 750, measure: () => f10({ ...(profile === undefined ? {} : { profile }), runs, log }) },
     { name: 'f11', seconds: 20, measure: f11 },
     { name: 'f9-measure', seconds: 120, measure: () => f9Measure({ store: costs !== undefined }) },
     {
@@ -83,7 +84,7 @@ export function allFigures(
       measure: () =>
         f9({ ...(prices === undefined ? {} : { prices }), ...(costs === undefined ? {} : { write: costs }) }),
     },
-    { name: 'fleet', seconds: 700, isApart: true, measure: fleetLag },
-    { name: 'loc', seconds: 2, isApart: true, measure: linesOfCode },
+    { name: 'fleet', seconds: 700, onlyOnRequest: true, measure: measureFleet },
+    { name: 'loc', seconds: 2, onlyOnRequest: true, measure: linesOfCode },
   ];
 }

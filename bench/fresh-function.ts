@@ -1,20 +1,23 @@
-// A deployed bundle in a bare Node with the limits that Lambda's runtime gives it, in a process of its own, as cold as can be.
+// A deployed bundle in a bare Node with the limits of Lambda's runtime, in a new process, for cold starts.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as z from 'zod';
 
-const told = z.object({
-  /** Of each invocation, in turn. */
+const report = z.object({
+  /** For each invocation, in order. */
   seconds: z.array(z.number()),
   cpuSeconds: z.number(),
   megabytes: z.number(),
   failures: z.literal(0),
 });
 
-/** What the invocations took: seconds of each, the processor's of all, start included, and the most resident memory. */
-export type FreshCost = Omit<z.infer<typeof told>, 'failures'>;
+/**
+ * The cost of the invocations: the seconds of each, the CPU seconds of all including the start, and the maximum
+ * resident memory.
+ */
+export type FreshCost = Omit<z.infer<typeof report>, 'failures'>;
 
-/** What Lambda gives a function. */
+/** The limits that Lambda sets for a function. */
 export type Limits = {
   readonly memoryMegabytes: number;
   readonly timeoutSeconds: number;
@@ -22,9 +25,9 @@ export type Limits = {
 };
 
 /**
- * Invocations and their cost. Lambda's runtime for Node gives the old space 90 % and the semi-space 5 % of the function's memory; no
- * TypeScript is loaded, because on Lambda there is none. Memory is Linux's high water of this program: getrusage's is at least what its
- * parent had when it forked.
+ * Runs the invocations and reports their cost. Lambda's runtime for Node assigns 90 % of the function's memory to the
+ * old space and 5 % to a semi-space; TypeScript is not loaded, as on Lambda. Memory is Linux's high-water mark of this
+ * program: getrusage's would be at least that of its parent at the fork.
  */
 const program = `
   import { readFileSync } from 'node:fs';
@@ -47,7 +50,7 @@ const program = `
   process.exit(0);
 `;
 
-/** Invokes a bundle with one event after the other. Rejects when it ends without having told its cost, or fails a record. */
+/** Invokes a bundle with one event after the other. Rejects when it ends without a report, or fails a record. */
 export async function invokeFresh(
   bundle: string,
   events: readonly object[],
@@ -63,13 +66,13 @@ export async function invokeFresh(
     { env: environment, stdio: ['pipe', 'pipe', 'inherit'], timeout: events.length * timeoutSeconds * 1000 },
   );
   const started = once(child, 'spawn');
-  started.catch(() => undefined); // heard of below, when there is no more to read
-  child.stdin.on('error', () => undefined); // it has ended: what is below says so
+  started.catch(() => undefined); // reported below, when the output has ended
+  child.stdin.on('error', () => undefined); // it has ended, which is reported below
   child.stdin.end(JSON.stringify(events));
   let text = '';
   for await (const chunk of child.stdout) text += String(chunk);
   await started;
   const line = text.split('\n').findLast((one) => one.includes('"told":true'));
-  if (line === undefined) throw new Error(`${bundle} ended without an answer: ${text.slice(-500)}`);
-  return told.parse(JSON.parse(line));
+  if (line === undefined) throw new Error(`${bundle} ended without a report: ${text.slice(-500)}`);
+  return report.parse(JSON.parse(line));
 }

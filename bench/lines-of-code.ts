@@ -1,17 +1,21 @@
-// loc: what an author writes. Lines of code of the samples that others have written before, beside what those wrote in Go: without
-// blank lines, comments, tests and the schema, which in Go is the package of types. Both are whole programs: theirs with `main`,
-// ours with the function's entry; what an informer, a queue and a worker need is in theirs, and here in the runtime.
+// loc: the code that an author writes. Lines of code of the samples that were ported from Go controllers, compared with
+// the Go code: without blank lines, comments, tests and the schema, which in Go is the package of types. Both are whole
+// programs: the Go ones with `main`, ours with the function's entry point; informers, queues and workers are part of
+// the Go programs, and of the runtime here.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Row } from './row.ts';
 
-/** A program that a sample was taken from. */
+/** The Go program that a sample was ported from. */
 type Upstream = {
   readonly sample: string;
-  /** The entries of its functions. */
+  /** The entry points of its functions. */
   readonly functions: readonly string[];
   readonly repository: string;
-  /** Lines of code by file, at a commit. Go modules were counted by program, the others by hand from their stored text. */
+  /**
+   * Lines of code by file, at a commit. Go modules were counted by a program, the others by hand from their stored
+   * text.
+   */
   readonly files: readonly (readonly [file: string, commit: string, lines: number])[];
 };
 
@@ -40,7 +44,7 @@ const upstreams: readonly Upstream[] = [
       ['internal/controller/proxyservice/controller.go', '3124e356', 202],
       ['internal/controller/proxyservice/event.go', 'cb52d334', 38],
       ['internal/util/ownerref/ownerref.go', 'cb52d334', 25],
-      // Of a version that started two of its four controllers.
+      // At a version that started two of its four controllers.
       ['main.go', '07a46629', 150],
     ],
   },
@@ -51,14 +55,14 @@ const upstreams: readonly Upstream[] = [
     files: [
       ['cmd/controller/main.go', '0fe422d9', 80],
       ['internal/bitcoinclient/bitcoinclient.go', '0d505c69', 155],
-      // Without what it says is for tests only.
+      // Without the parts that are declared as test-only.
       ['internal/controller/controller.go', '8f8847ed', 433],
       ['internal/secrets/secrets.go', '00eb99e1', 36],
     ],
   },
 ];
 
-/** Counts the samples that there are. */
+/** Counts the existing samples. */
 export async function linesOfCode(folder = 'src/controllers'): Promise<readonly Row[]> {
   return upstreams.flatMap(({ sample, functions, repository, files }) => {
     const entries = functions.map((name) => join('functions', `${name}.ts`));
@@ -69,7 +73,7 @@ export async function linesOfCode(folder = 'src/controllers'): Promise<readonly 
     return [
       {
         figure: 'loc',
-        what: `lines of code of ${sample}, without schema; beside ${repository}`,
+        what: `lines of code of ${sample}, without schema; compared with ${repository}`,
         ours: String(ours),
         peer: String(theirs),
         ratio: (ours / theirs).toFixed(2),
@@ -84,11 +88,11 @@ function filesAt(path: string): readonly string[] {
   return readdirSync(path).map((file) => join(path, file));
 }
 
-/** Counts a file's lines of code. One that defines a kind and no controller is schema from end to end. */
+/** Counts a file's lines of code. A file that defines a kind and no controller is entirely schema. */
 function linesIn(text: string): number {
-  if (text.includes('= defineResource(') && !text.includes('= defineController(')) return 0;
+  if (text.includes('= defineKind(') && !text.includes('.controller(')) return 0;
   const code = text
-    .replaceAll(/^export const \w+ = defineResource\([\s\S]*?^\}\);$/gm, '')
+    .replaceAll(/^export const \w+ = defineKind\([\s\S]*?^\}\);$/gm, '')
     .replaceAll(/^\s*\/\*[\s\S]*?\*\/$/gm, '')
     .replaceAll(/^\s*\/\/.*$/gm, '');
   return code.split('\n').filter((line) => line.trim() !== '').length;

@@ -1,6 +1,8 @@
-// `npm run bench`: every figure as one table, which goes into docs/performance.md and docs/cost.md as well. Nothing is asserted by the clock:
-// what counts things can be compared between machines, times only within one run. `--only f2` measures that one, `--peers kopf` beside that one, and
-// either writes only with `--write FILE`; `--quick` counts what can be counted in two minutes and fails when it is more than what is stored, which
+// `npm run bench`: every figure as one table, which is also written to docs/performance.md and docs/cost.md. Times are
+// never asserted: counts can be compared between machines, times only within one run. `--only f2` measures this figure,
+// `--peers kopf` only with this peer, and both write only with `--write FILE`. `--quick` counts what can be counted in
+// two minutes and fails when a count is higher than stored (see `--store`), or misses its goal. The exit status is 1
+// when a figure could not be measured, or a count was higher.
 // `--store` does, or misses its goal. Ends with 1 when something could not be measured, or was more.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,9 +11,9 @@ import { alignColumns } from '../src/dev/columns.ts';
 import { ciReport } from '../test/support/ci-report.ts';
 import { writeDocument } from './document.ts';
 import { allFigures } from './figures.ts';
-import { measureAll } from '../test/bench/measure.ts';
-import { runQuick } from '../test/bench/quick.ts';
-import { type Row, verdictOf } from './row.ts';
+import { measureAll } from './measure.ts';
+import { runQuick } from './quick.ts';
+import { formatMet, type Row } from './row.ts';
 
 const { values } = parseArgs({
   options: {
@@ -28,29 +30,29 @@ const { values } = parseArgs({
   },
 });
 const documents = { figures: 'docs/performance.md', costs: 'docs/cost.md' };
-const say = (line: string) => void process.stderr.write(`${line}\n`);
+const log = (line: string) => void process.stderr.write(`${line}\n`);
 
 if (values.quick) await quick();
-else await everything();
+else await measureEverything();
 
 async function quick(): Promise<void> {
-  const { rows, proofs } = await runQuick({ store: values.store });
+  const { rows, checks } = await runQuick({ store: values.store });
   print(rows);
-  const broken = proofs.flatMap((proof) => proof.broken);
-  for (const line of broken) process.stdout.write(`WORSE  ${line}\n`);
+  const failures = checks.flatMap((proof) => proof.failures);
+  for (const line of failures) process.stdout.write(`FAILED  ${line}\n`);
   process.stdout.write(
-    `${proofs.length - broken.length} of ${proofs.length} counts are no worse than stored, or meet their goals\n`,
+    `${checks.length - failures.length} of ${checks.length} counts are not higher than stored, or meet their goals\n`,
   );
   if (values.report !== undefined) {
-    await writeFile(values.report, JSON.stringify(ciReport('npm run bench -- --quick', proofs)));
+    await writeFile(values.report, JSON.stringify(ciReport('npm run bench -- --quick', checks)));
   }
-  process.exitCode = broken.length === 0 ? 0 : 1;
+  process.exitCode = failures.length === 0 ? 0 : 1;
 }
 
-async function everything(): Promise<void> {
+async function measureEverything(): Promise<void> {
   const { only, objects, runs, profile, prices, peers, write } = values;
-  const isWhole = [only, objects, runs, profile, prices, peers].every((one) => one === undefined);
-  const { figures: document, costs } = documentsOf(write, isWhole);
+  const isWholeRun = [only, objects, runs, profile, prices, peers].every((one) => one === undefined);
+  const { figures: document, costs } = documentsOf(write, isWholeRun);
   const figures = allFigures(
     {
       ...(profile === undefined ? {} : { profile }),
@@ -60,38 +62,40 @@ async function everything(): Promise<void> {
       ...(objects === undefined ? {} : { objects: Number(objects) }),
       ...(runs === undefined ? {} : { runs: Number(runs) }),
     },
-    say,
+    log,
   );
-  const usual = figures.filter(({ isApart = false }) => !isApart);
-  const wanted = only?.map((name) => figures.find((figure) => figure.name === name) ?? name) ?? usual;
-  const unknown = wanted.find((one) => typeof one === 'string');
+  const defaultFigures = figures.filter(({ onlyOnRequest = false }) => !onlyOnRequest);
+  const selected = only?.map((name) => figures.find((figure) => figure.name === name) ?? name) ?? defaultFigures;
+  const unknown = selected.find((one) => typeof one === 'string');
   if (unknown !== undefined) {
-    say(`--only ${unknown}: there is no such figure; there are ${figures.map(({ name }) => name).join(', ')}`);
+    log(`--only ${unknown}: unknown figure; known figures are ${figures.map(({ name }) => name).join(', ')}`);
     process.exitCode = 1;
     return;
   }
   const { rows, failed } = await measureAll(
-    wanted.filter((one) => typeof one !== 'string'),
+    selected.filter((one) => typeof one !== 'string'),
     {
-      say,
+      log,
       ...(document === undefined ? {} : { keep: (some) => writeDocument(document, some) }),
     },
   );
   print(rows);
-  // What hangs would keep it from ending.
+  // A measurement that hangs would keep the process running.
   if (failed) process.exit(1);
 }
 
-/** What is written: what was asked for, or all of it after a whole run. */
-function documentsOf(write: string | undefined, isWhole: boolean): Partial<typeof documents> {
-  if (write === undefined) return isWhole ? documents : {};
+/** The documents to write: those that were named, or all after a whole run. */
+function documentsOf(write: string | undefined, isWholeRun: boolean): Partial<typeof documents> {
+  if (write === undefined) return isWholeRun ? documents : {};
   if (path.basename(write) === path.basename(documents.costs)) return { costs: write };
-  return { ...(isWhole ? documents : {}), figures: write };
+  return { ...(isWholeRun ? documents : {}), figures: write };
 }
 
 function print(rows: readonly Row[]): void {
   const cells = rows.map(({ figure, what, ours, peer = '-', ratio = '-', goal, met }) => [
-    ...[figure, what, ours, peer, ratio, goal, verdictOf(met)],
+    ...[figure, what, ours, peer, ratio, goal, formatMet(met)],
   ]);
-  process.stdout.write(`${alignColumns([['figure', 'what', 'ours', 'beside', 'ratio', 'goal', 'met'], ...cells])}\n`);
+  process.stdout.write(
+    `${alignColumns([['figure', 'what', 'ours', 'compared with', 'ratio', 'goal', 'met'], ...cells])}\n`,
+  );
 }

@@ -1,39 +1,46 @@
-// Whoever changes objects and sees what becomes of them: one watch on the kind at the API server, writes by plain HTTPS, and a clock. It knows
+// The measuring client: it changes objects and measures the time to their statuses, with one watch at the API server,
+// writes by plain HTTPS, and a clock. It does not know the contestants.
 // no contestant.
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
-import { atATime } from '../src/core/at-a-time.ts';
+import { forEachConcurrently } from '../src/core/async.ts';
 import type { PlainApi } from '../tools/chaos/plain-api.ts';
 
-/** Changes and sees. Latencies are milliseconds from the API server's answer to an edit until the judge's watch shows the status that observes it. */
-export type Judge = {
-  /** Edits one object after the other, so many a second, whatever becomes of them. */
+/**
+ * Changes objects and watches them. Latencies are milliseconds from the API server's response to an edit until the
+ * client's watch receives the status that observes it.
+ */
+export type MeasuringClient = {
+  /** Edits one object after the other at this rate, whether or not they are observed. */
   edit(
     names: readonly string[],
     pace: { readonly perSecond: number; readonly count: number },
   ): Promise<readonly number[]>;
-  /** Edits each once, as fast as the API server takes it. */
+  /** Edits each once, as fast as the API server accepts it. */
   burst(names: readonly string[]): Promise<readonly number[]>;
-  /** Resolves when so many objects have observed a value. */
+  /** Resolves when this number of objects have observed a value. */
   until(value: number, objects: number): Promise<void>;
 };
 
-/** A kind of the bench: `spec.value` is asked for, `status.observed` is what was done. */
-export type Judged = { readonly plural: 'pings' | 'slows'; readonly namespace: string };
+/** A kind of the bench: `spec.value` is the desired, `status.observed` the observed value. */
+export type BenchCollection = { readonly plural: 'pings' | 'slows'; readonly namespace: string };
 
-const parallel = 32;
+const concurrency = 32;
 const merge = { 'content-type': 'application/merge-patch+json' };
-/** Longer than anybody has nothing to show while something is to come: a message whose function failed is back after 180 s. */
+/**
+ * Longer than any contestant makes no progress while work is pending: a message of a failed function is received again
+ * after 180 s.
+ */
 const stallSeconds = 240;
-const againMilliseconds = 100;
-/** As client-go's informers ask for. */
+const retryMilliseconds = 100;
+/** The page size of client-go's informers. */
 const pageSize = 500;
 const objectShape = z.object({
   metadata: z.object({ name: z.string(), resourceVersion: z.string() }),
   status: z.object({ observed: z.number().optional() }).optional(),
 });
-type Seen = z.infer<typeof objectShape>;
-const frame = z.union([
+type BenchObject = z.infer<typeof objectShape>;
+const watchEvent = z.union([
   z.object({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED']), object: objectShape }),
   z.object({ type: z.literal('ERROR') }),
 ]);
@@ -41,33 +48,41 @@ const listShape = z.object({
   metadata: z.object({ resourceVersion: z.string(), continue: z.string().default('') }),
   items: z.array(objectShape),
 });
-type Waiting = { readonly value: number; readonly seen: (at: number) => void; readonly reject: (why: Error) => void };
+type PendingValue = {
+  readonly value: number;
+  readonly seen: (at: number) => void;
+  readonly reject: (reason: Error) => void;
+};
 
-/** Where a kind's objects are. */
-export function collectionOf({ plural, namespace }: Judged): string {
+/** Returns the path of a kind's objects. */
+export function collectionOf({ plural, namespace }: BenchCollection): string {
   return `/apis/bench.example.com/v1/namespaces/${namespace}/${plural}`;
 }
 
-/** Starts to watch, until the signal aborts. What it waits for is rejected when nothing is observed any more. */
-export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSignal): Promise<Judge> {
-  const collection = collectionOf(judged);
+/** Starts the watch, which runs until the signal aborts. Pending calls reject when nothing is observed any more. */
+export async function startMeasuringClient(
+  api: PlainApi,
+  benchCollection: BenchCollection,
+  signal: AbortSignal,
+): Promise<MeasuringClient> {
+  const collection = collectionOf(benchCollection);
   const observed = new Map<string, number>();
   const objectsAt = new Map<number, number>();
-  const waiting = new Map<string, readonly Waiting[]>();
-  const waitingForMany = new Set<{ look(): void; reject(why: Error): void }>();
+  const waiting = new Map<string, readonly PendingValue[]>();
+  const pendingCounts = new Set<{ look(): void; reject(reason: Error): void }>();
   let lastAt = performance.now();
   let value = 1_000;
 
   void follow(await list());
   const timer = setInterval(() => {
     const stalls = performance.now() - lastAt > stallSeconds * 1000;
-    if (stalls) giveUp(new Error(`nothing was observed for ${stallSeconds} s`));
+    if (stalls) rejectAll(new Error(`no status was observed for ${stallSeconds} s`));
   }, 1_000);
   signal.addEventListener('abort', () => clearInterval(timer));
 
   /**
-   * Sees what is there, and returns the version from which to watch. Page by page: after an answer of 100,000 objects in one piece the API
-   * server takes a fifth longer for everything, for half a minute.
+   * Reads all objects, and returns the version from which to watch. It reads page by page: after a response with
+   * 100,000 objects the API server is a fifth slower for half a minute.
    */
   async function list(): Promise<string> {
     let token = '';
@@ -75,15 +90,15 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
       const { body } = await api.call('GET', `${collection}?limit=${pageSize}&continue=${encodeURIComponent(token)}`);
       const at = performance.now();
       const { items, metadata } = listShape.parse(body);
-      for (const item of items) see(item, at);
+      for (const item of items) recordStatus(item, at);
       token = metadata.continue;
       if (token === '') return metadata.resourceVersion;
     }
   }
 
   /**
-   * An API server ends a watch whenever it likes: that of a definition that is new, or of a reader that is too slow. What was seen until then is
-   * where the next one begins, so nobody's latency has a list in it, unless that version is too old.
+   * An API server may end a watch at any time: of a new definition, or of a slow client. The next watch resumes at the
+   * last version, so no latency includes a list, unless that version is too old.
    */
   async function follow(from: string): Promise<void> {
     let version: string | undefined = from;
@@ -95,24 +110,24 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
         await api.follow(
           path,
           (line) => {
-            const event = frame.parse(JSON.parse(line));
+            const event = watchEvent.parse(JSON.parse(line));
             isRefused = event.type === 'ERROR';
             if (event.type === 'ERROR') return;
             version = event.object.metadata.resourceVersion;
-            see(event.object, performance.now());
+            recordStatus(event.object, performance.now());
           },
           signal,
         );
       } catch {
-        // Nobody answered; who waits in vain is told by the clock.
+        // No response; pending calls are rejected by the timer.
       }
-      // A version that is too old is said by a status, or by an event.
+      // A version that is too old is reported by a status, or by an event.
       if (isRefused) version = undefined;
-      await wait(againMilliseconds, undefined, { signal }).catch(() => undefined);
+      await wait(retryMilliseconds, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  function see(object: Seen, at: number): void {
+  function recordStatus(object: BenchObject, at: number): void {
     const { name } = object.metadata;
     const now = object.status?.observed;
     const before = observed.get(name);
@@ -121,30 +136,30 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
     observed.set(name, now);
     if (before !== undefined) objectsAt.set(before, (objectsAt.get(before) ?? 0) - 1);
     objectsAt.set(now, (objectsAt.get(now) ?? 0) + 1);
-    // Values only grow: what observes a later edit observes those before it.
+    // Values only grow: a status that observes a later edit observes all before it.
     const all = waiting.get(name) ?? [];
     waiting.set(
       name,
       all.filter(({ value: wanted }) => wanted > now),
     );
     for (const { value: wanted, seen } of all) if (wanted <= now) seen(at);
-    for (const many of [...waitingForMany]) many.look();
+    for (const many of [...pendingCounts]) many.look();
   }
 
-  function giveUp(why: Error): void {
+  function rejectAll(reason: Error): void {
     lastAt = performance.now();
-    for (const one of [...[...waiting.values()].flat(), ...waitingForMany]) one.reject(why);
+    for (const one of [...[...waiting.values()].flat(), ...pendingCounts]) one.reject(reason);
     waiting.clear();
-    waitingForMany.clear();
+    pendingCounts.clear();
   }
 
-  /** Edits one object; resolves when that is answered, with a promise of what it took to be observed. */
+  /** Edits one object; resolves with the response, and a promise of the latency. */
   async function change(name: string): Promise<{ readonly latency: Promise<number> }> {
     value += 1;
     const wanted = value;
     const { promise, resolve: seen, reject } = Promise.withResolvers<number>();
     promise.catch(() => undefined);
-    // The status may be seen before the answer to the edit is: so it is waited for before it is asked for.
+    // The watch may receive the status before the response to the edit, so it is awaited before the edit is sent.
     waiting.set(name, [...(waiting.get(name) ?? []), { value: wanted, seen, reject }]);
     const { status, body } = await api.call('PATCH', `${collection}/${name}`, { spec: { value: wanted } }, merge);
     const answered = performance.now();
@@ -162,7 +177,7 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
       for (let index = 0; index < count; index += 1) {
         await wait(Math.max(0, begun + (index * 1000) / perSecond - performance.now()));
         const latency = change(names[index % names.length] ?? '').then((changed) => changed.latency);
-        // Heard of at the end; until then nobody is there to hear.
+        // The rejection is handled at the end, when all latencies are awaited.
         latency.catch(() => undefined);
         latencies.push(latency);
       }
@@ -170,7 +185,7 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
     },
     burst: async (names) => {
       const latencies: Promise<number>[] = [];
-      await atATime(parallel, names, async (name) => {
+      await forEachConcurrently(concurrency, names, async (name) => {
         latencies.push((await change(name)).latency);
       });
       return await Promise.all(latencies);
@@ -181,12 +196,12 @@ export async function startJudge(api: PlainApi, judged: Judged, signal: AbortSig
         reject,
         look: () => {
           if ((objectsAt.get(wanted) ?? 0) < objects) return;
-          waitingForMany.delete(many);
+          pendingCounts.delete(many);
           resolve();
         },
       };
       lastAt = performance.now();
-      waitingForMany.add(many);
+      pendingCounts.add(many);
       many.look();
       return promise;
     },

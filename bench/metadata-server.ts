@@ -1,24 +1,24 @@
-// An API server's list and watch of one kind, as far as memory is concerned: objects with the metadata of a Deployment that
-// kubectl applied, made on the fly, so that the server itself needs no memory for them. Of every other kind there is nothing.
+// The list and watch of one kind of an API server, to measure memory: objects with the metadata of a Deployment that
+// kubectl applied, created on the fly, so that the server itself needs no memory for them. Other kinds have no objects.
 import http from 'node:http';
-import { listenHere } from '../test/support/listen.ts';
+import { listenOnLoopback } from '../test/support/listen.ts';
 
-/** Where the objects are: a kind that is on the deployed watcher's list, as somebody's child. */
+/** The kind of the objects: it is in the deployed watcher's list, as a child kind. */
 export const benchKind = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment' } as const;
 
 export type MetadataServer = { readonly url: string; stop(): Promise<void> };
 
 const collection = `/apis/${benchKind.group}/${benchKind.version}/${benchKind.plural}`;
 const resourceVersion = '999999999';
-/** As kube-apiserver does on a quiet watch: a client may take one that says nothing for dead. */
+/** As kube-apiserver does on a quiet watch, because clients consider a silent watch as dead. */
 const bookmarkMs = 60_000;
 
-/** Serves `count` objects in pages as asked for, and a watch that brings bookmarks. What is written to it is taken and forgotten. */
+/** Serves `count` objects in pages, and a watch with bookmarks. Writes are accepted and dropped. */
 export async function startMetadataServer(count: number): Promise<MetadataServer> {
   const server = http.createServer((request, response) => {
     request.resume();
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://bench');
-    // As a server answers that has no streaming lists: the client lists.
+    // The response of a server without streaming lists, after which the client lists.
     const streaming = searchParams.has('sendInitialEvents');
     response.writeHead(streaming ? 422 : 200, { 'content-type': 'application/json' });
     if (streaming) {
@@ -41,7 +41,7 @@ export async function startMetadataServer(count: number): Promise<MetadataServer
       response.end(JSON.stringify({ ...listed, apiVersion: 'v1', gitVersion: 'v1.36.3', metadata }));
     }
   });
-  const url = `http://127.0.0.1:${await listenHere(server)}`;
+  const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   return {
     url,
     stop: async () => {
@@ -65,12 +65,12 @@ async function write(response: http.ServerResponse, from: number, to: number, co
   response.end(']}');
 }
 
-/** Somebody's kind, and the controller of ours that made the object. */
+/** The owner kind, and our controller that created the object. */
 type Owner = { readonly apiVersion: string; readonly kind: string; readonly controller: string };
 
 const machine: Owner = { apiVersion: 'bench.example.com/v1', kind: 'Machine', controller: 'maker' };
 
-/** The metadata of an object, as kubectl and a controller leave it. */
+/** The metadata of an object as kubectl and a controller leave it. */
 export function metadataOf(number: number, { apiVersion, kind, controller }: Owner = machine): object {
   const name = `part-${number}-7d9f8c6b54`;
   const time = '2026-01-01T00:00:00Z';

@@ -1,54 +1,57 @@
-// The time from a change of a portion in one cluster to the status that speaks of it, seen by a watch at the API server itself.
+// The time from a change of a portion in one cluster to its status, measured by a watch at the API server itself.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PlainApi } from '../tools/chaos/plain-api.ts';
-import { parseList, parseWatchLine, portionsPath, saysSo } from '../tools/chaos/portions.ts';
+import { isConverged, parseList, parseWatchLine, portionsPath } from '../tools/chaos/portions.ts';
 
-/** A cluster whose portions are changed and followed. */
-export type PortionLag = {
-  /** Makes so many changes, one after the other whatever becomes of them; resolves with what each took, in milliseconds. */
+/** A cluster whose portions are changed and watched. */
+export type PortionLatency = {
+  /**
+   * Makes this number of changes, one after the other without waiting for their statuses; resolves with the
+   * milliseconds of each.
+   */
   measure(changes: number, options: { readonly perSecond: number }): Promise<readonly number[]>;
-  /** Makes changes as fast as it is let, until the signal aborts; resolves with how many. */
+  /** Makes changes as fast as possible until the signal aborts; resolves with their number. */
   flood(options: { readonly perSecond: number; readonly signal: AbortSignal }): Promise<number>;
-  /** Resolves when every portion says that it is as it should be. */
+  /** Resolves when every portion has converged. */
   settled(): Promise<void>;
 };
 
 const merge = { 'content-type': 'application/merge-patch+json' };
-const parallel = 8;
-const lookMilliseconds = 200;
+const concurrency = 8;
+const pollMilliseconds = 200;
 
-/** Creates so many portions, and follows them until the signal aborts. Resolves when all are laid out. */
+/** Creates this number of portions, and watches them until the signal aborts. Resolves when all are measured. */
 export async function followPortions(
   api: PlainApi,
   { portions, signal }: { readonly portions: number; readonly signal: AbortSignal },
-): Promise<PortionLag> {
-  const said = new Map<string, number>();
+): Promise<PortionLatency> {
+  const observedGenerations = new Map<string, number>();
   const waiting = new Set<() => void>();
   const { metadata } = parseList((await api.call('GET', portionsPath)).body);
-  const watching = api.follow(
+  const watchEnded = api.follow(
     `${portionsPath}?watch=true&resourceVersion=${metadata.resourceVersion}`,
     (line) => {
       const { portion } = parseWatchLine(line);
-      if (portion === undefined || !saysSo(portion)) return;
-      said.set(portion.metadata.name, portion.metadata.generation);
-      for (const look of [...waiting]) look();
+      if (portion === undefined || !isConverged(portion)) return;
+      observedGenerations.set(portion.metadata.name, portion.metadata.generation);
+      for (const check of [...waiting]) check();
     },
     signal,
   );
-  watching.catch(() => undefined);
+  watchEnded.catch(() => undefined);
   const until = (name: string, generation: number) =>
     new Promise<void>((resolve) => {
-      const look = () => {
-        if ((said.get(name) ?? 0) < generation) return;
-        waiting.delete(look);
+      const check = () => {
+        if ((observedGenerations.get(name) ?? 0) < generation) return;
+        waiting.delete(check);
         resolve();
       };
-      waiting.add(look);
-      look();
+      waiting.add(check);
+      check();
     });
   const nameOf = (number: number) => `portion-${number % portions}`;
   let turn = 0;
-  /** Changes the next portion and tells its generation. */
+  /** Changes the next portion and returns its generation. */
   async function change(): Promise<{ readonly name: string; readonly generation: number }> {
     turn += 1;
     const name = nameOf(turn);
@@ -61,8 +64,8 @@ export async function followPortions(
     return { name, generation: Number(Object(Object(body).metadata).generation) };
   }
 
-  for (let made = 0; made < portions; made += parallel) {
-    const some = Array.from({ length: Math.min(parallel, portions - made) }, (_, index) => nameOf(made + index));
+  for (let made = 0; made < portions; made += concurrency) {
+    const some = Array.from({ length: Math.min(concurrency, portions - made) }, (_, index) => nameOf(made + index));
     await Promise.all(some.map((name) => api.call('POST', portionsPath, portionOf(name))));
   }
   await Promise.all(Array.from({ length: portions }, (_, number) => until(nameOf(number), 1)));
@@ -89,14 +92,14 @@ export async function followPortions(
           await change();
         }
       };
-      await Promise.all(Array.from({ length: parallel }, user));
+      await Promise.all(Array.from({ length: concurrency }, user));
       return made;
     },
     settled: async () => {
       for (;;) {
         const { items } = parseList((await api.call('GET', portionsPath)).body);
-        if (items.every(saysSo)) return;
-        await wait(lookMilliseconds);
+        if (items.every(isConverged)) return;
+        await wait(pollMilliseconds);
       }
     },
   };

@@ -1,4 +1,4 @@
-// Where the time of a process went: the files of its CPU profile, read back through the bundle's source map.
+// The time of a process by source file: its CPU profile, mapped with the bundle's source map.
 import { readdir, readFile } from 'node:fs/promises';
 import { SourceMap } from 'node:module';
 import path from 'node:path';
@@ -21,10 +21,10 @@ const profile = z.object({
   timeDeltas: z.array(z.number()),
 });
 
-/** A place in the sources, and which part of the busy time was spent in it, calls to others not counted: 0 to 1. */
+/** A place in the sources, and its share of the busy time without calls: 0 to 1. */
 export type Cost = { readonly place: string; readonly part: number };
 
-/** Reads the one profile in a folder (`node --cpu-prof --cpu-prof-dir=...`), the most expensive first. */
+/** Reads the only profile in a folder (`node --cpu-prof --cpu-prof-dir=...`), the most expensive places first. */
 export async function readProfile(folder: string): Promise<readonly Cost[]> {
   const [file] = (await readdir(folder)).filter((name) => name.endsWith('.cpuprofile'));
   if (file === undefined) throw new Error(`${folder}: the process left no profile`);

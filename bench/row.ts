@@ -1,7 +1,7 @@
 // One line of the bench's table.
 import type { Spread } from './spread.ts';
 
-/** A figure: ours, a peer's where there is one, and the goal. Units are in the texts. */
+/** A figure: Outrigger's value, a peer's if there is one, and the goal. Units are in the texts. */
 export type Row = {
   readonly figure: string;
   readonly what: string;
@@ -9,31 +9,31 @@ export type Row = {
   readonly peer?: string;
   readonly ratio?: string;
   readonly goal: string;
-  /** Whether the goal is met, where that can be told of a number. */
+  /** Whether the goal is met, if the values are numbers. */
   readonly met?: boolean;
-  /** Ours, then each peer, for a table with a column for each and for charts. */
-  readonly beside?: readonly Beside[];
-  /** Of a row whose columns are ours with ever more of something: how many times the first the last is. */
+  /** Outrigger, then each peer, for a table with a column for each and for charts. */
+  readonly comparisons?: readonly Comparison[];
+  /** For a row whose columns are growing amounts: the ratio of the last to the first. */
   readonly growth?: string;
-  /** Set where a contestant could not be measured; the row says why. */
+  /** True if a contestant could not be measured; the row has the reason. */
   readonly failed?: boolean;
-  /** What was counted, by name: the same on every machine, so that it can be held against what was counted before. */
+  /** Counts by name: equal on every machine, so they can be compared with stored ones. */
   readonly counts?: Readonly<Record<string, number>>;
 };
 
-/** One of those compared. */
-export type Beside = {
+/** One of the compared programs. */
+export type Comparison = {
   readonly name: string;
   readonly unit: string;
   readonly version?: string;
-  /** Undefined when nothing could be measured. */
+  /** Undefined if it could not be measured. */
   readonly spread?: Spread;
-  /** The last line of its error, when it could not be built or started, or broke off. */
+  /** The last line of its error, if it could not be built or started, or failed. */
   readonly failure?: string;
 };
 
-/** Says whether a goal is met. */
-export function verdictOf(met: boolean | undefined): 'met' | 'missed' | '-' {
+/** Formats whether a goal is met. */
+export function formatMet(met: boolean | undefined): 'met' | 'missed' | '-' {
   if (met === undefined) return '-';
   return met ? 'met' : 'missed';
 }

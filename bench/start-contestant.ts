@@ -1,33 +1,36 @@
-// A contestant that runs: started on a cluster, waited for, and ended.
+// A running contestant: started on a cluster, awaited, and stopped.
 import { environment } from '../src/settings.ts';
-import { startHeld } from './child-process.ts';
-import type { Job, Program, Setting } from '../test/bench/peers/contestant.ts';
+import { startGuarded } from './child-process.ts';
+import type { Job, Program, Setting } from './peers/contestant.ts';
 
-/** What it does, and where. */
+/** The job and its environment. */
 export type Run = {
   readonly job: Job;
   readonly setting: Setting;
   readonly kubeconfig: string;
   readonly outsideUrl: string;
-  /** How many objects at a time, where everybody is to have the same. */
+  /** The number of concurrent objects when all contestants have the same. */
   readonly concurrency?: number;
 };
 
-/** One that runs. */
+/** A running contestant. */
 export type Running = AsyncDisposable & {
   readonly pid: number;
-  /** Rejects with the last line that it wrote when it ends before it is told to. */
+  /** Rejects with the last line of its standard error when it ends before it is stopped. */
   readonly died: Promise<never>;
 };
 
 const readySeconds = 60;
 
-/** Starts a contestant; resolves when it says that it is ready. Rejects with the last line that it wrote when it ends instead, or takes too long. */
+/**
+ * Starts a contestant; resolves when it is ready. Rejects with the last line of its standard error when it ends
+ * instead, or times out.
+ */
 export async function startContestant(
   { command, args, cwd, env }: Program,
   { job, setting, kubeconfig, outsideUrl, concurrency }: Run,
 ): Promise<Running> {
-  const { pid, lines, said, died, end } = startHeld(command, [...args, job, setting], {
+  const { pid, lines, lastError, died, end } = startGuarded(command, [...args, job, setting], {
     env: {
       ...environment(),
       ...env,
@@ -36,12 +39,12 @@ export async function startContestant(
     },
     ...(cwd === undefined ? {} : { cwd }),
   });
-  const { promise: ready, resolve: beReady, reject: beLate } = Promise.withResolvers<void>();
+  const { promise: ready, resolve: resolveReady, reject: rejectReady } = Promise.withResolvers<void>();
   lines.on('line', (line) => {
-    if (line === 'ready') beReady();
+    if (line === 'ready') resolveReady();
   });
-  const late = () => beLate(new Error(`not ready within ${readySeconds} s: ${said()}`));
-  const timer = setTimeout(late, readySeconds * 1000);
+  const onTimeout = () => rejectReady(new Error(`not ready within ${readySeconds} s: ${lastError()}`));
+  const timer = setTimeout(onTimeout, readySeconds * 1000);
   try {
     await Promise.race([ready, died]);
   } catch (error) {

@@ -1,11 +1,12 @@
-// The SQS of f10, a process of its own: takes every batch, answers as SQS does (the client checks the digests), and counts.
+// The SQS of f10, a process of its own: it accepts every batch, responds as SQS does (the client verifies the digests),
+// and counts.
 import { createHash } from 'node:crypto';
 import http from 'node:http';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
-import { listenHere } from '../../test/support/listen.ts';
+import { listenOnLoopback } from '../../test/support/listen.ts';
 
-type CountingQueueSays = { readonly url: string } | { readonly keys: number; readonly requests: number };
+type CountingQueueMessage = { readonly url: string } | { readonly keys: number; readonly requests: number };
 
 const batch = z.object({ Entries: z.array(z.object({ Id: z.string(), MessageBody: z.string() })) });
 let keys = 0;
@@ -25,7 +26,7 @@ const server = http.createServer((request, response) => {
   });
 });
 
-const say = (message: CountingQueueSays) => void process.send?.(message);
-process.on('message', () => say({ keys, requests }));
+const send = (message: CountingQueueMessage) => void process.send?.(message);
+process.on('message', () => send({ keys, requests }));
 process.once('disconnect', () => process.exit(0));
-say({ url: `http://127.0.0.1:${await listenHere(server)}` });
+send({ url: `http://127.0.0.1:${await listenOnLoopback(server)}` });

@@ -1,17 +1,17 @@
-// The API server of f10, a process of its own: lists objects of one kind and writes frames of their changes to whoever watches, as
-// many a second as its parent asks for. The frames are as kube-apiserver writes them, put together beforehand, so that making them
-// costs next to nothing. Of every other kind there is nothing; a cursor is taken and forgotten.
+// The API server of f10, a process of its own: it lists objects of one kind and writes watch events of their changes,
+// at the rate that its parent requests. The events are prepared in kube-apiserver's format, so writing them costs
+// almost nothing. Other kinds have no objects; writes of a checkpoint are accepted and dropped.
 import http from 'node:http';
-import { listenHere } from '../../test/support/listen.ts';
+import { listenOnLoopback } from '../../test/support/listen.ts';
 import { metadataOf } from '../metadata-server.ts';
 
-/** What the parent asks for, and what it is told. */
+/** The request of the parent, and the responses. */
 export type Emit = { readonly perSecond: number; readonly seconds: number };
-type FrameServerSays = { readonly url: string } | { readonly sent: number };
+type EventServerMessage = { readonly url: string } | { readonly sent: number };
 
 const { group, version, plural, kind } = { group: 'samples.example.com', version: 'v1', plural: 'foos', kind: 'Foo' };
 const collection = `/apis/${group}/${version}/${plural}`;
-/** A burst of frames every so often. */
+/** Events are written in bursts at this interval. */
 const everyMs = 10;
 
 const count = Number(process.argv[2]);
@@ -21,7 +21,7 @@ const objects = Array.from({ length: count }, (_, number) => {
   const metadata = { ...metadataOf(number), generation: '<G>', resourceVersion: '<V>' };
   const text = JSON.stringify({ apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata });
   const [before = '', between = '', after = ''] = text.replace('"<G>"', '\0').replace('<V>', '\0').split('\0');
-  // In the order in which JSON.stringify has them: whichever of the two comes first is told by the text.
+  // In the field order of JSON.stringify: the text shows which of the two comes first.
   const generationFirst = text.indexOf('<G>') < text.indexOf('<V>');
   return (generation: number, at: number) =>
     generationFirst ? `${before}${generation}${between}${at}${after}` : `${before}${at}${between}${generation}${after}`;
@@ -32,8 +32,8 @@ const server = http.createServer((request, response) => {
   request.resume();
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://bench');
   if (searchParams.has('sendInitialEvents')) {
-    // As a server answers that has no streaming lists: the client lists.
-    answer(response, 422, { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Invalid', code: 422 });
+    // The response of a server without streaming lists, after which the client lists.
+    respond(response, 422, { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Invalid', code: 422 });
     return;
   }
   if (searchParams.get('watch') === 'true') {
@@ -47,8 +47,8 @@ const server = http.createServer((request, response) => {
   }
   const metadata = { name: 'it', namespace: 'outrigger-system', uid: 'bench', resourceVersion: String(current) };
   if (pathname === collection) list(response, searchParams);
-  else if (searchParams.has('limit')) answer(response, 200, { kind: 'List', apiVersion: 'v1', metadata, items: [] });
-  else answer(response, 200, { kind: 'PartialObjectMetadata', apiVersion: 'v1', gitVersion: 'v1.36.3', metadata });
+  else if (searchParams.has('limit')) respond(response, 200, { kind: 'List', apiVersion: 'v1', metadata, items: [] });
+  else respond(response, 200, { kind: 'PartialObjectMetadata', apiVersion: 'v1', gitVersion: 'v1.36.3', metadata });
 });
 
 function list(response: http.ServerResponse, query: URLSearchParams): void {
@@ -65,7 +65,7 @@ function list(response: http.ServerResponse, query: URLSearchParams): void {
   response.end(`${items.join(',')}]}`);
 }
 
-function answer(response: http.ServerResponse, status: number, body: object): void {
+function respond(response: http.ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 }
@@ -80,7 +80,7 @@ function bookmark(): string {
 }
 
 let next = 0;
-function frame(): string {
+function nextEvent(): string {
   const number = next % count;
   next += 1;
   current += 1;
@@ -89,21 +89,21 @@ function frame(): string {
   return `{"type":"MODIFIED","object":${objects[number]?.(generation, current)}}\n`;
 }
 
-/** Writes frames at a pace, whatever becomes of them, and resolves with their number. */
+/** Writes events at this rate, whether or not they are read, and resolves with their number. */
 async function emit({ perSecond, seconds }: Emit): Promise<number> {
-  const began = performance.now();
+  const startedAt = performance.now();
   let sent = 0;
   while (sent < perSecond * seconds) {
-    const due = Math.min(perSecond * seconds, Math.floor(((performance.now() - began) / 1000) * perSecond));
+    const due = Math.min(perSecond * seconds, Math.floor(((performance.now() - startedAt) / 1000) * perSecond));
     let text = '';
-    for (; sent < due; sent += 1) text += frame();
+    for (; sent < due; sent += 1) text += nextEvent();
     if (text !== '') for (const watcher of watchers) watcher.write(text);
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
   return sent;
 }
 
-const say = (message: FrameServerSays) => void process.send?.(message);
-process.on('message', (asked: Emit) => void emit(asked).then((sent) => say({ sent })));
+const send = (message: EventServerMessage) => void process.send?.(message);
+process.on('message', (request: Emit) => void emit(request).then((sent) => send({ sent })));
 process.once('disconnect', () => process.exit(0));
-say({ url: `http://127.0.0.1:${await listenHere(server)}` });
+send({ url: `http://127.0.0.1:${await listenOnLoopback(server)}` });

@@ -1,8 +1,8 @@
-// Ours at the job of least work, as an author writes it: what is asked for is what is observed.
+// Outrigger's controller for the smallest job: it copies the spec's value to the status.
 import * as z from 'zod';
-import { defineController, defineResource } from '../../src/outrigger.ts';
+import { defineKind } from '../../src/outrigger.ts';
 
-const pingKind = defineResource({
+const Ping = defineKind({
   ...{ group: 'bench.example.com', version: 'v1', kind: 'Ping' },
   spec: z.object({ value: z.number().int() }),
   status: z.object({ observed: z.number().int() }),
@@ -10,7 +10,6 @@ const pingKind = defineResource({
 });
 
 /** The controller. */
-export const ping = defineController(pingKind)({
-  name: 'ping',
+export const ping = Ping.controller('ping', {
   reconcile: ({ spec }) => Promise.resolve({ status: { observed: spec.value }, conditions: {} }),
 });

@@ -1,17 +1,17 @@
-// Ours as a contestant among the others: program.ts says what runs.
+// Outrigger as a contestant; program.ts is what runs.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import type { Contestant } from '../../test/bench/peers/contestant.ts';
+import type { Contestant } from '../peers/contestant.ts';
 import { makeService } from './service.ts';
 
-/** The servers that speak SQS. */
+/** The SQS servers. */
 export type QueueServer = 'fauxqs' | 'elasticmq';
 
 const manifest = z.object({ version: z.string() });
 const buildMilliseconds = 240_000;
 
-/** Ours by way of one of the queue servers. */
+/** Outrigger with one of the queue servers. */
 export function ours(queue: QueueServer): Contestant {
   return {
     name: queue === 'fauxqs' ? 'Outrigger' : `Outrigger on ${queue}`,

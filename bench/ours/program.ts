@@ -1,34 +1,37 @@
-// Ours as a contestant: the deployed bundles of one job, with queue server, watcher and functions in processes of their own; this one is
-// the Lambda service and nothing else. `node program.ts QUEUE JOB SETTING`; contestant.ts says what it has to keep to.
+// Outrigger as a contestant: the deployed bundles of one job, with queue server, watcher and functions in processes of
+// their own; this process is only the Lambda service. `node program.ts QUEUE JOB SETTING`; its contract is in
+// contestant.ts.
 //
-// One watcher and not two: the second sends what the first has sent, and on AWS runs on another machine. `best` is for the only
-// cluster of a deployment: its watcher forwards what the functions work off (FORWARD_PER_SECOND in src/settings.ts).
+// There is one watcher and not two: the second one sends what the first has sent, and runs on another machine on AWS.
+// `best` is for the only cluster of a deployment: its watcher forwards as much as the functions can process
+// (RATE_LIMIT_PER_SECOND in src/settings.ts).
+// cluster of a deployment: its watcher forwards what the functions work off (RATE_LIMIT_PER_SECOND in src/settings.ts).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as z from 'zod';
 import { openCluster } from '../../src/dev/cluster-access.ts';
-import { localAccountId, localRegion } from '../../src/local/lambda/account.ts';
+import { localAccountId, localRegion } from '../../src/dev/lambda/account.ts';
 import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
 import { createQueues } from '../../src/dev/lambda/queues.ts';
 import { readStack } from '../../src/dev/lambda/stack.ts';
 import { parseTemplate } from '../../src/dev/lambda/template.ts';
-import { namePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
+import { stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
 import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { packagedTemplate } from '../../src/dev/packaged-template.ts';
 import { createLocalSqsClient } from '../../src/dev/sqs-server.ts';
 import { startWatchers } from '../../src/dev/watchers.ts';
 import { environment } from '../../src/settings.ts';
-import { createChildProcesses } from '../../tools/control-plane/child-processes.ts';
 import { startElasticMq } from '../../test/deploy/elasticmq.ts';
 import { startServerProcess } from '../../test/support/server-process.ts';
+import { createChildProcesses } from '../../tools/control-plane/child-processes.ts';
 import { serviceRoot } from './service.ts';
 
 const startSeconds = 60;
 /** As deployed (maximumConcurrency of the event source mapping). */
 const deployedConcurrency = 10;
-/** Ten batches of ten at a time, each 0.2 s: what the functions of one job work off at the most. */
-const aloneOnItsQueue = { FORWARD_PER_SECOND: '500', FORWARD_BURST: '2000' };
+/** Ten concurrent batches of ten, each 0.2 s: the maximum rate of the functions of one job. */
+const onlyClusterLimits = { RATE_LIMIT_PER_SECOND: '500', RATE_LIMIT_BURST: '2000' };
 
 const argumentsShape = z.tuple([
   z.enum(['fauxqs', 'elasticmq']),
@@ -38,23 +41,26 @@ const argumentsShape = z.tuple([
 const environmentShape = z.object({
   KUBECONFIG: z.string(),
   OUTSIDE_URL: z.url(),
-  /** How many objects at a time, where everybody is to have the same: so many environments with a tenth of it each, or one. */
+  /**
+   * The number of concurrent objects when all contestants have the same: as many environments with a tenth of it each,
+   * or one.
+   */
   CONCURRENCY: z.coerce.number().int().min(1).optional(),
-  /** A queue server that runs, where it is to outlive this program. */
+  /** A running queue server, if it has to outlive this program. */
   QUEUE_ENDPOINT: z.url().optional(),
 });
 
 const [queue, job, setting] = argumentsShape.parse(process.argv.slice(2));
 const { KUBECONFIG, OUTSIDE_URL, CONCURRENCY, QUEUE_ENDPOINT } = environmentShape.parse(environment());
 const signal = AbortSignal.timeout(startSeconds * 1000);
-const parts = new AsyncDisposableStack();
-const say = (line: string) => void process.stderr.write(`${line}\n`);
+const cleanup = new AsyncDisposableStack();
+const log = (line: string) => void process.stderr.write(`${line}\n`);
 let ending = false;
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => void end());
 
 async function end(): Promise<void> {
   ending = true;
-  await parts.disposeAsync();
+  await cleanup.disposeAsync();
   process.exit();
 }
 
@@ -63,7 +69,7 @@ try {
   if (!ending) process.stdout.write('ready\n');
 } catch (error) {
   if (!ending) {
-    say(String(error));
+    log(String(error));
     process.exitCode = 1;
     await end();
   }
@@ -71,14 +77,14 @@ try {
 
 async function start(): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-bench-'));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
   const root = serviceRoot(job);
   const template = await packagedTemplate(root, signal);
   const endpoint = QUEUE_ENDPOINT ?? (await startQueue(folder));
   const client = createLocalSqsClient(endpoint);
-  parts.defer(() => client.destroy());
+  cleanup.defer(() => client.destroy());
   const cluster = await openCluster(folder, { file: KUBECONFIG, signal });
-  parts.defer(() => cluster.close());
+  cleanup.defer(() => cluster.close());
 
   const stack = readStack(parseTemplate(template), {
     region: localRegion,
@@ -89,15 +95,15 @@ async function start(): Promise<void> {
   });
   const queues = await createQueues(client, stack.queues, { endpoint, signal });
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  const needed = manifests.filter(({ kind }) => ['Namespace', 'ConfigMap'].includes(kind));
-  await applyManifests(cluster.client, needed, { signal });
+  const prerequisites = manifests.filter(({ kind }) => ['Namespace', 'ConfigMap'].includes(kind));
+  await applyManifests(cluster.client, prerequisites, { signal });
 
   const lambda = startLambda(
     {
       ...{ stack, queues, client, queueEndpoint: endpoint, taskRoot: root },
-      // Their logs are CloudWatch's on AWS; read they are here as well, but not written once more.
+      // On AWS their logs go to CloudWatch; here they are read as well, but not written again.
       onEvent: (event) => {
-        if (event.type === 'failed') say(`${event.function}: ${event.error.message}`);
+        if (event.type === 'failed') log(`${event.function}: ${event.error.message}`);
       },
       onProcesses: () => undefined,
     },
@@ -106,29 +112,29 @@ async function start(): Promise<void> {
       concurrency: CONCURRENCY === undefined ? deployedConcurrency : Math.max(1, Math.floor(CONCURRENCY / 10)),
     },
   );
-  parts.defer(() => lambda.stop());
+  cleanup.defer(() => lambda.stop());
   const watchers = startWatchers(
     {
       file: path.join(root, 'dist/watcher/index.mjs'),
       environment: {
-        ...watcherEnvironment(cluster, endpoint, queues, namePrefix(stack), ''),
-        ...(setting === 'best' ? aloneOnItsQueue : {}),
+        ...watcherEnvironment(cluster, endpoint, queues, stackNamePrefix(stack), ''),
+        ...(setting === 'best' ? onlyClusterLimits : {}),
       },
-      onEvent: (event) => say(event.type === 'line' ? event.text : `watcher ${event.pid} ${event.type}`),
+      onEvent: (event) => log(event.type === 'line' ? event.text : `watcher ${event.pid} ${event.type}`),
     },
     1,
   );
-  parts.defer(() => watchers.stop());
+  cleanup.defer(() => watchers.stop());
   await watchers.ready(signal);
 }
 
 async function startQueue(folder: string): Promise<string> {
   if (queue === 'fauxqs') {
     const server = await startServerProcess(new URL('../../test/support/sqs-program.ts', import.meta.url), signal);
-    parts.defer(() => server.close());
+    cleanup.defer(() => server.close());
     return server.url;
   }
   const children = createChildProcesses(folder);
-  parts.defer(() => children.close());
+  cleanup.defer(() => children.close());
   return await startElasticMq(children, folder, { region: localRegion, accountId: localAccountId });
 }

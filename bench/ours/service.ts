@@ -1,43 +1,43 @@
-// Ours for one job, as a service of its own: a project folder with that controller alone in its registry, generated, bundled and packaged
-// as it would be deployed.
+// Outrigger for one job, as a service of its own: a project folder with only that controller in its registry,
+// generated, bundled and packaged as it would be deployed.
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { build } from '../../src/cli/build.ts';
 import { generate } from '../../src/cli/generate.ts';
 import { foo } from '../../src/controllers/foo.ts';
-import type { Registered } from '../../src/core/controller.ts';
+import { withLock } from '../../src/dev/artifacts.ts';
 import { hashFiles } from '../../src/dev/hash-files.ts';
-import { withLock } from '../../src/local/lock.ts';
 import { packagedTemplate } from '../../src/dev/packaged-template.ts';
 import { exists } from '../../test/support/cached-folder.ts';
 import { ping } from '../jobs/ping.ts';
 import { slow } from '../jobs/slow.ts';
-import type { Job } from '../../test/bench/peers/contestant.ts';
+import type { Job } from '../peers/contestant.ts';
 
-const repository = path.resolve(import.meta.dirname, '../../..');
-/** What every service has, from the repository. */
+const repository = path.resolve(import.meta.dirname, '../..');
+/** The files that every service takes from the repository. */
 const shared = ['serverless.yml', 'package-lock.json', 'infra/aws'];
-/** What a service is made of; the same means that it is made. */
-const inputs = [...shared, 'src', 'test/bench/jobs', 'test/bench/ours/service.ts'];
-const modules: Readonly<Record<Job, { readonly controller: Registered; readonly file: string }>> = {
+/** The inputs of a service; it is rebuilt when they change. */
+const inputs = [...shared, 'src', 'bench/jobs', 'bench/ours/service.ts'];
+const modules: Readonly<Record<Job, { readonly controller: ControllerDefinition; readonly file: string }>> = {
   foo: { controller: foo, file: 'src/controllers/foo.ts' },
-  ping: { controller: ping, file: 'test/bench/jobs/ping.ts' },
-  slow: { controller: slow, file: 'test/bench/jobs/slow.ts' },
+  ping: { controller: ping, file: 'bench/jobs/ping.ts' },
+  slow: { controller: slow, file: 'bench/jobs/slow.ts' },
 };
 
-/** Where the service of a job is: below the repository's `.outrigger`. */
+/** Returns the folder of a job's service, below the repository's `.outrigger`. */
 export function serviceRoot(job: Job): string {
   return path.join(repository, '.outrigger', 'bench', job);
 }
 
-/** Makes the service of a job, where its sources have changed. */
+/** Builds the service of a job if its sources have changed. */
 export async function makeService(job: Job, signal: AbortSignal): Promise<void> {
   const root = serviceRoot(job);
   await mkdir(root, { recursive: true });
-  const modulesThere = path.join(root, 'node_modules');
-  if (!(await exists(modulesThere))) await symlink(path.join(repository, 'node_modules'), modulesThere);
+  const modulesFolder = path.join(root, 'node_modules');
+  if (!(await exists(modulesFolder))) await symlink(path.join(repository, 'node_modules'), modulesFolder);
   const stamp = path.join(root, 'stamp');
-  const make = async () => {
+  const rebuild = async () => {
     const hash = await hashFiles(repository, inputs);
     if ((await readFile(stamp, 'utf8').catch(() => '')) === hash) return;
     for (const place of shared) {
@@ -53,10 +53,10 @@ export async function makeService(job: Job, signal: AbortSignal): Promise<void> 
     await packagedTemplate(root, signal);
     await writeFile(stamp, hash);
   };
-  await withLock(root, make, signal);
+  await withLock(root, rebuild, signal);
 }
 
-/** The files that an author has beside the controller, a line or two each. */
+/** The files that an author has in addition to the controller, a line or two each. */
 function sourcesOf(job: Job, root: string): readonly (readonly [file: string, text: string])[] {
   const from = (file: string, folder: string) => path.relative(path.join(root, folder), path.join(repository, file));
   const registry = `import { ${job} } from '${from(modules[job].file, 'src/controllers')}';

@@ -1,7 +1,8 @@
-// Nobody's choice, but the floor of every design that keeps no copy of the objects: a watch, and for each change a consistent read and an
-// apply, in one process of Node without a client library. What ours takes beyond that are the queue, the functions and what they check.
+// Not a way to write a controller, but the lower bound of every design without a cache of the objects: a watch, and for
+// each change a consistent read and an apply, in one Node process without a client library. Outrigger adds queue,
+// functions and their checks.
 import path from 'node:path';
-import type { Contestant } from '../../test/bench/peers/contestant.ts';
+import type { Contestant } from './contestant.ts';
 
 /** Two requests and nothing else. */
 export const bareNode: Contestant = {

@@ -1,5 +1,5 @@
-// The official client's informer over the bench's objects, a process of its own: it keeps what it is sent. As lean as it gets: as the
-// server's JSON has them, without the classes of the typed API.
+// The official client's informer with the bench's objects, a process of its own that keeps them. It uses as little
+// memory as possible: plain JSON, without the classes of the typed API.
 import { CustomObjectsApi, KubeConfig, type KubernetesObject, makeInformer } from '@kubernetes/client-node';
 
 const [server = '', group = '', version = '', plural = '', wanted = '0'] = process.argv.slice(2);

@@ -1,9 +1,9 @@
-// The peer written with @kubernetes/client-node (client-node/contestant.ts), which this repository has: the version that our own watcher
-// reads kubeconfigs with, on the same Node.
+// The peer written with @kubernetes/client-node (client-node/contestant.ts), in this repository's version, with which
+// our own watcher reads kubeconfigs, on the same Node.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import type { Contestant } from '../../test/bench/peers/contestant.ts';
+import type { Contestant } from './contestant.ts';
 
 const manifest = path.resolve('node_modules/@kubernetes/client-node/package.json');
 

@@ -1,8 +1,8 @@
-// The peer that most people would take: a controller written with controller-runtime (go/controller-runtime, go/reconcilers).
-import type { Contestant } from '../../test/bench/peers/contestant.ts';
+// The most common peer: a controller written with controller-runtime (go/controller-runtime, go/reconcilers).
+import type { Contestant } from './contestant.ts';
 import { goContestant } from './go-programs.ts';
 
-/** controller-runtime as the kubebuilder book has it; at its best with ten reconciles at a time, or as many as CONCURRENCY says. */
+/** controller-runtime as in the kubebuilder book; its best settings are ten concurrent reconciles, or CONCURRENCY. */
 export const controllerRuntime: Contestant = {
   name: 'controller-runtime',
   jobs: ['foo', 'ping', 'slow'],

@@ -1,19 +1,21 @@
-// The peers that are written in Go: the module beside this, built once per machine, with the versions that its go.mod pins.
+// The peers written in Go: the module in go/, built once per machine, with the versions that its go.mod pins.
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { goTools } from '../../test/support/go-tools.ts';
-import { orLastLine } from '../../test/bench/peers/builder-error.ts';
-import type { Program } from '../../test/bench/peers/contestant.ts';
+import { buildGoTools } from '../../test/support/go-tools.ts';
+import { orLastLine } from './builder-error.ts';
+import type { Program } from './contestant.ts';
 
 const module = path.join(import.meta.dirname, 'go');
-/** The folders of the module that are programs: its go.mod names them as its tools. */
+/** The folders of the module with programs, which are the tools in its go.mod. */
 const programs = ['controller-runtime', 'metadata-informer', 'restart', 'sample-controller'] as const;
 
-/** Builds them where this machine has not, and returns the files. Rejects with the last line that Go wrote. */
+/**
+ * Builds them if this machine has not done so, and returns the files. Rejects with the last line of Go's error output.
+ */
 export async function goPrograms(): Promise<Readonly<Record<(typeof programs)[number], string>>> {
   const sources: string[] = [];
   for await (const source of glob('**/*.go', { cwd: module })) sources.push(source);
-  const building = goTools({
+  const build = buildGoTools({
     ...{
       module,
       programs,
@@ -21,9 +23,9 @@ export async function goPrograms(): Promise<Readonly<Record<(typeof programs)[nu
       name: 'peers-in-go',
       flags: ['-buildvcs=false', '-ldflags', '-s -w'],
     },
-    announcement: 'the peers that are written in Go (once; a minute when cold)',
+    announcement: 'the peers written in Go (once; a minute with cold caches)',
   });
-  const folder = await orLastLine(building);
+  const folder = await orLastLine(build);
   const file = (name: (typeof programs)[number]) => path.join(folder, name);
   return {
     'controller-runtime': file('controller-runtime'),
@@ -33,7 +35,7 @@ export async function goPrograms(): Promise<Readonly<Record<(typeof programs)[nu
   };
 }
 
-/** Returns one of them as the harness spawns it, with the version of the library that it shows, as go.mod has it. */
+/** Returns one of them as the harness starts it, with its library's version in go.mod. */
 export async function goContestant(name: (typeof programs)[number], library: string): Promise<Program> {
   const command = (await goPrograms())[name];
   const pinned = await readFile(path.join(module, 'go.mod'), 'utf8');

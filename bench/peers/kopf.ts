@@ -1,9 +1,10 @@
-// The peer written with kopf, in Python: the programs in kopf/, run by an interpreter that has what their requirements.txt pins.
+// The peer written with kopf, in Python: the programs in kopf/, run by an interpreter with the packages that their
+// requirements.txt pins.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pythonEnvironment } from '../../test/support/python-environment.ts';
-import { orLastLine } from '../../test/bench/peers/builder-error.ts';
-import type { Contestant, Program } from '../../test/bench/peers/contestant.ts';
+import { orLastLine } from './builder-error.ts';
+import type { Contestant, Program } from './contestant.ts';
 
 /** Its walkthrough's synchronous handlers, and asynchronous ones on uvloop. */
 export const kopf: Contestant = {
@@ -23,7 +24,7 @@ async function install(): Promise<Program> {
   });
   const [, version] = /^kopf(?:\[\w+\])?==(\S+)/m.exec(await readFile(requirements, 'utf8')) ?? [];
   if (version === undefined) throw new Error(`${requirements} does not pin kopf`);
-  // Else Python leaves what it compiles beside the sources.
+  // Otherwise Python writes compiled files next to the sources.
   const env = { PYTHONDONTWRITEBYTECODE: '1' };
   return { command, args: [path.join(folder, 'contestant.py')], env, version };
 }

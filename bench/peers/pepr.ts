@@ -1,9 +1,9 @@
-// The peer written with Pepr: the module in pepr/, installed and built by Pepr's own tools in a folder outside the tree, once per machine.
-// Of the two controllers that Pepr deploys it is the watch controller, as a process: the other one answers admission requests, and no job
-// has any. It reconciles through Pepr's queues. Which there are is the one setting that matters here, PEPR_RECONCILE_STRATEGY
-// (https://docs.pepr.dev/user-guide/customization/#configuring-reconcile), and in this version its default is the widest, one for each object
-// (src/lib/processors/watch-processor.ts in the package), so there is nothing better to set. What npm calls 20.0.0 is older than this: it knows no
-// Reconcile.
+// The peer written with Pepr: the module in pepr/, installed and built by Pepr's own tools in a folder outside of the
+// tree, once per machine. Of the two controllers that Pepr deploys it is the watch controller, as a process: the other
+// one handles admission requests, which no job has. It reconciles through Pepr's queues. The relevant setting is
+// PEPR_RECONCILE_STRATEGY (https://docs.pepr.dev/user-guide/customization/#configuring-reconcile). Its default in this
+// version is the most concurrent one, a queue for each object (src/lib/processors/watch-processor.ts in the package),
+// so there is no better setting. The version 20.0.0 on npm is older than this one: it has no Reconcile.
 import { execFile } from 'node:child_process';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,8 +11,8 @@ import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { cachedFolder } from '../../test/support/cached-folder.ts';
-import { orLastLine } from '../../test/bench/peers/builder-error.ts';
-import type { Contestant, Program } from '../../test/bench/peers/contestant.ts';
+import { orLastLine } from './builder-error.ts';
+import type { Contestant, Program } from './contestant.ts';
 
 /** Pepr's watch controller. */
 export const pepr: Contestant = {
@@ -38,8 +38,8 @@ async function install(): Promise<Program> {
   const folder = await cachedFolder({ name: 'peer-pepr', inputs }, async (unfinished) => {
     process.stderr.write('Building the peer written with Pepr (once; a minute).\n');
     for (const file of files) await copyFile(path.join(sources, file), path.join(unfinished, file));
-    await make(unfinished, 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
-    await make(unfinished, process.execPath, ['node_modules/pepr/dist/cli.js', 'build']);
+    await runBuild(unfinished, 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
+    await runBuild(unfinished, process.execPath, ['node_modules/pepr/dist/cli.js', 'build']);
     await extractCertificate(path.join(unfinished, 'dist'));
   });
   const { pepr: version } = manifest.parse(
@@ -47,10 +47,10 @@ async function install(): Promise<Program> {
   ).dependencies;
   return {
     command: 'sh',
-    // Its log goes to standard error; what is left of standard output is the module's third descriptor.
+    // Its log goes to standard error; the module's third descriptor is the original standard output.
     args: ['-c', 'exec "$0" "$@" 3>&1 1>&2', process.execPath, path.join(folder, 'start.mts')],
     env: {
-      // As in the watch controller's Deployment that `pepr build` writes.
+      // As in the watch controller's Deployment that `pepr build` generates.
       ...{ PEPR_WATCH_MODE: 'true', PEPR_PRETTY_LOG: 'false', LOG_LEVEL: 'info' },
       ...{ SSL_CERT_PATH: path.join(folder, 'dist/tls.crt'), SSL_KEY_PATH: path.join(folder, 'dist/tls.key') },
     },
@@ -58,13 +58,16 @@ async function install(): Promise<Program> {
   };
 }
 
-async function make(cwd: string, command: string, args: readonly string[]): Promise<void> {
-  // This Node first: npm and Pepr take the one that they find.
+async function runBuild(cwd: string, command: string, args: readonly string[]): Promise<void> {
+  // This Node is first in PATH: npm and Pepr use the first one.
   const env = { ...process.env, PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env.PATH}` };
   await run(command, args, { cwd, env, timeout: buildMilliseconds, maxBuffer: 64 * 1024 * 1024 });
 }
 
-/** Writes what the Deployment mounts of a Secret: the certificate of a server that nobody calls, and that does not start without. */
+/**
+ * Writes the files that the Deployment mounts from a Secret: the certificate of a server that is never called, but does
+ * not start without one.
+ */
 async function extractCertificate(dist: string): Promise<void> {
   const documents = parseAllDocuments(await readFile(path.join(dist, 'pepr-module-bench.yaml'), 'utf8'));
   const secret = documents.find((document) => document.getIn(['metadata', 'name']) === 'pepr-bench-tls');

@@ -1,8 +1,9 @@
-// The peer without a framework: a controller written with client-go alone, as k8s.io/sample-controller shows it (go/sample-controller).
-import type { Contestant } from '../../test/bench/peers/contestant.ts';
+// The peer without a framework: a controller written only with client-go, as in k8s.io/sample-controller
+// (go/sample-controller).
+import type { Contestant } from './contestant.ts';
 import { goContestant } from './go-programs.ts';
 
-/** sample-controller's way; at its best without client-go's limit of requests, and with ten workers or as many as CONCURRENCY says. */
+/** As sample-controller; its best settings are no request limit of client-go, and ten workers, or CONCURRENCY. */
 export const sampleController: Contestant = {
   name: 'sample-controller',
   jobs: ['foo', 'ping', 'slow'],

@@ -1,29 +1,29 @@
-// Real Bitcoin nodes for the kubelet of tests: a btcd for every Bitcoin pod, listening at the pod's own address of loopback, on a
-// network of its own (simnet) that knows no other nodes. None outlives the test, however that ends (child-processes.ts).
+// Real Bitcoin nodes for the test kubelet: a btcd for every Bitcoin pod, listening on the pod's own loopback address,
+// on a private network (simnet) without other nodes. No process outlives the test (child-processes.ts).
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Pod } from '../../src/simulators/workloads/objects.ts';
 import { createChildProcesses } from '../control-plane/child-processes.ts';
-import type { Programs } from '../../test/kubelet/program.ts';
-import { createBitcoinCli } from '../../test/bitcoin-node/bitcoin-cli.ts';
-import { createBtcctl } from '../../test/bitcoin-node/btcctl.ts';
+import type { Programs } from '../kubelet/program.ts';
+import { createBitcoinCli } from './bitcoin-cli.ts';
+import { createBtcctl } from './btcctl.ts';
 import { bitcoinBinaries } from './build.ts';
 
-/** Real nodes; `pid` is what a test kills. */
+/** Real nodes. A test kills the process with this `pid`. */
 export interface BitcoinPrograms extends Programs {
-  /** The process at an address, while it runs. */
+  /** The running process at an address. */
   pid(ip: string): number | undefined;
 }
 
-const PORTS = { peers: 18555, rpc: 18556 };
-const USER = 'outrigger';
-// A network of its own, whose chain stays empty: a peer that has no blocks to send is not to be dropped for it after 30 s, and nothing
-// needs the 250 MiB that btcd would set aside for coins.
-const QUIET = { simnet: 1, nodnsseed: 1, nostalldetect: 1, nobanning: 1, nocfilters: 1, utxocachemaxsize: 1 };
+const nodePorts = { peers: 18555, rpc: 18556 };
+const rpcUser = 'outrigger';
+// A private network with an empty chain: peers without blocks must not be disconnected after 30 s, and btcd need not
+// reserve 250 MiB for its coin cache.
+const testSettings = { simnet: 1, nodnsseed: 1, nostalldetect: 1, nobanning: 1, nocfilters: 1, utxocachemaxsize: 1 };
 
-/** Prepares for nodes; none runs yet. */
+/** Prepares the programs; no node is started yet. */
 export async function bitcoinPrograms(): Promise<BitcoinPrograms> {
   const binaries = await bitcoinBinaries();
   const folder = await mkdtemp(join(tmpdir(), 'outrigger-bitcoin-'));
@@ -36,25 +36,30 @@ export async function bitcoinPrograms(): Promise<BitcoinPrograms> {
     async start(pod, ip) {
       started += 1;
       const name = `${pod.metadata.name}-${started}`;
-      const own = join(folder, `${name}.d`);
-      await mkdir(own);
-      const certificate = join(own, 'rpc.cert');
+      const nodeFolder = join(folder, `${name}.d`);
+      await mkdir(nodeFolder);
+      const certificate = join(nodeFolder, 'rpc.cert');
       const password = randomUUID();
-      const configuration = join(own, 'btcd.conf');
+      const configuration = join(nodeFolder, 'btcd.conf');
       const settings = {
-        ...{ ...QUIET, datadir: join(own, 'data'), logdir: join(own, 'log') },
-        ...{ listen: `${ip}:${PORTS.peers}`, rpclisten: `${ip}:${PORTS.rpc}`, rpcuser: USER, rpcpass: password },
-        ...{ rpccert: certificate, rpckey: join(own, 'rpc.key') },
+        ...{ ...testSettings, datadir: join(nodeFolder, 'data'), logdir: join(nodeFolder, 'log') },
+        ...{
+          listen: `${ip}:${nodePorts.peers}`,
+          rpclisten: `${ip}:${nodePorts.rpc}`,
+          rpcuser: rpcUser,
+          rpcpass: password,
+        },
+        ...{ rpccert: certificate, rpckey: join(nodeFolder, 'rpc.key') },
       };
       const lines = Object.entries(settings).map(([key, value]) => `${key}=${value}`);
       await writeFile(configuration, `[Application Options]\n${lines.join('\n')}\n`, { mode: 0o600 });
       const program = children.start(name, binaries.btcd, ['-C', configuration]);
       pids.set(ip, program.pid);
       void program.exited.then(() => pids.get(ip) === program.pid && pids.delete(ip));
-      const cliConfiguration = join(own, 'btcctl.conf');
+      const cliConfiguration = join(nodeFolder, 'btcctl.conf');
       await writeFile(
         cliConfiguration,
-        `[Application Options]\nrpcuser=${USER}\nrpcpass=${password}\nrpcserver=${ip}:${PORTS.rpc}\nrpccert=${certificate}\nskipverify=1\nsimnet=1\n`,
+        `[Application Options]\nrpcuser=${rpcUser}\nrpcpass=${password}\nrpcserver=${ip}:${nodePorts.rpc}\nrpccert=${certificate}\nskipverify=1\nsimnet=1\n`,
         { mode: 0o600 },
       );
       const cli = createBitcoinCli(createBtcctl(binaries.btcctl, ['-C', cliConfiguration]));

@@ -1,27 +1,27 @@
-// What a Bitcoin node says to bitcoin-cli, on whatever answers: the stand-in (test/local/worlds), and real btcd (test/cluster). So the
-// stand-in is held to a real node, as far as real nodes of two makes agree.
+// The results of bitcoin-cli on any node: on the simulator (test/simulators), and on a real btcd (test/cluster). They
+// verify the simulator against a real node, as far as the two implementations agree.
 import { expect, it } from 'vitest';
-import type { Executed } from '../../src/local/api-server/exec/execute.ts';
+import type { ExecOutcome } from '../../src/apiserver/exec/execute.ts';
 
-/** Two nodes that can reach each other, started anew for each case. */
-export interface BitcoinStage {
+/** Creates two nodes that can reach each other, new ones for each case. */
+export type BitcoinFixture = {
   start(): Promise<readonly [BitcoinPeer, BitcoinPeer]>;
-}
+};
 
-/** One of them. */
-export interface BitcoinPeer {
+/** One of the nodes. */
+export type BitcoinPeer = {
   readonly ip: string;
   /** Runs bitcoin-cli in its pod. */
-  cli(...args: readonly string[]): Promise<Executed>;
-}
+  cli(...args: readonly string[]): Promise<ExecOutcome>;
+};
 
 const options = ['-regtest', '-conf=/bitcoin.conf'];
-const patience = { timeout: 30_000, interval: 100 };
-/** An address of loopback where nobody listens. */
-const nobody = '127.15.255.254';
+const pollOptions = { timeout: 30_000, interval: 100 };
+/** A loopback address without a listener. */
+const unreachable = '127.15.255.254';
 
 /** Declares the cases. */
-export function bitcoinNodeCases({ start }: BitcoinStage): void {
+export function bitcoinNodeCases({ start }: BitcoinFixture): void {
   const list = async (node: BitcoinPeer): Promise<readonly { addednode: string; connected: boolean }[]> => {
     const { exitCode, stdout } = await node.cli(...options, 'getaddednodeinfo');
     expect(exitCode).toBe(0);
@@ -30,19 +30,19 @@ export function bitcoinNodeCases({ start }: BitcoinStage): void {
   const addresses = async (node: BitcoinPeer) => (await list(node)).map(({ addednode }) => addednode).sort();
   const ok = { exitCode: 0, stdout: '', stderr: '' };
 
-  it('a new node has added nobody', async () => {
+  it('a new Bitcoin node has no added nodes', async () => {
     const [one] = await start();
     expect(await one.cli(...options, 'getaddednodeinfo')).toEqual({ ...ok, stdout: '[]\n' });
     expect(JSON.parse((await one.cli('getnetworkinfo')).stdout)).toMatchObject({ connections: 0 });
   });
 
-  it('what was added is listed at once, and connected before long', async () => {
+  it('bitcoin-cli lists an added node at once, and its connection soon after', async () => {
     const [one, other] = await start();
     expect(await one.cli(...options, 'addnode', other.ip, 'add')).toEqual(ok);
     expect(await addresses(one)).toEqual([other.ip]);
     expect(await addresses(other)).toEqual([]);
     await other.cli('getnetworkinfo');
-    await expect.poll(() => list(one), patience).toMatchObject([{ addednode: other.ip, connected: true }]);
+    await expect.poll(() => list(one), pollOptions).toMatchObject([{ addednode: other.ip, connected: true }]);
     const [entry] = JSON.parse((await one.cli('getaddednodeinfo', other.ip)).stdout);
     expect(entry.addresses).toEqual([{ address: expect.stringContaining(`${other.ip}:`), connected: 'outbound' }]);
     expect(await one.cli('addnode', other.ip, 'add')).toMatchObject({ exitCode: 23 });
@@ -50,7 +50,7 @@ export function bitcoinNodeCases({ start }: BitcoinStage): void {
     expect(await addresses(one)).toEqual([]);
   });
 
-  it('each may add the other', async () => {
+  it('two Bitcoin nodes may add each other', async () => {
     const [one, other] = await start();
     for (const [node, peer] of [
       [one, other],
@@ -60,34 +60,34 @@ export function bitcoinNodeCases({ start }: BitcoinStage): void {
       await node.cli('getnetworkinfo');
     }
     const connected = async () => [...(await list(one)), ...(await list(other))].map((entry) => entry.connected);
-    await expect.poll(connected, patience).toEqual([true, true]);
+    await expect.poll(connected, pollOptions).toEqual([true, true]);
     expect([await addresses(one), await addresses(other)]).toEqual([[other.ip], [one.ip]]);
   });
 
-  it('B13: adding twice is 23, removing what is not there is 24', async () => {
+  it('B13: bitcoin-cli exits with 23 for a repeated add, and with 24 for the removal of an unknown node', async () => {
     const [one] = await start();
-    expect(await one.cli('addnode', nobody, 'remove')).toMatchObject({ exitCode: 24, stdout: '' });
-    expect(await one.cli('addnode', nobody, 'add')).toEqual(ok);
-    const again = await one.cli('addnode', nobody, 'add');
-    expect(again).toEqual({
+    expect(await one.cli('addnode', unreachable, 'remove')).toMatchObject({ exitCode: 24, stdout: '' });
+    expect(await one.cli('addnode', unreachable, 'add')).toEqual(ok);
+    const repeated = await one.cli('addnode', unreachable, 'add');
+    expect(repeated).toEqual({
       ...{ exitCode: 23, stdout: '' },
       stderr: 'error code: -23\nerror message:\nError: Node already added\n',
     });
-    expect(await list(one)).toEqual([{ addednode: nobody, connected: false, addresses: [] }]);
-    expect(await one.cli('addnode', nobody, 'remove')).toEqual(ok);
-    expect((await one.cli('addnode', nobody, 'remove')).stderr).toContain('error code: -24\n');
+    expect(await list(one)).toEqual([{ addednode: unreachable, connected: false, addresses: [] }]);
+    expect(await one.cli('addnode', unreachable, 'remove')).toEqual(ok);
+    expect((await one.cli('addnode', unreachable, 'remove')).stderr).toContain('error code: -24\n');
     expect(await addresses(one)).toEqual([]);
   });
 
-  it('information about an address that was not added is 24', async () => {
+  it('bitcoin-cli getaddednodeinfo exits with 24 for an address that was not added', async () => {
     const [one] = await start();
-    expect(await one.cli('getaddednodeinfo', nobody)).toMatchObject({ exitCode: 24, stdout: '' });
+    expect(await one.cli('getaddednodeinfo', unreachable)).toMatchObject({ exitCode: 24, stdout: '' });
   });
 
-  it('what makes no sense is 1, what is no method is 89', async () => {
+  it('bitcoin-cli exits with 1 for wrong parameters, and with 89 for an unknown method', async () => {
     const [one] = await start();
-    expect(await one.cli('addnode', nobody)).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(await one.cli('addnode', nobody, 'replace')).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(await one.cli('addnode', unreachable)).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(await one.cli('addnode', unreachable, 'replace')).toMatchObject({ exitCode: 1, stdout: '' });
     expect(await one.cli('nothing')).toMatchObject({ exitCode: 89, stdout: '' });
   });
 }

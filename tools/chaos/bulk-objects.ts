@@ -1,28 +1,28 @@
-// Many portions that want nothing special: they stand beside a bad one, or are what a resync comes back to.
+// Many ordinary portions: next to a faulty one, or as the keys of a resync.
 import type { Editor } from './editor.ts';
 import { createPlainApi } from './plain-api.ts';
 import { portionsPath } from './portions.ts';
 import type { ChaosSystem } from './system.ts';
 
-/** Portions that are there. */
-export type Crowd = {
+/** Objects that exist. */
+export type BulkObjects = {
   readonly names: readonly string[];
-  /** Asks for the deletion of all of them. */
+  /** Deletes all of them. */
   remove(): Promise<void>;
 };
 
-/** How many share an item: the pantry has 1000 g of each, and nobody takes 10. */
-const sharing = 90;
-/** How many calls go on at once. */
-const lanes = 10;
+/** The number of portions that share an item: the pantry has 1000 g of each, and no portion takes more than 10. */
+const objectsPerItem = 90;
+/** The number of concurrent requests. */
+const concurrency = 10;
 
-/** Creates so many; each counts as a change. */
-export async function createCrowd(
+/** Creates this number of objects; each counts as a change. */
+export async function createBulkObjects(
   { system, editor }: { readonly system: Pick<ChaosSystem, 'direct'>; readonly editor: Editor },
   count: number,
-): Promise<Crowd> {
+): Promise<BulkObjects> {
   const names = Array.from({ length: count }, (_, index) => `good-${index}`);
-  const numbered = names.map((name, index) => ({ name, item: `flour-${Math.floor(index / sharing)}` }));
+  const numbered = names.map((name, index) => ({ name, item: `flour-${Math.floor(index / objectsPerItem)}` }));
   await each(numbered, async ({ name, item }) => await editor.put(name, item));
   return {
     names,
@@ -34,11 +34,11 @@ export async function createCrowd(
   };
 }
 
-async function each<T>(all: readonly T[], act: (one: T) => Promise<unknown>): Promise<void> {
-  // One iterator for all lanes: each takes the next one that nobody has taken.
+async function each<T>(all: readonly T[], run: (one: T) => Promise<unknown>): Promise<void> {
+  // All workers share one iterator, so each takes the next item that has not been started.
   const next = all.values();
-  const lane = async () => {
-    for (const one of next) await act(one);
+  const worker = async () => {
+    for (const one of next) await run(one);
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: concurrency }, worker));
 }

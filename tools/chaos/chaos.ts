@@ -1,24 +1,24 @@
-// The system, its users and its judge, put together, and the rows there are.
-import { apiRows } from '../../test/chaos/api-rows.ts';
-import type { LedgerEntry } from '../../test/chaos/call-ledger.ts';
-import { deathRows } from '../../test/chaos/death-rows.ts';
-import { createDice } from './random.ts';
+// Assembles the system, its users and the checker, and lists the rows.
+import { apiRows } from './api-rows.ts';
+import type { LedgerEntry } from './call-ledger.ts';
+import { startChecker } from './checker.ts';
 import { createEditor, type EditorOptions } from './editor.ts';
-import { effectRows } from '../../test/chaos/effect-rows.ts';
-import { etcdRows } from '../../test/chaos/etcd-rows.ts';
-import { functionRows } from '../../test/chaos/function-rows.ts';
-import { startJudge } from '../../test/chaos/judge.ts';
+import { effectRows } from './effect-rows.ts';
+import { etcdRows } from './etcd-rows.ts';
+import { functionRows } from './function-rows.ts';
+import { killRows } from './kill-rows.ts';
 import { createPlainApi } from './plain-api.ts';
-import { queueOrderRows } from '../../test/chaos/queue-order-rows.ts';
-import { queueRows } from '../../test/chaos/queue-rows.ts';
-import { resyncRows } from '../../test/chaos/resync-rows.ts';
-import { type Amounts, type Outcome, type Row, runRow } from '../../test/chaos/row.ts';
+import { queueOrderRows } from './queue-order-rows.ts';
+import { queueRows } from './queue-rows.ts';
+import { createSeededRandom } from './random.ts';
+import { resyncRows } from './resync-rows.ts';
+import { type Amounts, type Outcome, type Row, runRow } from './row.ts';
 import { startSystem } from './system.ts';
 import { watcherRows } from './watcher-rows.ts';
 
-/** What is broken, and how much of it. */
+/** The faults to run, and their amounts. */
 export type ChaosOptions = {
-  /** The real control plane instead of the embedded API server. */
+  /** True: kube-apiserver and etcd. False: the embedded API server. */
   readonly real: boolean;
   readonly seed: number;
   readonly amounts: Amounts;
@@ -26,17 +26,17 @@ export type ChaosOptions = {
   readonly onLine?: (line: string) => void;
 };
 
-/** A system that is broken row by row. */
+/** A system that runs one row at a time. */
 export type Chaos = AsyncDisposable & {
   run(row: Row): Promise<Outcome>;
   /** The calls to AWS so far. */
   calls(): readonly LedgerEntry[];
 };
 
-/** Generous: a machine under load is slow, and a loss does not mend itself. */
+/** Generous, because a machine under load is slow and a lost change never converges. */
 const deadlineSeconds = { usual: 300, slow: 420 };
 
-/** Returns every row there is. */
+/** Returns every row. */
 export function createCatalogue(): readonly Row[] {
   return [
     ...apiRows,
@@ -44,34 +44,38 @@ export function createCatalogue(): readonly Row[] {
     ...watcherRows,
     ...queueRows,
     ...queueOrderRows,
-    ...deathRows,
+    ...killRows,
     ...functionRows,
     ...resyncRows,
     ...effectRows,
   ];
 }
 
-/** Starts the system and those who look at it. */
+/** Starts the system, the checker and the users. */
 export async function openChaos(options: ChaosOptions, signal: AbortSignal): Promise<Chaos> {
   const { seed, amounts, users } = options;
-  await using parts = new AsyncDisposableStack();
+  await using cleanup = new AsyncDisposableStack();
   const system = await startSystem(options, signal);
-  parts.defer(() => system.close());
+  cleanup.defer(() => system.close());
   const [api, sqs, pantry] = [system.direct.api, system.direct.sqs, system.direct.pantry].map((server) => {
     const caller = createPlainApi(server);
-    parts.defer(() => caller.close());
+    cleanup.defer(() => caller.close());
     return caller;
   });
-  if (api === undefined || sqs === undefined || pantry === undefined) throw new Error('three servers, three callers');
-  const judge = await startJudge({ api, sqs, pantry, queueUrl: system.queueUrl, visits: system.world.visits });
-  parts.defer(() => judge.close());
-  const dice = createDice(seed);
-  const editor = createEditor({ api, dice }, users);
-  const whole = parts.move();
+  if (api === undefined || sqs === undefined || pantry === undefined) throw new Error('expected three API clients');
+  const checker = await startChecker({ api, sqs, pantry, queueUrl: system.queueUrl, requests: system.pantry.requests });
+  cleanup.defer(() => checker.close());
+  const random = createSeededRandom(seed);
+  const editor = createEditor({ api, random }, users);
+  const resources = cleanup.move();
   return {
     run: (row) =>
-      runRow(row, { ...amounts, system, editor, judge, dice }, deadlineSeconds[row.slow === true ? 'slow' : 'usual']),
+      runRow(
+        row,
+        { ...amounts, system, editor, checker, random },
+        deadlineSeconds[row.slow === true ? 'slow' : 'usual'],
+      ),
     calls: () => system.calls.entries(),
-    [Symbol.asyncDispose]: () => whole.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

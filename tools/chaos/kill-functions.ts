@@ -1,12 +1,12 @@
-// Ends the processes of Ingredient's function, as a machine that loses its power does: at once, and without a word.
+// Kills the processes of Ingredient's function with SIGKILL, as a machine that loses power does.
 import type { ChaosSystem } from './system.ts';
 
-/** The processes that are there now, idle ones included. */
+/** The present processes, including idle ones. */
 export function functionPids({ functions }: Pick<ChaosSystem, 'functions'>): readonly number[] {
   return functions.filter(({ name }) => name.endsWith('ingredient')).flatMap((one) => one.pids());
 }
 
-/** Kills them and tells how many there were. */
+/** Kills the processes and returns their number. */
 export function killAll(pids: readonly number[]): number {
   for (const pid of pids) process.kill(pid, 'SIGKILL');
   return pids.length;

@@ -1,7 +1,7 @@
-// Outcomes in a file, a line of JSON each: a full run takes longer than anybody wants to hold a machine, so it is gone on with.
+// Outcomes in a file, one line of JSON each: a full run takes long, so it can be interrupted and continued.
 import { appendFile, readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import type { SeededOutcome } from '../../test/chaos/row.ts';
+import type { SeededOutcome } from './row.ts';
 
 const outcome = z.object({
   seed: z.number(),
@@ -16,7 +16,7 @@ const outcome = z.object({
   notes: z.array(z.string()),
 });
 
-/** Reads what is kept: nothing where there is no file. Throws for a line that is no outcome. */
+/** Reads the outcomes; none if the file does not exist. Throws for an invalid line. */
 export async function readOutcomes(file: string): Promise<readonly SeededOutcome[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
@@ -28,7 +28,7 @@ export async function readOutcomes(file: string): Promise<readonly SeededOutcome
     .map((line) => outcome.parse(JSON.parse(line)));
 }
 
-/** Keeps one more. */
-export async function keepOutcome(file: string, kept: SeededOutcome): Promise<void> {
+/** Appends one outcome. */
+export async function appendOutcome(file: string, kept: SeededOutcome): Promise<void> {
   await appendFile(file, `${JSON.stringify(kept)}\n`);
 }

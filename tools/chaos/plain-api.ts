@@ -1,19 +1,19 @@
-// The Kubernetes API by plain https and JSON, for the judge and for whoever makes the changes: nothing of the product's client
-// is in it, and it goes to the server itself, past every fault.
+// The Kubernetes API through plain HTTPS and JSON, for the checker and the users: without the product's client, and
+// without the fault proxies.
 import http from 'node:http';
 import https from 'node:https';
 
-/** Where a server is and how it lets us in. */
+/** A server and how to authenticate there. */
 export type PlainServer = { readonly url: string; readonly ca?: string; readonly token?: string };
 
-/** An answer; the body is undefined when it was not JSON. */
-export type PlainAnswer = { readonly status: number; readonly body: unknown };
+/** A response; the body is undefined when it is not JSON. */
+export type PlainResponse = { readonly status: number; readonly body: unknown };
 
-/** Calls one server. */
+/** A client of one server. */
 export type PlainApi = {
-  /** Rejects when nobody answers. */
-  call(method: string, path: string, body?: object, headers?: http.OutgoingHttpHeaders): Promise<PlainAnswer>;
-  /** Reads lines until the answer ends, however it does; resolves then. Rejects when nobody answers. */
+  /** Rejects when the server does not respond. */
+  call(method: string, path: string, body?: object, headers?: http.OutgoingHttpHeaders): Promise<PlainResponse>;
+  /** Reads lines until the response ends for any reason, then resolves. Rejects when the server does not respond. */
   follow(
     path: string,
     onLine: (line: string) => void,
@@ -25,7 +25,7 @@ export type PlainApi = {
 
 const timeoutMilliseconds = 15_000;
 
-/** Creates a caller. */
+/** Creates a client. */
 export function createPlainApi({ url, ca, token }: PlainServer): PlainApi {
   const base = new URL(url);
   const secure = base.protocol === 'https:';
@@ -46,23 +46,23 @@ export function createPlainApi({ url, ca, token }: PlainServer): PlainApi {
       const text = body === undefined ? '' : JSON.stringify(body);
       const sized = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers };
       const request = open(method, path, sized);
-      let isHeard = false;
-      request.setTimeout(timeoutMilliseconds, () => request.destroy(new Error(`${method} ${path}: no answer`)));
+      let hasResponse = false;
+      request.setTimeout(timeoutMilliseconds, () => request.destroy(new Error(`${method} ${path}: no response`)));
       request.on('error', (error) => {
-        // The server was tired of an idle connection just when it was used again: nobody has seen the request.
-        const isStale = request.reusedSocket && !isHeard && 'code' in error && error.code === 'ECONNRESET';
+        // The server closed an idle connection just when it was reused, so it has not received the request.
+        const isStale = request.reusedSocket && !hasResponse && 'code' in error && error.code === 'ECONNRESET';
         if (isStale) resolve(call(method, path, body, headers));
         else reject(error);
       });
-      request.on('response', (answer) => {
-        isHeard = true;
-        let heard = '';
-        answer.setEncoding('utf8');
-        answer.on('data', (part: string) => {
-          heard += part;
+      request.on('response', (response) => {
+        hasResponse = true;
+        let content = '';
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => {
+          content += part;
         });
-        answer.on('error', reject);
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: parse(heard) }));
+        response.on('error', reject);
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: parse(content) }));
       });
       request.end(text);
     });
@@ -72,16 +72,16 @@ export function createPlainApi({ url, ca, token }: PlainServer): PlainApi {
       new Promise((resolve, reject) => {
         const request = open('GET', path, headers, signal);
         request.on('error', reject);
-        request.on('response', (answer) => {
+        request.on('response', (response) => {
           let rest = '';
-          answer.setEncoding('utf8');
-          answer.on('data', (part: string) => {
+          response.setEncoding('utf8');
+          response.on('data', (part: string) => {
             const lines = `${rest}${part}`.split('\n');
             rest = lines.pop() ?? '';
             lines.forEach(onLine);
           });
-          answer.on('error', () => resolve());
-          answer.on('close', () => resolve());
+          response.on('error', () => resolve());
+          response.on('close', () => resolve());
         });
         request.end();
       }),

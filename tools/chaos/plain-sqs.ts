@@ -1,4 +1,4 @@
-// SQS by plain HTTP and JSON, for rows that put messages on a queue themselves or count what lies on one.
+// SQS through plain HTTP and JSON, for rows that send messages themselves or count the messages of a queue.
 import * as z from 'zod';
 import { createPlainApi, type PlainServer } from './plain-api.ts';
 
@@ -10,19 +10,19 @@ export type PlainMessage = {
   readonly delaySeconds?: number;
 };
 
-/** Calls SQS. */
+/** A client of SQS. */
 export type PlainSqs = {
-  /** Sends all of them, ten at a time, in their order. Throws when one is not accepted. */
+  /** Sends all messages in order, ten at a time. Throws when a message is rejected. */
   send(queueUrl: string, messages: readonly PlainMessage[]): Promise<void>;
-  /** How many messages lie on a queue, are in somebody's hands or wait for their time. */
+  /** The number of messages of a queue: visible, in flight and delayed. */
   count(queueUrl: string): Promise<number>;
-  /** Takes everything off a queue. */
+  /** Deletes all messages of a queue. */
   purge(queueUrl: string): Promise<void>;
   close(): void;
 };
 
 const batchSize = 10;
-const counted = [
+const countAttributes = [
   'ApproximateNumberOfMessages',
   'ApproximateNumberOfMessagesNotVisible',
   'ApproximateNumberOfMessagesDelayed',
@@ -30,14 +30,14 @@ const counted = [
 const attributes = z.looseObject({ Attributes: z.record(z.string(), z.coerce.number()) });
 const sent = z.looseObject({ Failed: z.array(z.unknown()).default([]) });
 
-/** Creates a caller. */
+/** Creates a client. */
 export function createPlainSqs(server: PlainServer): PlainSqs {
   const api = createPlainApi(server);
-  async function ask(action: string, body: object): Promise<unknown> {
+  async function request(action: string, body: object): Promise<unknown> {
     const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `AmazonSQS.${action}` };
-    const answer = await api.call('POST', '/', body, headers);
-    if (answer.status >= 300) throw new Error(`${action}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    const response = await api.call('POST', '/', body, headers);
+    if (response.status >= 300) throw new Error(`${action}: ${response.status} ${JSON.stringify(response.body)}`);
+    return response.body;
   }
   return {
     async send(queueUrl, messages) {
@@ -49,18 +49,18 @@ export function createPlainSqs(server: PlainServer): PlainSqs {
           MessageDeduplicationId: message.deduplicationId,
           DelaySeconds: message.delaySeconds,
         }));
-        const { Failed } = sent.parse(await ask('SendMessageBatch', { QueueUrl: queueUrl, Entries: entries }));
-        if (Failed.length > 0) throw new Error(`not accepted: ${JSON.stringify(Failed)}`);
+        const { Failed } = sent.parse(await request('SendMessageBatch', { QueueUrl: queueUrl, Entries: entries }));
+        if (Failed.length > 0) throw new Error(`rejected: ${JSON.stringify(Failed)}`);
       }
     },
     async count(queueUrl) {
       const { Attributes } = attributes.parse(
-        await ask('GetQueueAttributes', { QueueUrl: queueUrl, AttributeNames: counted }),
+        await request('GetQueueAttributes', { QueueUrl: queueUrl, AttributeNames: countAttributes }),
       );
-      return counted.reduce((sum, name) => sum + (Attributes[name] ?? 0), 0);
+      return countAttributes.reduce((sum, name) => sum + (Attributes[name] ?? 0), 0);
     },
     async purge(queueUrl) {
-      await ask('PurgeQueue', { QueueUrl: queueUrl });
+      await request('PurgeQueue', { QueueUrl: queueUrl });
     },
     close: () => api.close(),
   };

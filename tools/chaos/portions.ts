@@ -1,8 +1,8 @@
-// What the changes are made of: Ingredients, as plain JSON. Each is a portion that the pantry has to lay out, so whether a change
-// got through is seen in the status and outside the cluster alike.
+// The objects that users change: Ingredients, as plain JSON. The pantry has to measure a portion for each, so a change
+// is visible both in the status and outside of the cluster.
 import * as z from 'zod';
 
-/** The collection, and the address of one. */
+/** The path of the collection. */
 export const portionsPath = '/apis/kitchen.example.com/v1/namespaces/default/ingredients';
 
 const condition = z.looseObject({
@@ -29,24 +29,24 @@ const portion = z.looseObject({
     })
     .optional(),
 });
-/** An Ingredient as the judge reads it. */
+/** An Ingredient as the checker reads it. */
 export type Portion = z.infer<typeof portion>;
 
 const list = z.looseObject({ metadata: z.looseObject({ resourceVersion: z.string() }), items: z.array(portion) });
-const frame = z.looseObject({ type: z.string(), object: z.unknown() });
+const watchEvent = z.looseObject({ type: z.string(), object: z.unknown() });
 
-/** Reads a list. Throws for what is none. */
+/** Parses a list. Throws for anything else. */
 export const parseList = (body: unknown): z.infer<typeof list> => list.parse(body);
 
-/** Reads a frame of a watch: what happened, and to which portion, where it is one. */
+/** Parses a watch event: its type, and the portion if it has one. */
 export function parseWatchLine(line: string): { readonly type: string; readonly portion?: Portion } {
-  const { type, object } = frame.parse(JSON.parse(line));
+  const { type, object } = watchEvent.parse(JSON.parse(line));
   const parsed = portion.safeParse(object);
   return parsed.success ? { type, portion: parsed.data } : { type };
 }
 
-/** Tells whether the status says of the latest spec that it is so. */
-export function saysSo({ metadata, spec, status }: Portion): boolean {
+/** Returns whether the status reports that the present spec is applied. */
+export function isConverged({ metadata, spec, status }: Portion): boolean {
   const ready = status?.conditions.find(({ type }) => type === 'Ready');
   return (
     metadata.deletionTimestamp === undefined &&

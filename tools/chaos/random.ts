@@ -1,17 +1,17 @@
-// Every random choice of the chaos kit comes from one printed seed, so that a run that failed can be had again.
+// Every random choice of a chaos run comes from one printed seed, so a failed run can be repeated.
 
-/** A source of choices. */
-export type Dice = {
+/** A source of random choices. */
+export type SeededRandom = {
   /** A number in [0, 1). */
   number(): number;
   /** A whole number in [0, limit). */
   below(limit: number): number;
-  /** One of the list. Throws for an empty one. */
+  /** One of the list. Throws for an empty list. */
   pick<T>(from: readonly T[]): T;
 };
 
-/** Creates dice from a seed, by the mulberry32 generator (public domain, Tommy Ettinger). */
-export function createDice(seed: number): Dice {
+/** Creates a source from a seed, with the mulberry32 generator (public domain, Tommy Ettinger). */
+export function createSeededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const number = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -25,7 +25,7 @@ export function createDice(seed: number): Dice {
     below,
     pick: (from) => {
       const [chosen] = from.slice(below(from.length));
-      if (chosen === undefined) throw new Error('nothing to pick from');
+      if (chosen === undefined) throw new Error('cannot pick from an empty list');
       return chosen;
     },
   };

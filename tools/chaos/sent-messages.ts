@@ -1,6 +1,7 @@
-// What is put on queues, as a proxy before SQS sees it: the JSON of the SendMessage calls, read without the product's code.
+// The messages that are sent to queues, as a proxy in front of SQS receives them: the JSON of SendMessageBatch, read
+// without product code.
 import * as z from 'zod';
-import type { Asked } from '../../test/chaos/chaos-proxy.ts';
+import type { ProxiedRequest } from './chaos-proxy.ts';
 
 const entry = z.looseObject({
   MessageBody: z.string(),
@@ -8,23 +9,26 @@ const entry = z.looseObject({
   MessageDeduplicationId: z.string().optional(),
 });
 const call = z.looseObject({ QueueUrl: z.string(), Entries: z.array(entry) });
-const body = z.looseObject({
-  lane: z.string(),
-  namespace: z.string().optional(),
-  name: z.string(),
-  dueAt: z.number().optional(),
-});
+const body = z
+  .looseObject({
+    object: z.tuple([z.string(), z.string(), z.string(), z.string()]),
+    cause: z.looseObject({ type: z.string(), dueAt: z.number().optional() }),
+  })
+  .transform(({ object: [, , namespace, name], cause }) => ({ namespace, name, cause }));
 
-/** A message on its way to a queue. */
-export type SeenSend = {
+/** A message that is sent to a queue. */
+export type SentMessage = {
   readonly queueUrl: string;
-  /** As the caller wrote it. */
+  /** The entry as the sender wrote it. */
   readonly entry: z.infer<typeof entry>;
   readonly message: z.infer<typeof body>;
 };
 
-/** Reads the messages of a call; none where it sends none. */
-export function sendsOf({ headers, body: text }: Pick<Asked, 'headers' | 'body'>): readonly SeenSend[] {
+/** Returns the messages of a request; none if it sends none. */
+export function sentMessagesOf({
+  headers,
+  body: text,
+}: Pick<ProxiedRequest, 'headers' | 'body'>): readonly SentMessage[] {
   if (!String(headers['x-amz-target'] ?? '').endsWith('SendMessageBatch')) return [];
   const { QueueUrl, Entries } = call.parse(JSON.parse(text));
   return Entries.map((one) => ({ queueUrl: QueueUrl, entry: one, message: body.parse(JSON.parse(one.MessageBody)) }));

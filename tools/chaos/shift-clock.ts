@@ -1,19 +1,16 @@
-// Sets the wall clock of the process wrong that it is called in, as on a machine that nobody keeps in time. Waits stay as long as they are.
+// Sets a wrong wall clock in the present process, as on a machine without time synchronization. Timers are not
+// affected.
 
-/** Moves the clock, at once and for good; processes that never ask for the time do not notice. */
+/** Shifts the clock permanently. Monotonic time is not affected. */
 export function shiftClock(byMilliseconds: number): void {
   if (byMilliseconds === 0) return;
   const RealDate = Date;
   const shifted = () => RealDate.now() + byMilliseconds;
   const ShiftedDate: DateConstructor = new Proxy(RealDate, {
-    // Called without `new` it gives a text, and ignores what it is called with.
+    // Called without `new` it returns a text and ignores its arguments.
     apply: () => new RealDate(shifted()).toString(),
-    construct: (target, given, newTarget) =>
-      Reflect.construct(
-        target,
-        given.length === 0 ? [shifted()] : given,
-        newTarget === ShiftedDate ? target : newTarget,
-      ),
+    construct: (target, args, newTarget) =>
+      Reflect.construct(target, args.length === 0 ? [shifted()] : args, newTarget === ShiftedDate ? target : newTarget),
     get: (target, name) => (name === 'now' ? shifted : Reflect.get(target, name)),
   });
   globalThis.Date = ShiftedDate;

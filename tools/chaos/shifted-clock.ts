@@ -1,5 +1,5 @@
-// Preloaded into a process (`--import .../shifted-clock.ts?minutes=10`): its wall clock is off by as many minutes. An entry point; it
-// exports nothing.
+// Preloaded into a process (`--import .../shifted-clock.ts?minutes=10`): shifts its wall clock by this number of
+// minutes. An entry point without exports.
 import { shiftClock } from './shift-clock.ts';
 
 shiftClock(Number(new URL(import.meta.url).searchParams.get('minutes')) * 60_000);

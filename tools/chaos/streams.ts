@@ -1,69 +1,71 @@
-// The watches that pass through the proxy, line by line, so that a fault can be put exactly between two frames or inside one.
-import type http from 'node:http';
-import { reset } from '../../test/chaos/reset.ts';
+// The watches that pass through the proxy, line by line, so that a fault can be injected exactly between two events or
+// inside one.
 
-/** What happens to a watch. */
+import type http from 'node:http';
+import type { Socket } from 'node:net';
+
+/** A fault of a watch. */
 export type StreamFault =
-  /** It stays open and says nothing any more. */
+  /** It stays open and sends nothing. */
   | { readonly type: 'stall' }
-  /** It ends without a goodbye. */
+  /** It is reset. */
   | { readonly type: 'reset' }
-  /** It ends in the middle of its next frame. */
+  /** It ends in the middle of its next event. */
   | { readonly type: 'cut' }
-  /** It says that its version is too old. */
+  /** It ends with an ERROR event of code 410. */
   | { readonly type: 'gone' };
 
-/** The watches that are open. */
+/** The open watches. */
 export type Streams = {
-  carry(url: string, answer: http.IncomingMessage, response: http.ServerResponse): void;
-  /** Does it to each, and tells to how many. */
-  strike(fault: StreamFault): number;
-  /** Counts those that nothing has happened to and whose URL contains that text. */
-  well(part: string): number;
+  forward(url: string, upstreamResponse: http.IncomingMessage, response: http.ServerResponse): void;
+  /** Injects the fault into each watch, and returns their number. */
+  inject(fault: StreamFault): number;
+  /** Counts the watches without a fault whose URL contains this text. */
+  healthyCount(part: string): number;
 };
 
-/** What is told of the watches. */
+/** The listeners of the watches. */
 export type StreamListener = {
-  /** A fault has really taken something from the watch of that URL. */
+  /** A fault has taken effect on the watch of this URL. */
   onFired(url: string): void;
-  /** The server itself has ended it with 410. */
+  /** The server itself has ended a watch with 410. */
   onGone(): void;
 };
 
-type Stream = { readonly url: string; strike(fault: StreamFault): void; isWell(): boolean };
+type Stream = { readonly url: string; inject(fault: StreamFault): void; isHealthy(): boolean };
 
 const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'Expired', code: 410 };
 const goneFrame = `${JSON.stringify({ type: 'ERROR', object: { ...status, message: 'too old resource version' } })}\n`;
 
-/** A frame of the server's own that says so; no object of ours contains it. */
+/** A 410 event of the server's own; no object of the tests contains this text. */
 const goneText = /^\{"type":"ERROR",.*"code":410\b/;
 
-/** Keeps watches. */
+/** Creates the watches. */
 export function openStreams({ onFired, onGone }: StreamListener): Streams {
   const open = new Set<Stream>();
   return {
-    carry(url, answer, response) {
+    forward(url, upstreamResponse, response) {
       let rest = '';
-      let mood: 'well' | 'stalled' | 'cutting' | 'over' = 'well';
+      let state: 'healthy' | 'stalled' | 'cutting' | 'ended' = 'healthy';
       const stop = () => {
-        mood = 'over';
+        state = 'ended';
         onFired(url);
       };
       const line = (text: string): void => {
         if (goneText.test(text)) onGone();
-        if (mood === 'stalled') onFired(url);
-        else if (mood === 'cutting') {
+        if (state === 'stalled') onFired(url);
+        else if (state === 'cutting') {
           stop();
           response.write(text.slice(0, Math.ceil(text.length / 2)), () => reset(response.socket));
-        } else if (mood === 'well') response.write(text);
+        } else if (state === 'healthy') response.write(text);
       };
       const stream: Stream = {
         url,
-        isWell: () => mood === 'well',
-        strike({ type }) {
-          if (mood === 'over') return;
-          if (type === 'stall') mood = 'stalled';
-          else if (type === 'cut') mood = 'cutting';
+        isHealthy: () => state === 'healthy',
+        inject({ type }) {
+          if (state === 'ended') return;
+          if (type === 'stall') state = 'stalled';
+          else if (type === 'cut') state = 'cutting';
           else {
             stop();
             if (type === 'gone') response.end(goneFrame);
@@ -72,22 +74,29 @@ export function openStreams({ onFired, onGone }: StreamListener): Streams {
         },
       };
       open.add(stream);
-      answer.setEncoding('utf8');
-      answer.on('data', (text: string) => {
+      upstreamResponse.setEncoding('utf8');
+      upstreamResponse.on('data', (text: string) => {
         const lines = `${rest}${text}`.split('\n');
         rest = lines.pop() ?? '';
         for (const one of lines) line(`${one}\n`);
       });
-      answer.on('end', () => {
-        if (mood === 'well') response.end();
+      upstreamResponse.on('end', () => {
+        if (state === 'healthy') response.end();
       });
       response.on('close', () => open.delete(stream));
     },
-    strike(fault) {
+    inject(fault) {
       const now = [...open];
-      for (const stream of now) stream.strike(fault);
+      for (const stream of now) stream.inject(fault);
       return now.length;
     },
-    well: (part) => [...open].filter((stream) => stream.isWell() && stream.url.includes(part)).length,
+    healthyCount: (part) => [...open].filter((stream) => stream.isHealthy() && stream.url.includes(part)).length,
   };
+}
+
+/** Resets a connection. One under TLS is cut: no close_notify, but Node gives no way to its RST. */
+export function reset(socket: Socket | null): void {
+  if (socket === null) return;
+  if ('encrypted' in socket) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -1,117 +1,121 @@
-// The whole system on one machine with a chaos proxy at every border: real watcher processes and functions from the bundles, as
-// `outrigger dev` starts them. Only Ingredient's function and timers run, with short times, because machines are small.
+// The whole system on one machine with a chaos proxy in front of every server: real watcher processes and functions
+// from the bundles, as `outrigger dev` starts them. Only Ingredient's function and the timers run, with short timeouts,
+// because test machines are small.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { build } from '../../src/cli/build.ts';
 import { startApiServer } from '../../src/apiserver/server.ts';
-import { makeArtifacts } from '../../src/local/artifacts.ts';
+import { build } from '../../src/cli/build.ts';
+import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { openCluster } from '../../src/dev/cluster-access.ts';
 import { type LocalLambda, startLambda } from '../../src/dev/lambda/local-lambda.ts';
 import { createQueues } from '../../src/dev/lambda/queues.ts';
 import type { Stack } from '../../src/dev/lambda/stack.ts';
-import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../src/dev/local-stack.ts';
+import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
 import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { createLocalSqsClient } from '../../src/dev/sqs-server.ts';
-import { startWorlds } from '../../src/local/worlds/sample-worlds.ts';
-import type { ControlPlane } from '../control-plane/control-plane.ts';
-import { startControlPlane } from '../control-plane/start.ts';
+import { startSimulators } from '../../src/simulators/registry.ts';
 import { deployedPolicies } from '../../test/deploy/deployed-policies.ts';
 import { startServerProcess } from '../../test/support/server-process.ts';
 import { shortStack } from '../../test/support/short-stack.ts';
-import { type CallLedger, openLedger } from '../../test/chaos/call-ledger.ts';
-import { type ChaosProxy, startChaosProxy, type Upstream } from '../../test/chaos/chaos-proxy.ts';
-import { type Crew, createCrew } from '../../test/chaos/crew.ts';
-import { createPass, type Pass } from '../../test/chaos/pass.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { startControlPlane } from '../control-plane/start.ts';
+import { type CallLedger, openLedger } from './call-ledger.ts';
+import { type ChaosProxy, startChaosProxy, type Upstream } from './chaos-proxy.ts';
+import { createFunctionFaults } from './function-faults.ts';
 import type { PlainServer } from './plain-api.ts';
-import { type SlowWorld, startSlowWorld } from '../../test/chaos/slow-world.ts';
-import { createUnruliness } from '../../test/chaos/unruliness.ts';
+import { type SlowPantry, startSlowPantry } from './slow-pantry.ts';
+import { createTokenFile, type TokenFile } from './token-file.ts';
+import { createWatcherPool, type WatcherPool } from './watcher-pool.ts';
 
-/** A system that can be broken. */
+/** A system into which faults can be injected. */
 export type ChaosSystem = {
-  /** In front of the API server and of SQS, for watchers and functions. */
+  /** The proxies in front of the API server and of SQS, for watchers and functions. */
   readonly api: ChaosProxy;
   readonly sqs: ChaosProxy;
-  /** The servers themselves, for the judge and the users. */
+  /** The servers themselves, for the checker and the users. */
   readonly direct: { readonly api: PlainServer; readonly sqs: PlainServer; readonly pantry: PlainServer };
   readonly queueUrl: string;
-  readonly world: SlowWorld;
+  readonly pantry: SlowPantry;
   /** The calls to AWS of watchers and functions. */
   readonly calls: CallLedger;
-  /** The watchers: one, until a row wants others. */
-  readonly crew: Crew;
-  /** What lets watchers and functions in at the API server. */
-  readonly pass: Pass;
+  /** The watchers; one unless a row changes it. */
+  readonly watchers: WatcherPool;
+  /** The token of watchers and functions at the API server. */
+  readonly token: TokenFile;
   readonly functions: LocalLambda['functions'];
-  /** What went wrong with invocations so far, one line each: a time-out, a death, a throw. */
+  /** Failed invocations so far, one line each: a timeout, a kill, an exception. */
   failures(): readonly string[];
   /**
-   * From now on, or no more, what an invocation died over comes back at once and not after its visibility time-out. What timed out does
-   * not: where the machine is slow that would bury it.
+   * While on, messages of an invocation whose process was killed are received again at once, not after their visibility
+   * timeout. This excludes invocations that timed out: on a slow machine their messages would become dead letters.
    */
-  hasten(on: boolean): void;
-  /** Makes the functions' clocks wrong by so many minutes. */
+  retryCrashedAtOnce(on: boolean): void;
+  /** Shifts the functions' clocks by this number of minutes. */
   shiftFunctionClocks(minutes: number): Promise<void>;
-  /** The real control plane, where there is one. */
+  /** The real control plane, if there is one. */
   readonly plane?: ControlPlane;
-  /** Resolves when every watcher follows the portions again. Rejects when that takes longer than anything needs. */
-  atTheirPlaces(): Promise<void>;
+  /** Resolves when every watcher watches the portions again. Rejects after a timeout. */
+  watchersReady(): Promise<void>;
   close(): Promise<void>;
 };
 
 /**
- * Times of the functions and their queues in seconds: a killed function’s message comes back after `visibility`. Between the two there
- * is room for a machine under load: a function has to be dead, and what it has asked for has to be heard, before its successor begins.
+ * Times of the functions and their queues in seconds. A killed function's message is received again after `visibility`.
+ * The difference leaves room for a machine under load: the function has to be dead, and its requests have to be
+ * received, before its successor starts.
  */
 const seconds = { timeout: 8, visibility: 30 };
-/** Until watchers follow what they should: they start, list, and may have been told to wait for longer than a minute. */
-const placesSeconds = 240;
-const lookMilliseconds = 50;
-/** In the URLs of the watches of what users change. */
+/** The time until watchers watch: they start, list, and may have been told to retry after more than a minute. */
+const watchersReadySeconds = 240;
+const pollMilliseconds = 50;
+/** A part of the URLs of the watches of the objects that users change. */
 const subject = '/ingredients';
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Starts it; when it cannot, nothing stays behind. */
+/** Starts the system; cleans up if the start fails. */
 export async function startSystem(
   { real, onLine = () => undefined }: { readonly real: boolean; readonly onLine?: (line: string) => void },
   signal: AbortSignal,
 ): Promise<ChaosSystem> {
-  await using parts = new AsyncDisposableStack();
+  await using cleanup = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-chaos-'));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const template = await makeArtifacts(build, root, signal);
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+  const template = await buildArtifacts(build, root, signal);
 
-  const { server, upstream, tokens, plane } = await (real ? startReal(parts) : startEmbedded(parts));
+  const { server, upstream, tokens, plane } = await (real ? startReal(cleanup) : startEmbedded(cleanup));
   const api = await startChaosProxy({ ...upstream, subject });
-  parts.defer(() => api.close());
+  cleanup.defer(() => api.close());
   const file = path.join(folder, 'kubeconfig-chaos');
   await writeFile(file, kubeconfig(api.url, upstream.ca, tokens[0]), { mode: 0o600 });
   const cluster = await openCluster(folder, { file, signal });
-  parts.defer(() => cluster.close());
+  cleanup.defer(() => cluster.close());
 
   const sqsServer = await startServerProcess(new URL('../../test/support/sqs-program.ts', import.meta.url), signal);
-  parts.defer(() => sqsServer.close());
+  cleanup.defer(() => sqsServer.close());
   const calls = openLedger(deployedPolicies(template));
-  const sqs = await startChaosProxy({ url: sqsServer.url, onAsked: calls.note });
-  parts.defer(() => sqs.close());
+  const sqs = await startChaosProxy({ url: sqsServer.url, onRequest: calls.record });
+  cleanup.defer(() => sqs.close());
   const client = createLocalSqsClient(sqsServer.url);
-  parts.defer(() => client.destroy());
+  cleanup.defer(() => client.destroy());
 
-  const worlds = await startWorlds(parts);
-  const world = await startSlowWorld(worlds.pantry.url);
-  parts.defer(() => world.close());
+  const simulators = await startSimulators(cleanup);
+  const slowPantry = await startSlowPantry(simulators.pantry.url);
+  cleanup.defer(() => slowPantry.close());
 
-  const pantry = { ...worlds.pantry, url: world.url };
-  const stack = short(readLocalStack(template, cluster, { ...worlds, pantry }, shortResync));
+  const pantry = { ...simulators.pantry, url: slowPantry.url };
+  const stack = shortIngredientStack(readLocalStack(template, cluster, { ...simulators, pantry }, shortResync));
   const queues = await createQueues(client, stack.queues, { endpoint: sqsServer.url, signal });
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
-  await applyManifests(cluster.client, needed, { signal });
+  const prerequisites = manifests.filter(({ kind }) =>
+    ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind),
+  );
+  await applyManifests(cluster.client, prerequisites, { signal });
 
-  const unruliness = await createUnruliness(folder);
+  const functionFaults = await createFunctionFaults(folder);
   const failures: string[] = [];
-  let hastening = false;
+  let retriesCrashed = false;
   const lambda = startLambda(
     {
       ...{ stack, queues, client, queueEndpoint: sqs.url, taskRoot: root },
@@ -120,68 +124,80 @@ export async function startSystem(
         onLine(line);
         if (event.type !== 'failed') return;
         failures.push(line);
-        if (hastening && line.includes('ended by itself')) void lambda.retry();
+        if (retriesCrashed && line.includes('ended by itself')) void lambda.retry();
       },
       onProcesses: () => undefined,
     },
-    // Without the schedule: a loss must not be mended behind our back.
-    { concurrency: 2, schedules: false, nodeArguments: unruliness.nodeArguments },
+    // Without scheduled resyncs, because a resync would hide a lost change.
+    { concurrency: 2, schedules: false, nodeArguments: functionFaults.nodeArguments },
   );
-  parts.defer(() => lambda.stop());
-  const environment = watcherEnvironment(cluster, sqs.url, queues, namePrefix(stack), '');
-  const crew = createCrew({
+  cleanup.defer(() => lambda.stop());
+  const environment = watcherEnvironment(cluster, sqs.url, queues, stackNamePrefix(stack), '');
+  const watchers = createWatcherPool({
     file: path.join(root, 'dist/watcher/index.mjs'),
-    environment: { ...environment, CURSOR_SECONDS: '1' },
+    environment: { ...environment, CHECKPOINT_SECONDS: '1' },
     onEvent: (event) => onLine(event.type === 'line' ? event.text : `watcher ${event.pid} ${event.type}`),
   });
-  parts.defer(() => crew.close());
-  await crew.man({ count: 1 });
-  const atTheirPlaces = async () => {
-    const until = performance.now() + placesSeconds * 1000;
-    while (crew.pids().length === 0 || api.watching() < crew.pids().length) {
-      if (performance.now() > until) throw new Error(`no watcher follows the portions after ${placesSeconds} s`);
-      await wait(lookMilliseconds);
+  cleanup.defer(() => watchers.close());
+  await watchers.scale({ count: 1 });
+  const watchersReady = async () => {
+    const until = performance.now() + watchersReadySeconds * 1000;
+    while (watchers.pids().length === 0 || api.healthyWatches() < watchers.pids().length) {
+      if (performance.now() > until)
+        throw new Error(`the watchers do not watch the portions after ${watchersReadySeconds} s`);
+      await wait(pollMilliseconds);
     }
   };
-  await atTheirPlaces();
+  await watchersReady();
 
-  const whole = parts.move();
+  const resources = cleanup.move();
   return {
-    ...{ api, sqs, calls, world, crew, atTheirPlaces, functions: lambda.functions, pass: createPass(folder, tokens) },
+    ...{
+      api,
+      sqs,
+      calls,
+      pantry: slowPantry,
+      watchers,
+      watchersReady,
+      functions: lambda.functions,
+      token: createTokenFile(folder, tokens),
+    },
     failures: () => [...failures],
-    hasten: (on) => {
-      hastening = on;
+    retryCrashedAtOnce: (on) => {
+      retriesCrashed = on;
     },
     shiftFunctionClocks: async (minutes) => {
-      await unruliness.shiftClocks(minutes);
+      await functionFaults.shiftClocks(minutes);
       for (const one of lambda.functions) one.reload();
     },
-    direct: { api: server, sqs: { url: sqsServer.url }, pantry: { url: worlds.pantry.url } },
+    direct: { api: server, sqs: { url: sqsServer.url }, pantry: { url: simulators.pantry.url } },
     queueUrl: queues.find(({ name }) => name.endsWith('ingredient.fifo'))?.url ?? '',
     ...(plane === undefined ? {} : { plane }),
-    close: () => whole.disposeAsync(),
+    close: () => resources.disposeAsync(),
   };
 }
 
 type Start = {
   readonly server: PlainServer;
   readonly upstream: Upstream;
-  /** Two that the server takes; the embedded one takes any. */
+  /** Two tokens that the server accepts; the embedded server accepts any. */
   readonly tokens: readonly [string, string];
   readonly plane?: ControlPlane;
 };
 
-async function startEmbedded(parts: AsyncDisposableStack): Promise<Start> {
+async function startEmbedded(cleanup: AsyncDisposableStack): Promise<Start> {
   const { url, close } = await startApiServer({ host: '127.0.0.1', bookmarkSeconds: 10 });
-  parts.defer(close);
+  cleanup.defer(close);
   return { server: { url }, upstream: { url }, tokens: ['first', 'second'] };
 }
 
-/** The proxy shows the API server's own certificate: it is on the same address, so nothing has to trust another authority. */
-async function startReal(parts: AsyncDisposableStack): Promise<Start> {
+/**
+ * The proxy uses the API server's own certificate: both have the same address, so no client needs another authority.
+ */
+async function startReal(cleanup: AsyncDisposableStack): Promise<Start> {
   const second = 'second';
   const plane = await startControlPlane({ users: [{ name: second, groups: ['system:masters'] }] });
-  parts.defer(() => plane.stop());
+  cleanup.defer(() => plane.stop());
   const certificates = path.join(path.dirname(plane.kubeconfig()), 'certificates');
   const key = await readFile(path.join(certificates, 'apiserver.key'), 'utf8');
   const { url, ca, adminToken: token } = plane;
@@ -199,7 +215,7 @@ function kubeconfig(url: string, ca: string | undefined, token: string): string 
   });
 }
 
-/** The stack with what Ingredient needs, and short times. */
-export function short(stack: Stack): Stack {
-  return shortStack(stack, { ...seconds, runs: (arn) => /(ingredient|timers)$/.test(arn) });
+/** Returns the stack with only Ingredient's functions, and with short timeouts. */
+export function shortIngredientStack(stack: Stack): Stack {
+  return shortStack(stack, { ...seconds, includes: (arn) => /(ingredient|timers)$/.test(arn) });
 }

@@ -1,9 +1,9 @@
-// The table of a run: a row for each fault, over all seeds.
-import { held, type SeededOutcome } from '../../test/chaos/row.ts';
+// The table of a run: one row for each fault, over all seeds.
+import { passed, type SeededOutcome } from './row.ts';
 
 const heads = [
   'fault',
-  'how produced',
+  'how injected',
   'seeds',
   'fired',
   'changes',
@@ -13,7 +13,10 @@ const heads = [
   'time to converge',
 ];
 
-/** Formats the outcomes as a Markdown table that a terminal shows as well. What does not hold says so in its last cell. */
+/**
+ * Formats the outcomes as a Markdown table that is also readable in a terminal. A row that failed is marked in its last
+ * cell.
+ */
 export function formatTable(outcomes: readonly SeededOutcome[]): string {
   const faults = Map.groupBy(outcomes, ({ fault, how }) => `${fault}\n${how}`);
   const rows = [heads, ...[...faults.values()].map(cells)];
@@ -23,7 +26,7 @@ export function formatTable(outcomes: readonly SeededOutcome[]): string {
   return [lines[0], rule, ...lines.slice(1)].join('\n');
 }
 
-/** Sums over the seeds; of the times to converge the longest. */
+/** Sums over the seeds; the time to converge is the maximum. */
 function cells(outcomes: readonly SeededOutcome[]): readonly string[] {
   const sum = (count: (outcome: SeededOutcome) => number) => outcomes.reduce((all, one) => all + count(one), 0);
   const counts = [
@@ -36,5 +39,5 @@ function cells(outcomes: readonly SeededOutcome[]): readonly string[] {
   ].map(String);
   const longest = `${Math.max(...outcomes.map(({ convergeSeconds }) => convergeSeconds)).toFixed(1)} s`;
   const { fault = '', how = '' } = outcomes[0] ?? {};
-  return [fault, how, ...counts, outcomes.every(held) ? longest : `${longest} DOES NOT HOLD`];
+  return [fault, how, ...counts, outcomes.every(passed) ? longest : `${longest} FAILED`];
 }

@@ -1,24 +1,24 @@
-// Connections that turn into something else than HTTP (`pods/exec`, a WebSocket): the proxy carries their bytes and looks at none.
+// Upgraded connections (`pods/exec`, a WebSocket): the proxy forwards their bytes without reading them.
 import type { IncomingMessage } from 'node:http';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
 
-/** Where they lead. */
+/** The server. */
 export type TunnelEnd = { readonly url: URL; readonly ca?: string };
 
-/** The tunnels that are open. */
+/** The open tunnels. */
 export type Tunnels = {
-  /** Passes an upgrade on to the server, as it was asked for. */
+  /** Forwards an upgrade request to the server unchanged. */
   open(request: IncomingMessage, client: Duplex, head: Buffer): void;
-  /** Cuts all of them. */
+  /** Closes all of them. */
   close(): void;
 };
 
-/** Keeps tunnels to one server. */
+/** Creates the tunnels to one server. */
 export function keepTunnels({ url, ca }: TunnelEnd): Tunnels {
   const ends = new Set<Duplex>();
-  const keep = (one: Duplex, other: Duplex): void => {
+  const closeTogether = (one: Duplex, other: Duplex): void => {
     ends.add(one);
     one.on('error', () => other.destroy());
     one.on('close', () => {
@@ -26,15 +26,15 @@ export function keepTunnels({ url, ca }: TunnelEnd): Tunnels {
       other.destroy();
     });
   };
-  const dial = (): Duplex => {
+  const connect = (): Duplex => {
     const to = { host: url.hostname, port: Number(url.port) };
     return url.protocol === 'https:' ? tls.connect({ ...to, ...(ca === undefined ? {} : { ca }) }) : net.connect(to);
   };
   return {
     open({ method, url: path, rawHeaders }, client, head) {
-      const server = dial();
-      keep(server, client);
-      keep(client, server);
+      const server = connect();
+      closeTogether(server, client);
+      closeTogether(client, server);
       const lines = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? `${name}: ${rawHeaders[index + 1]}` : []));
       server.write(`${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`);
       server.write(head);

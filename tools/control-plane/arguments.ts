@@ -1,10 +1,10 @@
-// The command lines of a control plane's programs. Everything lives in one folder; only the API server needs a port.
+// The command lines of a control plane's programs. All files are in one folder; only the API server needs a port.
 import type { ControlPlaneOptions } from './control-plane.ts';
 
-/** Gives pods the token of their service account. */
-const SERVICE_ACCOUNTS = 'ServiceAccount';
+/** The admission plug-in that mounts the token of a pod's service account. */
+const serviceAccounts = 'ServiceAccount';
 
-/** etcd listens on sockets in the folder, so only the API server needs a port. It advertises addresses nobody dials. */
+/** etcd listens on sockets in the folder. The TCP addresses that it advertises are not used. */
 export function etcdArguments(folder: string, { etcdFlags = [] }: ControlPlaneOptions): string[] {
   return [
     ...['--data-dir', `${folder}/etcd`, '--log-level', 'warn', '--unsafe-no-fsync'],
@@ -14,7 +14,7 @@ export function etcdArguments(folder: string, { etcdFlags = [] }: ControlPlaneOp
   ];
 }
 
-/** The API server authenticates by tokens.csv and authorizes by RBAC; its serving certificate is its own authority. */
+/** The API server authenticates with tokens.csv and authorizes with RBAC; its serving certificate is self-signed. */
 export function apiServerArguments(folder: string, port: number, options: ControlPlaneOptions): string[] {
   const { auditLog = false, enableAdmission = [], apiServerFlags = [] } = options;
   return [
@@ -22,26 +22,26 @@ export function apiServerArguments(folder: string, port: number, options: Contro
     ...[`--cert-dir=${folder}/certificates`, `--token-auth-file=${folder}/tokens.csv`, '--authorization-mode=RBAC'],
     ...[`--service-account-key-file=${folder}/sa.pub`, `--service-account-signing-key-file=${folder}/sa.key`],
     ...['--service-account-issuer=https://kubernetes.default.svc', '--service-cluster-ip-range=10.0.0.0/24'],
-    // Pods of most tests name no service account, and without a controller-manager there is not even a default one.
-    ...(enableAdmission.includes(SERVICE_ACCOUNTS) ? [] : [`--disable-admission-plugins=${SERVICE_ACCOUNTS}`]),
+    // Pods of most tests name no service account, and without kube-controller-manager there is no default one.
+    ...(enableAdmission.includes(serviceAccounts) ? [] : [`--disable-admission-plugins=${serviceAccounts}`]),
     ...(enableAdmission.length > 0 ? [`--enable-admission-plugins=${enableAdmission.join(',')}`] : []),
     ...(auditLog ? [`--audit-log-path=${folder}/audit.log`, `--audit-policy-file=${folder}/audit-policy.yaml`] : []),
     ...apiServerFlags,
   ];
 }
 
-/** The controller-manager serves nothing itself, so it needs no port. */
+/** kube-controller-manager serves nothing here, so it needs no port. */
 export function controllerManagerArguments(
   folder: string,
   kubeconfig: string,
   { controllerManagerFlags = [], enableAdmission = [] }: ControlPlaneOptions,
 ): string[] {
   const key = `--service-account-private-key-file=${folder}/sa.key`;
-  // What is mounted beside a token: the ConfigMap kube-root-ca.crt of every namespace.
+  // Mounted together with a token: the ConfigMap kube-root-ca.crt of every namespace.
   const authority = `--root-ca-file=${folder}/certificates/apiserver.crt`;
   return [
     ...[`--kubeconfig=${kubeconfig}`, key, '--leader-elect=false', '--secure-port=0'],
-    ...(enableAdmission.includes(SERVICE_ACCOUNTS) ? [authority] : []),
+    ...(enableAdmission.includes(serviceAccounts) ? [authority] : []),
     ...controllerManagerFlags,
   ];
 }

@@ -1,6 +1,6 @@
-// The processes of a control plane, and the promise that none of them outlives the test that started it. Each runs in a
-// process group of its own, so that Ctrl-C reaches the test first; a guard, which is one small shell, holds the reading end of
-// a pipe from us and kills what is left when the pipe closes, which happens however we die, kill -9 included.
+// The processes of a control plane, none of which outlives the test that started it. Each runs in a process group of
+// its own, so Ctrl-C reaches the test first. A guard, which is a small shell, reads from a pipe of this process and
+// kills the remaining processes when the pipe closes, which happens however this process ends, kill -9 included.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -8,32 +8,35 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** One running program. */
-export interface Program {
+export type Program = {
   readonly pid: number;
   readonly log: string;
-  /** Resolves with how it ended. */
+  /** Resolves when it has ended, with its exit status or signal. */
   readonly exited: Promise<string>;
-  /** Says how it ended, or undefined while it runs. */
+  /** Returns its exit status or signal, or undefined while it runs. */
   ended(): string | undefined;
   /** Sends a signal; does nothing once it has ended. */
   signal(signal: NodeJS.Signals): void;
-  /** Sends the signal and resolves when the program is gone; SIGKILL follows after `patienceSeconds`. */
-  stop(signal?: NodeJS.Signals, patienceSeconds?: number): Promise<void>;
-}
+  /** Sends the signal and resolves when the program has ended; SIGKILL follows after `graceSeconds`. */
+  stop(signal?: NodeJS.Signals, graceSeconds?: number): Promise<void>;
+};
 
 /** Starts programs that write their logs into one folder. */
-export interface ChildProcesses {
+export type ChildProcesses = {
   start(name: string, file: string, args: readonly string[]): Program;
-  /** Kills whatever still runs, removes the folder, and resolves when both are done. */
+  /** Kills the remaining programs, removes the folder, and resolves when both are done. */
   close(): Promise<void>;
-}
+};
 
-// The pids arrive one a line. Nothing here may fail the rest: a pid may be gone, the folder may be half removed.
-const GUARD = `pids=''; while read -r pid; do pids="$pids $pid"; done; for pid in $pids; do kill -9 "$pid"; done; rm -rf "$1"`;
+// One pid per line. No command here may stop the others: a process may have ended, the folder may be partly removed.
+const guardScript = `pids=''; while read -r pid; do pids="$pids $pid"; done; for pid in $pids; do kill -9 "$pid"; done; rm -rf "$1"`;
 
-/** Watches over the programs of one folder until `close` is called or this process ends. */
+/** Guards the programs of one folder until `close` is called or this process ends. */
 export function createChildProcesses(folder: string): ChildProcesses {
-  const guard = spawn('sh', ['-c', GUARD, 'guard', folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  const guard = spawn('sh', ['-c', guardScript, 'guard', folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
   guard.unref();
   const guardEnded = once(guard, 'exit');
   const programs: Program[] = [];
@@ -73,18 +76,18 @@ function createProgram(child: ChildProcess, pid: number, log: string): Program {
     signal: (signal) => {
       child.kill(signal);
     },
-    async stop(signal = 'SIGTERM', patienceSeconds = 5) {
+    async stop(signal = 'SIGTERM', graceSeconds = 5) {
       if (ended() !== undefined) return;
       child.ref();
       child.kill(signal);
-      const patience = setTimeout(() => child.kill('SIGKILL'), patienceSeconds * 1000);
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), graceSeconds * 1000);
       await exited;
-      clearTimeout(patience);
+      clearTimeout(killTimer);
     },
   };
 }
 
-/** Returns the last lines of a program's log, for the message of an error. */
+/** Returns the last lines of a program's log, for an error message. */
 export async function lastLines(log: string, count = 20): Promise<string> {
   const text = await readFile(log, 'utf8').catch(() => '');
   return text.trimEnd().split('\n').slice(-count).join('\n');

@@ -1,29 +1,32 @@
-// What a test may ask of a control plane and what it gets. start.ts starts one.
-import type { Copy, Stamping } from '../../test/control-plane/stamp-etcd.ts';
+// The options and the interface of a control plane for tests. start.ts starts one.
+import type { ObjectCopy, PutCopiesOptions } from './etcd-copies.ts';
 
-/** A user the API server knows by a token, beside the admin. Without groups RBAC gives it nothing but discovery. */
-export interface ControlPlaneUser {
+/**
+ * A user that the API server authenticates by a token, in addition to the admin. Without groups RBAC allows it only
+ * discovery.
+ */
+export type ControlPlaneUser = {
   readonly name: string;
   readonly token?: string;
   readonly groups?: readonly string[];
-}
+};
 
-/** What a test may ask of its control plane. */
-export interface ControlPlaneOptions {
-  /** Runs kube-controller-manager too: garbage collection, Deployments to Pods, EndpointSlices. */
+/** The options of a control plane. */
+export type ControlPlaneOptions = {
+  /** Also runs kube-controller-manager: garbage collection, Deployments to Pods, EndpointSlices. */
   readonly controllerManager?: boolean;
   readonly controllerManagerFlags?: readonly string[];
   readonly users?: readonly ControlPlaneUser[];
   readonly apiServerFlags?: readonly string[];
   readonly etcdFlags?: readonly string[];
-  /** Records every request with its body; read it with `auditEvents`. */
+  /** Records every request with its body; read them with `auditEvents`. */
   readonly auditLog?: boolean;
-  /** Admission plug-ins beside the default ones, as `OwnerReferencesPermissionEnforcement`. */
+  /** Admission plug-ins in addition to the default ones, for example `OwnerReferencesPermissionEnforcement`. */
   readonly enableAdmission?: readonly string[];
-}
+};
 
-/** One line of the API server's audit log, as far as tests look at it. */
-export interface AuditEvent {
+/** One line of the API server's audit log, reduced to the fields that tests read. */
+export type AuditEvent = {
   readonly verb: string;
   readonly requestURI: string;
   readonly user: { readonly username: string };
@@ -37,17 +40,17 @@ export interface AuditEvent {
   };
   readonly responseStatus?: { readonly code?: number };
   readonly requestObject?: unknown;
-}
+};
 
-/** How to reach the API server as one user. It fits `Connection` of src/kube. */
-export interface ControlPlaneConnection {
+/** The address and credentials of one user. It is a `Connection` of src/kube. */
+export type ControlPlaneConnection = {
   readonly server: URL;
   readonly ca: string;
   token(): Promise<string>;
-}
+};
 
 /** A running control plane. Users are named as in the options; no name means the admin, a member of system:masters. */
-export interface ControlPlane {
+export type ControlPlane = {
   readonly url: string;
   /** PEM of the authority that signed the server's certificate. */
   readonly ca: string;
@@ -60,19 +63,19 @@ export interface ControlPlane {
   auditEvents(): Promise<AuditEvent[]>;
   /** Stops everything and removes the folder. */
   stop(): Promise<void>;
-  /** Kills the API server as a crash would; its address stays reserved for `restartApiServer` only by luck. */
+  /** Kills the API server with SIGKILL. Its port is free until `restartApiServer`, so another process may take it. */
   kill9ApiServer(): Promise<void>;
-  /** Starts the API server again on the same address and data, killing it first where it runs; resolves when it is ready. */
+  /** Restarts the API server with the same address and data; resolves when it is ready. */
   restartApiServer(): Promise<void>;
-  /** Makes etcd forget every version before its present one. The API server may still remember some, until it starts again. */
+  /** Compacts etcd up to its present revision. The watch cache of the API server may still have older ones. */
   compact(): Promise<void>;
-  /** Puts copies of what etcd holds at a key beside it (stamp-etcd.ts): many objects in little time. */
-  stamp(key: string, copies: readonly Copy[], stamping?: Stamping): Promise<void>;
-  /** Copies what etcd holds, in place of an older copy. The API server is away meanwhile. */
+  /** Writes copies of the object at a key into etcd (etcd-copies.ts): many objects in little time. */
+  putCopies(key: string, copies: readonly ObjectCopy[], options?: PutCopiesOptions): Promise<void>;
+  /** Backs up etcd's data, replacing an older backup. The API server is unavailable meanwhile. */
   backUp(): Promise<void>;
-  /** Puts etcd back to the copy, as an operator does from a backup, under the API server's address. */
+  /** Restores etcd from the backup, with the same address of the API server. */
   restore(): Promise<void>;
-  /** Freezes the API server: connections stay open and say nothing. */
+  /** Freezes the API server: connections stay open without any data. */
   pauseApiServer(): void;
   resumeApiServer(): void;
-}
+};

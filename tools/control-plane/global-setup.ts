@@ -1,17 +1,18 @@
-// Starts one control plane for a whole vitest run and tells every test file where it is. Files keep apart by namespaces and
-// API groups of their own; a test that must break the API server, or needs users or flags, starts its own plane.
+// Starts one control plane for a whole vitest run and provides its address to every test file. Files use namespaces and
+// API groups of their own; a test that interrupts the API server, or needs users or flags, starts its own control
+// plane.
 import type { TestProject } from 'vitest/node';
 import { startControlPlane } from './start.ts';
 
-/** What a test file gets from `inject('controlPlane')`. Plain values: they cross a process boundary. */
-export interface SharedControlPlane {
+/** The values of `inject('controlPlane')`. They are plain, because they cross a process boundary. */
+export type SharedControlPlane = {
   readonly url: string;
   readonly ca: string;
   readonly adminToken: string;
-  /** Path of the admin's kubeconfig. */
+  /** The path of the admin's kubeconfig. */
   readonly kubeconfig: string;
   readonly kubectlPath: string;
-}
+};
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,7 +20,7 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global setup; it returns its own teardown. */
+/** Vitest's global setup; it returns its teardown. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { url, ca, adminToken, kubeconfig, kubectlPath, stop } = await startControlPlane({ controllerManager: true });
   project.provide('controlPlane', { url, ca, adminToken, kubeconfig: kubeconfig(), kubectlPath });

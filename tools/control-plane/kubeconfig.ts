@@ -1,5 +1,5 @@
-// Writes a kubeconfig for one user of a control plane: what kubectl, the controller-manager and our own loader read.
-// JSON is YAML, so no YAML writer is needed.
+// Writes a kubeconfig for one user of a control plane, for kubectl, kube-controller-manager and the product. JSON is
+// valid YAML, so no YAML writer is needed.
 import { writeFile } from 'node:fs/promises';
 
 /** Writes a kubeconfig with one cluster, one user and the namespace `default` to `path`; only its owner may read it. */

@@ -1,5 +1,6 @@
-// Starts a real Kubernetes control plane for a test: etcd and kube-apiserver, with kube-controller-manager where garbage
-// collection and workloads matter. Ready in two to four seconds, on a free port, in a temporary folder that goes with it.
+// Starts a real Kubernetes control plane for a test: etcd and kube-apiserver, and kube-controller-manager for garbage
+// collection and workloads. It is ready in two to four seconds, on a free port, in a temporary folder that is removed
+// at its end.
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
@@ -8,22 +9,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { apiServerArguments, controllerManagerArguments, etcdArguments } from './arguments.ts';
-import { type ControlPlaneBinaries, controlPlaneBinaries } from '../../test/control-plane/build.ts';
+import { type ControlPlaneBinaries, controlPlaneBinaries } from './build.ts';
 import { type ChildProcesses, createChildProcesses, lastLines, type Program } from './child-processes.ts';
 import { compactEtcd } from './compact-etcd.ts';
 import type { AuditEvent, ControlPlane, ControlPlaneOptions } from './control-plane.ts';
+import { putCopies } from './etcd-copies.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
-import { stampEtcd } from '../../test/control-plane/stamp-etcd.ts';
 
-const ADMIN = 'admin';
-// A user of its own, so that an audit log tells its requests from a test's.
-const CONTROLLER_MANAGER = 'system:kube-controller-manager';
-const READY_WITHIN_SECONDS = 180;
-const POLL_MILLISECONDS = 50;
-// Two attempts: the free port was free when we asked, and somebody else may have taken it since.
-const START_ATTEMPTS = 2;
+const admin = 'admin';
+// A user of its own, so that an audit log distinguishes its requests from a test's.
+const controllerManager = 'system:kube-controller-manager';
+const readyWithinSeconds = 180;
+const pollMilliseconds = 50;
+// Two attempts: another process may have taken the free port meanwhile.
+const startAttempts = 2;
 
-/** Starts a control plane and resolves when it answers on /readyz. */
+/** Starts a control plane and resolves when /readyz succeeds. */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const binaries = await controlPlaneBinaries();
   for (let attempt = 1; ; attempt++) {
@@ -33,7 +34,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       return await start(binaries, children, folder, options);
     } catch (error) {
       await children.close();
-      if (attempt === START_ATTEMPTS || !String(error).includes('address already in use')) throw error;
+      if (attempt === startAttempts || !String(error).includes('address already in use')) throw error;
     }
   }
 }
@@ -45,8 +46,8 @@ async function start(
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
   const users = new Map<string, string>([
-    [ADMIN, randomUUID()],
-    [CONTROLLER_MANAGER, randomUUID()],
+    [admin, randomUUID()],
+    [controllerManager, randomUUID()],
   ]);
   for (const { name, token } of options.users ?? []) users.set(name, token ?? randomUUID());
   await writeInputs(folder, users, options);
@@ -64,32 +65,32 @@ async function start(
 
   const tokenOf = (user: string): string => {
     const token = users.get(user);
-    if (token === undefined) throw new Error(`The control plane was started without a user ${user}`);
+    if (token === undefined) throw new Error(`the control plane has no user ${user}`);
     return token;
   };
-  const kubeconfig = (user = ADMIN): string => {
+  const kubeconfig = (user = admin): string => {
     tokenOf(user);
     return join(folder, `kubeconfig-${encodeURIComponent(user)}`);
   };
-  const whileDown = async (act: () => Promise<void>): Promise<void> => {
+  const whileStopped = async (action: () => Promise<void>): Promise<void> => {
     await apiServer.stop('SIGKILL');
     await etcd.stop();
-    await act();
+    await action();
     etcd = startEtcd();
     await startApiServer();
   };
   for (const [user, token] of users) await writeKubeconfig(kubeconfig(user), { url, ca, user, token });
   if (options.controllerManager) {
-    const args = controllerManagerArguments(folder, kubeconfig(CONTROLLER_MANAGER), options);
+    const args = controllerManagerArguments(folder, kubeconfig(controllerManager), options);
     children.start('kube-controller-manager', binaries.controllerManager, args);
   }
   return {
     url,
     ca,
-    adminToken: tokenOf(ADMIN),
+    adminToken: tokenOf(admin),
     kubectlPath: binaries.kubectl,
     kubeconfig,
-    connection: (user = ADMIN) => ({ server: new URL(url), ca, token: async () => tokenOf(user) }),
+    connection: (user = admin) => ({ server: new URL(url), ca, token: async () => tokenOf(user) }),
     auditEvents: () => readAuditLog(join(folder, 'audit.log')),
     stop: () => children.close(),
     kill9ApiServer: () => apiServer.stop('SIGKILL'),
@@ -98,15 +99,15 @@ async function start(
       await startApiServer();
     },
     compact: () => compactEtcd(join(folder, 'etcd.sock')),
-    stamp: (key, copies, stamping) => stampEtcd(join(folder, 'etcd.sock'), key, copies, stamping),
-    backUp: () => whileDown(() => replace(join(folder, 'backup'), join(folder, 'etcd'))),
-    restore: () => whileDown(() => replace(join(folder, 'etcd'), join(folder, 'backup'))),
+    putCopies: (key, copies, options) => putCopies(join(folder, 'etcd.sock'), key, copies, options),
+    backUp: () => whileStopped(() => copyFolder(join(folder, 'backup'), join(folder, 'etcd'))),
+    restore: () => whileStopped(() => copyFolder(join(folder, 'etcd'), join(folder, 'backup'))),
     pauseApiServer: () => apiServer.signal('SIGSTOP'),
     resumeApiServer: () => apiServer.signal('SIGCONT'),
   };
 }
 
-async function replace(target: string, source: string): Promise<void> {
+async function copyFolder(target: string, source: string): Promise<void> {
   await rm(target, { recursive: true, force: true });
   await cp(source, target, { recursive: true });
 }
@@ -120,8 +121,8 @@ async function writeInputs(
   await writeFile(join(folder, 'sa.key'), serviceAccounts.privateKey.export({ type: 'sec1', format: 'pem' }));
   await writeFile(join(folder, 'sa.pub'), serviceAccounts.publicKey.export({ type: 'spki', format: 'pem' }));
   const groups = new Map<string, readonly string[]>([
-    [ADMIN, ['system:masters']],
-    [CONTROLLER_MANAGER, ['system:masters']],
+    [admin, ['system:masters']],
+    [controllerManager, ['system:masters']],
   ]);
   for (const user of options.users ?? []) groups.set(user.name, user.groups ?? []);
   const line = ([user, token]: [string, string]): string =>
@@ -136,27 +137,27 @@ async function writeInputs(
   await writeFile(join(folder, 'audit-policy.yaml'), JSON.stringify(policy));
 }
 
-/** Waits until the server is ready and returns the certificate it made for itself, which is its own authority. */
+/** Waits until the server is ready and returns its self-signed certificate. */
 async function untilReady(apiServer: Program, url: string, certificate: string): Promise<string> {
-  const deadline = Date.now() + READY_WITHIN_SECONDS * 1000;
+  const deadline = Date.now() + readyWithinSeconds * 1000;
   while (Date.now() < deadline && apiServer.ended() === undefined) {
     const ca = await readFile(certificate, 'utf8').catch(() => undefined);
     if (ca !== undefined && (await isReady(url, ca))) return ca;
-    await wait(POLL_MILLISECONDS);
+    await wait(pollMilliseconds);
   }
-  const ending = apiServer.ended() ?? `not ready within ${READY_WITHIN_SECONDS} s`;
-  throw new Error(`kube-apiserver: ${ending}\n${await lastLines(apiServer.log)}`);
+  const reason = apiServer.ended() ?? `not ready within ${readyWithinSeconds} s`;
+  throw new Error(`kube-apiserver: ${reason}\n${await lastLines(apiServer.log)}`);
 }
 
 function isReady(url: string, ca: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = request(`${url}/readyz`, { ca, agent: false, timeout: 2000 }, (response) => {
+    const probe = request(`${url}/readyz`, { ca, agent: false, timeout: 2000 }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });
-    asked.on('timeout', () => asked.destroy());
-    asked.on('error', () => resolve(false));
-    asked.end();
+    probe.on('timeout', () => probe.destroy());
+    probe.on('error', () => resolve(false));
+    probe.end();
   });
 }
 

@@ -1,4 +1,4 @@
-// What a kubelet makes of a container's spec before it starts it: environment and files, read from the cluster as they are now.
+// Prepares a container's environment and files from its spec, read from the cluster at its start.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
@@ -32,28 +32,28 @@ const container = z.looseObject({
   securityContext: z.looseObject({ readOnlyRootFilesystem: z.boolean().default(false) }).prefault({}),
 });
 
-/** A container, about to run. */
-export interface PreparedContainer {
+/** A container that is about to run. */
+export type PreparedContainer = {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Folders of this machine by mount path. */
+  /** Folders on this machine by mount path. */
   readonly mounts: Readonly<Record<string, string>>;
   readonly readOnly: boolean;
   readonly graceSeconds: number;
-}
+};
 
 const apiObject = z.looseObject({ data: z.record(z.string(), z.string()).default({}) });
-const tokenAnswer = z.looseObject({ status: z.looseObject({ token: z.string() }) });
+const tokenResponse = z.looseObject({ status: z.looseObject({ token: z.string() }) });
 
-/** Prepares a pod's first container, its files in a folder. Fails for what a spec says and nobody here understands. */
+/** Prepares a pod's first container, with its files in a folder. Throws for a spec that is not supported here. */
 export async function prepareContainer(client: KubeClient, pod: Pod, folder: string): Promise<PreparedContainer> {
   const { namespace, name, uid } = pod.metadata;
   const { serviceAccountName, terminationGracePeriodSeconds, volumes } = spec.parse(pod.spec);
   const { args, env, envFrom, volumeMounts, securityContext } = container.parse(pod.spec.containers[0]);
 
   const core = (plural: string) => ({ group: '', version: 'v1', plural, namespaced: true });
-  const configMap = async (of: string): Promise<Readonly<Record<string, string>>> => {
-    const path = objectPath(core('configmaps'), { namespace, name: of });
+  const configMap = async (configMapName: string): Promise<Readonly<Record<string, string>>> => {
+    const path = objectPath(core('configmaps'), { namespace, name: configMapName });
     return apiObject.parse((await client.request({ method: 'GET', path })).body).data;
   };
   const token = async (audience: string | undefined, expirationSeconds: number): Promise<string> => {
@@ -70,7 +70,7 @@ export async function prepareContainer(client: KubeClient, pod: Pod, folder: str
         },
       },
     });
-    return tokenAnswer.parse(body).status.token;
+    return tokenResponse.parse(body).status.token;
   };
   const filesOf = async (one: z.infer<typeof source>): Promise<readonly (readonly [path: string, text: string])[]> => {
     if (one.serviceAccountToken !== undefined) {
@@ -82,7 +82,7 @@ export async function prepareContainer(client: KubeClient, pod: Pod, folder: str
       return one.configMap.items.map(({ key, path }) => [path, data[key] ?? '']);
     }
     return (one.downwardAPI?.items ?? []).map(({ path, fieldRef }) => {
-      if (fieldRef.fieldPath !== 'metadata.namespace') throw new Error(`${fieldRef.fieldPath} is not known here`);
+      if (fieldRef.fieldPath !== 'metadata.namespace') throw new Error(`${fieldRef.fieldPath} is not supported`);
       return [path, namespace];
     });
   };
@@ -90,12 +90,12 @@ export async function prepareContainer(client: KubeClient, pod: Pod, folder: str
   const mounts: Record<string, string> = {};
   for (const mount of volumeMounts) {
     const volume = volumes.find((one) => one.name === mount.name);
-    const at = join(folder, mount.name);
+    const target = join(folder, mount.name);
     for (const [path, text] of (await Promise.all((volume?.projected.sources ?? []).map(filesOf))).flat()) {
-      await mkdir(dirname(join(at, path)), { recursive: true });
-      await writeFile(join(at, path), text, { mode: 0o600 });
+      await mkdir(dirname(join(target, path)), { recursive: true });
+      await writeFile(join(target, path), text, { mode: 0o600 });
     }
-    mounts[mount.mountPath] = at;
+    mounts[mount.mountPath] = target;
   }
   const environment: Record<string, string> = {};
   for (const { configMapRef } of envFrom) Object.assign(environment, await configMap(configMapRef.name));

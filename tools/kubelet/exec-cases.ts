@@ -1,43 +1,44 @@
-// Commands in pods that run, from the client's side, on whoever serves them: the API server in memory (test/local/api-server), and a
-// real kube-apiserver in front of the kubelet of tests (test/cluster). Excluded: what is refused whatever runs (test/conformance/exec.ts).
+// Commands in running pods, from the client's side, on two servers: the API server in memory (test/apiserver), and a
+// real kube-apiserver with the test kubelet (test/cluster). Excluded: requests that are rejected in any pod
+// (test/conformance/exec.ts).
 import { expect, it } from 'vitest';
 import type { ConformanceServer } from '../../test/conformance/wire.ts';
 import { createWire } from '../../test/conformance/wire.ts';
 import { type ExecOptions, execOverWire } from '../../test/support/exec-wire.ts';
-import type { ScriptedExecute } from '../../test/kubelet/scripted-execute.ts';
+import type { ScriptedExecute } from './scripted-execute.ts';
 
-/** Where the cases take place. */
-export interface ExecStage {
+/** The server of the cases. */
+export type ExecFixture = {
   readonly server: ConformanceServer;
   readonly script: ScriptedExecute;
-  /** Makes a pod with these containers, resolves with its path as soon as it runs. */
+  /** Creates a pod with these containers; resolves with its path as soon as it runs. */
   runPod(containers?: readonly string[]): Promise<string>;
-}
+};
 
 /** Declares the cases. */
-export function execSessionCases({ server, script, runPod }: ExecStage): void {
+export function execSessionCases({ server, script, runPod }: ExecFixture): void {
   const exec = async (command: readonly string[], options?: ExecOptions) =>
     execOverWire(server, await runPod(), command, options);
 
-  it('a command that succeeds prints on its channels and ends with Success', async () => {
+  it('exec of a successful command returns its output on two channels and the Status Success', async () => {
     expect(await exec(['echo', 'a b', '--c=&d'])).toEqual({
       protocol: 'v4.channel.k8s.io',
       stdout: 'a b --c=&d\n',
-      stderr: 'said\n',
-      ending: { metadata: {}, status: 'Success' },
+      stderr: 'to stderr\n',
+      status: { metadata: {}, status: 'Success' },
     });
   });
 
-  it('a command that fails says its exit status in a Status', async () => {
-    const { ending, stderr } = await exec(['fail', '23']);
+  it('exec of a failed command returns its exit status in a Status', async () => {
+    const { status: result, stderr } = await exec(['fail', '23']);
     expect(stderr).toBe('failed\n');
-    expect(ending).toMatchObject({
+    expect(result).toMatchObject({
       ...{ status: 'Failure', reason: 'NonZeroExitCode' },
       details: { causes: [{ reason: 'ExitCode', message: '23' }] },
     });
   });
 
-  it('it runs in the container that was named, of the pod with that address', async () => {
+  it('exec runs the command in the requested container of the pod', async () => {
     const path = await runPod(['first', 'second']);
     await execOverWire(server, path, ['echo'], { container: 'second' });
     const [, , , , namespace, , pod] = path.split('/');
@@ -48,46 +49,46 @@ export function execSessionCases({ server, script, runPod }: ExecStage): void {
     });
   });
 
-  it('only the streams that were asked for are sent', async () => {
+  it('exec sends only the requested streams', async () => {
     expect(await exec(['echo', 'a'], { streams: ['stdout'] })).toMatchObject({ stdout: 'a\n', stderr: '' });
-    expect(await exec(['echo', 'a'], { streams: ['stderr'] })).toMatchObject({ stdout: '', stderr: 'said\n' });
+    expect(await exec(['echo', 'a'], { streams: ['stderr'] })).toMatchObject({ stdout: '', stderr: 'to stderr\n' });
   });
 
-  it('without any stream it is refused, in plain words', async () => {
-    const { refused } = await exec(['echo'], { streams: [] });
-    expect(refused).toEqual({ status: 400, text: 'you must specify at least 1 of stdin, stdout, stderr' });
+  it('exec without any stream is rejected with a plain text', async () => {
+    const { rejected } = await exec(['echo'], { streams: [] });
+    expect(rejected).toEqual({ status: 400, text: 'you must specify at least 1 of stdin, stdout, stderr' });
   });
 
-  it('a container that the pod does not have is a 400', async () => {
-    const { refused } = await exec(['echo'], { container: 'other' });
-    expect(refused?.status).toBe(400);
+  it('exec in an unknown container is rejected with 400', async () => {
+    const { rejected } = await exec(['echo'], { container: 'other' });
+    expect(rejected?.status).toBe(400);
   });
 
-  it('much output comes whole, in many messages', async () => {
-    const { stdout, ending } = await exec(['large', '300000']);
+  it('exec returns large output completely, in many messages', async () => {
+    const { stdout, status: result } = await exec(['large', '300000']);
     expect(stdout.length).toBe(150_000);
     expect(stdout).toMatch(/^é+$/);
-    expect(ending).toMatchObject({ status: 'Success' });
+    expect(result).toMatchObject({ status: 'Success' });
   });
 
-  it('a connection that is cut ends without a Status', async () => {
+  it('exec ends without a Status when the connection is cut', async () => {
     const outcome = await exec(['drop']).catch((error: unknown) => error);
-    expect(outcome).not.toHaveProperty('ending');
+    expect(outcome).not.toHaveProperty('status');
   });
 
-  it('a client that goes away ends the command', async () => {
+  it('exec ends the command when the client disconnects', async () => {
     const path = await runPod();
     const before = script.requests().length;
-    const going = new AbortController();
-    const session = execOverWire(server, path, ['hang'], { signal: going.signal });
+    const aborter = new AbortController();
+    const session = execOverWire(server, path, ['hang'], { signal: aborter.signal });
     await expect.poll(() => script.requests().length, { timeout: 20_000 }).toBe(before + 1);
-    going.abort();
-    await script.abandoned();
-    expect(await session).not.toHaveProperty('ending');
+    aborter.abort();
+    await script.hangAborted();
+    expect(await session).not.toHaveProperty('status');
   });
 
-  it('a request that does not upgrade is a 400', async () => {
-    const answer = await createWire(server).get(`${await runPod()}/exec`, { command: 'echo', stdout: 1 });
-    expect(answer.body).toMatchObject({ code: 400, message: 'Upgrade request required' });
+  it('exec without an upgrade is rejected with 400', async () => {
+    const response = await createWire(server).get(`${await runPod()}/exec`, { command: 'echo', stdout: 1 });
+    expect(response.body).toMatchObject({ code: 400, message: 'Upgrade request required' });
   });
 }

@@ -1,37 +1,38 @@
-// Where kube-apiserver comes for `pods/exec`: HTTPS and a WebSocket, `/exec/NAMESPACE/POD/CONTAINER?command=...&output=1&error=1`.
-// Its certificate is nobody's: kube-apiserver asks for none without --kubelet-certificate-authority.
+// The kubelet's server for `pods/exec` of kube-apiserver: HTTPS and a WebSocket,
+// `/exec/NAMESPACE/POD/CONTAINER?command=...&output=1&error=1`. kube-apiserver accepts any certificate without
+// --kubelet-certificate-authority.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { kubeletRefusal } from '../../src/local/api-server/exec/exec-answer.ts';
-import { type Asked, createExecSessions } from '../../src/local/api-server/exec/exec-sessions.ts';
-import type { Execute } from '../../src/local/api-server/exec/execute.ts';
+import { createExecSessions, type RequestedExec } from '../../src/apiserver/exec/exec-sessions.ts';
+import type { Execute } from '../../src/apiserver/exec/execute.ts';
+import { kubeletError } from '../../src/apiserver/exec/pods-exec.ts';
 
-/** A container that runs. */
-export interface FoundContainer {
+/** A running container. */
+export type RunningContainer = {
   readonly ip: string;
   readonly image: string;
-}
+};
 
-const FIXTURES = join(import.meta.dirname, '../kube/fixtures');
+const fixtures = join(import.meta.dirname, '../../test/kube/fixtures');
 
-/** Serves commands on a free port of 127.0.0.1. `find` says what runs; undefined is a 404, `stopped` a 500. */
+/** Serves commands on a free port of 127.0.0.1. `find` returns the container; undefined is a 404, `stopped` a 500. */
 export async function serveExec(
-  find: (namespace: string, pod: string, container: string) => FoundContainer | 'stopped' | undefined,
+  find: (namespace: string, pod: string, container: string) => RunningContainer | 'stopped' | undefined,
   execute: Execute,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const [key, cert] = await Promise.all(['server.key', 'server.pem'].map((file) => readFile(join(FIXTURES, file))));
+  const [key, cert] = await Promise.all(['server.key', 'server.pem'].map((file) => readFile(join(fixtures, file))));
   const sessions = createExecSessions(execute);
-  const read = (url: string): Asked | Refusal => {
+  const parseRequest = (url: string): RequestedExec | RejectedExec => {
     const { pathname, searchParams } = new URL(url, 'https://kubelet');
     const [, verb, namespace = '', pod = '', container = ''] = pathname.split('/').map(decodeURIComponent);
     const found = verb === 'exec' ? find(namespace, pod, container) : undefined;
     if (found === undefined) return { status: 404, body: 'pod does not exist' };
-    const isAsked = (stream: string): boolean => searchParams.get(stream) === '1';
-    const streams = { stdin: isAsked('input'), stdout: isAsked('output'), stderr: isAsked('error') };
-    const refused = kubeletRefusal(container, { running: found !== 'stopped', ...streams });
-    if (refused !== undefined) return { status: refused.status, body: String(refused.body) };
+    const isRequested = (stream: string): boolean => searchParams.get(stream) === '1';
+    const streams = { stdin: isRequested('input'), stdout: isRequested('output'), stderr: isRequested('error') };
+    const rejected = kubeletError(container, { running: found !== 'stopped', ...streams });
+    if (rejected !== undefined) return { status: rejected.status, body: String(rejected.body) };
     const { stdout, stderr } = streams;
     const command = searchParams.getAll('command');
     return { namespace, pod, container, command, stdout, stderr, ...(found === 'stopped' ? {} : found) };
@@ -39,13 +40,13 @@ export async function serveExec(
   const server = createServer({ ...(key && cert ? { key, cert } : {}) }, (_request, response) => {
     response.writeHead(400).end('Upgrade request required');
   });
-  // Whoever goes while it is being answered is a closed session, and no error of ours.
+  // A client that disconnects during the handshake is not an error.
   server.on('tlsClientError', () => undefined);
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    const asked = read(request.url ?? '/');
-    if ('status' in asked) refuse(socket, asked);
-    else sessions.open({ request, socket, head }, asked);
+    const requested = parseRequest(request.url ?? '/');
+    if ('status' in requested) rejectUpgrade(socket, requested);
+    else sessions.open({ request, socket, head }, requested);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -63,12 +64,12 @@ export async function serveExec(
   };
 }
 
-interface Refusal {
+type RejectedExec = {
   readonly status: number;
   readonly body: string;
-}
+};
 
-function refuse(socket: Duplex, { status, body }: Refusal): void {
+function rejectUpgrade(socket: Duplex, { status, body }: RejectedExec): void {
   const headers = `content-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
-  socket.end(`HTTP/1.1 ${status} Refused\r\n${headers}\r\n\r\n${body}`);
+  socket.end(`HTTP/1.1 ${status} Rejected\r\n${headers}\r\n\r\n${body}`);
 }

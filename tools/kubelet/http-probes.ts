@@ -1,11 +1,11 @@
-// Probes that are HTTP requests, asked as a kubelet asks them: startup until it succeeds, then readiness and liveness side by side.
+// HTTP probes as a kubelet runs them: startup until it succeeds, then readiness and liveness side by side.
 import * as z from 'zod';
 import type { Wait } from '../../src/core/time.ts';
 import type { Pod } from '../../src/simulators/workloads/objects.ts';
 
 const probe = z.looseObject({
   httpGet: z.looseObject({ path: z.string(), port: z.union([z.string(), z.number()]) }),
-  // The API server has filled these in.
+  // The API server has set the defaults.
   periodSeconds: z.number(),
   timeoutSeconds: z.number(),
   failureThreshold: z.number(),
@@ -21,61 +21,61 @@ type Probe = z.infer<typeof probe>;
 /** The probes of a container. */
 export type HttpProbes = z.infer<typeof probed>;
 
-/** What one request of a probe has shown. */
-export interface ProbeOutcome {
+/** The result of one probe request. */
+export type ProbeOutcome = {
   readonly probe: 'startup' | 'readiness' | 'liveness';
   readonly ok: boolean;
-}
+};
 
-/** Returns the probes of the first container whose readiness is an HTTP request. */
+/** Returns the probes of the first container with an HTTP readiness probe. */
 export function httpProbes(pod: Pod): HttpProbes | undefined {
   return pod.spec.containers.map((container) => probed.safeParse(container).data).find((found) => found !== undefined);
 }
 
-/** What asking takes. */
-export interface ProbeParts {
+/** The dependencies of probes. */
+export type ProbeDeps = {
   readonly ip: string;
   readonly wait: Wait;
   readonly onOutcome: (outcome: ProbeOutcome) => void;
-  /** Says the pod ready or not; what it throws is told by saying it again at the next probe. */
+  /** Sets the pod ready or not; when it throws, it is called again after the next probe. */
   readonly setReady: (ready: boolean) => Promise<void>;
-}
+};
 
-/** Probes until the container is to be started anew ('unhealthy'), or the signal aborts ('ended'). */
-export async function followProbes(
+/** Probes until the container has to be restarted ('unhealthy'), or the signal aborts ('ended'). */
+export async function runProbes(
   { ports, startupProbe, readinessProbe, livenessProbe }: HttpProbes,
-  { ip, wait, onOutcome, setReady }: ProbeParts,
+  { ip, wait, onOutcome, setReady }: ProbeDeps,
   signal: AbortSignal,
 ): Promise<'unhealthy' | 'ended'> {
-  /** Asks again and again, and tells how many times in a row it has failed, until told to stop. */
-  const follow = async (
+  /** Runs a probe repeatedly and passes the number of consecutive failures, until `onFailures` returns true. */
+  const repeat = async (
     name: ProbeOutcome['probe'],
-    how: Probe,
-    hear: (failures: number) => boolean | Promise<boolean>,
+    settings: Probe,
+    onFailures: (failures: number) => boolean | Promise<boolean>,
   ): Promise<void> => {
     for (let failures = 0; !signal.aborted; ) {
-      const ok = await ask(how, ip, ports);
+      const ok = await probeOnce(settings, ip, ports);
       if (signal.aborted) return;
       onOutcome({ probe: name, ok });
       failures = ok ? 0 : failures + 1;
-      if (await hear(failures)) return;
-      await wait(how.periodSeconds, signal).catch(() => undefined);
+      if (await onFailures(failures)) return;
+      await wait(settings.periodSeconds, signal).catch(() => undefined);
     }
   };
-  const isHealthy = async (name: ProbeOutcome['probe'], how: Probe, enough: boolean): Promise<boolean> => {
+  const isHealthy = async (name: ProbeOutcome['probe'], settings: Probe, endsOnSuccess: boolean): Promise<boolean> => {
     let healthy = true;
-    await follow(name, how, (failures) => {
-      healthy = failures < how.failureThreshold;
-      return !healthy || (enough && failures === 0);
+    await repeat(name, settings, (failures) => {
+      healthy = failures < settings.failureThreshold;
+      return !healthy || (endsOnSuccess && failures === 0);
     });
     return healthy;
   };
   const followReadiness = async (): Promise<void> => {
-    let said: boolean | undefined;
-    await follow('readiness', readinessProbe, async (failures) => {
-      const ready = failures === 0 || (said === true && failures < readinessProbe.failureThreshold);
-      if (ready !== said)
-        said = await setReady(ready).then(
+    let reported: boolean | undefined;
+    await repeat('readiness', readinessProbe, async (failures) => {
+      const ready = failures === 0 || (reported === true && failures < readinessProbe.failureThreshold);
+      if (ready !== reported)
+        reported = await setReady(ready).then(
           () => ready,
           () => undefined,
         );
@@ -92,17 +92,17 @@ export async function followProbes(
   return healthy ? 'ended' : 'unhealthy';
 }
 
-async function ask({ httpGet, timeoutSeconds }: Probe, ip: string, ports: HttpProbes['ports']): Promise<boolean> {
+async function probeOnce({ httpGet, timeoutSeconds }: Probe, ip: string, ports: HttpProbes['ports']): Promise<boolean> {
   const port = ports.find(({ name }) => name === httpGet.port)?.containerPort ?? httpGet.port;
   try {
-    const answer = await fetch(`http://${ip}:${port}${httpGet.path}`, {
+    const response = await fetch(`http://${ip}:${port}${httpGet.path}`, {
       signal: AbortSignal.timeout(timeoutSeconds * 1000),
       redirect: 'manual',
-      // A kubelet opens a connection for each probe.
+      // A kubelet opens a new connection for each probe.
       headers: { connection: 'close' },
     });
-    await answer.body?.cancel();
-    return answer.status < 400;
+    await response.body?.cancel();
+    return response.status < 400;
   } catch {
     return false;
   }

@@ -1,23 +1,23 @@
-// What `docker build` would make of a Dockerfile that copies folders and runs Node, as a folder of this machine. Only the few
-// instructions that ours has; any other is an error, so that nobody trusts what was not looked at.
+// The result of `docker build` for a Dockerfile that copies folders and runs Node, as a folder on this machine. It
+// supports only the instructions of our Dockerfile; any other is an error.
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 
 /** An image. */
-export interface Image {
-  /** Where its file system is. */
+export type Image = {
+  /** The folder of its file system. */
   readonly root: string;
   readonly workingFolder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** The first is `node`. */
+  /** The first element is `node`. */
   readonly entryPoint: readonly string[];
-  /** As the Dockerfile says it. */
+  /** Exactly as in the Dockerfile. */
   readonly user: string;
-}
+};
 
-/** Makes an image in a folder that is there and empty. Paths are copied from `context`. */
-export async function makeImage(dockerfile: string, context: string, root: string): Promise<Image> {
+/** Builds an image in an existing empty folder. Paths are copied from `context`. */
+export async function buildImage(dockerfile: string, context: string, root: string): Promise<Image> {
   let image: Image = { root, workingFolder: '/', environment: {}, entryPoint: [], user: 'root' };
   for (const line of (await readFile(dockerfile, 'utf8')).split('\n')) {
     const [, instruction = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
@@ -46,18 +46,18 @@ export async function makeImage(dockerfile: string, context: string, root: strin
         image = { ...image, entryPoint: z.array(z.string()).parse(JSON.parse(rest)) };
         break;
       default:
-        throw new Error(`${dockerfile}: ${instruction} is not known here`);
+        throw new Error(`${dockerfile}: ${instruction} is not supported`);
     }
   }
   return image;
 }
 
-/** Reads `NAME=value` of each word. Quotes would be more than ours has. */
+/** Parses `NAME=value` of each word. Quotes are not supported. */
 function variablesOf(words: readonly string[], line: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     words.map((word) => {
       const [, name = '', value = ''] = /^(\w+)=([\w./:-]*)$/.exec(word) ?? [];
-      if (name === '') throw new Error(`${line}: ${word} is not known here`);
+      if (name === '') throw new Error(`${line}: ${word} is not supported`);
       return [name, value];
     }),
   );

@@ -1,7 +1,8 @@
-// Loaded into a Node program before its own code: the little of a container that it can tell from a process of this machine. Files below a
-// mount path are the pod's, and a server that names no address listens at the pod's alone. The file that describes the pod is named
-// in this module's own URL, so that the program's environment is the pod's and nothing else. And one fault that nothing from outside could
-// bring about: from SIGUSR2 on, the timers by which watches notice silence never ring.
+// Loaded into a Node program before its own code: the few differences between a container and a process on this machine
+// that the program can notice. Files below a mount path are the pod's, and a server without an address listens on the
+// pod's address only. The URL of this module names the file that describes the pod, so the program's environment is
+// exactly the pod's. It also injects one fault that cannot be caused from outside: after SIGUSR2 the idle timers of
+// watches never fire.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
@@ -12,22 +13,23 @@ const { ip, mounts } = z
   .object({ ip: z.string(), mounts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(fs.readFileSync(description, 'utf8')));
 
-function inside(place: unknown): unknown {
-  if (typeof place !== 'string') return place;
-  const mount = Object.entries(mounts).find(([path]) => place.startsWith(`${path}/`));
-  return mount === undefined ? place : mount[1] + place.slice(mount[0].length);
+function resolveMount(file: unknown): unknown {
+  if (typeof file !== 'string') return file;
+  const mount = Object.entries(mounts).find(([path]) => file.startsWith(`${path}/`));
+  return mount === undefined ? file : mount[1] + file.slice(mount[0].length);
 }
 
 const { readFile, readFileSync } = fs;
-const promised = fs.promises.readFile;
+const readFilePromise = fs.promises.readFile;
 const { listen } = net.Server.prototype;
 Object.assign(fs, {
-  readFile: (place: unknown, ...rest: unknown[]) => Reflect.apply(readFile, fs, [inside(place), ...rest]),
-  readFileSync: (place: unknown, ...rest: unknown[]): unknown =>
-    Reflect.apply(readFileSync, fs, [inside(place), ...rest]),
+  readFile: (file: unknown, ...rest: unknown[]) => Reflect.apply(readFile, fs, [resolveMount(file), ...rest]),
+  readFileSync: (file: unknown, ...rest: unknown[]): unknown =>
+    Reflect.apply(readFileSync, fs, [resolveMount(file), ...rest]),
 });
 Object.assign(fs.promises, {
-  readFile: (place: unknown, ...rest: unknown[]) => Reflect.apply(promised, fs.promises, [inside(place), ...rest]),
+  readFile: (file: unknown, ...rest: unknown[]) =>
+    Reflect.apply(readFilePromise, fs.promises, [resolveMount(file), ...rest]),
 });
 Object.assign(net.Server.prototype, {
   listen(this: net.Server, port: unknown, host: unknown, ...rest: unknown[]): unknown {
@@ -35,15 +37,15 @@ Object.assign(net.Server.prototype, {
   },
 });
 
-/** How long a watch is silent until it is given up (src/kube/watch.ts). */
+/** The idle timeout of a watch (src/kube/watch/watch.ts). */
 const idleMs = 70_000;
-/** As long as a timer of Node's may be. */
+/** The longest timer that Node supports. */
 const neverMs = 2 ** 31 - 1;
 process.once('SIGUSR2', () => {
   const { setTimeout } = globalThis;
   globalThis.setTimeout = Object.assign(
-    (...[ring, ms, ...rest]: Parameters<typeof setTimeout>) =>
-      ms === idleMs ? setTimeout(() => undefined, neverMs) : setTimeout(ring, ms, ...rest),
+    (...[callback, ms, ...rest]: Parameters<typeof setTimeout>) =>
+      ms === idleMs ? setTimeout(() => undefined, neverMs) : setTimeout(callback, ms, ...rest),
     { __promisify__: setTimeout.__promisify__ },
   );
 });

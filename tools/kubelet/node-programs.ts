@@ -1,42 +1,45 @@
-// Pods of tests that run an image of ours: the image's own command on this machine's Node, with the environment, the files and the
-// address that the pod has. A root file system that is read-only is Node's permission model, which refuses every write.
+// Pods of tests that run our image: the image's command on this machine's Node, with the pod's environment, files and
+// address. A read-only root file system is Node's permission model, which rejects every write.
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { createChildProcesses, lastLines } from '../control-plane/child-processes.ts';
 import { prepareContainer } from './container.ts';
-import { type Image, makeImage } from './image.ts';
-import type { Programs } from '../../test/kubelet/program.ts';
+import { buildImage, type Image } from './image.ts';
+import type { Programs } from './program.ts';
 
-/** One start of a container. */
-export interface Started {
+/** One started container. */
+export type StartedContainer = {
   readonly pod: string;
   readonly pid: number;
   readonly ip: string;
-  /** Where its standard output and error go. */
+  /** The file of its standard output and error. */
   readonly log: string;
   /** The files of its pod, by mount path. */
   readonly mounts: Readonly<Record<string, string>>;
-  /** How it ended; undefined while it runs. */
+  /** Its exit status or signal; undefined while it runs. */
   ended(): string | undefined;
-}
+};
 
-/** Programs, and what was started so far. */
+/** Programs, and the containers started so far. */
 export interface NodePrograms extends Programs {
-  readonly started: readonly Started[];
+  readonly started: readonly StartedContainer[];
   readonly image: Image;
 }
 
 const preload = new URL('in-pod.ts', import.meta.url);
 
-/** Prepares to run what a Dockerfile makes, in pods that name an image. `server` is what a kubelet says of its API server. */
+/**
+ * Prepares to run the image of a Dockerfile in pods that use this image name. `server` is the API server's address for
+ * the pods.
+ */
 export async function nodePrograms(
   client: KubeClient,
   {
     dockerfile,
     context,
-    image: named,
+    image: imageName,
     server,
   }: Readonly<Record<'dockerfile' | 'context' | 'image', string>> & {
     readonly server: URL;
@@ -45,16 +48,16 @@ export async function nodePrograms(
   const folder = await mkdtemp(join(tmpdir(), 'outrigger-image-'));
   const children = createChildProcesses(folder);
   await mkdir(join(folder, 'image'));
-  const image = await makeImage(dockerfile, context, join(folder, 'image'));
-  const started: Started[] = [];
+  const image = await buildImage(dockerfile, context, join(folder, 'image'));
+  const started: StartedContainer[] = [];
   return {
     started,
     image,
-    has: ({ spec }) => spec.containers.some(({ image: wanted = '' }) => wanted.startsWith(named)),
+    has: ({ spec }) => spec.containers.some(({ image: podImage = '' }) => podImage.startsWith(imageName)),
     async start(pod, ip) {
       const name = `${pod.metadata.name}-${started.length}`;
-      const own = join(folder, `${name}.d`);
-      const { args, environment, mounts, readOnly, graceSeconds } = await prepareContainer(client, pod, own);
+      const podFolder = join(folder, `${name}.d`);
+      const { args, environment, mounts, readOnly, graceSeconds } = await prepareContainer(client, pod, podFolder);
       const description = join(folder, `${name}.json`);
       await writeFile(description, JSON.stringify({ ip, mounts }));
       const variables = {
@@ -77,10 +80,10 @@ export async function nodePrograms(
       const { pid, log, ended } = program;
       started.push({ pod: pod.metadata.name, pid, ip, log, mounts, ended });
       return {
-        ended: program.exited.then(async (how) => `${how}: ${await lastLines(log, 3)}`),
-        // A kubelet's SIGTERM, and SIGKILL when the time is over.
+        ended: program.exited.then(async (reason) => `${reason}: ${await lastLines(log, 3)}`),
+        // As a kubelet: SIGTERM, and SIGKILL after the grace period.
         stop: () => program.stop('SIGTERM', graceSeconds),
-        execute: async () => ({ exitCode: 127, stdout: '', stderr: 'there is no shell in this image\n' }),
+        execute: async () => ({ exitCode: 127, stdout: '', stderr: 'this image has no shell\n' }),
       };
     },
     close: () => children.close(),

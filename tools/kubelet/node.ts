@@ -1,4 +1,5 @@
-// The kubelet's Node: where the API server finds it, and the lease by which kube-controller-manager believes that it lives.
+// The kubelet's Node: its address for the API server, and the lease by which kube-controller-manager considers it
+// alive.
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { isNotFound } from '../../src/kube/client/errors.ts';
@@ -7,13 +8,13 @@ import { objectPath } from '../../src/kube/client/path.ts';
 
 const nodes: ResourceName = { group: '', version: 'v1', plural: 'nodes', namespaced: false };
 const leases: ResourceName = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespaced: true };
-const LEASE_NAMESPACE = 'kube-node-lease';
-// The kubelet's own: four of them fit into the 40 s after which a node is given up.
-const RENEW_SECONDS = 10;
-const LEASE_SECONDS = 40;
+const leaseNamespace = 'kube-node-lease';
+// The kubelet's own values: four renewals fit into the 40 s after which a node counts as lost.
+const renewSeconds = 10;
+const leaseSeconds = 40;
 const fieldManager = 'kubelet';
 
-/** Registers a node whose kubelet listens on a port of 127.0.0.1. `close` takes it away again. */
+/** Registers a node whose kubelet listens on a port of 127.0.0.1. `close` removes it. */
 export async function registerNode(
   client: KubeClient,
   name: string,
@@ -27,17 +28,17 @@ export async function registerNode(
       {
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',
-        metadata: { name, namespace: LEASE_NAMESPACE },
+        metadata: { name, namespace: leaseNamespace },
         spec: {
           holderIdentity: name,
-          leaseDurationSeconds: LEASE_SECONDS,
+          leaseDurationSeconds: leaseSeconds,
           renewTime: time().replace('Z', '000Z'),
         },
       },
       { fieldManager, force: true },
     );
-  const described = { apiVersion: 'v1', kind: 'Node', metadata: { name } };
-  await applyObject(client, nodes, described, { fieldManager });
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name } };
+  await applyObject(client, nodes, node, { fieldManager });
   const capacity = { cpu: '64', memory: '256Gi', pods: '10000' };
   const seconds = time().replace(/\.\d+/, '');
   await client.request({
@@ -51,22 +52,22 @@ export async function registerNode(
         ...{ capacity, allocatable: capacity },
         conditions: [
           {
-            ...{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'a kubelet of tests' },
+            ...{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'test kubelet' },
             ...{ lastHeartbeatTime: seconds, lastTransitionTime: seconds },
           },
         ],
-        // Then kube-apiserver passes kubectl's WebSockets on as they are, and does not turn them into SPDY.
+        // With this feature kube-apiserver forwards kubectl's WebSockets unchanged, instead of converting them to SPDY.
         declaredFeatures: ['ExtendWebSocketsToKubelet'],
       },
     },
   });
   await renew();
-  // A renewal that fails is followed by another; what a late one costs shows in the node's conditions.
-  const timer = setInterval(() => void renew().catch(() => undefined), RENEW_SECONDS * 1000).unref();
+  // A failed renewal is followed by another; a late one shows in the node's conditions.
+  const timer = setInterval(() => void renew().catch(() => undefined), renewSeconds * 1000).unref();
   return {
     async close() {
       clearInterval(timer);
-      await remove(client, leases, { name, namespace: LEASE_NAMESPACE });
+      await remove(client, leases, { name, namespace: leaseNamespace });
       await remove(client, nodes, { name });
     },
   };

@@ -1,54 +1,55 @@
-// One pod on the node of tests: started, probed until it is ready, made unready or restarted by a test, and stopped. What is so is
-// written to the pod's status, as often as it takes.
+// One pod on the test node: started, probed until it is ready, set not ready or restarted by a test, and stopped. Every
+// change is written to the pod's status, with retries.
+
+import type { Execute } from '../../src/apiserver/exec/execute.ts';
+import type { Wait } from '../../src/core/time.ts';
 import { isConflict, isNotFound } from '../../src/kube/client/errors.ts';
 import type { ObjectKey } from '../../src/kube/client/object.ts';
-import type { Wait } from '../../src/core/time.ts';
-import type { Execute } from '../../src/local/api-server/exec/execute.ts';
 import type { WorkloadCluster } from '../../src/simulators/workloads/cluster.ts';
 import { type Pod, pods } from '../../src/simulators/workloads/objects.ts';
 import { runningPod } from '../../src/simulators/workloads/pod.ts';
-import type { PodAddresses } from '../../test/kubelet/addresses.ts';
-import { followProbes, httpProbes, type ProbeOutcome } from './http-probes.ts';
-import type { Programs, RunningProgram } from '../../test/kubelet/program.ts';
+import type { PodAddresses } from './addresses.ts';
+import { httpProbes, type ProbeOutcome, runProbes } from './http-probes.ts';
+import type { Programs, RunningProgram } from './program.ts';
 import { readinessProbe } from './readiness-probe.ts';
 
 /** A pod on the node. */
-export interface PodRun {
+export type PodRun = {
   readonly uid: string;
   ip(): string;
   /** Runs a command in the pod. */
   readonly execute: Execute;
-  /** Says the pod ready or not. */
+  /** Sets whether the pod is ready. */
   setReady(ready: boolean): Promise<void>;
-  /** Starts its containers anew, at another address where `readdressed`; resolves when it is ready again. */
+  /** Restarts its containers, with another address if `readdressed`; resolves when it is ready again. */
   restart(options?: { readonly readdressed?: boolean }): Promise<void>;
-  /** Ends what runs. The pod is left as it was said to be. */
+  /** Stops its program. The pod's status is left as it is. */
   stop(): Promise<void>;
-}
+};
 
-/** What a run needs. */
-export interface PodRunNeeds {
+/** The dependencies of a run. */
+export type PodRunDeps = {
   readonly cluster: WorkloadCluster;
   readonly addresses: PodAddresses;
   readonly programs: Programs | undefined;
-  /** Answers commands in pods without a program. Absent: there is nothing to ask, and a probe is not asked. */
+  /** Runs commands in pods without a program. If absent, exec probes are skipped. */
   readonly execute: Execute | undefined;
   readonly now: () => Date;
   readonly wait: Wait;
   readonly signal: AbortSignal;
-  readonly onTrouble: (line: string) => void;
+  readonly onError: (line: string) => void;
   readonly onProbe: (pod: string, outcome: ProbeOutcome) => void;
-}
+};
 
-const PROBE_SECONDS = 0.2;
-const RESTART_SECONDS = 1;
+const probeSeconds = 0.2;
+const restartSeconds = 1;
 
-/** Begins to run a pod; nothing of it has happened yet when this returns. */
-export function runPod(needs: PodRunNeeds, pod: Pod): PodRun {
-  const { cluster, addresses, programs, now, wait, onTrouble, onProbe } = needs;
+/** Starts to run a pod; no request has been sent yet when it returns. */
+export function runPod(deps: PodRunDeps, pod: Pod): PodRun {
+  const { cluster, addresses, programs, now, wait, onError, onProbe } = deps;
   const key: ObjectKey = { namespace: pod.metadata.namespace, name: pod.metadata.name };
-  const ending = new AbortController();
-  const signal = AbortSignal.any([needs.signal, ending.signal]);
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([deps.signal, stopping.signal]);
   const runsProgram = programs?.has(pod) ?? false;
   const newAddress = (): string => (runsProgram ? addresses.loopback() : addresses.unreachable());
   const probe = readinessProbe(pod);
@@ -57,18 +58,18 @@ export function runPod(needs: PodRunNeeds, pod: Pod): PodRun {
   let restarts = 0;
   let program: RunningProgram | undefined;
 
-  const tell = (error: unknown): void => {
-    if (!signal.aborted) onTrouble(`${key.name}: ${String(error)}`);
+  const report = (error: unknown): void => {
+    if (!signal.aborted) onError(`${key.name}: ${String(error)}`);
   };
   const execute: Execute = async (request) => {
     if (runsProgram) {
       if (program === undefined) throw new Error(`${key.name}: its program does not run`);
       return program.execute(request);
     }
-    if (needs.execute !== undefined) return needs.execute(request);
+    if (deps.execute !== undefined) return deps.execute(request);
     return { exitCode: 127, stdout: '', stderr: `${request.command[0]}: not found\n` };
   };
-  const say = async (ready: boolean): Promise<void> => {
+  const writeStatus = async (ready: boolean): Promise<void> => {
     while (!signal.aborted) {
       const live = await cluster.get(pods, key);
       if (live === undefined || live.metadata.uid !== pod.metadata.uid) return;
@@ -81,86 +82,89 @@ export function runPod(needs: PodRunNeeds, pod: Pod): PodRun {
       }
     }
   };
-  /** The same, while the API server may be away: a program that ends then is started anew when it is back. */
-  const sayWhenHeard = async (ready: boolean): Promise<void> => {
+  /**
+   * Writes the status, and retries while the API server is unavailable: a program that ends meanwhile is restarted
+   * afterwards.
+   */
+  const writeStatusWithRetry = async (ready: boolean): Promise<void> => {
     for (;;) {
       try {
-        await say(ready);
+        await writeStatus(ready);
         return;
       } catch (error) {
-        tell(error);
-        await wait(RESTART_SECONDS, signal);
+        report(error);
+        await wait(restartSeconds, signal);
       }
     }
   };
   const isReady = async (): Promise<boolean> => {
-    if (probe === undefined || (needs.execute === undefined && !runsProgram)) return true;
-    const asked = { ...key, namespace: pod.metadata.namespace, pod: pod.metadata.name, ip, signal, ...probe };
-    return execute(asked).then(
+    if (probe === undefined || (deps.execute === undefined && !runsProgram)) return true;
+    const request = { ...key, namespace: pod.metadata.namespace, pod: pod.metadata.name, ip, signal, ...probe };
+    return execute(request).then(
       ({ exitCode }) => exitCode === 0,
       () => false,
     );
   };
   const stopProgram = async (): Promise<void> => {
-    const before = program;
+    const previous = program;
     program = undefined;
-    await before?.stop();
+    await previous?.stop();
   };
-  /** Asks a program's HTTP probes as long as it runs, and ends it where they say so. */
-  const follow = async (running: RunningProgram, probes: NonNullable<typeof overHttp>): Promise<void> => {
-    const life = new AbortController();
-    void running.ended.finally(() => life.abort());
+  /** Runs a program's HTTP probes as long as it runs, and stops it when they fail. */
+  const runHttpProbes = async (running: RunningProgram, probes: NonNullable<typeof overHttp>): Promise<void> => {
+    const ended = new AbortController();
+    void running.ended.finally(() => ended.abort());
     const onOutcome = (outcome: ProbeOutcome): void => onProbe(key.name, outcome);
-    const parts = { ip, wait, onOutcome, setReady: say };
-    if ((await followProbes(probes, parts, AbortSignal.any([signal, life.signal]))) === 'ended') return;
-    onTrouble(`${key.name}: its probes failed`);
+    const probeDeps = { ip, wait, onOutcome, setReady: writeStatus };
+    if ((await runProbes(probes, probeDeps, AbortSignal.any([signal, ended.signal]))) === 'ended') return;
+    onError(`${key.name}: its probes failed`);
     await running.stop();
   };
-  const begin = async (): Promise<void> => {
+  const start = async (): Promise<void> => {
     if (programs !== undefined && runsProgram) {
-      const begun = await programs.start(pod, ip);
-      program = begun;
-      const again = begun.ended.then(async (how) => {
-        if (program !== begun || signal.aborted) return;
-        // As a kubelet does with a container that ends: again, at the same address.
-        onTrouble(`${key.name}: its program ended (${how}) and is started anew`);
-        await sayWhenHeard(false);
-        await wait(RESTART_SECONDS, signal);
+      const startedProgram = await programs.start(pod, ip);
+      program = startedProgram;
+      const restarted = startedProgram.ended.then(async (reason) => {
+        if (program !== startedProgram || signal.aborted) return;
+        // As a kubelet does with a container that has ended: it is restarted at the same address.
+        onError(`${key.name}: its program ended (${reason}) and is restarted`);
+        await writeStatusWithRetry(false);
+        await wait(restartSeconds, signal);
         await restart();
       });
-      again.catch((error: unknown) => tell(error));
+      restarted.catch((error: unknown) => report(error));
       if (overHttp !== undefined) {
-        await say(false);
-        follow(begun, overHttp).catch(tell);
+        await writeStatus(false);
+        runHttpProbes(startedProgram, overHttp).catch(report);
         return;
       }
     }
-    const atOnce = await isReady();
-    await say(atOnce);
-    if (atOnce) return;
-    do await wait(PROBE_SECONDS, signal);
+    const isReadyAtOnce = await isReady();
+    await writeStatus(isReadyAtOnce);
+    if (isReadyAtOnce) return;
+    do await wait(probeSeconds, signal);
     while (!(await isReady()));
-    await say(true);
+    await writeStatus(true);
   };
   const restart: PodRun['restart'] = async ({ readdressed = false } = {}) => {
     await stopProgram();
     restarts += 1;
     if (readdressed) ip = newAddress();
-    await say(false);
-    await begin();
+    await writeStatus(false);
+    await start();
   };
-  const started = begin().catch(tell);
+  const started = start().catch(report);
   return {
     uid: pod.metadata.uid,
     ip: () => ip,
     execute,
-    setReady: say,
+    setReady: writeStatus,
     restart,
     async stop() {
-      ending.abort();
+      stopping.abort();
       await stopProgram();
       await started;
-      // It may have been started while we ended.
+      // It may have been started meanwhile.
       await stopProgram();
     },
   };

@@ -41,27 +41,27 @@ export const bitcoinNetworkMutants: readonly Mutant[] = [
   swap(
     'says at every reconcile that it created its Service',
     network,
-    'const [set] = sets.live ?? [];',
-    "const [set] = sets.live ?? []; if (services.live !== undefined) created('headless service');",
+    'const [set] = sets.objects;',
+    "const [set] = sets.objects; if (services.failure === undefined) created('headless service');",
   ),
   swap('says nothing when it scales', network, 'change.before.spec?.replicas !== spec.nodes', 'false'),
-  swap('warns at every retry', 'src/core/aggregate.ts', '|| isStanding(standing, type, problem.condition)', ''),
+  swap('warns at every retry', 'src/api/readiness.ts', '|| hasCondition(current, type, failure.condition)', ''),
   swap(
     'gives the StatefulSet up when its Service cannot be made',
     network,
-    'const [set] = sets.live ?? [];',
-    'const [set] = sets.live ?? []; if (services.problem !== undefined) return { status: {}, conditions: { ServiceReady: services.problem.condition, NodesReady: { status: "Unknown", reason: "NoService" } }, retry: services.problem.error };',
+    'const [set] = sets.objects;',
+    'const [set] = sets.objects; if (services.failure !== undefined) return { status: {}, conditions: { ServiceReady: services.failure.condition, NodesReady: { status: "Unknown", reason: "NoService" } }, error: services.failure.error };',
   ),
   swap(
     'does not try again when a child was refused',
     network,
-    'return problem === undefined ? result : { ...result, retry: problem.error };',
-    'return result;',
+    '      error: (sets.failure ?? services.failure)?.error,',
+    '',
   ),
-  swap('is ready when one node is', 'src/core/availability.ts', 'ready >= wanted', 'ready >= 1'),
+  swap('is ready when one node is', 'src/api/readiness.ts', 'ready >= desired', 'ready >= 1'),
   swap(
     'believes what the StatefulSet said of an older generation',
-    'src/core/availability.ts',
+    'src/api/readiness.ts',
     'status.observedGeneration >= (metadata?.generation ?? 0)',
     'true',
   ),
@@ -151,7 +151,7 @@ export const nodesMutants: readonly Mutant[] = [
   swap(
     'takes a pod that is being deleted for ready',
     nodes,
-    'return isSaid && metadata?.deletionTimestamp === undefined;',
+    'return isSaid && metadata.deletionTimestamp === undefined;',
     'return isSaid;',
   ),
 ];
@@ -165,13 +165,18 @@ export const bitcoinPeersMutants: readonly Mutant[] = [
     'throw new RpcError(`${command}: exit status ${exitCode}${why} ${stderr}`);',
   ),
   swap('gives up at the first node that fails', peers, 'failed.set(nodeName, toError(thrown));', 'throw thrown;'),
-  swap('does not try again until the nodes change', peers, 'if (failed.size === 0) return result;', 'return result;'),
+  swap(
+    'does not try again until the nodes change',
+    peers,
+    'failed.size === 0 ? undefined : new Error',
+    'true ? undefined : new Error',
+  ),
   swap('has all the time in the world', peers, 'if (now().getTime() > endsAt)', 'if (false)'),
   swap(
     'says that nodes are connected when none is ready',
     peers,
-    "return { status: 'Unknown', reason: 'NoReadyNodes', message: 'no node is ready' };",
-    "return { status: 'True', reason: 'AllAdded', message: 'no node is ready' };",
+    "return unknown('NoReadyNodes', 'no node is ready');",
+    "return ok('AllAdded', 'no node is ready');",
   ),
 ];
 
@@ -179,14 +184,14 @@ export const bitcoinPeersMutants: readonly Mutant[] = [
 export const networkWakingMutants: readonly Mutant[] = [
   swap(
     'is visited by a resync only when its generation was never observed',
-    'src/runtime/resync-poll.ts',
+    'src/resync/list-kind.ts',
     'const dueAt = missed ?? (turn === undefined ? undefined : pacer.take(turn));',
     'const dueAt = missed;',
   ),
-  swap('is not woken by pods', peers, 'watches: [{ kind: podKind, label: networkLabel }],', ''),
+  swap('is not woken by pods', peers, 'watches: [{ kind: Pod, label: networkLabel }],', ''),
   swap(
     'is not woken for a child that is gone',
-    'src/runtime/forward.ts',
+    'src/forwarding/predicates.ts',
     'if (last === undefined) return [];',
     "if (last === undefined || happening.type === 'gone') return [];",
   ),

@@ -2,7 +2,7 @@
 import { type Mutant, swap } from './mutant.ts';
 
 const file = 'src/controllers/book.ts';
-const definition = 'src/generate/crd.ts';
+const definition = 'src/generate/crd/crd.ts';
 
 export const bookMutants: readonly Mutant[] = [
   swap('does not require the author', file, 'author: printed', 'author: printed.optional()'),

@@ -1,6 +1,6 @@
 // Every subject with its mutants, and the files that are to catch them. A controller that is new has no entry yet, and
 // mutants.test.ts says so.
-import { kindsAlone, registry } from '../../src/controllers/registry.ts';
+import { crdsOnly, registry } from '../../src/controllers/registry.ts';
 import {
   addedNodesMutants,
   bitcoinNetworkDefinitionMutants,
@@ -12,18 +12,18 @@ import {
 import { bookMutants } from './book.ts';
 import {
   batchDefences,
-  cursorDefences,
+  checkpointDefences,
   deduplicationDefences,
-  dirtySetDefences,
   loopDefences,
   objectDefences,
   resyncDefences,
   slotDefences,
   watchDefences,
+  workQueueDefences,
 } from './defences.ts';
 import { aggregationMutants, dinnerDefinitionMutants, dinnerMutants } from './dinner.ts';
 import { distanceDefences } from './distance.ts';
-import { paceDefences } from './flood.ts';
+import { rateLimitDefences } from './flood.ts';
 import { fooDefinitionMutants, fooMutants } from './foo.ts';
 import { genericMutants } from './generic.ts';
 import { ingredientDefinitionMutants, ingredientMutants } from './ingredient.ts';
@@ -146,7 +146,7 @@ export const subjects: readonly Subject[] = [
     const suites = [...generic, generations];
     return { name, generic: [{ mutants: genericMutants(controller), suites, of: name }], own };
   }),
-  ...kindsAlone.map(({ kind }) => ({ name: kind, generic: [], own: given[kind]?.own ?? [] })),
+  ...crdsOnly.map(({ kind }) => ({ name: kind, generic: [], own: given[kind]?.own ?? [] })),
   {
     name: 'machinery',
     generic: [],
@@ -166,7 +166,11 @@ export const subjects: readonly Subject[] = [
     own: [
       {
         mutants: sayingMutants,
-        suites: [...core('decisions'), ...runtime('reconcile', 'resync-broken'), 'test/clusters/any-entry.test.ts'],
+        suites: [
+          ...core('decisions'),
+          ...runtime('reconcile', 'resync-broken'),
+          'test/clusters/registry/any-entry.test.ts',
+        ],
       },
       {
         mutants: serverMutants,
@@ -185,10 +189,10 @@ export const subjects: readonly Subject[] = [
     own: [
       { mutants: watchDefences, suites: kube('watch', 'watch-again', 'watch-state') },
       { mutants: loopDefences, suites: watcher('watch-loop', 'watch-loop-cursor', 'missed-deletions') },
-      { mutants: dirtySetDefences, suites: runtime('dirty-set', 'forwarder') },
-      { mutants: paceDefences, suites: runtime('namespace-turns', 'forwarder-pace') },
+      { mutants: workQueueDefences, suites: runtime('dirty-set', 'forwarder') },
+      { mutants: rateLimitDefences, suites: runtime('namespace-turns', 'forwarder-pace') },
       {
-        mutants: cursorDefences,
+        mutants: checkpointDefences,
         suites: [...runtime('progress', 'cursor-document'), ...watcher('cursor', 'cursor-writing')],
       },
       { mutants: deduplicationDefences, suites: [...queue('deduplication'), ...runtime('forwarder')] },

@@ -3,27 +3,27 @@
 import { type Mutant, swap } from './mutant.ts';
 
 const runtime = 'src/runtime';
-const loop = 'src/watcher/watch-loop.ts';
+const loop = 'src/forwarding/watch-loop.ts';
 const batch = `${runtime}/batch.ts`;
-const slots = 'src/queue/slots.ts';
+const slots = 'src/timers/slots.ts';
 
 /** Of a watch, whatever becomes of its connection. */
 export const watchDefences: readonly Mutant[] = [
   swap(
     'no idle timer: a stream that went silent is waited for',
-    'src/kube/watch.ts',
-    'readFrames(untilSilent(stream, idleSeconds, wait))',
-    'readFrames(stream)',
+    'src/kube/watch/watch.ts',
+    'readWatchLines(withIdleTimeout(stream, idleSeconds, wait))',
+    'readWatchLines(stream)',
   ),
   swap(
     'no probe: a restored cluster is watched from a version to come',
-    'src/kube/watch-state.ts',
+    'src/kube/watch/watch-state.ts',
     "if (order !== undefined && order < 0) return { step: 'list', mode: 'restored', failures };",
     '',
   ),
   swap(
     'a 410 in the stream is taken for any other failure',
-    'src/kube/watch-state.ts',
+    'src/kube/watch/watch-state.ts',
     'return isGone(error)\n      ?',
     'return error === undefined\n      ?',
   ),
@@ -47,7 +47,7 @@ export const loopDefences: readonly Mutant[] = [
 ];
 
 /** Of keys that wait for SQS. */
-export const dirtySetDefences: readonly Mutant[] = [
+export const workQueueDefences: readonly Mutant[] = [
   swap(
     'no dirty set: what SQS refused is forgotten',
     `${runtime}/dirty-set.ts`,
@@ -63,7 +63,7 @@ export const dirtySetDefences: readonly Mutant[] = [
 ];
 
 /** Of the cursor. */
-export const cursorDefences: readonly Mutant[] = [
+export const checkpointDefences: readonly Mutant[] = [
   swap(
     'cursor written too early: keys on their way do not hold it back',
     `${runtime}/progress.ts`,
@@ -72,7 +72,7 @@ export const cursorDefences: readonly Mutant[] = [
   ),
   swap(
     'the cursor of another cluster is believed',
-    'src/watcher/cursor-store.ts',
+    'src/checkpoint/store.ts',
     'return reading.document.cluster === uid ?',
     'return reading.document.cluster !== undefined ?',
   ),
@@ -88,15 +88,15 @@ export const cursorDefences: readonly Mutant[] = [
 export const deduplicationDefences: readonly Mutant[] = [
   swap(
     'key-only deduplication id: the second change within five minutes is dropped',
-    'src/queue/deduplication.ts',
-    "return hashOf('watch', ...targetParts(target), ...new Set(seen.sort()));",
-    "return hashOf('watch', ...targetParts(target));",
+    'src/sqs/deduplication.ts',
+    "return hashOf('watch', ...keyParts(target), ...new Set(seen.sort()));",
+    "return hashOf('watch', ...keyParts(target));",
   ),
   swap(
     'a message of its own for each version: two watchers make two reconciles',
-    'src/queue/deduplication.ts',
-    "return hashOf('watch', ...targetParts(target), ...new Set(seen.sort()));",
-    "return hashOf('watch', ...targetParts(target), Math.random(), ...new Set(seen.sort()));",
+    'src/sqs/deduplication.ts',
+    "return hashOf('watch', ...keyParts(target), ...new Set(seen.sort()));",
+    "return hashOf('watch', ...keyParts(target), Math.random(), ...new Set(seen.sort()));",
   ),
 ];
 
@@ -139,8 +139,8 @@ export const batchDefences: readonly Mutant[] = [
   swap(
     'duplicates of a key run side by side',
     `${runtime}/intake.ts`,
-    'const target = formatTarget(targetOf(message));',
-    'const target = `${formatTarget(targetOf(message))} ${record.messageId}`;',
+    'const target = formatReconcileKey(targetOf(message));',
+    'const target = `${formatReconcileKey(targetOf(message))} ${record.messageId}`;',
   ),
   swap(
     'what was received before runs with the others',
@@ -151,7 +151,7 @@ export const batchDefences: readonly Mutant[] = [
   swap(
     'no turns among those that were received before',
     batch,
-    'takeTurns(groups.filter(({ again }) => again))',
+    'orderRedelivered(groups.filter(({ again }) => again))',
     'groups.filter(({ again }) => again)',
   ),
   swap(
@@ -200,7 +200,7 @@ export const objectDefences: readonly Mutant[] = [
   },
   swap(
     'no version on the status: an old reconcile writes over a newer one',
-    'src/kube/apply.ts',
+    'src/kube/apply/apply.ts',
     'metadata: { name, namespace, resourceVersion, uid }, status },',
     'metadata: { name, namespace }, status },',
   ),

@@ -2,13 +2,13 @@
 import { type Mutant, swap } from './mutant.ts';
 
 const file = 'src/controllers/dinner.ts';
-const aggregation = 'src/core/aggregate.ts';
+const aggregation = 'src/api/readiness.ts';
 
 export const dinnerMutants: readonly Mutant[] = [
   swap(
     'deletes none of the children that it no longer wants',
-    'src/kube/children.ts',
-    'if (request.prune && request.deleteAllowed)',
+    'src/kube/apply/apply-all.ts',
+    'if (request.prune && request.canDelete)',
     'if (false)',
   ),
   swap(
@@ -29,13 +29,13 @@ export const dinnerMutants: readonly Mutant[] = [
     "(one) => one.status === 'True'",
     "(one) => one.status !== 'False'",
   ),
-  swap('hides that a child was refused', file, 'if (problem !== undefined) {', 'if (false) {'),
-  swap('does not try again when a child was refused', file, ', retry: problem.error };', ' };'),
+  swap('hides that a child was refused', file, 'failure?.condition ?? summarize(readiness)', 'summarize(readiness)'),
+  swap('does not try again when a child was refused', file, '      error: failure?.error,', ''),
   swap(
     'asks the children for an older amount: leaves their specs as they were made',
     file,
-    'children(ingredientKind, desired)',
-    'children(ingredientKind, (existing) => desired.map((one) => existing.find(({ metadata: { name } }) => name === one.metadata.name) === undefined ? one : { metadata: one.metadata, spec: existing.find(({ metadata: { name } }) => name === one.metadata.name).spec }))',
+    'tryApplyAll(Ingredient, desired)',
+    'tryApplyAll(Ingredient, (existing) => desired.map((one) => existing.find(({ metadata: { name } }) => name === one.metadata.name) === undefined ? one : { metadata: one.metadata, spec: existing.find(({ metadata: { name } }) => name === one.metadata.name).spec }))',
   ),
 ];
 
@@ -43,9 +43,9 @@ export const dinnerMutants: readonly Mutant[] = [
 export const aggregationMutants: readonly Mutant[] = [
   swap(
     'gives up the whole set for one name that is taken',
-    aggregation,
-    'const live = error.live?.map((raw) => kind.read(raw));',
-    'const live = undefined;',
+    'src/api/context.ts',
+    'const objects = (error.objects ?? []).map((raw) => readAs(kind, raw));',
+    'const objects: ObjectOf<K>[] = [];',
   ),
   swap(
     'believes what a child said of an older generation',
@@ -56,20 +56,20 @@ export const aggregationMutants: readonly Mutant[] = [
   swap(
     'takes a child that has said nothing for one that is ready',
     aggregation,
-    "return { status: 'Unknown', reason: 'NotReported', message: named('nothing reported yet') };",
-    "return { status: 'True', reason: 'NotReported', message: '' };",
+    "return unknown('NotReported', named('nothing reported yet'));",
+    "return ok('NotReported');",
   ),
-  swap('lets an Unknown beat a False', aggregation, "parts.find(({ status }) => status === 'False') ?? ", ''),
+  swap('lets an Unknown beat a False', aggregation, "conditions.find(({ status }) => status === 'False') ?? ", ''),
   swap(
     'takes an Unknown for good as long as nothing is False',
     aggregation,
-    " ?? parts.find(({ status }) => status !== 'True')",
+    " ?? conditions.find(({ status }) => status !== 'True')",
     '',
   ),
   swap(
     'is ready when it has no child at all',
     aggregation,
-    "if (parts.length === 0) return { status: 'Unknown', reason: 'NoChildren' };",
+    "if (conditions.length === 0) return unknown('NoChildren');",
     '',
   ),
   swap(
@@ -80,7 +80,7 @@ export const aggregationMutants: readonly Mutant[] = [
   ),
   swap(
     'says of a new status that the old one changed when it did',
-    'src/core/conditions.ts',
+    'src/api/conditions.ts',
     'before?.status === condition.status ? before.lastTransitionTime : undefined',
     'undefined',
   ),

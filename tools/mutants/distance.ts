@@ -20,20 +20,20 @@ export const distanceDefences: readonly Mutant[] = [
   swap(
     'a slow cluster holds each function that does not know it yet for as long as its answers take',
     `${runtime}/handle.ts`,
-    "lane === 'retry' ? undefined : breaker.patienceMs(cluster)",
+    "cause.type === 'retry' ? undefined : breaker.patienceMs(cluster)",
     'undefined',
   ),
   swap(
     'a key of a slow cluster is put off again and again',
     `${runtime}/handle.ts`,
-    "lane === 'retry' ? undefined : breaker.patienceMs(cluster)",
+    "cause.type === 'retry' ? undefined : breaker.patienceMs(cluster)",
     'breaker.patienceMs(cluster)',
   ),
   swap('all instances give a slow cluster its turn at the same time', `${runtime}/breaker.ts`, '(0.5 + random())', '1'),
   swap(
     'a cluster that is away uses up its objects’ attempts',
     `${runtime}/outcome.ts`,
-    "put(message, { lane: 'retry', attempt: message.attempt, deferrals }, wait, nowMs)",
-    "put(message, { lane: 'retry', attempt: message.attempt + 1, deferrals }, wait, nowMs)",
+    'retry(attemptOf(message), postponements, wait)',
+    'retry(attemptOf(message) + 1, postponements, wait)',
   ),
 ];

@@ -3,7 +3,7 @@
 import { type Mutant, swap } from './mutant.ts';
 
 const file = 'src/controllers/foo.ts';
-const availability = 'src/core/availability.ts';
+const availability = 'src/api/readiness.ts';
 
 export const fooMutants: readonly Mutant[] = [
   swap(
@@ -24,7 +24,7 @@ export const fooMutants: readonly Mutant[] = [
     'metadata: { name },',
     'metadata: { name: metadata.name },',
   ),
-  swap('leaves the Deployment of its former name', file, '      ]),\n    );', '      ], { prune: false }),\n    );'),
+  swap('leaves the Deployment of its former name', file, '      },\n    ]);', '      },\n    ], { prune: false });'),
   swap(
     'labels all its pods alike, whichever Foo they are of',
     file,
@@ -34,8 +34,8 @@ export const fooMutants: readonly Mutant[] = [
   swap(
     'says Synced at every reconcile',
     file,
-    'if (before === undefined || refusals.includes(before)) record(',
-    'record(',
+    'if (before === undefined || refusals.includes(before)) recordEvent(',
+    'recordEvent(',
   ),
   swap(
     'never says Synced again once it has',
@@ -56,7 +56,7 @@ export const fooMutants: readonly Mutant[] = [
     'return { status: status ?? {}, conditions: { DeploymentAvailable: condition }',
     'return { status: {}, conditions: { DeploymentAvailable: condition }',
   ),
-  swap('does not try again when the Deployment was refused', file, ', retry: error };', ' };'),
+  swap('does not try again when the Deployment was refused', file, ', error };', ' };'),
   swap(
     'believes the available replicas of an older generation',
     file,

@@ -1,22 +1,22 @@
 // The mutants that every controller has: the ways in which any reconciler may go wrong. They are made in the machinery, where
 // one line serves all controllers, and only for the controller that is named.
-import type { Registered } from '../../src/core/controller.ts';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { firstSpec } from './first-spec.ts';
 import type { Edit, Mutant } from './mutant.ts';
 
-const visit = 'src/runtime/visit.ts';
-const children = 'src/kube/children.ts';
-const controller = 'src/core/controller.ts';
+const visit = 'src/reconciling/reconcile.ts';
+const children = 'src/kube/apply/apply-all.ts';
+const controller = 'src/api/controller.ts';
 
 /** Makes a controller's generic mutants. Those of finalizing and of children are for controllers that do. */
-export function genericMutants({ name, declares }: Registered): readonly Mutant[] {
+export function genericMutants({ name, declaration }: ControllerDefinition): readonly Mutant[] {
   const is = (variable: string) => `${variable} === '${name}'`;
   const isNot = (variable: string) => `${variable} !== '${name}'`;
-  const readSpec = 'await controller.reconcile(side.read(raw), typeContext';
+  const readSpec = 'await spec.reconcile(view.read(raw), typeContext';
   const withSpec = (spec: string): Edit => ({
     file: controller,
     find: readSpec,
-    replace: `await controller.reconcile(side.read(${is('controller.name')} ? { ...raw, spec: ${spec} } : raw), typeContext`,
+    replace: `await spec.reconcile(view.read(${is('name')} ? { ...raw, spec: ${spec} } : raw), typeContext`,
   });
   const run = 'object.metadata.deletionTimestamp === undefined ? await reconcile() : await finalize()';
   const written = 'await write(voice.afterResult(result, basis()));';
@@ -28,15 +28,15 @@ export function genericMutants({ name, declares }: Registered): readonly Mutant[
     },
     {
       name: 'ignores the spec: works with that of the sample',
-      edits: [withSpec(JSON.stringify(firstSpec(declares.resource)))],
+      edits: [withSpec(JSON.stringify(firstSpec(declaration.resource)))],
     },
     {
       name: 'ignores changes of the spec: works with the one that it saw first',
       edits: [
         {
           file: controller,
-          find: 'const clients = makeClients(controller, environment, secrets);',
-          replace: 'const clients = makeClients(controller, environment, secrets); const firstSpecs = new Map();',
+          find: 'const clients = makeClients(name, spec, environment, secrets);',
+          replace: 'const clients = makeClients(name, spec, environment, secrets); const firstSpecs = new Map();',
         },
         withSpec('firstSpecs.get(raw.metadata.uid) ?? (firstSpecs.set(raw.metadata.uid, raw.spec), raw.spec)'),
       ],
@@ -46,8 +46,8 @@ export function genericMutants({ name, declares }: Registered): readonly Mutant[
       edits: [
         {
           file: visit,
-          find: 'if (sameOwned(wanted, ownedStatus(last, fieldManager))) return;',
-          replace: `if (${isNot('name')} && sameOwned(wanted, ownedStatus(last, fieldManager))) return;`,
+          find: 'if (ownedEqual(wanted, ownedStatus(last, fieldManager))) return;',
+          replace: `if (${isNot('name')} && ownedEqual(wanted, ownedStatus(last, fieldManager))) return;`,
         },
       ],
     },
@@ -85,8 +85,8 @@ export function genericMutants({ name, declares }: Registered): readonly Mutant[
       name: 'goes on while its object is being deleted',
       edits: [{ file: visit, find: run, replace: `${is('name')} || ${run}` }],
     },
-    ...(declares.finalizes ? [finalizesNothing(is('name'))] : []),
-    ...(declares.owns.length > 0 ? childrenMutants(declares.resource.kind, isNot) : []),
+    ...(declaration.finalizes ? [finalizesNothing(is('name'))] : []),
+    ...(declaration.owns.length > 0 ? childrenMutants(declaration.resource.kind, isNot) : []),
   ];
 }
 
@@ -100,8 +100,8 @@ function finalizesNothing(isIt: string): Mutant {
 
 function childrenMutants(ownerKind: string, isNot: (variable: string) => string): readonly Mutant[] {
   const foreign = 'if (live !== undefined && !isOwned(owner, live)';
-  const same = 'if (live !== undefined && strays.length === 0 && sameOwned';
-  const retry = 'if (result.retry !== undefined)';
+  const same = 'if (live !== undefined && strays.length === 0 && ownedEqual';
+  const retry = 'if (result.error !== undefined)';
   return [
     {
       name: 'adopts what is foreign',
@@ -111,7 +111,7 @@ function childrenMutants(ownerKind: string, isNot: (variable: string) => string)
       name: 'knows its children by the name of their owner, not by its uid',
       edits: [
         {
-          file: 'src/kube/child-object.ts',
+          file: 'src/kube/apply/child-object.ts',
           find: 'return controllerUidOf(live) === uidOf(owner);',
           replace: `const is = live.metadata.ownerReferences?.find((one) => one.controller === true); return owner.kind === '${ownerKind}' ? is?.name === owner.metadata.name : is?.uid === uidOf(owner);`,
         },

@@ -3,7 +3,7 @@ import { type Mutant, swap } from './mutant.ts';
 
 const file = 'src/controllers/ingredient.ts';
 const client = 'src/controllers/clients/pantry.ts';
-const visit = 'src/runtime/visit.ts';
+const visit = 'src/reconciling/reconcile.ts';
 
 export const ingredientMutants: readonly Mutant[] = [
   swap(
@@ -60,7 +60,7 @@ export const ingredientMutants: readonly Mutant[] = [
     'requeueAfterSeconds: replaceAfterSeconds,',
     '',
   ),
-  swap('does not try again when something is out of stock', file, ', retry: reserved };', ' };'),
+  swap('does not try again when something is out of stock', file, ', error: reserved };', ' };'),
   swap(
     'takes any refusal of the pantry for a lack of goods',
     client,
@@ -81,7 +81,7 @@ export const ingredientMutants: readonly Mutant[] = [
   ),
   swap(
     'takes the finalizers of others away with its own',
-    'src/kube/finalizers.ts',
+    'src/kube/apply/finalizers.ts',
     'const rest = finalizers.filter((one) => one !== finalizer);',
     'const rest: string[] = [];',
   ),

@@ -1,9 +1,9 @@
 // What somebody might well get wrong in the machinery that all controllers share: who is woken by what, and what becomes of a message.
 import { type Mutant, swap } from './mutant.ts';
 
-const forward = 'src/runtime/forward.ts';
-const outcome = 'src/runtime/outcome.ts';
-const events = 'src/kube/events.ts';
+const forward = 'src/forwarding/predicates.ts';
+const outcome = 'src/reconciling/outcome.ts';
+const events = 'src/kube/apply/events.ts';
 
 /** Who is woken. */
 export const wakingMutants: readonly Mutant[] = [
@@ -63,13 +63,13 @@ export const deliveryMutants: readonly Mutant[] = [
   ),
   swap(
     'retries the key of an object that is gone',
-    'src/runtime/reconcile.ts',
+    'src/reconciling/reconcile.ts',
     "if (object === undefined) return { outcome: { type: 'nothing', why: 'gone' }, writes };",
     "if (object === undefined) return { outcome: { type: 'failed', error: new Error('gone'), stalledBefore: false }, writes };",
   ),
   swap(
     'lets the resync take what nobody has observed for what was',
-    'src/runtime/resync-plan.ts',
+    'src/resync/plan.ts',
     'if ((observedGenerationOf(object.status, part) ?? 0) >= generation)',
     'if (true)',
   ),
@@ -90,31 +90,31 @@ export const eventMutants: readonly Mutant[] = [
 export const travelMutants: readonly Mutant[] = [
   swap(
     'sends more than a key',
-    'src/runtime/forward-entries.ts',
-    "body: formatMessage({ v: 1, ...target, ...source, lane: 'watch', attempt: 0, deferrals: 0, seenAt }),",
-    "body: JSON.stringify({ v: 1, ...target, ...source, lane: 'watch', attempt: 0, deferrals: 0, seenAt, labels: {} }),",
+    'src/forwarding/forward-entries.ts',
+    'body: formatMessage({ ...target, cause, ...merged }),',
+    'body: JSON.stringify({ ...JSON.parse(formatMessage({ ...target, cause, ...merged })), labels: {} }),',
   ),
   swap(
     'takes messages of other controllers',
-    'src/runtime/intake.ts',
+    'src/reconciling/group-records.ts',
     'if (message.controller !== controller)',
     'if (false)',
   ),
   swap(
     'takes any text for a name',
-    'src/queue/body.ts',
+    'src/sqs/body.ts',
     'isPathSegment(name) && name.isWellFormed()',
     'name.isWellFormed()',
   ),
   swap(
     'waits for as long as it was asked to in one go',
-    'src/queue/slots.ts',
+    'src/timers/slots.ts',
     'if (left <= maxDelaySeconds) return',
     'if (left > 0) return',
   ),
   swap(
     'forwards what is due within ten minutes',
-    'src/queue/timer.ts',
+    'src/timers/timer-message.ts',
     'const earlyMs = 1_000;',
     'const earlyMs = 600_000;',
   ),
@@ -124,19 +124,19 @@ export const travelMutants: readonly Mutant[] = [
 export const accessMutants: readonly Mutant[] = [
   swap(
     'takes the finalizers of others away with its own',
-    'src/kube/finalizers.ts',
+    'src/kube/apply/finalizers.ts',
     'const rest = finalizers.filter((one) => one !== finalizer);',
     'const rest: string[] = [];',
   ),
   swap(
     'does not keep what others own in a child',
-    'src/kube/apply.ts',
+    'src/kube/apply/apply.ts',
     'contentType: APPLY,\n    body: object,',
     "contentType: 'application/merge-patch+json',\n    body: object,",
   ),
   swap(
     'writes its status with the object, not apart from it',
-    'src/kube/apply.ts',
+    'src/kube/apply/apply.ts',
     "path: objectPath(resource, key, 'status'),",
     'path: objectPath(resource, key),',
   ),
@@ -146,7 +146,7 @@ export const accessMutants: readonly Mutant[] = [
 export const placeMutants: readonly Mutant[] = [
   swap(
     'lists the whole cluster where a namespace is meant',
-    'src/runtime/access.ts',
+    'src/reconciling/context.ts',
     'const where = { ...placeOf(kind, owner.namespace), ',
     'const where = { ',
   ),
@@ -156,7 +156,7 @@ export const placeMutants: readonly Mutant[] = [
 export const staleMutants: readonly Mutant[] = [
   swap(
     'gives up at the first stale version',
-    'src/runtime/reconcile.ts',
+    'src/reconciling/reconcile.ts',
     'const conflictTries = 3;',
     'const conflictTries = 1;',
   ),

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { registry } from '../../src/controllers/registry.ts';
-import { atATime } from '../../src/core/at-a-time.ts';
+import { forEachConcurrently } from '../../src/core/async.ts';
 import { isOfEvery, subjects } from './catalogue.ts';
 import type { Mutant } from './mutant.ts';
 import { runSuites, type Suites, type Test } from './run-suites.ts';
@@ -42,7 +42,7 @@ const calm = Map.groupBy(
   ),
   ({ without }) => without.join(),
 );
-await atATime(lanes, calm.values(), async (alike) => {
+await forEachConcurrently(lanes, calm.values(), async (alike) => {
   const run = { files: [...new Set(alike.map(({ file }) => file))], without: alike[0]?.without ?? [] };
   const ran = await runSuites(run, undefined, { limitSeconds: 600, signal });
   if (ran.type !== 'ran') throw new Error(`without any mutant: ${ran.type === 'hung' ? 'no end' : ran.why}`);
@@ -57,7 +57,7 @@ if (failed.length > 0) {
 say(`${baseline.length} tests hold without a mutant (${secondsSince(startedAt)}); ${entries.length} mutants follow`);
 
 const verdicts = new Map<string, Verdict>();
-await atATime(lanes, entries, async ({ name, run, mutant }) => {
+await forEachConcurrently(lanes, entries, async ({ name, run, mutant }) => {
   const from = performance.now();
   const verdict = judge(await runSuites(run, mutant, { limitSeconds: 240, signal }));
   verdicts.set(name, verdict);
@@ -70,7 +70,7 @@ const idle = idsOf(baseline.map(({ name }) => name)).filter((id) => !caught.has(
 const unexplained = positionals.length > 0 ? [] : idle.filter((id) => uncaught[id] === undefined);
 if (positionals.length === 0) {
   say(`\nStatements that caught no mutant: ${idle.length === 0 ? 'none' : ''}`);
-  for (const id of idle) say(`  ${id}: ${uncaught[id] ?? 'NO REASON GIVEN (test/mutants/uncaught.ts)'}`);
+  for (const id of idle) say(`  ${id}: ${uncaught[id] ?? 'NO REASON GIVEN (tools/mutants/uncaught.ts)'}`);
   const outdated = Object.keys(uncaught).filter((id) => caught.has(id));
   if (outdated.length > 0) say(`With a reason, but they did catch one: ${outdated.join(' ')}`);
 }

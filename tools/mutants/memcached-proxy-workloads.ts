@@ -25,12 +25,12 @@ export const workloadMutants: readonly Mutant[] = [
     '',
   ),
   swap('takes an empty image as it is', children, "image: image === '' ? defaultImage : image", 'image'),
-  swap('does not put ports right that somebody added', controller, "whole: ['spec.ports'], ", ''),
+  swap('does not put ports right that somebody added', controller, "replaceLists: ['spec.ports'],", ''),
   swap(
     'leaves a second Deployment that an older version made',
     controller,
-    '[deploymentOf(proxy, plan.name)]',
-    '(existing) => [deploymentOf(proxy, plan.name), ...existing.filter(({ metadata: one }) => one.name !== deploymentName(name)).map(({ metadata: one }) => ({ ...deploymentOf(proxy, plan.name), metadata: { name: one.name } }))]',
+    '[proxyDeployment(proxy, plan.name)]',
+    '(existing) => [proxyDeployment(proxy, plan.name), ...existing.filter(({ metadata: one }) => one.name !== deploymentName(name)).map(({ metadata: one }) => ({ ...proxyDeployment(proxy, plan.name), metadata: { name: one.name } }))]',
   ),
 ];
 
@@ -69,10 +69,10 @@ export const reportMutants: readonly Mutant[] = [
   swap(
     'does not wait for changes of Services',
     controller,
-    '{ kind: serviceKind, keys: async (changed, { list }) => proxiesNaming(changed, await list(namingKind)) },',
-    '{ kind: serviceKind, keys: async (changed, { list }) => (await list(endpointSliceKind, { [serviceNameLabel]: changed.name })).length > 0 ? proxiesNaming(changed, await list(namingKind)) : [] },',
+    'proxiesReferencing(changed, await list(ReferencingProxy)),',
+    '(await list(EndpointSlice, { [serviceNameLabel]: changed.name })).length > 0 ? proxiesReferencing(changed, await list(ReferencingProxy)) : [],',
   ),
-  swap('does not wait for ReplicaSets to go', controller, '{ kind: replicaSetKind, label: proxyLabel },', ''),
+  swap('does not wait for ReplicaSets to go', controller, '{ kind: ReplicaSet, label: proxyLabel },', ''),
   swap(
     'says that it is ready without a server',
     controller,
@@ -81,33 +81,33 @@ export const reportMutants: readonly Mutant[] = [
   ),
   swap(
     'warns at every reconcile',
-    'src/core/conditions.ts',
-    "return there?.reason === reason && (there.message ?? '') === message;",
+    'src/api/conditions.ts',
+    "return found?.reason === reason && (found.message ?? '') === message;",
     'return false;',
   ),
   swap(
     'says at every reconcile that it made its children',
-    'src/kube/children.ts',
+    'src/kube/apply/apply-all.ts',
     "if (outcome.write !== 'changed') continue;",
     '',
   ),
   swap(
     'says nothing of children that it deletes',
-    'src/kube/children.ts',
+    'src/kube/apply/apply-all.ts',
     "onChange?.({ type: 'deleted', child: live });",
     '',
   ),
   swap(
     'believes what the Deployment said of an older generation',
-    'src/core/availability.ts',
+    'src/api/readiness.ts',
     'status.observedGeneration >= (metadata?.generation ?? 0)',
     'true',
   ),
   swap(
     'does not try again when a child was refused',
     controller,
-    'return problem === undefined ? result : { ...result, retry: problem.error };',
-    'return result;',
+    '      error: (configs.failure ?? deployments.failure ?? services.failure)?.error,',
+    '',
   ),
 ];
 

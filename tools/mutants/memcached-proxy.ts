@@ -130,8 +130,8 @@ export const configurationMutants: readonly Mutant[] = [
 export const rollOutMutants: readonly Mutant[] = [
   swap(
     'deletes none of the children that it no longer wants',
-    'src/kube/children.ts',
-    'if (request.prune && request.deleteAllowed)',
+    'src/kube/apply/apply-all.ts',
+    'if (request.prune && request.canDelete)',
     'if (false)',
   ),
   swap(
@@ -149,8 +149,8 @@ export const rollOutMutants: readonly Mutant[] = [
   swap(
     'drops a configuration that a ReplicaSet still names',
     rollOut,
-    'new Set([deployment, ...replicaSets].map(mountedBy))',
-    'new Set([deployment].map(mountedBy))',
+    'new Set([deployment, ...replicaSets].map(mountedConfigMap))',
+    'new Set([deployment].map(mountedConfigMap))',
   ),
   swap('keeps every configuration for ever', rollOut, 'filter((name) => !named.has(name))', 'filter(() => false)'),
   swap(
@@ -174,7 +174,7 @@ export const rollOutMutants: readonly Mutant[] = [
   swap(
     'mounts a configuration that is not its own',
     controller,
-    'plan === undefined || configMaps.problem !== undefined',
+    'plan === undefined || configMaps.failure !== undefined',
     'plan === undefined',
   ),
   swap(

@@ -12,17 +12,17 @@ export const sayingMutants: readonly Mutant[] = [
   ),
   swap(
     'an Event says what it is told',
-    'src/runtime/visit.ts',
+    'src/reconciling/reconcile.ts',
     'message: redact(text), report',
     'message: text, report',
   ),
   swap(
     'a queue that gives no depth is quoted',
-    'src/runtime/resync-poll.ts',
+    'src/resync/list-kind.ts',
     'error: redact(toError(error).message) });\n    return false;',
     'error: toError(error).message });\n    return false;',
   ),
-  swap('YAML’s warnings go to stderr', 'src/clusters/parse-kubeconfig.ts', "{ logLevel: 'error' }", '{}'),
+  swap('YAML’s warnings go to stderr', 'src/clusters/kubeconfig/parse-kubeconfig.ts', "{ logLevel: 'error' }", '{}'),
 ];
 
 /** Of servers. */
@@ -30,14 +30,14 @@ export const serverMutants: readonly Mutant[] = [
   swap('a redirect of a world is followed', 'src/controllers/clients/fetch-json.ts', "'manual'", "'follow'"),
   swap(
     'certificates are verified as the environment says',
-    'src/kube/transport.ts',
+    'src/kube/client/transport.ts',
     'rejectUnauthorized: connection.insecureSkipTlsVerify !== true,',
     "rejectUnauthorized: process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0',",
   ),
   swap('a process runs where nothing is verified', 'src/settings.ts', "value !== '0'", "value !== ''"),
   swap(
     'an answer of any length is read',
-    'src/kube/answer.ts',
+    'src/kube/client/response.ts',
     'if (text.length > limit)',
     'if (text.length > 100 * limit)',
   ),
@@ -47,13 +47,13 @@ export const serverMutants: readonly Mutant[] = [
 export const messageMutants: readonly Mutant[] = [
   swap(
     'a message without its namespace is looked for',
-    'src/runtime/misplaced.ts',
+    'src/reconciling/misplaced.ts',
     'if (namespaced === (namespace !== undefined)) return undefined;',
     'if (namespaced || namespace === undefined) return undefined;',
   ),
   swap(
     'half a character is a name',
-    'src/queue/body.ts',
+    'src/sqs/body.ts',
     'isPathSegment(name) && name.isWellFormed()',
     'isPathSegment(name)',
   ),

@@ -51,10 +51,10 @@ export const waterTankMutants: readonly Mutant[] = [
   swap(
     'does not come back by itself: waits for an event that no level ever causes',
     file,
-    "reason: 'Reading' } },\n      requeueAfterSeconds,",
-    "reason: 'Reading' } },",
+    "SensorReachable: ok('Reading') },\n      requeueAfterSeconds,",
+    "SensorReachable: ok('Reading') },",
   ),
-  swap('does not retry when there was no reading', file, 'retry: failure ?? observed,', ''),
+  swap('does not retry when there was no reading', file, 'error: failure ?? observed,', ''),
   swap(
     'records every move of the level, also within the band',
     file,

@@ -1,13 +1,13 @@
-// memcached servers for proxies to lead to: a Deployment and a Service each, nobody's children.
+// memcached servers behind the proxies: a Deployment and a Service each, without an owner.
 import type { PlainApi } from '../chaos/plain-api.ts';
 import { collectionOf, namespace } from './objects.ts';
 import { backendPort, backends } from './subjects.ts';
 
-/** Makes the namespace and the backends. Throws what the API server refuses. */
-export async function layBackends(api: PlainApi): Promise<void> {
+/** Creates the namespace and the backends. Throws when the API server rejects one. */
+export async function createBackends(api: PlainApi): Promise<void> {
   const post = async (collection: string, body: object): Promise<void> => {
-    const { status, body: said } = await api.call('POST', collection, body);
-    if (status >= 300) throw new Error(`POST ${collection}: ${status} ${JSON.stringify(said)}`);
+    const { status, body: response } = await api.call('POST', collection, body);
+    if (status >= 300) throw new Error(`POST ${collection}: ${status} ${JSON.stringify(response)}`);
   };
   await post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   for (const name of backends) {

@@ -1,8 +1,8 @@
-// What stands on Deployments and StatefulSets: each object has its own children as it says them, believes them, and knows what is behind
-// them; and nothing is left of an object that is gone.
+// Objects with Deployments and StatefulSets: each has exactly the children of its spec, its status matches them, and no
+// child of a deleted object remains.
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { controllerOf, type Seen } from './objects.ts';
+import { controllerOf, type ObservedObject } from './objects.ts';
 import type { Plural, Snapshot } from './snapshot.ts';
 
 const fooSpec = z.looseObject({ deploymentName: z.string(), replicas: z.number() });
@@ -15,7 +15,7 @@ const networkStatus = z.looseObject({
 const podStatus = z.looseObject({ podIP: z.string().optional() });
 const proxyRules = z.looseObject({ rules: z.looseObject({ service: z.looseObject({ name: z.string() }) }) });
 const proxyStatus = z.looseObject({ configMapName: z.string(), serviceName: z.string() });
-const mounting = z.looseObject({
+const mountingTemplate = z.looseObject({
   template: z.looseObject({
     spec: z.looseObject({
       volumes: z.array(z.looseObject({ configMap: z.looseObject({ name: z.string() }).optional() })),
@@ -36,57 +36,59 @@ const slice = z.looseObject({
   ports: z.array(z.looseObject({ port: z.number().optional() })).nullish(),
 });
 
-/** Lists what is wrong with the objects that have workloads. */
-export function wrongWithWorkloads(snapshot: Snapshot): readonly string[] {
-  const { of } = snapshot;
+/** Lists the violations of objects with workloads. */
+export function findWorkloadViolations(snapshot: Snapshot): readonly string[] {
+  const { list } = snapshot;
   return [
-    ...of('foos').flatMap((foo) => wrongWithFoo(snapshot, foo)),
-    ...of('memcachedproxies').flatMap((proxy) => wrongWithProxy(snapshot, proxy)),
-    ...of('bitcoinnetworks').flatMap((network) => wrongWithNetwork(snapshot, network)),
-    ...leftBehind(snapshot),
+    ...list('foos').flatMap((foo) => fooViolations(snapshot, foo)),
+    ...list('memcachedproxies').flatMap((proxy) => proxyViolations(snapshot, proxy)),
+    ...list('bitcoinnetworks').flatMap((network) => networkViolations(snapshot, network)),
+    ...orphanedChildren(snapshot),
   ];
 }
 
-function childrenOf({ of }: Snapshot, plural: Plural, { metadata }: Seen): readonly Seen[] {
-  return of(plural).filter((child) => controllerOf(child) === metadata.uid);
+function childrenOf({ list }: Snapshot, plural: Plural, { metadata }: ObservedObject): readonly ObservedObject[] {
+  return list(plural).filter((child) => controllerOf(child) === metadata.uid);
 }
 
-function wrongWithFoo(snapshot: Snapshot, foo: Seen): readonly string[] {
+function fooViolations(snapshot: Snapshot, foo: ObservedObject): readonly string[] {
   const { name } = foo.metadata;
-  const wanted = fooSpec.parse(foo.spec);
+  const expected = fooSpec.parse(foo.spec);
   const [deployment, ...more] = childrenOf(snapshot, 'deployments', foo);
-  if (deployment?.metadata.name !== wanted.deploymentName || more.length > 0) {
-    return [`${name}: has not the Deployment ${wanted.deploymentName}, or others beside it`];
+  if (deployment?.metadata.name !== expected.deploymentName || more.length > 0) {
+    return [`${name}: does not have exactly the Deployment ${expected.deploymentName}`];
   }
-  if (replicas.parse(deployment.spec).replicas !== wanted.replicas)
-    return [`${name}: its Deployment is scaled otherwise`];
-  const { availableReplicas: has = 0 } = available.parse(deployment.status ?? {});
-  const { availableReplicas: says } = available.parse(foo.status);
-  return says === has && has === wanted.replicas ? [] : [`${name}: says ${says} of ${wanted.replicas} and has ${has}`];
+  if (replicas.parse(deployment.spec).replicas !== expected.replicas)
+    return [`${name}: its Deployment has other replicas`];
+  const { availableReplicas: actual = 0 } = available.parse(deployment.status ?? {});
+  const { availableReplicas: reported } = available.parse(foo.status);
+  return reported === actual && actual === expected.replicas
+    ? []
+    : [`${name}: its status has ${reported} of ${expected.replicas} available replicas, its Deployment ${actual}`];
 }
 
-function wrongWithProxy(snapshot: Snapshot, proxy: Seen): readonly string[] {
+function proxyViolations(snapshot: Snapshot, proxy: ObservedObject): readonly string[] {
   const { name } = proxy.metadata;
   const { configMapName, serviceName } = proxyStatus.parse(proxy.status);
   const [deployment, ...more] = childrenOf(snapshot, 'deployments', proxy);
-  if (deployment === undefined || more.length > 0) return [`${name}: has not one Deployment`];
-  const mounts = mounting
+  if (deployment === undefined || more.length > 0) return [`${name}: does not have exactly one Deployment`];
+  const mounts = mountingTemplate
     .parse(deployment.spec)
     .template.spec.volumes.flatMap((volume) => volume.configMap?.name ?? []);
   if (!mounts.includes(configMapName)) return [`${name}: its Deployment does not mount ${configMapName}`];
   const services = childrenOf(snapshot, 'services', proxy).map(({ metadata }) => metadata.name);
-  if (!isDeepStrictEqual(services, [serviceName])) return [`${name}: its Service is not ${serviceName} alone`];
+  if (!isDeepStrictEqual(services, [serviceName])) return [`${name}: its Services are not exactly ${serviceName}`];
   const found = childrenOf(snapshot, 'configmaps', proxy).find(({ metadata }) => metadata.name === configMapName);
-  if (found === undefined) return [`${name}: there is no ConfigMap ${configMapName} of its own`];
+  if (found === undefined) return [`${name}: it has no ConfigMap ${configMapName}`];
   const { pools } = config.parse(JSON.parse(configMap.parse(found).data['config.json']));
   const servers = Object.values(pools).flatMap((pool) => pool.servers);
-  const ready = serversBehind(snapshot, proxyRules.parse(proxy.spec).rules.service.name);
+  const ready = readyServers(snapshot, proxyRules.parse(proxy.spec).rules.service.name);
   if (isDeepStrictEqual(servers.toSorted(), ready.toSorted())) return [];
-  return [`${name}: leads to ${servers.join(' ')}, ready are ${ready.join(' ')}`];
+  return [`${name}: its servers are ${servers.join(' ')} instead of ${ready.join(' ')}`];
 }
 
-function serversBehind({ of }: Snapshot, service: string): readonly string[] {
-  return of('endpointslices')
+function readyServers({ list }: Snapshot, service: string): readonly string[] {
+  return list('endpointslices')
     .filter(({ metadata }) => metadata.labels['kubernetes.io/service-name'] === service)
     .map((one) => slice.parse(one))
     .flatMap(({ endpoints, ports }) =>
@@ -96,38 +98,40 @@ function serversBehind({ of }: Snapshot, service: string): readonly string[] {
     );
 }
 
-function wrongWithNetwork(snapshot: Snapshot, network: Seen): readonly string[] {
+function networkViolations(snapshot: Snapshot, network: ObservedObject): readonly string[] {
   const { name } = network.metadata;
-  const { nodes: wanted } = networkSpec.parse(network.spec);
+  const { nodes: expected } = networkSpec.parse(network.spec);
   const [set] = childrenOf(snapshot, 'statefulsets', network);
-  if (set === undefined || replicas.parse(set.spec).replicas !== wanted)
-    return [`${name}: its StatefulSet is scaled otherwise`];
+  if (set === undefined || replicas.parse(set.spec).replicas !== expected)
+    return [`${name}: its StatefulSet has other replicas`];
   const pods = childrenOf(snapshot, 'pods', set).map(({ metadata, status }) => {
     return { name: metadata.name, ip: podStatus.parse(status).podIP ?? '' };
   });
-  const said = networkStatus.parse(network.status).nodes.map(({ nodeName, ip }) => ({ name: nodeName, ip }));
+  const listed = networkStatus.parse(network.status).nodes.map(({ nodeName, ip }) => ({ name: nodeName, ip }));
   const byName = (one: { readonly name: string }, other: { readonly name: string }) => (one.name < other.name ? -1 : 1);
-  if (said.length !== wanted || !isDeepStrictEqual(said.toSorted(byName), pods.toSorted(byName))) {
-    return [`${name}: lists ${JSON.stringify(said)}, there are ${JSON.stringify(pods)}`];
+  if (listed.length !== expected || !isDeepStrictEqual(listed.toSorted(byName), pods.toSorted(byName))) {
+    return [`${name}: its status lists ${JSON.stringify(listed)} instead of ${JSON.stringify(pods)}`];
   }
   return pods.flatMap((pod) => {
     const others = pods.filter((one) => one !== pod).map(({ ip }) => ip);
-    const added = snapshot.outside.added(pod.name);
-    const isIt = isDeepStrictEqual([...added].sort(), others.sort());
-    return isIt ? [] : [`${name}: ${pod.name} was told ${added.join(' ')}, the others are ${others.join(' ')}`];
+    const added = snapshot.simulators.added(pod.name);
+    const isComplete = isDeepStrictEqual([...added].sort(), others.sort());
+    return isComplete
+      ? []
+      : [`${name}: ${pod.name} has the added nodes ${added.join(' ')} instead of ${others.join(' ')}`];
   });
 }
 
-/** Children of ours whose object is gone. */
-function leftBehind({ of }: Snapshot): readonly string[] {
+/** Children whose owner is deleted. */
+function orphanedChildren({ list }: Snapshot): readonly string[] {
   const plurals = ['foos', 'memcachedproxies', 'bitcoinnetworks', 'dinners'] as const;
-  const owners = new Set(plurals.flatMap((plural) => of(plural).map(({ metadata }) => metadata.uid)));
+  const owners = new Set(plurals.flatMap((plural) => list(plural).map(({ metadata }) => metadata.uid)));
   const kinds = new Set(['Foo', 'MemcachedProxy', 'BitcoinNetwork', 'Dinner']);
-  const places = ['deployments', 'statefulsets', 'configmaps', 'services', 'ingredients'] as const;
-  return places.flatMap((plural) =>
-    of(plural).flatMap(({ metadata: { name, ownerReferences } }) => {
+  const childPlurals = ['deployments', 'statefulsets', 'configmaps', 'services', 'ingredients'] as const;
+  return childPlurals.flatMap((plural) =>
+    list(plural).flatMap(({ metadata: { name, ownerReferences } }) => {
       const owner = ownerReferences.find(({ kind, controller }) => controller === true && kinds.has(kind));
-      return owner === undefined || owners.has(owner.uid) ? [] : [`${plural} ${name}: its ${owner.kind} is gone`];
+      return owner === undefined || owners.has(owner.uid) ? [] : [`${plural} ${name}: its ${owner.kind} is deleted`];
     }),
   );
 }

@@ -1,11 +1,12 @@
-// Preloaded into every watcher and function of a soak (`--import`, with `--expose-gc`): on SIGUSR2 the process collects its garbage and
-// writes what is left as a line. It says first that it listens, because the signal would end a process that does not.
+// Preloaded into every watcher and function of a soak (`--import`, with `--expose-gc`): on SIGUSR2 the process collects
+// its garbage and prints its memory as one line. It first prints that it listens, because the signal would end a
+// process that does not.
 import process from 'node:process';
 
-const write = (found: object) => void process.stdout.write(`${JSON.stringify({ heapProbe: found })}\n`);
+const write = (report: object) => void process.stdout.write(`${JSON.stringify({ heapProbe: report })}\n`);
 
 process.on('SIGUSR2', () => {
-  // Twice: what a first collection makes unreachable, a second one frees.
+  // Twice: objects that become unreachable in the first collection are freed by the second.
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, rss } = process.memoryUsage();

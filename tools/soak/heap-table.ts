@@ -1,57 +1,63 @@
-// The table of heaps: whether what a process holds after a collection at the end is what it held at the beginning.
+// The table of heaps: compares the heap after a garbage collection at the end of the run with that at the beginning.
 
 import { alignColumns } from '../../src/dev/columns.ts';
 import type { HeapSample } from './heap-samples.ts';
 
-/** A part's heap, in megabytes. */
+/** The heap of a part, in megabytes. */
 export type HeapRow = {
   readonly part: string;
   readonly samples: number;
-  /** How many processes of the part were looked at, one after the other; the samples are of the one with most. */
+  /**
+   * The number of measured processes of the part, one after the other; the samples are those of the process with the
+   * most.
+   */
   readonly processes: number;
   readonly first: number;
   readonly last: number;
-  readonly mostRss: number;
+  readonly maxRss: number;
 };
 
-/** Last third over first third that counts as flat. */
-const flatWithin = 1.1;
-const fewest = 9;
+/** The ratio of last third to first third up to which a heap counts as flat. */
+const maxRatio = 1.1;
+const minSamples = 9;
 
 /**
- * Compares the median of the first third of each part's samples with that of the last third. All of them are of one process, the one with
- * most: what another one holds that began later says nothing about growth.
+ * Compares the median of the first third of each part's samples with that of the last third. All samples are of one
+ * process, the one with the most samples: the heap of a later process says nothing about growth.
  */
 export function heapRows(samples: readonly HeapSample[]): readonly HeapRow[] {
   return [...Map.groupBy(samples, ({ part }) => part)].map(([part, ofPart]) => {
     const byProcess = [...Map.groupBy(ofPart, ({ pid }) => pid).values()];
-    const [of = []] = byProcess.toSorted((one, other) => other.length - one.length);
-    const third = Math.max(1, Math.floor(of.length / 3));
-    const heaps = of.map(({ heap }) => heap);
+    const [ofProcess = []] = byProcess.toSorted((one, other) => other.length - one.length);
+    const third = Math.max(1, Math.floor(ofProcess.length / 3));
+    const heaps = ofProcess.map(({ heap }) => heap);
     return {
-      ...{ part, samples: of.length, processes: byProcess.length },
+      ...{ part, samples: ofProcess.length, processes: byProcess.length },
       ...{ first: median(heaps.slice(0, third)), last: median(heaps.slice(-third)) },
-      mostRss: Math.max(...ofPart.map(({ rss }) => rss)),
+      maxRss: Math.max(...ofPart.map(({ rss }) => rss)),
     };
   });
 }
 
-/** Lists the parts whose heap has grown. A process that did not live long enough tells nothing; when none did, that is what is listed. */
-export function growing(rows: readonly HeapRow[]): readonly string[] {
-  const telling = rows.filter(({ samples }) => samples >= fewest);
-  if (telling.length === 0) return [`no process has ${fewest} samples`];
-  return telling
-    .filter(({ first, last }) => last > first * flatWithin)
+/**
+ * Lists the parts whose heap has grown. Processes with too few samples are ignored; if all have too few, this is
+ * listed.
+ */
+export function growingHeaps(rows: readonly HeapRow[]): readonly string[] {
+  const measured = rows.filter(({ samples }) => samples >= minSamples);
+  if (measured.length === 0) return [`no process has ${minSamples} samples`];
+  return measured
+    .filter(({ first, last }) => last > first * maxRatio)
     .map(({ part, first, last }) => `${part}: its heap grew from ${first.toFixed(1)} to ${last.toFixed(1)} MB`);
 }
 
-/** Formats the rows. */
+/** Formats the rows as a table. */
 export function formatHeaps(rows: readonly HeapRow[]): string {
   return alignColumns([
-    ['heap after GC', 'samples', 'processes', 'first third', 'last third', 'ratio', 'most RSS'],
-    ...rows.map(({ part, samples, processes, first, last, mostRss }) => [
+    ['heap after GC', 'samples', 'processes', 'first third', 'last third', 'ratio', 'max RSS'],
+    ...rows.map(({ part, samples, processes, first, last, maxRss }) => [
       ...[part, String(samples), String(processes), `${first.toFixed(1)} MB`, `${last.toFixed(1)} MB`],
-      ...[(last / first).toFixed(2), `${mostRss.toFixed(0)} MB`],
+      ...[(last / first).toFixed(2), `${maxRss.toFixed(0)} MB`],
     ]),
   ]);
 }

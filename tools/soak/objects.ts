@@ -1,9 +1,9 @@
-// Objects as the soak's judge reads them: plain JSON from the API server, checked for what is looked at and no more.
+// Objects as the soak's checks read them: plain JSON from the API server, validated only as far as the checks use it.
 import * as z from 'zod';
 import type { PlainApi } from '../chaos/plain-api.ts';
 
 const condition = z.looseObject({ type: z.string(), status: z.string(), message: z.string().optional() });
-const seen = z.looseObject({
+const observedObject = z.looseObject({
   metadata: z.looseObject({
     name: z.string(),
     uid: z.string(),
@@ -19,46 +19,46 @@ const seen = z.looseObject({
     .looseObject({ observedGeneration: z.number().optional(), conditions: z.array(condition).default([]) })
     .optional(),
 });
-const list = z.looseObject({ items: z.array(seen) });
+const list = z.looseObject({ items: z.array(observedObject) });
 
 /** An object of any kind. */
-export type Seen = z.infer<typeof seen>;
+export type ObservedObject = z.infer<typeof observedObject>;
 
-/** Where everything happens. */
+/** The namespace of all objects. */
 export const namespace = 'soak';
 
-/** Returns the address of a collection, as `/apis/apps/v1/namespaces/soak/deployments`. */
+/** Returns the path of a collection, such as `/apis/apps/v1/namespaces/soak/deployments`. */
 export function collectionOf(apiVersion: string, plural: string): string {
   return `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}/namespaces/${namespace}/${plural}`;
 }
 
-/** Reads one object. Throws for what is none. */
-export function parseSeen(body: unknown): Seen {
-  return seen.parse(body);
+/** Parses one object. Throws for anything else. */
+export function parseObject(body: unknown): ObservedObject {
+  return observedObject.parse(body);
 }
 
-/** Lists a collection whole. Throws when it cannot be listed. */
-export async function listSeen(api: PlainApi, collection: string): Promise<readonly Seen[]> {
+/** Lists a whole collection. Throws when it cannot be listed. */
+export async function listObjects(api: PlainApi, collection: string): Promise<readonly ObservedObject[]> {
   const { status, body } = await api.call('GET', collection);
   if (status !== 200) throw new Error(`GET ${collection}: ${status}`);
   return list.parse(body).items;
 }
 
-/** Returns who controls an object. */
-export function controllerOf({ metadata }: Seen): string | undefined {
+/** Returns the uid of an object's controller. */
+export function controllerOf({ metadata }: ObservedObject): string | undefined {
   return metadata.ownerReferences.find(({ controller }) => controller === true)?.uid;
 }
 
-/** Returns what is not settled about an object that has a controller of ours, or nothing. */
-export function unsettled({ metadata, status }: Seen): string | undefined {
+/** Returns why an object with a controller has not converged; undefined if it has. */
+export function describeUnconverged({ metadata, status }: ObservedObject): string | undefined {
   if (metadata.deletionTimestamp !== undefined) return 'is still being deleted';
   if (status?.observedGeneration !== metadata.generation) {
     return `was observed at generation ${status?.observedGeneration ?? 'none'} of ${metadata.generation}`;
   }
   const ready = status?.conditions.find(({ type }) => type === 'Ready');
   if (ready?.status !== 'True') return `is not Ready: ${ready?.message ?? 'it has no such condition'}`;
-  const trouble = status?.conditions.find(
-    ({ type, status: is }) => /^(Reconciling|Stalled)$/.test(type) && is === 'True',
+  const unfinished = status?.conditions.find(
+    ({ type, status: value }) => /^(Reconciling|Stalled)$/.test(type) && value === 'True',
   );
-  return trouble === undefined ? undefined : `is ${trouble.type}: ${trouble.message ?? ''}`;
+  return unfinished === undefined ? undefined : `is ${unfinished.type}: ${unfinished.message ?? ''}`;
 }

@@ -1,10 +1,9 @@
-// Everything that can be seen from outside at one moment: the cluster by plain lists, the worlds by their own word. What is wrong with
-// it is decided elsewhere.
+// The state at one moment: the cluster by plain lists, and the simulators' state. The checks are in violations.ts.
 import type { PlainApi } from '../chaos/plain-api.ts';
-import { collectionOf, listSeen, type Seen } from './objects.ts';
+import { collectionOf, listObjects, type ObservedObject } from './objects.ts';
 
-/** What the pantry has for somebody. */
-export type Laid = {
+/** The portion that the pantry has for a holder. */
+export type Holding = {
   readonly reserved?: object;
   readonly measured?: { readonly amount: number; readonly unit: string };
 };
@@ -16,24 +15,24 @@ export type Tank = {
   readonly outlet: { readonly open: boolean };
 };
 
-/** The worlds outside the cluster. */
-export type Outside = {
+/** The simulators. */
+export type SimulatorState = {
   readonly tanks: () => readonly Tank[];
-  readonly holding: (uid: string) => Laid;
-  /** What is left of an item. */
+  readonly holding: (uid: string) => Holding;
+  /** The stock of an item. */
   readonly stock: (item: string, unit: string) => number;
-  /** The addresses that a pod's node was told. */
+  /** The addresses that were added to a pod's node. */
   readonly added: (pod: string) => readonly string[];
 };
 
-/** What was seen. */
+/** The observed state. */
 export type Snapshot = {
   /** The objects of a kind. */
-  readonly of: (plural: Plural) => readonly Seen[];
-  readonly outside: Outside;
+  readonly list: (plural: Plural) => readonly ObservedObject[];
+  readonly simulators: SimulatorState;
 };
 
-const places = {
+const apiVersions = {
   watertanks: 'plant.example.com/v1',
   ingredients: 'kitchen.example.com/v1',
   dinners: 'kitchen.example.com/v1',
@@ -48,15 +47,15 @@ const places = {
   pods: 'v1',
   endpointslices: 'discovery.k8s.io/v1',
 } as const;
-export type Plural = keyof typeof places;
+export type Plural = keyof typeof apiVersions;
 
-/** Lists everything. Throws when something cannot be listed. */
-export async function takeSnapshot(api: PlainApi, outside: Outside): Promise<Snapshot> {
+/** Lists everything. Throws when a collection cannot be listed. */
+export async function takeSnapshot(api: PlainApi, simulators: SimulatorState): Promise<Snapshot> {
   const lists = await Promise.all(
-    Object.entries(places).map(async ([plural, apiVersion]) => {
-      return [plural, await listSeen(api, collectionOf(apiVersion, plural))] as const;
+    Object.entries(apiVersions).map(async ([plural, apiVersion]) => {
+      return [plural, await listObjects(api, collectionOf(apiVersion, plural))] as const;
     }),
   );
-  const found = new Map<string, readonly Seen[]>(lists);
-  return { of: (plural) => found.get(plural) ?? [], outside };
+  const found = new Map<string, readonly ObservedObject[]>(lists);
+  return { list: (plural) => found.get(plural) ?? [], simulators };
 }

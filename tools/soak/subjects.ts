@@ -1,72 +1,74 @@
-// What the users of the soak make: objects of every kind of this service, of every size and shape that the kinds allow and a small
-// machine bears. A kind that starts pods is rare.
-import type { Dice } from '../chaos/random.ts';
+// The objects that the soak's users create: every kind of this service, with random valid specs of a size that a small
+// machine can handle. Kinds that start pods are rare.
+import type { SeededRandom } from '../chaos/random.ts';
 import { collectionOf } from './objects.ts';
 
-/** A kind, as a user knows it. */
+/** A kind with random specs. */
 export type Subject = {
   readonly kind: string;
   readonly apiVersion: string;
   readonly collection: string;
-  /** Of a thousand objects so many are of this kind. */
+  /** The number of objects of this kind in a thousand. */
   readonly share: number;
-  /** Draws a spec for the object of that name. */
-  spec(dice: Dice, name: string): Readonly<Record<string, unknown>>;
+  /** Returns a random spec for the object of this name. */
+  spec(random: SeededRandom, name: string): Readonly<Record<string, unknown>>;
 };
 
-/** How many memcached servers' Services there are for proxies to name; users make none. */
+/** The names of the memcached Services that proxies refer to; users do not create them. */
 export const backends = ['cache-0', 'cache-1', 'cache-2', 'cache-3'] as const;
-/** Where memcached listens. */
+/** The port of memcached. */
 export const backendPort = 11_211;
 
 const items = Array.from({ length: 40 }, (_, index) => `item-${index}`);
 const lines = ['rice', 'butter', 'saffron', 'stock'] as const;
 const titles = ['David Copperfield', 'Hard Times', 'Bleak House'] as const;
-/** Shelves hold a thousand of each item; quarters are exact, so that sums can be compared. */
-const mostQuarters = 20;
+/** The stock has a thousand of each item. Quarters are exact in floating point, so sums can be compared. */
+const maxQuarters = 20;
 
-const portion = (dice: Dice) => ({
-  item: dice.pick(items),
-  amount: (1 + dice.below(mostQuarters)) / 4,
-  unit: dice.pick(['g', 'mL', 'piece']),
+const portion = (random: SeededRandom) => ({
+  item: random.pick(items),
+  amount: (1 + random.below(maxQuarters)) / 4,
+  unit: random.pick(['g', 'mL', 'piece']),
 });
 
-/** Every kind there is. */
+/** Every kind. */
 const subjects: readonly Subject[] = [
-  subject('plant.example.com/v1', 'WaterTank', 'watertanks', 120, (dice) => ({
-    // Not far from where the water is: it moves slowly here.
-    ...{ targetLevel: 4 + dice.below(9), capacity: 100, tolerance: 3 },
+  subject('plant.example.com/v1', 'WaterTank', 'watertanks', 120, (random) => ({
+    // Close to the initial level, because the simulated level changes slowly.
+    ...{ targetLevel: 4 + random.below(9), capacity: 100, tolerance: 3 },
   })),
   subject('kitchen.example.com/v1', 'Ingredient', 'ingredients', 300, portion),
-  subject('kitchen.example.com/v1', 'Dinner', 'dinners', 130, (dice) => ({
+  subject('kitchen.example.com/v1', 'Dinner', 'dinners', 130, (random) => ({
     ingredients: lines
-      .filter((_, index) => index === 0 || dice.number() < 0.5)
-      .map((name) => ({ name, ...portion(dice) })),
+      .filter((_, index) => index === 0 || random.number() < 0.5)
+      .map((name) => ({ name, ...portion(random) })),
   })),
-  subject('library.example.com/v1', 'Book', 'books', 347, (dice) => ({
-    ...{ title: dice.pick(titles), author: `Dickens ${dice.below(1000)}` },
+  subject('library.example.com/v1', 'Book', 'books', 347, (random) => ({
+    ...{ title: random.pick(titles), author: `Dickens ${random.below(1000)}` },
   })),
-  subject('samples.example.com/v1', 'Foo', 'foos', 80, (dice, name) => ({
-    deploymentName: `${name}-${dice.number() < 0.8 ? 'a' : 'b'}`,
-    replicas: 1 + dice.below(2),
+  subject('samples.example.com/v1', 'Foo', 'foos', 80, (random, name) => ({
+    deploymentName: `${name}-${random.number() < 0.8 ? 'a' : 'b'}`,
+    replicas: 1 + random.below(2),
   })),
-  subject('cache.example.com/v1', 'MemcachedProxy', 'memcachedproxies', 20, (dice) => ({
+  subject('cache.example.com/v1', 'MemcachedProxy', 'memcachedproxies', 20, (random) => ({
     rules: {
-      type: dice.pick(['sharded', 'replicated']),
-      service: { name: dice.pick(backends), port: backendPort },
+      type: random.pick(['sharded', 'replicated']),
+      service: { name: random.pick(backends), port: backendPort },
     },
   })),
-  subject('bitcoin.example.com/v1', 'BitcoinNetwork', 'bitcoinnetworks', 3, (dice) => ({ nodes: 1 + dice.below(3) })),
+  subject('bitcoin.example.com/v1', 'BitcoinNetwork', 'bitcoinnetworks', 3, (random) => ({
+    nodes: 1 + random.below(3),
+  })),
 ];
 
-/** Finds a kind. Throws for one that is not there. */
+/** Finds a kind. Throws when it does not exist. */
 export function subjectOf(kind: string): Subject {
   const found = subjects.find((one) => one.kind === kind);
-  if (found === undefined) throw new Error(`no such kind: ${kind}`);
+  if (found === undefined) throw new Error(`unknown kind: ${kind}`);
   return found;
 }
 
-/** Names so many objects, each kind by its share and none without any: `foo-12` and its kind. */
+/** Names this number of objects, each kind by its share and at least one of each: `foo-12` and its kind. */
 export function namesOf(objects: number): readonly { readonly name: string; readonly subject: Subject }[] {
   return subjects.flatMap((one) =>
     Array.from({ length: Math.max(1, Math.round((objects * one.share) / 1000)) }, (_, index) => ({

@@ -1,4 +1,4 @@
-// The floor, as a program: `node contestant.ts ping default`; ../contestant.ts says what it has to keep to.
+// The lower bound, as a program: `node contestant.ts ping default`; its contract is in ../contestant.ts.
 import { KubeConfig } from '@kubernetes/client-node';
 import * as z from 'zod';
 import { createPlainApi } from '../../../tools/chaos/plain-api.ts';
@@ -32,21 +32,21 @@ process.on('SIGTERM', () => {
   process.exit(0);
 });
 
-const { items, metadata } = list.parse(await called('GET', all));
-const mark = createQueue(reconcile, (error) => process.stderr.write(`${String(error)}\n`), stopping.signal);
+const { items, metadata } = list.parse(await requestJson('GET', all));
+const enqueue = createQueue(reconcile, (error) => process.stderr.write(`${String(error)}\n`), stopping.signal);
 let version = metadata.resourceVersion;
-for (const object of items) mark(keyOf(object));
+for (const object of items) enqueue(keyOf(object));
 process.stdout.write('ready\n');
-// An API server ends a watch whenever it likes.
+// An API server may end a watch at any time.
 while (!stopping.signal.aborted) {
   const query = `watch=true&resourceVersion=${version}`;
   await api.follow(`${all}?${query}`, (line) => change(JSON.parse(line)), stopping.signal);
 }
 
-function change(said: unknown): void {
-  const { object } = event.parse(said);
+function change(line: unknown): void {
+  const { object } = event.parse(line);
   version = object.metadata.resourceVersion;
-  if (object.status?.observed !== object.spec.value) mark(keyOf(object));
+  if (object.status?.observed !== object.spec.value) enqueue(keyOf(object));
 }
 
 function keyOf({ metadata: { namespace, name } }: z.output<typeof ping>): string {
@@ -54,16 +54,16 @@ function keyOf({ metadata: { namespace, name } }: z.output<typeof ping>): string
 }
 
 async function reconcile(path: string): Promise<void> {
-  const read = ping.parse(await called('GET', path));
+  const read = ping.parse(await requestJson('GET', path));
   if (read.status?.observed === read.spec.value) return;
   const { namespace, name, resourceVersion } = read.metadata;
   const status = { observed: read.spec.value };
   const body = { apiVersion, kind, metadata: { namespace, name, resourceVersion }, status };
-  await called('PATCH', `${path}/status?fieldManager=bare-node&force=true`, body);
+  await requestJson('PATCH', `${path}/status?fieldManager=bare-node&force=true`, body);
 }
 
-async function called(method: string, path: string, body?: object): Promise<unknown> {
-  const answer = await api.call(method, path, body, body === undefined ? {} : apply);
-  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status}`);
-  return answer.body;
+async function requestJson(method: string, path: string, body?: object): Promise<unknown> {
+  const response = await api.call(method, path, body, body === undefined ? {} : apply);
+  if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status}`);
+  return response.body;
 }

@@ -1,4 +1,5 @@
-// The official client as the peer uses it: an informer of a kind in all namespaces, started again when it stops, and writes of statuses.
+// The official client as the peer uses it: an informer of a kind in all namespaces, restarted when it stops, and writes
+// of statuses.
 import {
   AppsV1Api,
   CustomObjectsApi,
@@ -12,21 +13,21 @@ import {
   setHeaderOptions,
 } from '@kubernetes/client-node';
 
-/** Where a custom kind is. */
+/** The resource of a custom kind. */
 export type Resource = { readonly group: string; readonly version: string; readonly plural: string };
 
-/** A custom object, as far as the jobs look at it. */
+/** A custom object, with the fields that the jobs read. */
 export type Custom<Spec, Status> = KubernetesObject & { readonly spec: Spec; readonly status?: Status };
 
-/** The objects of a kind as the informer knows them. */
+/** The objects of a kind in the informer's cache. */
 export type Known<T extends KubernetesObject> = ObjectCache<T>;
 
-/** What the peer does with a cluster. */
+/** The peer's access to a cluster. */
 export type Cluster = {
   readonly apps: AppsV1Api;
-  /** Follows a custom kind; resolves when every object is known and the watch is open. */
+  /** Watches a custom kind; resolves when every object is in the cache and the watch is open. */
   follow<T extends KubernetesObject>(resource: Resource, onChange: (object: T) => void): Promise<Known<T>>;
-  /** Follows a kind that the client has a list of. */
+  /** Watches a kind for which the client has a list function. */
   followPath<T extends KubernetesObject>(
     path: string,
     list: ListPromise<T>,
@@ -79,13 +80,16 @@ export function connect(): Cluster {
   };
 }
 
-/** Starts an informer, again whenever it stops, and resolves when it has first listed its objects and opened its watch. */
+/**
+ * Starts an informer, restarts it whenever it stops, and resolves when it has first listed its objects and opened its
+ * watch.
+ */
 async function untilStarted(informer: Informer<KubernetesObject>): Promise<void> {
   await new Promise<void>((resolve) => {
     let failures = 0;
     const start = async (): Promise<void> => {
       const before = failures;
-      await informer.start(); // which ends after a failure too, having told it
+      await informer.start(); // it also resolves after a failure, which it has reported
       if (failures === before) resolve();
     };
     informer.on('error', (error: unknown) => {

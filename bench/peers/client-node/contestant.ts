@@ -1,6 +1,6 @@
-// The peer written with @kubernetes/client-node: an informer of each kind, as its example has one
-// (https://github.com/kubernetes-client/javascript/blob/main/examples/typescript/informer/informer.ts), and behind it a queue of keys,
-// which the client leaves to its user. It has no settings.
+// The peer written with @kubernetes/client-node: an informer of each kind, as in its example
+// (https://github.com/kubernetes-client/javascript/blob/main/examples/typescript/informer/informer.ts), and a queue of
+// keys, which the client does not include. It has no settings.
 import type { V1Deployment } from '@kubernetes/client-node';
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { type Cluster, type Custom, connect, type Resource } from './cluster.ts';
@@ -9,7 +9,7 @@ import { createQueue } from './queue.ts';
 const [job = ''] = process.argv.slice(2);
 const jobs: Readonly<Record<string, (cluster: Cluster) => Promise<void>>> = { foo, ping, slow };
 const start = jobs[job];
-if (start === undefined) throw new Error(`no job ${job}`);
+if (start === undefined) throw new Error(`unknown job ${job}`);
 
 const stopping = new AbortController();
 const cluster = connect();
@@ -31,15 +31,15 @@ async function slow(cluster: Cluster): Promise<void> {
   await copyValue(cluster, 'slows', async ({ metadata }) => {
     const response = await fetch(`${process.env.OUTSIDE_URL}/slow/${metadata?.namespace}/${metadata?.name}`);
     await response.text();
-    if (!response.ok) throw new Error(`outside: ${response.status}`);
+    if (!response.ok) throw new Error(`external service: ${response.status}`);
   });
 }
 
-/** Follows a kind whose status says what its spec says, after `before`. */
+/** Watches a kind whose status copies its spec's value, after `before`. */
 async function copyValue(cluster: Cluster, plural: string, before: (object: Numbered) => Promise<void>): Promise<void> {
   const resource: Resource = { group: 'bench.example.com', version: 'v1', plural };
   const queue = queueOf(async (key) => {
-    const { name, namespace } = placeOf(key);
+    const { name, namespace } = splitKey(key);
     const object = (await known).get(name, namespace);
     if (object === undefined || object.status?.observed === object.spec.value) return;
     await before(object);
@@ -49,11 +49,11 @@ async function copyValue(cluster: Cluster, plural: string, before: (object: Numb
   await known;
 }
 
-/** Follows Foos and Deployments: https://github.com/kubernetes/sample-controller has what the job is. */
+/** Watches Foos and Deployments; the job is that of https://github.com/kubernetes/sample-controller. */
 async function foo(cluster: Cluster): Promise<void> {
   const resource: Resource = { group: 'samples.example.com', version: 'v1', plural: 'foos' };
   const queue = queueOf(async (key) => {
-    const { name, namespace } = placeOf(key);
+    const { name, namespace } = splitKey(key);
     const object = (await foos).get(name, namespace);
     if (object === undefined) return;
     const { deploymentName, replicas } = object.spec;
@@ -107,7 +107,7 @@ function keyOf({ metadata }: Numbered | Foo): string {
   return `${metadata?.namespace}/${metadata?.name}`;
 }
 
-function placeOf(key: string): { readonly namespace: string; readonly name: string } {
+function splitKey(key: string): { readonly namespace: string; readonly name: string } {
   const [namespace = '', name = ''] = key.split('/');
   return { namespace, name };
 }

@@ -8,7 +8,7 @@ from kubernetes_asyncio.client.exceptions import ApiException
 
 from children import FOOS, LABEL, available, deployment_of, first, index_children
 
-# Else the client takes a dictionary for a list of JSON patches.
+# Without it the client sends a dictionary as a list of JSON patches.
 MERGE = 'application/merge-patch+json'
 
 
@@ -24,7 +24,7 @@ def ping():
 def slow():
     @kopf.on.startup()
     async def connect(memo, **_):
-        # Every object is handled at once, as is kopf's default, unless the harness wants so many calls at a time and no more.
+        # All objects are handled concurrently, which is kopf's default, unless the harness sets a limit of calls.
         at_once = int(os.environ.get('CONCURRENCY', 0))
         memo.outside = aiohttp.ClientSession(os.environ['OUTSIDE_URL'], connector=aiohttp.TCPConnector(limit=at_once))
 

@@ -1,14 +1,14 @@
-"""What a Foo's Deployment is, whoever makes it."""
+"""The Deployment of a Foo, for both kinds of handlers."""
 import kopf
 
 FOOS = {'group': 'samples.example.com', 'version': 'v1', 'plural': 'foos'}
 
-# Children are told by a label: https://docs.kopf.dev/en/stable/reconciliation/
+# Children are identified by a label: https://docs.kopf.dev/en/stable/reconciliation/
 LABEL = 'samples.example.com/foo'
 
 
 def deployment_of(foo):
-    """Returns the Deployment that the Foo is to have, owned by it: https://docs.kopf.dev/en/stable/hierarchies/"""
+    """Returns the Deployment of a Foo, with its owner reference: https://docs.kopf.dev/en/stable/hierarchies/"""
     name, spec = foo['metadata']['name'], foo['spec']
     labels = {'app': 'nginx', 'controller': name}
     deployment = {
@@ -29,12 +29,12 @@ def deployment_of(foo):
 
 
 def available(status):
-    """Returns how many replicas a status says are available."""
+    """Returns the available replicas of a status."""
     return status.get('availableReplicas') or 0
 
 
 def index_children():
-    """Declares what the handlers know of other objects without asking: https://docs.kopf.dev/en/stable/indexing/"""
+    """Declares the indexes of other objects for the handlers: https://docs.kopf.dev/en/stable/indexing/"""
 
     @kopf.index('apps', 'v1', 'deployments', id='deployments', labels={LABEL: kopf.PRESENT})
     def deployments(namespace, labels, spec, status, **_):
@@ -46,5 +46,5 @@ def index_children():
 
 
 def first(index, key):
-    """Returns the value of an index that has at most one for a key."""
+    """Returns the only value of a key in an index."""
     return next(iter(index.get(key, ())), None)

@@ -1,10 +1,11 @@
 """The peer written with kopf: `contestant.py foo|ping|slow default|best`.
 
-`default` is as kopf's walkthrough writes an operator: synchronous handlers, the official client, settings left alone
-(https://docs.kopf.dev/en/stable/walkthrough/creation/, https://docs.kopf.dev/en/stable/configuration/: "all the settings have reasonable
-defaults"). `best` is asynchronous handlers, whose waits hold no thread (https://docs.kopf.dev/en/stable/async/), on uvloop, "if you want
-extra I/O performance" (https://docs.kopf.dev/en/stable/install/). The number of workers that handle events is unlimited in both: it is
-kopf's default.
+`default` is the operator of kopf's walkthrough: synchronous handlers, the official client, default settings
+(https://docs.kopf.dev/en/stable/walkthrough/creation/, https://docs.kopf.dev/en/stable/configuration/: "all the
+settings have reasonable defaults"). `best` is asynchronous handlers, which block no thread while they wait
+(https://docs.kopf.dev/en/stable/async/), on uvloop, "if you want extra I/O performance"
+(https://docs.kopf.dev/en/stable/install/). The number of workers that handle events is unlimited in both: it is kopf's
+default.
 """
 import asyncio
 import sys
@@ -24,7 +25,7 @@ getattr(jobs, job)()
 
 @kopf.on.login()
 async def login(**kwargs):
-    """Logs in as kopf does by itself, on a session like its own, which tells when a watch is answered: kopf has no word for that.
+    """Logs in as kopf does, with a session that reports when a watch has a response: kopf does not report that.
 
     https://docs.kopf.dev/en/stable/authentication/
     """

@@ -1,11 +1,11 @@
-// Foo: its Deployment, and in its status what is available, as Pepr's tutorial has an operator
-// (https://docs.pepr.dev/tutorials/create-pepr-operator/): a generation that was dealt with is left alone, children are applied, are known
-// by a label, and are applied again when they are deleted.
+// Foo: its Deployment, and its available replicas in the status, as in the operator of Pepr's tutorial
+// (https://docs.pepr.dev/tutorials/create-pepr-operator/): an observed generation is skipped, children are applied,
+// have a label, and are applied again when they are deleted.
 import { a, Capability, K8s } from 'pepr';
 import { Foo } from './kinds';
 
 const label = 'samples.example.com/foo';
-/** What the status of each Foo says, so that a Deployment's event that says nothing new writes nothing. */
+/** The last written status of each Foo, so that an event of a Deployment without a change causes no write. */
 const reported = new Map<string, number | undefined>();
 
 export const foo = new Capability({ name: 'foo', description: 'a Deployment for each Foo', namespaces: [] });

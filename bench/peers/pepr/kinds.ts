@@ -1,4 +1,4 @@
-// The kinds of the jobs, as Pepr's user guide has kinds of one's own (https://docs.pepr.dev/user-guide/generating-crds/).
+// The kinds of the jobs, as in Pepr's user guide (https://docs.pepr.dev/user-guide/generating-crds/).
 import { a, RegisterKind } from 'pepr';
 
 export class Ping extends a.GenericKind {

@@ -1,4 +1,4 @@
-// Ping and Slow: the status says what the spec says.
+// Ping and Slow: the spec's value is copied to the status.
 import { Capability, fetch, K8s } from 'pepr';
 import { Ping, Slow } from './kinds';
 
@@ -23,7 +23,7 @@ slow
     const observed = spec?.value;
     if (status?.observed === observed) return;
     const { name, namespace } = metadata ?? {};
-    const answer = await fetch(`${process.env.OUTSIDE_URL}/slow/${namespace}/${name}`);
-    if (!answer.ok) throw new Error(`outside: ${answer.status} ${answer.statusText}`);
+    const response = await fetch(`${process.env.OUTSIDE_URL}/slow/${namespace}/${name}`);
+    if (!response.ok) throw new Error(`outside: ${response.status} ${response.statusText}`);
     await K8s(Slow).PatchStatus({ metadata: { name, namespace }, status: { observed } });
   });

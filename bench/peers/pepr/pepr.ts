@@ -1,4 +1,4 @@
-// The module that `pepr build` packages: the capability of one job, which the process is started with.
+// The module that `pepr build` packages: the capability of one job, which is an argument of the process.
 import { writeSync } from 'node:fs';
 import { PeprModule } from 'pepr';
 import { foo } from './foo';
@@ -14,11 +14,11 @@ const jobs = {
 const job = jobs[process.argv[2] as keyof typeof jobs];
 
 if (job === undefined) {
-  // While it is built.
+  // During the build.
   new PeprModule(cfg, [foo, ping, slow]);
 } else {
-  // Standard output is for this line alone; Pepr's log, which it writes there, goes elsewhere.
+  // Standard output is only for this line; Pepr's log, which it writes there, is redirected.
   whenWatching(job.plurals, job.watches, () => writeSync(3, 'ready\n'));
-  // Port 0: nobody asks it anything.
+  // Port 0, because the server is never called.
   new PeprModule(cfg, [job.capability], { deferStart: true }).start(0);
 }

@@ -1,5 +1,6 @@
-// What Pepr's own controller.js does, which runs in its image alone: the module's store gets its definition, then the module is run. That
-// is what `pepr build` made of pepr.ts, in the environment of the watch controller's Deployment that was made with it.
+// The work of Pepr's own controller.js, which runs only in its image: create the definition of the module's store, then
+// run the module, which is the result of `pepr build` with pepr.ts, in the environment of the generated watch
+// controller's Deployment.
 import { K8s, kind } from 'kubernetes-fluent-client';
 
 const names = { plural: 'peprstores', singular: 'peprstore', kind: 'PeprStore' };
@@ -13,7 +14,7 @@ await K8s(kind.CustomResourceDefinition).Apply(
   { metadata: { name: definition }, spec: { group: 'pepr.dev', scope: 'Namespaced', names, versions } },
   { force: true },
 );
-// Later than Pepr does it, which has a Deployment that is restarted until there is a store.
+// Pepr creates it earlier; its Deployment is restarted until the store exists.
 for (;;) {
   const { status } = await K8s(kind.CustomResourceDefinition).Get(definition);
   if (status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) break;

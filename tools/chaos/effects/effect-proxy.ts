@@ -1,36 +1,42 @@
-// A gate before a server that sees every effect that goes through: it is done, its answer has come, and whoever asked has not heard it
-// yet. Who is killed at this moment has done this and nothing after it.
+// A proxy that reports every effect that passes it: the server has executed the request and responded, and the client
+// has not received the response yet. A client killed at this moment has made exactly this effect.
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
-import { listenHere } from '../../../test/support/listen.ts';
-import type { Upstream } from '../../../test/chaos/chaos-proxy.ts';
+import { listenOnLoopback } from '../../../test/support/listen.ts';
+import type { Upstream } from '../chaos-proxy.ts';
 
-/** Something that was done. */
+/** A request that was executed. */
 export type Effect = {
   readonly method: string;
-  /** Path with query. */
+  /** The path with the query. */
   readonly url: string;
-  /** What SQS calls are called. */
+  /** The action of an SQS request. */
   readonly target: string;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: string;
-  /** Of whoever asked, on this machine. */
+  /** The client's port on this machine. */
   readonly port: number;
 };
 
-/** A gate that runs. */
-export type Gate = { readonly url: string; close(): Promise<void> };
+/** A running proxy. */
+export type EffectProxy = { readonly url: string; close(): Promise<void> };
 
-/** In the last message of a command in a pod: how it ended. */
+/** The status in the last message of a command in a pod. */
 const commandEnd = /"status":"(Success|Failure)"/;
 
-/** Starts a gate on loopback; `onEffect` is called for every request that may change something, before its answer goes on. */
-export async function startGate({ url, ca, certificate }: Upstream, onEffect: (effect: Effect) => void): Promise<Gate> {
+/**
+ * Starts a proxy on the loopback address. `onEffect` is called for every request that may change something, before its
+ * response is forwarded.
+ */
+export async function startEffectProxy(
+  { url, ca, certificate }: Upstream,
+  onEffect: (effect: Effect) => void,
+): Promise<EffectProxy> {
   const upstream = new URL(url);
   const secure = upstream.protocol === 'https:';
-  const trust = ca === undefined ? {} : { ca };
-  const agent = secure ? new https.Agent({ keepAlive: true, ...trust }) : new http.Agent({ keepAlive: true });
+  const authority = ca === undefined ? {} : { ca };
+  const agent = secure ? new https.Agent({ keepAlive: true, ...authority }) : new http.Agent({ keepAlive: true });
   const open = ({ method, url: path, headers }: http.IncomingMessage, more: https.RequestOptions) =>
     (secure ? https : http).request({
       ...{ hostname: upstream.hostname, port: upstream.port, method, path, ...more },
@@ -39,59 +45,59 @@ export async function startGate({ url, ca, certificate }: Upstream, onEffect: (e
 
   const server = certificate === undefined ? http.createServer() : https.createServer(certificate);
   server.on('request', (request: http.IncomingMessage, response: http.ServerResponse) => {
-    const onward = open(request, { agent });
+    const forwarded = open(request, { agent });
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.pipe(onward);
-    onward.on('error', () => response.destroy());
-    response.on('close', () => onward.destroy());
-    onward.on('response', (answer) => {
-      if (mayChange(request) && (answer.statusCode ?? 500) < 300) {
+    request.pipe(forwarded);
+    forwarded.on('error', () => response.destroy());
+    response.on('close', () => forwarded.destroy());
+    forwarded.on('response', (serverResponse) => {
+      if (mayChange(request) && (serverResponse.statusCode ?? 500) < 300) {
         onEffect(effectOf(request, Buffer.concat(chunks).toString()));
       }
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      response.writeHead(serverResponse.statusCode ?? 502, serverResponse.headers);
       response.flushHeaders();
-      answer.on('error', () => response.destroy());
-      answer.pipe(response);
+      serverResponse.on('error', () => response.destroy());
+      serverResponse.pipe(response);
     });
   });
   server.on('upgrade', (request: http.IncomingMessage, socket: Duplex, head: Buffer) => {
-    const onward = open(request, trust);
-    const end = () => {
+    const forwarded = open(request, authority);
+    const closeBoth = () => {
       socket.destroy();
-      onward.destroy();
+      forwarded.destroy();
     };
-    socket.on('error', end);
-    onward.on('error', end);
-    onward.on('response', (answer) => {
-      socket.write(headOf(answer));
-      answer.pipe(socket);
+    socket.on('error', closeBoth);
+    forwarded.on('error', closeBoth);
+    forwarded.on('response', (serverResponse) => {
+      socket.write(headOf(serverResponse));
+      serverResponse.pipe(socket);
     });
-    onward.on('upgrade', (answer, beyond, first) => {
-      let heard = '';
-      let isOver = false;
-      const listen = (chunk: Buffer) => {
-        heard += chunk.toString('latin1');
-        if (isOver || !commandEnd.test(heard)) return;
-        isOver = true;
+    forwarded.on('upgrade', (serverResponse, serverSocket, first) => {
+      let received = '';
+      let isComplete = false;
+      const readChunk = (chunk: Buffer) => {
+        received += chunk.toString('latin1');
+        if (isComplete || !commandEnd.test(received)) return;
+        isComplete = true;
         onEffect(effectOf(request, ''));
       };
-      socket.write(headOf(answer));
-      listen(first);
+      socket.write(headOf(serverResponse));
+      readChunk(first);
       socket.write(first);
-      beyond.write(head);
-      beyond.on('data', (chunk: Buffer) => {
-        listen(chunk);
+      serverSocket.write(head);
+      serverSocket.on('data', (chunk: Buffer) => {
+        readChunk(chunk);
         socket.write(chunk);
       });
-      beyond.on('close', () => socket.end());
-      beyond.on('error', end);
-      socket.pipe(beyond);
+      serverSocket.on('close', () => socket.end());
+      serverSocket.on('error', closeBoth);
+      socket.pipe(serverSocket);
     });
-    onward.end();
+    forwarded.end();
   });
 
-  const port = await listenHere(server);
+  const port = await listenOnLoopback(server);
   return {
     url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     close: async () => {
@@ -106,12 +112,12 @@ function effectOf({ method = 'GET', url = '/', headers, socket }: http.IncomingM
   return { method, url, target: targetOf(headers), headers, body, port: socket.remotePort ?? 0 };
 }
 
-/** Reading is no effect, whatever the method: SQS reads by POST. */
+/** A read is not an effect, whatever its method is: SQS reads with POST. */
 function mayChange({ method, headers }: http.IncomingMessage): boolean {
   return method !== 'GET' && !/^(Receive|Get|List)/.test(targetOf(headers));
 }
 
-/** `SendMessageBatch` of `AmazonSQS.SendMessageBatch`. */
+/** Returns `SendMessageBatch` of `AmazonSQS.SendMessageBatch`. */
 function targetOf(headers: http.IncomingHttpHeaders): string {
   return String(headers['x-amz-target'] ?? '').replace(/^.*\./, '');
 }

@@ -1,8 +1,8 @@
-// One namespace by plain JSON: objects are put there, changed and deleted, and everything in it that is a controller's is read, reduced
-// to what two lives must agree on. Nothing of the product's code looks at it.
+// One namespace through plain JSON requests: objects are created, changed and deleted, and every object of a controller
+// is read and reduced to the fields that two runs must agree on. It uses no product code.
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
-import { createPlainApi, type PlainAnswer, type PlainServer } from '../plain-api.ts';
+import { createPlainApi, type PlainResponse, type PlainServer } from '../plain-api.ts';
 import type { Plain } from './subjects.ts';
 
 const condition = z.looseObject({ type: z.string(), status: z.string(), observedGeneration: z.number().optional() });
@@ -29,25 +29,28 @@ const resourceList = z.looseObject({
   resources: z.array(z.looseObject({ name: z.string(), namespaced: z.boolean(), verbs: z.array(z.string()) })),
 });
 
-/** `deployments/example` → what is the controllers' of it. */
+/** `deployments/example` → the fields of the object that its controllers write. */
 export type State = Readonly<Record<string, unknown>>;
 
 /** A namespace. */
 export type PlainNamespace = {
   readonly name: string;
   create(plain: Plain): Promise<Found>;
-  /** A JSON merge patch. */
-  change(plain: Plain, by: object): Promise<void>;
+  /** Applies a JSON merge patch. */
+  change(plain: Plain, patch: object): Promise<void>;
   delete(plain: Plain): Promise<void>;
-  /** Undefined when it is gone. */
+  /** Returns undefined when the object does not exist. */
   read(plain: Plain): Promise<Found | undefined>;
-  /** Everything that a controller made, and everything of a kind that has one. */
+  /** Returns every object that a controller created, and every object of a kind that has a controller. */
   state(): Promise<State>;
   close(): void;
 };
 
-/** Kinds of ours: all of them, whoever made them. Of other kinds only what they own: a label is copied on by others. */
-const ours = /\.example\.com\//;
+/**
+ * Custom kinds of the samples: all objects are included. Of other kinds only owned objects are: other controllers copy
+ * the label.
+ */
+const customKinds = /\.example\.com\//;
 const owned = [
   '/api/v1 configmaps',
   '/api/v1 secrets',
@@ -56,65 +59,74 @@ const owned = [
   '/apis/apps/v1 statefulsets',
 ];
 const label = 'outrigger.dev/controller';
-const againMilliseconds = 500;
-/** What the API server gives to each object anew. */
-const given = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'nodePort'];
+const retryMilliseconds = 500;
+/** Fields to which the API server assigns a new value for each object. */
+const assigned = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'nodePort'];
 
-/** Makes a namespace. */
+/** Creates a namespace. */
 export async function openNamespace(server: PlainServer, name: string): Promise<PlainNamespace> {
   const api = createPlainApi(server);
-  await ask('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  await request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   const collections = await collectionsOf();
 
-  async function ask(method: string, path: string, body?: object, headers = {}, tries = 60): Promise<PlainAnswer> {
-    const answer = await api.call(method, path, body, headers);
-    // For a moment a new kind has no cache yet.
-    if (answer.status === 429 && tries > 0) {
-      await wait(againMilliseconds);
-      return await ask(method, path, body, headers, tries - 1);
+  async function request(
+    method: string,
+    path: string,
+    body?: object,
+    headers = {},
+    tries = 60,
+  ): Promise<PlainResponse> {
+    const response = await api.call(method, path, body, headers);
+    // A kind that was just created has no watch cache for a moment.
+    if (response.status === 429 && tries > 0) {
+      await wait(retryMilliseconds);
+      return await request(method, path, body, headers, tries - 1);
     }
-    if (answer.status >= 300 && answer.status !== 404 && answer.status !== 409) {
-      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (response.status >= 300 && response.status !== 404 && response.status !== 409) {
+      throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
     }
-    return answer;
+    return response;
   }
   async function collectionsOf(): Promise<readonly string[]> {
-    const { groups } = groupList.parse((await ask('GET', '/apis')).body);
+    const { groups } = groupList.parse((await request('GET', '/apis')).body);
     const bases = ['/api/v1', ...groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`)];
     const found = bases.map(async (base) => {
-      const { resources } = resourceList.parse((await ask('GET', base)).body);
+      const { resources } = resourceList.parse((await request('GET', base)).body);
       return resources
         .filter(({ name: plural, namespaced, verbs }) => namespaced && verbs.includes('list') && !plural.includes('/'))
         .map(({ name: plural }) => `${base} ${plural}`)
-        .filter((collection) => ours.test(collection) || owned.includes(collection));
+        .filter((collection) => customKinds.test(collection) || owned.includes(collection));
     });
     return (await Promise.all(found)).flat();
   }
-  const placeOf = (collection: string): string => collection.replace(' ', `/namespaces/${name}/`);
-  const pathOf = ({ collection, body }: Plain) => `${placeOf(collection)}/${body.metadata.name}`;
+  const collectionPath = (collection: string): string => collection.replace(' ', `/namespaces/${name}/`);
+  const pathOf = ({ collection, body }: Plain) => `${collectionPath(collection)}/${body.metadata.name}`;
   return {
     name,
-    create: async (plain) => object.parse((await ask('POST', placeOf(plain.collection), plain.body)).body),
-    change: async (plain, by) => {
-      await ask('PATCH', pathOf(plain), by, { 'content-type': 'application/merge-patch+json' });
+    create: async (plain) => object.parse((await request('POST', collectionPath(plain.collection), plain.body)).body),
+    change: async (plain, patch) => {
+      await request('PATCH', pathOf(plain), patch, { 'content-type': 'application/merge-patch+json' });
     },
     delete: async (plain) => {
-      await ask('DELETE', pathOf(plain));
+      await request('DELETE', pathOf(plain));
     },
     read: async (plain) => {
-      const { status, body } = await ask('GET', pathOf(plain));
+      const { status, body } = await request('GET', pathOf(plain));
       return status === 404 ? undefined : object.parse(body);
     },
     state: async () => {
       const found = collections.map(async (collection) => {
-        const selector = ours.test(collection) ? '' : `?labelSelector=${encodeURIComponent(label)}`;
-        const { items } = list.parse((await ask('GET', `${placeOf(collection)}${selector}`)).body);
+        const selector = customKinds.test(collection) ? '' : `?labelSelector=${encodeURIComponent(label)}`;
+        const { items } = list.parse((await request('GET', `${collectionPath(collection)}${selector}`)).body);
         const plural = collection.split(' ')[1];
-        const theirs = items.filter(
+        const controlled = items.filter(
           ({ metadata }) =>
-            ours.test(collection) || metadata.ownerReferences.some(({ apiVersion }) => ours.test(apiVersion)),
+            customKinds.test(collection) ||
+            metadata.ownerReferences.some(({ apiVersion }) => customKinds.test(apiVersion)),
         );
-        return theirs.map((one) => [`${plural}/${one.metadata.name}`, reduce(one, ours.test(collection))] as const);
+        return controlled.map(
+          (one) => [`${plural}/${one.metadata.name}`, reduce(one, customKinds.test(collection))] as const,
+        );
       });
       return Object.fromEntries((await Promise.all(found)).flat().sort(([a], [b]) => (a < b ? -1 : 1)));
     },
@@ -122,8 +134,8 @@ export async function openNamespace(server: PlainServer, name: string): Promise<
   };
 }
 
-/** Tells whether everything that a status says, it says of what is wanted now, and all of it is well. */
-export function isWell({ metadata, status }: Found): boolean {
+/** Returns whether the status is current and every condition is True. */
+export function isHealthy({ metadata, status }: Found): boolean {
   const conditions = status?.conditions ?? [];
   return (
     status?.observedGeneration === metadata.generation &&
@@ -135,25 +147,28 @@ export function isWell({ metadata, status }: Found): boolean {
   );
 }
 
-/** What two lives must agree on; others' status (a Deployment's) is others' business. */
+/**
+ * Reduces an object to the fields that two runs must agree on. The status of a kind of another controller (a
+ * Deployment) is excluded.
+ */
 function reduce({ metadata, status, ...rest }: Found, isOurs: boolean): unknown {
   const { finalizers, labels, ownerReferences, generation } = metadata;
   const owners = ownerReferences.map(({ kind, name }) => `${kind} ${name}`);
-  const whole = { ...rest, finalizers, labels, owners, ...(isOurs ? { status } : {}) };
-  const text = JSON.stringify(whole, (field, value: unknown) => (given.includes(field) ? undefined : value))
+  const reduced = { ...rest, finalizers, labels, owners, ...(isOurs ? { status } : {}) };
+  const text = JSON.stringify(reduced, (field, value: unknown) => (assigned.includes(field) ? undefined : value))
     .replaceAll(`"observedGeneration":${generation}`, '"observedGeneration":"present"')
     .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"a time"')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'a uid')
     .replace(/"observedLevel":[\d.]+/, '"observedLevel":"a level"')
     .replace(/"\d+\.\d+\.\d+\.\d+"/g, '"an address"');
-  return inOrder(JSON.parse(text));
+  return sortDeep(JSON.parse(text));
 }
 
-/** Fields in the order of their names, conditions in that of their types: who of two writers came first is no difference. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder).toSorted((a, b) => typeOf(a).localeCompare(typeOf(b)));
+/** Sorts fields by name and conditions by type: the order of two writers is not a difference. */
+function sortDeep(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortDeep).toSorted((a, b) => typeOf(a).localeCompare(typeOf(b)));
   if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).map(([field, one]) => [field, inOrder(one)] as const);
+  const fields = Object.entries(value).map(([field, one]) => [field, sortDeep(one)] as const);
   return Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 

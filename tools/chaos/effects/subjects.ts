@@ -1,37 +1,40 @@
-// What each controller is made to do: an object that it brings about, a change that makes it act again, and what must be alike outside
-// the cluster in every life. The samples of the repository, made smaller where that saves time.
+// The subject of each controller: an object that makes it act, a change that makes it act again, and the external state
+// that must be equal in every run. They are the samples of the repository, reduced where that saves time.
 import * as z from 'zod';
-import type { SampleWorlds } from '../../../src/local/worlds/sample-worlds.ts';
+import type { Simulators } from '../../../src/simulators/registry.ts';
 
-/** An object as plain JSON, and the collection in its namespace that takes it. */
+/** An object as plain JSON, and the collection in its namespace. */
 export type Plain = { readonly collection: string; readonly body: PlainBody };
 type PlainBody = { readonly kind: string; readonly metadata: { readonly name: string } } & Readonly<
   Record<string, unknown>
 >;
 
-/** The object as it was last seen; without a spec when it is gone. */
-export type Seen = { readonly namespace: string; readonly uid: string; readonly spec?: unknown };
+/** The last known state of the object; without a spec when it does not exist. */
+export type LastSeen = { readonly namespace: string; readonly uid: string; readonly spec?: unknown };
 
-/** Whose effects are counted, and over what. */
+/** A controller and the object that it is tested with. */
 export type Subject = {
   readonly controller: string;
-  /** Whose process dies, if not the controller's. */
-  readonly dies?: string;
+  /** The function whose process is killed, if it is not the controller's. */
+  readonly killed?: string;
   readonly object: Plain;
-  /** There before, and through all lives: what depends on an address must not differ because that does. */
-  readonly beside: readonly Plain[];
+  /**
+   * Objects that exist before and during all runs. A subject that depends on an address must not differ because the
+   * address does.
+   */
+  readonly prerequisites: readonly Plain[];
   /** Merged into the object. */
   readonly change: object;
-  /** What somebody outside the cluster sees, the same in every life at the same point of it. */
-  outside?(worlds: SampleWorlds, seen: Seen): unknown;
-  /** Effects outside so far; as many more in every life. */
-  counted?(worlds: SampleWorlds): number;
+  /** The state of external systems; equal in every run after the same step. */
+  externalState?(simulators: Simulators, seen: LastSeen): unknown;
+  /** The number of external effects so far; every run adds the same number. */
+  countEffects?(simulators: Simulators): number;
 };
 
 const tank = plain('/apis/plant.example.com/v1', 'watertanks', 'WaterTank', 'tank', {
   spec: { targetLevel: 30, capacity: 200, tolerance: 20 },
 });
-const higher = { spec: { targetLevel: 60 } };
+const higherTarget = { spec: { targetLevel: 60 } };
 const salt = plain('/apis/kitchen.example.com/v1', 'ingredients', 'Ingredient', 'salt', {
   spec: { item: 'salt', amount: 1, unit: 'tbsp' },
 });
@@ -72,41 +75,54 @@ const memcachedDeployment = plain('/apis/apps/v1', 'deployments', 'Deployment', 
   },
 });
 
-/** Goods that moved: an idempotent command that is given twice moves them once. */
-const counted: Subject['counted'] = ({ pantry }) => pantry.calls().moves;
-const valves: Subject['outside'] = ({ plant }, { uid }) => {
+/** Moves of goods: an idempotent command that is sent twice moves goods once. */
+const movesOfGoods: Subject['countEffects'] = ({ pantry }) => pantry.calls().moves;
+const valveState: Subject['externalState'] = ({ plant }, { uid }) => {
   const { inlet, outlet } = plant.tank(uid);
   return { inlet, outlet };
 };
-/** How many others each node that there is was told of. */
-const added: Subject['outside'] = ({ bitcoin }, { namespace, spec }) => {
+/** The number of added nodes of each node. */
+const addedNodeCounts: Subject['externalState'] = ({ bitcoin }, { namespace, spec }) => {
   const { nodes } = z.looseObject({ nodes: z.number().default(0) }).parse(spec ?? {});
   const names = Array.from({ length: nodes }, (_, index) => `network-sts-${index}`);
   return names.map((name) => bitcoin.added({ namespace, name }).length);
 };
 
-/** Every controller; those in one line share functions or worlds, and take turns. */
+/** Every controller. Subjects in one group share functions or simulators and run one after the other. */
 export const subjects: readonly (readonly Subject[])[] = [
   [
-    { controller: 'water-tank', object: tank, beside: [], change: higher, outside: valves },
-    { controller: 'water-tank', dies: 'timers', object: tank, beside: [], change: higher, outside: valves },
+    { controller: 'water-tank', object: tank, prerequisites: [], change: higherTarget, externalState: valveState },
+    {
+      controller: 'water-tank',
+      killed: 'timers',
+      object: tank,
+      prerequisites: [],
+      change: higherTarget,
+      externalState: valveState,
+    },
   ],
   [
-    { controller: 'ingredient', object: salt, beside: [], change: { spec: { amount: 2 } }, counted },
+    {
+      controller: 'ingredient',
+      object: salt,
+      prerequisites: [],
+      change: { spec: { amount: 2 } },
+      countEffects: movesOfGoods,
+    },
     {
       controller: 'dinner',
       object: risotto,
-      beside: [],
+      prerequisites: [],
       change: { spec: { ingredients: [{ ...rice, amount: 200 }] } },
-      counted,
+      countEffects: movesOfGoods,
     },
   ],
-  [{ controller: 'foo', object: foo, beside: [], change: { spec: { replicas: 2 } } }],
+  [{ controller: 'foo', object: foo, prerequisites: [], change: { spec: { replicas: 2 } } }],
   [
     {
       controller: 'memcached-proxy',
       object: proxy,
-      beside: [memcachedService, memcachedDeployment],
+      prerequisites: [memcachedService, memcachedDeployment],
       change: { spec: { rules: { type: 'replicated' } } },
     },
   ],
@@ -114,16 +130,16 @@ export const subjects: readonly (readonly Subject[])[] = [
     {
       controller: 'bitcoin-network',
       object: network,
-      beside: [credentials],
+      prerequisites: [credentials],
       change: { spec: { nodes: 3 } },
-      outside: added,
+      externalState: addedNodeCounts,
     },
     {
       controller: 'bitcoin-peers',
       object: network,
-      beside: [credentials],
+      prerequisites: [credentials],
       change: { spec: { nodes: 3 } },
-      outside: added,
+      externalState: addedNodeCounts,
     },
   ],
 ];

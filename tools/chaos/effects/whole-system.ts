@@ -1,93 +1,99 @@
-// Every controller of the registry on one machine, with real watcher and function processes from the bundles, workloads that become
-// ready, and a gate at each border that a function's effects pass. What a function was killed over comes back at once.
+// Every controller of the registry on one machine, with real watcher and function processes from the bundles, workloads
+// that become ready, and an effect proxy in front of each server that functions call. Messages of a killed function are
+// received again at once.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { build } from '../../../src/cli/build.ts';
-import { createClient } from '../../../src/kube/client/client.ts';
 import { startApiServer } from '../../../src/apiserver/server.ts';
-import { makeArtifacts } from '../../../src/local/artifacts.ts';
+import { build } from '../../../src/cli/build.ts';
+import { buildArtifacts } from '../../../src/dev/artifacts.ts';
 import { openCluster } from '../../../src/dev/cluster-access.ts';
 import { startLambda } from '../../../src/dev/lambda/local-lambda.ts';
 import { createQueues } from '../../../src/dev/lambda/queues.ts';
-import { namePrefix, readLocalStack, shortResync, watcherEnvironment } from '../../../src/dev/local-stack.ts';
+import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../../src/dev/local-stack.ts';
 import { applyManifests, readManifests } from '../../../src/dev/manifests.ts';
 import { createLocalSqsClient, startSqs } from '../../../src/dev/sqs-server.ts';
 import { startWatchers } from '../../../src/dev/watchers.ts';
-import { startWorkloads } from '../../../src/simulators/workloads/workloads.ts';
+import { createClient } from '../../../src/kube/client/client.ts';
 import { createBitcoinNodes } from '../../../src/simulators/bitcoin.ts';
-import { startPantry } from '../../../src/local/worlds/pantry.ts';
+import { startPantry } from '../../../src/simulators/pantry.ts';
 import { startPlant } from '../../../src/simulators/plant.ts';
-import type { SampleWorlds } from '../../../src/local/worlds/sample-worlds.ts';
+import type { Simulators } from '../../../src/simulators/registry.ts';
+import { startWorkloads } from '../../../src/simulators/workloads/workloads.ts';
 import { startControlPlane } from '../../control-plane/start.ts';
 import { startKubelet } from '../../kubelet/kubelet.ts';
-import type { Upstream } from '../../../test/chaos/chaos-proxy.ts';
+import type { Upstream } from '../chaos-proxy.ts';
 import type { PlainServer } from '../plain-api.ts';
-import { type Effect, startGate } from './effect-proxy.ts';
+import { type Effect, startEffectProxy } from './effect-proxy.ts';
 
-/** A system whose functions can be killed at their effects. */
+/** A system whose functions can be killed after their effects. */
 export type WholeSystem = {
-  /** Past the gates. */
+  /** The servers themselves, without the proxies. */
   readonly direct: { readonly api: PlainServer; readonly sqs: PlainServer };
-  readonly worlds: SampleWorlds;
-  /** By their names in the template: `water-tank.fifo`. */
+  readonly simulators: Simulators;
+  /** `name` is the queue's name in the template, such as `water-tank.fifo`. */
   queueUrl(name: string): string;
-  /** The processes of a function. */
+  /** The process ids of a function. */
   pids(name: string): readonly number[];
-  /** Called for each effect of whomever, when it is done and not yet heard of. */
+  /** Calls the listener for each effect of any function, before the function receives the response. */
   onEffect(listener: (effect: Effect) => void): () => void;
   close(): Promise<void>;
 };
 
 const root = path.resolve(import.meta.dirname, '../../..');
-/** Quick to watch, and slow enough for a function that starts anew on a machine under load: a tank takes 10 s from edge to edge. */
+/**
+ * Short to wait for, and long enough to start a function on a machine under load: the level of a tank moves between its
+ * limits in 10 s.
+ */
 const levelPerSecond = 4;
 
-/** Starts it; when it cannot, nothing stays behind. */
+/** Starts the system; cleans up if the start fails. */
 export async function startWholeSystem(
   { real, onLine = () => undefined }: { readonly real: boolean; readonly onLine?: (line: string) => void },
   signal: AbortSignal,
 ): Promise<WholeSystem> {
-  await using parts = new AsyncDisposableStack();
+  await using cleanup = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-effects-'));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const template = await makeArtifacts(build, root, signal);
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+  const template = await buildArtifacts(build, root, signal);
   const listeners = new Set<(effect: Effect) => void>();
-  const gateTo = async (upstream: Upstream): Promise<string> => {
-    const gate = await startGate(upstream, (effect) => {
+  const proxyFor = async (upstream: Upstream): Promise<string> => {
+    const effectProxy = await startEffectProxy(upstream, (effect) => {
       for (const listener of listeners) listener(effect);
     });
-    parts.defer(() => gate.close());
-    return gate.url;
+    cleanup.defer(() => effectProxy.close());
+    return effectProxy.url;
   };
 
   const plant = await startPlant({ levelPerSecond });
-  parts.defer(() => plant.close());
+  cleanup.defer(() => plant.close());
   const pantry = await startPantry();
-  parts.defer(() => pantry.close());
+  cleanup.defer(() => pantry.close());
   const bitcoin = createBitcoinNodes();
-  const worlds = { plant, pantry, bitcoin };
-  const { server, upstream } = await (real ? startReal : startEmbedded)(parts, worlds, onLine);
-  const file = path.join(folder, 'kubeconfig-gate');
-  await writeFile(file, kubeconfig(await gateTo(upstream), server), { mode: 0o600 });
+  const simulators = { plant, pantry, bitcoin };
+  const { server, upstream } = await (real ? startReal : startEmbedded)(cleanup, simulators, onLine);
+  const file = path.join(folder, 'kubeconfig-effects');
+  await writeFile(file, kubeconfig(await proxyFor(upstream), server), { mode: 0o600 });
   const cluster = await openCluster(folder, { file, signal });
-  parts.defer(() => cluster.close());
+  cleanup.defer(() => cluster.close());
 
   const sqsServer = await startSqs();
-  parts.defer(() => sqsServer.close());
+  cleanup.defer(() => sqsServer.close());
   const client = createLocalSqsClient(sqsServer.endpoint);
-  parts.defer(() => client.destroy());
-  const queueEndpoint = await gateTo({ url: sqsServer.endpoint });
-  const behindGates = {
-    ...worlds,
-    plant: { ...plant, url: await gateTo({ url: plant.url }) },
-    pantry: { ...pantry, url: await gateTo({ url: pantry.url }) },
+  cleanup.defer(() => client.destroy());
+  const queueEndpoint = await proxyFor({ url: sqsServer.endpoint });
+  const proxied = {
+    ...simulators,
+    plant: { ...plant, url: await proxyFor({ url: plant.url }) },
+    pantry: { ...pantry, url: await proxyFor({ url: pantry.url }) },
   };
-  const stack = readLocalStack(template, cluster, behindGates, shortResync);
+  const stack = readLocalStack(template, cluster, proxied, shortResync);
   const queues = await createQueues(client, stack.queues, { endpoint: sqsServer.endpoint, signal });
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
-  await applyManifests(cluster.client, needed, { signal });
+  const prerequisites = manifests.filter(({ kind }) =>
+    ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind),
+  );
+  await applyManifests(cluster.client, prerequisites, { signal });
 
   const lambda = startLambda(
     {
@@ -98,11 +104,11 @@ export async function startWholeSystem(
       },
       onProcesses: () => undefined,
     },
-    // Without the schedule: a loss must not be mended behind our back.
+    // Without scheduled resyncs, because a resync would hide a lost change.
     { concurrency: 2, schedules: false },
   );
-  parts.defer(() => lambda.stop());
-  const prefix = namePrefix(stack);
+  cleanup.defer(() => lambda.stop());
+  const prefix = stackNamePrefix(stack);
   const watchers = startWatchers(
     {
       file: path.join(root, 'dist/watcher/index.mjs'),
@@ -111,12 +117,12 @@ export async function startWholeSystem(
     },
     1,
   );
-  parts.defer(() => watchers.stop());
+  cleanup.defer(() => watchers.stop());
   await watchers.ready(signal);
 
-  const whole = parts.move();
+  const resources = cleanup.move();
   return {
-    worlds,
+    simulators,
     direct: { api: server, sqs: { url: sqsServer.endpoint } },
     queueUrl: (name) => queues.find((queue) => queue.name === `${prefix}${name}`)?.url ?? '',
     pids: (name) => lambda.functions.find((one) => one.name === `${prefix}${name}`)?.pids() ?? [],
@@ -124,38 +130,40 @@ export async function startWholeSystem(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close: () => whole.disposeAsync(),
+    close: () => resources.disposeAsync(),
   };
 }
 
 type Start = { readonly server: PlainServer; readonly upstream: Upstream };
 
 async function startEmbedded(
-  parts: AsyncDisposableStack,
-  { bitcoin }: SampleWorlds,
-  onTrouble: (line: string) => void,
+  cleanup: AsyncDisposableStack,
+  { bitcoin }: Simulators,
+  onError: (line: string) => void,
 ): Promise<Start> {
   const { url, close } = await startApiServer({ host: '127.0.0.1', execute: bitcoin.execute });
-  parts.defer(close);
+  cleanup.defer(close);
   const client = createClient({ server: new URL(url) });
-  parts.defer(async () => client.close());
-  const workloads = await startWorkloads(client, { onTrouble });
-  parts.defer(() => workloads.close());
+  cleanup.defer(async () => client.close());
+  const workloads = await startWorkloads(client, { onError });
+  cleanup.defer(() => workloads.close());
   return { server: { url }, upstream: { url } };
 }
 
-/** The gate shows the API server's own certificate: it is on the same address, so nothing has to trust another authority. */
+/**
+ * The proxy uses the API server's own certificate: both have the same address, so no client needs another authority.
+ */
 async function startReal(
-  parts: AsyncDisposableStack,
-  { bitcoin }: SampleWorlds,
+  cleanup: AsyncDisposableStack,
+  { bitcoin }: Simulators,
   onTrouble: (line: string) => void,
 ): Promise<Start> {
   const plane = await startControlPlane({ controllerManager: true });
-  parts.defer(() => plane.stop());
+  cleanup.defer(() => plane.stop());
   const client = createClient(plane.connection(), { userAgent: 'kubelet' });
-  parts.defer(async () => client.close());
-  const kubelet = await startKubelet(client, { execute: bitcoin.execute, onTrouble });
-  parts.defer(() => kubelet.close());
+  cleanup.defer(async () => client.close());
+  const kubelet = await startKubelet(client, { execute: bitcoin.execute, onError: onTrouble });
+  cleanup.defer(() => kubelet.close());
   const key = await readFile(path.join(path.dirname(plane.kubeconfig()), 'certificates/apiserver.key'), 'utf8');
   const { url, ca, adminToken: token } = plane;
   return { server: { url, ca, token }, upstream: { url, ca, certificate: { cert: ca, key } } };
@@ -164,9 +172,9 @@ async function startReal(
 function kubeconfig(url: string, { ca, token }: PlainServer): string {
   const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
   return JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'gate' },
-    clusters: [{ name: 'gate', cluster: { server: url, ...authority } }],
-    users: [{ name: 'gate', user: token === undefined ? {} : { token } }],
-    contexts: [{ name: 'gate', context: { cluster: 'gate', user: 'gate', namespace: 'default' } }],
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'effects' },
+    clusters: [{ name: 'effects', cluster: { server: url, ...authority } }],
+    users: [{ name: 'effects', user: token === undefined ? {} : { token } }],
+    contexts: [{ name: 'effects', context: { cluster: 'effects', user: 'effects', namespace: 'default' } }],
   });
 }

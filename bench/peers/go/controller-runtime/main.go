@@ -1,9 +1,9 @@
-// Command controller-runtime is a contestant of the bench: one job as a controller written with controller-runtime as the kubebuilder book
-// has it. It says `ready` on its standard output when an edit would be acted on, and ends on SIGTERM.
+// Command controller-runtime is a contestant of the bench: one job as a controller written with controller-runtime as
+// in the kubebuilder book. It prints `ready` when it would react to an edit, and ends on SIGTERM.
 //
 //	controller-runtime foo|ping|slow default|best
 //
-// Both settings leave the client's pace alone: controller-runtime sets no limit and relies on API priority and fairness
+// Both settings keep the client's rate limit: controller-runtime sets none and relies on API priority and fairness
 // (https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/client/config#GetConfig).
 package main
 
@@ -31,11 +31,12 @@ import (
 	"outrigger.dev/bench/peers/reconcilers"
 )
 
-// How many reconciles run at a time.
+// The number of concurrent reconciles.
 const (
 	// https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/controller#Options: MaxConcurrentReconciles "defaults to 1".
 	byDefault = 1
-	// https://sdk.operatorframework.io/docs/building-operators/helm/reference/advanced_features/max_concurrent_reconciles/ raises it to ten.
+	// https://sdk.operatorframework.io/docs/building-operators/helm/reference/advanced_features/max_concurrent_reconciles/
+	// raises it to ten.
 	atBest = 10
 )
 
@@ -71,7 +72,7 @@ func run(job string, best bool) error {
 	if err != nil {
 		return err
 	}
-	world := outside.New(os.Getenv("OUTSIDE_URL"), concurrency)
+	service := outside.New(os.Getenv("OUTSIDE_URL"), concurrency)
 	var reconciler reconcile.Reconciler
 	var primary client.Object
 	var owned []client.Object
@@ -85,14 +86,15 @@ func run(job string, best bool) error {
 	case "slow":
 		primary = &kinds.Slow{}
 		fresh := func() kinds.Valued { return &kinds.Slow{} }
-		reconciler = &reconcilers.Valued{Client: manager.GetClient(), New: fresh, Ask: world.Ask}
+		reconciler = &reconcilers.Valued{Client: manager.GetClient(), New: fresh, Ask: service.Ask}
 	default:
 		return fmt.Errorf("%s is no job", job)
 	}
 	var narrow []builder.ForOption
 	if best {
-		// Its own writes to the status wake no reconcile: https://book.kubebuilder.io/reference/watching-resources/predicates-with-watch. Not on
-		// what is owned: there the status is what matters.
+		// Its own status writes start no reconcile:
+		// https://book.kubebuilder.io/reference/watching-resources/predicates-with-watch. This does not apply to owned
+		// objects, whose status matters.
 		narrow = append(narrow, builder.WithPredicates(predicate.GenerationChangedPredicate{}))
 	}
 	controllers := ctrl.NewControllerManagedBy(manager).For(primary, narrow...)
@@ -103,13 +105,13 @@ func run(job string, best bool) error {
 	if err != nil {
 		return err
 	}
-	if err := manager.Add(sayReady(manager, append(owned, primary)...)); err != nil {
+	if err := manager.Add(printReady(manager, append(owned, primary)...)); err != nil {
 		return err
 	}
 	return manager.Start(ctrl.SetupSignalHandler())
 }
 
-// concurrencyOf is what CONCURRENCY asks for where everybody is to have the same, or what the setting has.
+// concurrencyOf returns CONCURRENCY if set, which is the same for all contestants, or the setting's concurrency.
 func concurrencyOf(best bool) (int, error) {
 	if text := os.Getenv("CONCURRENCY"); best && text != "" {
 		return strconv.Atoi(text)
@@ -120,11 +122,11 @@ func concurrencyOf(best bool) (int, error) {
 	return byDefault, nil
 }
 
-// sayReady says so when the caches hold the kinds.
-func sayReady(manager manager.Manager, kinds ...client.Object) manager.RunnableFunc {
+// printReady prints the line when the caches have the kinds.
+func printReady(manager manager.Manager, kinds ...client.Object) manager.RunnableFunc {
 	return func(ctx context.Context) error {
 		for _, kind := range kinds {
-			// Waits until the informer, which is the controller's as well, has listed.
+			// Waits until the informer, which the controller shares, has listed.
 			if _, err := manager.GetCache().GetInformer(ctx, kind); err != nil {
 				return err
 			}

@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Foo asks for a Deployment and says how much of it is available: the kind of k8s.io/sample-controller, as far as a peer looks at it.
+// Foo asks for a Deployment and reports its available replicas: the kind of k8s.io/sample-controller, with the fields
+// that a peer reads.
 type Foo struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -20,17 +21,17 @@ type Foo struct {
 	} `json:"status,omitempty"`
 }
 
-// FooList is a list of them.
+// FooList is a list of Foos.
 type FooList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Foo `json:"items"`
 }
 
-// DeepCopyObject copies; what is not copied by value is in the metadata.
+// DeepCopyObject copies; fields that are not copied by value are in the metadata.
 func (foo *Foo) DeepCopyObject() runtime.Object { return foo.DeepCopy() }
 
-// DeepCopy copies a Foo as such.
+// DeepCopy copies a Foo.
 func (foo *Foo) DeepCopy() *Foo {
 	copied := *foo
 	copied.ObjectMeta = *foo.ObjectMeta.DeepCopy()
@@ -46,7 +47,7 @@ func (list *FooList) DeepCopyObject() runtime.Object {
 	return &copied
 }
 
-// DeploymentOf is the Deployment that a Foo asks for, but for its owner, as k8s.io/sample-controller makes it.
+// DeploymentOf is the Deployment of a Foo without its owner, as in k8s.io/sample-controller.
 func DeploymentOf(foo *Foo) *appsv1.Deployment {
 	labels := map[string]string{"app": "nginx", "controller": foo.Name}
 	replicas := foo.Spec.Replicas

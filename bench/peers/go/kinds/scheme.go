@@ -1,4 +1,5 @@
-// Package kinds is the kinds of the bench's jobs, in Go: what kubebuilder and code-generator would write, cut down to what the peers use.
+// Package kinds has the kinds of the bench's jobs in Go: the output of kubebuilder and code-generator, reduced to what
+// the peers use.
 package kinds
 
 import (
@@ -14,7 +15,7 @@ var (
 	Bench = schema.GroupVersion{Group: "bench.example.com", Version: "v1"}
 )
 
-// AddToScheme makes the kinds known.
+// AddToScheme registers the kinds.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(Samples, &Foo{}, &FooList{})
 	metav1.AddToGroupVersion(scheme, Samples)

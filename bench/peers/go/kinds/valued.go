@@ -5,13 +5,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Valued is a Ping or a Slow: what is in its spec is to be observed in its status.
+// Valued is a Ping or a Slow: the value of its spec has to be copied to its status.
 type Valued interface {
 	runtime.Object
 	metav1.Object
-	// Observed tells whether the status says what the spec does.
+	// Observed returns whether the status has the spec's value.
 	Observed() bool
-	// Observe lets the status say so, in this copy.
+	// Observe copies the value to the status of this copy.
 	Observe()
 }
 
@@ -35,7 +35,7 @@ func (one *valued) Observe() {
 	one.Status.Observed = &value
 }
 
-// The pointer in the status is replaced and never written through, so that copies may share what it points at.
+// The pointer in the status is replaced and never written through, so copies may share its target.
 func (one *valued) copied() valued {
 	copied := *one
 	copied.ObjectMeta = *one.ObjectMeta.DeepCopy()
@@ -45,7 +45,7 @@ func (one *valued) copied() valued {
 // Ping is a Valued that is observed at once.
 type Ping struct{ valued }
 
-// Slow is a Valued that is observed after one question to the world outside.
+// Slow is a Valued that is observed after a call to the external service.
 type Slow struct{ valued }
 
 // DeepCopyObject copies.

@@ -1,8 +1,8 @@
-// Command metadata-informer is the peer of the bench's f10 and f1: controller-runtime's metadata informer on one kind, with its default
-// settings (https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/cache) or without managedFields
-// (https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/cache#TransformStripManagedFields). It prints how many objects it has and how
-// many events came, whenever that has changed. At SIGUSR2 it collects its garbage, gives what is free back to the kernel, and prints what
-// lives.
+// Command metadata-informer is the peer of the bench's f10 and f1: controller-runtime's metadata informer of one kind,
+// with its default settings (https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/cache) or without managedFields
+// (https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/cache#TransformStripManagedFields). It prints the number of
+// its objects and of received events whenever they change. On SIGUSR2 it collects its garbage, returns free memory to
+// the kernel, and prints its live heap.
 //
 //	metadata-informer URL GROUP/VERSION KIND [default|stripped]
 package main

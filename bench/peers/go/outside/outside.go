@@ -1,4 +1,4 @@
-// Package outside is the world outside of the bench's job Slow: one question, answered after a while.
+// Package outside is the client of the external service of the bench's job Slow, which responds after a while.
 package outside
 
 import (
@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// A fifth of a second is what it takes.
-const patience = 10 * time.Second
+// The service responds after a fifth of a second.
+const timeout = 10 * time.Second
 
-// World answers questions.
-type World struct {
+// Service is a client of the service.
+type Service struct {
 	url    string
 	client *http.Client
 }
 
-// New is the world at a URL, for so many questions at a time: Go keeps two connections to a host unless it is told
-// (https://pkg.go.dev/net/http#Transport), and the others would be made anew for each question.
-func New(url string, atATime int) World {
+// New creates a client for a URL and a number of concurrent calls: by default Go keeps two idle connections to a host
+// (https://pkg.go.dev/net/http#Transport), and would open the others again for each call.
+func New(url string, concurrency int) Service {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = atATime
-	return World{url, &http.Client{Transport: transport, Timeout: patience}}
+	transport.MaxIdleConnsPerHost = concurrency
+	return Service{url, &http.Client{Transport: transport, Timeout: timeout}}
 }
 
-// Ask asks about one object.
-func (world World) Ask(ctx context.Context, namespace, name string) error {
-	address, err := url.JoinPath(world.url, "slow", namespace, name)
+// Ask calls the service for one object.
+func (service Service) Ask(ctx context.Context, namespace, name string) error {
+	address, err := url.JoinPath(service.url, "slow", namespace, name)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (world World) Ask(ctx context.Context, namespace, name string) error {
 	if err != nil {
 		return err
 	}
-	response, err := world.client.Do(request)
+	response, err := service.client.Do(request)
 	if err != nil {
 		return err
 	}

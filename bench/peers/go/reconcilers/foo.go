@@ -1,6 +1,7 @@
-// Package reconcilers is the bench's jobs, written with controller-runtime as the kubebuilder book has it
-// (https://book.kubebuilder.io/cronjob-tutorial/controller-implementation, https://book.kubebuilder.io/reference/watching-resources):
-// objects come from the cache, and what differs is written.
+// Package reconcilers has the bench's jobs, written with controller-runtime as in the kubebuilder book
+// (https://book.kubebuilder.io/cronjob-tutorial/controller-implementation,
+// https://book.kubebuilder.io/reference/watching-resources): objects are read from the cache, and differences are
+// written.
 package reconcilers
 
 import (
@@ -15,7 +16,7 @@ import (
 	"outrigger.dev/bench/peers/kinds"
 )
 
-// Foo makes the Deployment of a Foo as it should be and says in the Foo's status what is available.
+// Foo reconciles the Deployment of a Foo and reports its available replicas in the Foo's status.
 type Foo struct{ client.Client }
 
 // Reconcile reconciles one Foo.

@@ -9,12 +9,12 @@ import (
 	"outrigger.dev/bench/peers/kinds"
 )
 
-// Valued observes the value of a Ping or a Slow.
+// Valued copies the value of a Ping or a Slow.
 type Valued struct {
 	client.Client
-	// New makes an empty object of the kind.
+	// New creates an empty object of the kind.
 	New func() kinds.Valued
-	// Ask asks the world outside; nil where there is nothing to ask.
+	// Ask calls the external service; nil without a call.
 	Ask func(ctx context.Context, namespace, name string) error
 }
 

@@ -1,5 +1,5 @@
-// Command restart is the peer of the bench's f6: the controller for Foos that is written with controller-runtime, with its default
-// settings. It counts its reconciles and its requests, and prints them when it has had nothing to do for a while.
+// Command restart is the peer of the bench's f6: the controller for Foos written with controller-runtime, with its
+// default settings. It counts its reconciles and its requests, and prints them when it has been idle for a while.
 package main
 
 import (
@@ -26,15 +26,15 @@ import (
 )
 
 const (
-	// As long as nothing was reconciled for so long, nothing will be.
+	// The controller is idle after this time without a reconcile.
 	quiet = 5 * time.Second
-	// However many there are.
-	patience = 8 * time.Minute
+	// The timeout for any number of objects.
+	timeout = 8 * time.Minute
 )
 
 var reconciles, requests, writes, lastAt atomic.Int64
 
-// counting counts what goes to the API server.
+// counting counts requests to the API server.
 type counting struct{ next http.RoundTripper }
 
 func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -45,7 +45,7 @@ func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(request)
 }
 
-// counted counts what is reconciled, and notes when.
+// counted counts reconciles and records the time of the last one.
 type counted struct{ next reconcile.Reconciler }
 
 func (c counted) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -82,7 +82,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithTimeout(context.Background(), patience)
+	ctx, stop := context.WithTimeout(context.Background(), timeout)
 	defer stop()
 	started := time.Now()
 	lastAt.Store(started.UnixNano())
@@ -99,7 +99,7 @@ func run() error {
 		return err
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("not quiet within %s, after %d reconciles", patience, reconciles.Load())
+		return fmt.Errorf("not idle within %s, after %d reconciles", timeout, reconciles.Load())
 	}
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"reconciles": reconciles.Load(),

@@ -13,7 +13,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// controller is sample-controller's controller.go but for the kind: informers put names on a work queue, workers take them off.
+// controller is sample-controller's controller.go without the kind: informers put names on a work queue, workers take
+// them off.
 type controller struct {
 	queue  workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	synced []cache.InformerSynced
@@ -38,7 +39,7 @@ func (c *controller) enqueue(object any) {
 	c.queue.Add(name)
 }
 
-// watchPrimary puts every object that comes or changes on the queue, as sample-controller does with Foos.
+// watchPrimary puts every new or changed object on the queue, as sample-controller does with Foos.
 func (c *controller) watchPrimary(informer cache.SharedIndexInformer) error {
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    c.enqueue,
@@ -48,7 +49,7 @@ func (c *controller) watchPrimary(informer cache.SharedIndexInformer) error {
 	return err
 }
 
-// run works until the context ends, and calls ready when it does.
+// run runs until the context ends, and calls ready when it has started.
 func (c *controller) run(ctx context.Context, workers int, ready func()) error {
 	defer utilruntime.HandleCrash()
 	defer c.queue.ShutDown()

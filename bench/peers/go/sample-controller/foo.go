@@ -20,7 +20,7 @@ import (
 	"outrigger.dev/bench/peers/kinds"
 )
 
-// foos is the syncHandler of sample-controller and what it needs.
+// foos is the syncHandler of sample-controller and its dependencies.
 type foos struct {
 	kube        kubernetes.Interface
 	kind        *kind[*kinds.Foo]
@@ -55,7 +55,7 @@ func newFoo(
 	_, err := deployments.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: handle,
 		UpdateFunc: func(before, after any) {
-			// A resync gives out every Deployment again.
+			// A resync delivers every Deployment again.
 			if versionOf(before) != versionOf(after) {
 				handle(after)
 			}
@@ -96,7 +96,7 @@ func (f foos) reconcile(ctx context.Context, name cache.ObjectName) error {
 			return err
 		}
 	}
-	// Whether or not it differs, and with an Event each time: sample-controller's way.
+	// Written even without a difference, and with an Event each time, as sample-controller does.
 	copied := foo.DeepCopy()
 	copied.Status.AvailableReplicas = deployment.Status.AvailableReplicas
 	_, err = f.kind.client(foo.Namespace).UpdateStatus(ctx, copied, metav1.UpdateOptions{FieldManager: fieldManager})
@@ -113,7 +113,7 @@ func deploymentOf(foo *kinds.Foo) *appsv1.Deployment {
 	return deployment
 }
 
-// metadataOf is an object's, or that of one whose deletion was missed.
+// metadataOf is the metadata of an object, or of one whose deletion was missed.
 func metadataOf(object any) metav1.Object {
 	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = tombstone.Obj

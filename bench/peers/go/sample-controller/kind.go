@@ -25,19 +25,20 @@ type object interface {
 	metav1.Object
 }
 
-// kind is what code-generator makes of a kind: a typed client, a shared informer and a lister, out of the same parts of client-go.
+// kind is what code-generator generates for a kind: a typed client, a shared informer and a lister, from the same parts
+// of client-go.
 type kind[T object] struct {
 	client   func(namespace string) client[T]
 	informer cache.SharedIndexInformer
 	lister   listers.ResourceIndexer[T]
 }
 
-// client is as much of a generated client as is used.
+// client has the used methods of a generated client.
 type client[T object] interface {
 	UpdateStatus(ctx context.Context, object T, options metav1.UpdateOptions) (T, error)
 }
 
-// newKind follows a collection, which its informer gives out again at each resync.
+// newKind watches a collection; its informer delivers every object again at each resync.
 func newKind[T object, L runtime.Object](
 	config *rest.Config, collection schema.GroupVersionResource, resync time.Duration, empty func() T, emptyList func() L,
 ) (*kind[T], error) {

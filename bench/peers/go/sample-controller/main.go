@@ -1,6 +1,6 @@
-// Command sample-controller is a contestant of the bench: one job as a controller written with client-go alone, as
-// k8s.io/sample-controller has it (https://github.com/kubernetes/sample-controller). It says `ready` on its standard output when an edit
-// would be acted on, and ends on SIGTERM.
+// Command sample-controller is a contestant of the bench: one job as a controller written only with client-go, as in
+// k8s.io/sample-controller (https://github.com/kubernetes/sample-controller). It prints `ready` when it would react to
+// an edit, and ends on SIGTERM.
 //
 //	sample-controller foo|ping|slow default|best
 package main
@@ -23,7 +23,7 @@ import (
 	"outrigger.dev/bench/peers/outside"
 )
 
-// settings are what its main.go has, or what is better.
+// settings are those of its main.go, or better ones.
 type settings struct {
 	workers int
 	resync  time.Duration
@@ -53,10 +53,12 @@ func run(job string, best bool) error {
 		if settings, err = bestSettings(); err != nil {
 			return err
 		}
-		// client-go's own limit is 5 requests a second (https://pkg.go.dev/k8s.io/client-go/rest#Config); without one, API priority and fairness
-		// does what it was for (https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/client/config#GetConfig).
+		// client-go's own limit is 5 requests a second (https://pkg.go.dev/k8s.io/client-go/rest#Config); without it,
+		// API priority and fairness has the same purpose
+		// (https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/client/config#GetConfig).
 		config.QPS = -1
-		// Smaller than JSON, for the built-in kinds: https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding.
+		// Smaller than JSON, for the built-in kinds:
+		// https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding.
 		kubeConfig = rest.CopyConfig(config)
 		kubeConfig.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 		kubeConfig.ContentType = "application/vnd.kubernetes.protobuf"
@@ -74,11 +76,12 @@ func run(job string, best bool) error {
 	return controller.run(ctx, settings.workers, func() { fmt.Println("ready") })
 }
 
-// bestSettings is ten workers, or as many as CONCURRENCY asks for where everybody is to have the same.
+// bestSettings has ten workers, or CONCURRENCY, which is the same for all contestants.
 func bestSettings() (settings, error) {
-	// Workers as controller-runtime's users have them
-	// (https://sdk.operatorframework.io/docs/building-operators/helm/reference/advanced_features/max_concurrent_reconciles/), and its period
-	// (https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/cache#Options: SyncPeriod "defaults to 10 hours").
+	// The workers of controller-runtime's users
+	// (https://sdk.operatorframework.io/docs/building-operators/helm/reference/advanced_features/max_concurrent_reconciles/),
+	// and its resync period (https://pkg.go.dev/sigs.k8s.io/controller-runtime/pkg/cache#Options: SyncPeriod "defaults
+	// to 10 hours").
 	best := settings{workers: 10, resync: 10 * time.Hour}
 	text := os.Getenv("CONCURRENCY")
 	if text == "" {
@@ -89,7 +92,7 @@ func bestSettings() (settings, error) {
 	return best, err
 }
 
-// controllerOf makes the controller of a job and starts its informer.
+// controllerOf creates the controller of a job and starts its informer.
 func controllerOf(
 	ctx context.Context, job string, config *rest.Config, kube kubernetes.Interface, factory kubeinformers.SharedInformerFactory, settings settings,
 ) (*controller, error) {
@@ -118,8 +121,8 @@ func controllerOf(
 		if err != nil {
 			return nil, err
 		}
-		world := outside.New(os.Getenv("OUTSIDE_URL"), settings.workers)
-		controller, err := newValued(kind, world.Ask)
+		service := outside.New(os.Getenv("OUTSIDE_URL"), settings.workers)
+		controller, err := newValued(kind, service.Ask)
 		go kind.informer.RunWithContext(ctx)
 		return controller, err
 	}

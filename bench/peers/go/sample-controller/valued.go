@@ -14,7 +14,7 @@ import (
 
 type ask func(ctx context.Context, namespace, name string) error
 
-// newValued is a controller that observes the values of a kind, after a question to the world outside where there is one.
+// newValued is a controller that copies the values of a kind, after a call to the external service if there is one.
 func newValued[T kinds.Valued](kind *kind[T], ask ask) (*controller, error) {
 	controller := newController()
 	controller.reconcile = func(ctx context.Context, name cache.ObjectName) error {
@@ -33,7 +33,7 @@ func newValued[T kinds.Valued](kind *kind[T], ask ask) (*controller, error) {
 				return err
 			}
 		}
-		// What the lister has is everybody's, so a copy is changed.
+		// The lister's object is shared, so a copy is changed.
 		copied, ok := cached.DeepCopyObject().(T)
 		if !ok {
 			return fmt.Errorf("the copy of a %T is another kind", cached)

@@ -1,0 +1,71 @@
+// Faults of etcd: compaction and a restored backup. Only a real etcd has them.
+
+import { isWatch } from './chaos-proxy.ts';
+import type { ChaosFixture, Row } from './row.ts';
+
+/** The rows of etcd. */
+export const etcdRows: readonly Row[] = [
+  {
+    fault: 'etcd compacted during watches',
+    how: 'watches cut, changes, etcd compacted, API server restarted: no watch can be resumed',
+    real: true,
+    run: async (fixture) => {
+      const { system, editor, changes } = fixture;
+      system.api.goneCount();
+      system.api.rule((request) => (isWatch(request) ? { type: 'reset' } : undefined));
+      system.api.breakStreams({ type: 'reset' });
+      await editor.edit(Math.ceil(changes / 2));
+      await compactAndRestart(fixture);
+      system.api.rule();
+      await editor.edit(Math.floor(changes / 2));
+      await system.watchersReady();
+      return requireGone(system.api.goneCount());
+    },
+  },
+  {
+    fault: 'etcd compacted without watchers',
+    how: "no watcher, changes, etcd compacted, API server and watchers restarted: the checkpoint's version is too old",
+    real: true,
+    run: async (fixture) => {
+      const { system, editor, changes } = fixture;
+      await system.watchers.scale({ count: 0 });
+      system.api.goneCount();
+      await editor.edit(Math.ceil(changes / 2));
+      await compactAndRestart(fixture);
+      await system.watchers.scale({ count: 1 });
+      await editor.edit(Math.floor(changes / 2));
+      await system.watchersReady();
+      return requireGone(system.api.goneCount());
+    },
+  },
+  {
+    fault: 'etcd restored from a backup',
+    how: 'backup, half of the changes, restore, the other half; watchers and functions keep running',
+    real: true,
+    run: async ({ system: { plane, ...system }, editor, checker, changes }) => {
+      if (plane === undefined) throw new Error('only a real etcd has a backup');
+      const quarter = Math.ceil(changes / 4);
+      await editor.edit(quarter);
+      await plane.backUp();
+      await system.watchersReady();
+      await editor.edit(Math.ceil(changes / 2));
+      await plane.restore();
+      await checker.recordRestore();
+      await editor.edit(quarter);
+      return 1;
+    },
+  },
+];
+
+/** Compacts etcd, and restarts the API server so that its watch cache is empty. */
+async function compactAndRestart({ system: { plane } }: ChaosFixture): Promise<void> {
+  if (plane === undefined) throw new Error('only a real etcd is compacted');
+  await plane.compact();
+  await plane.restartApiServer();
+}
+
+/** Throws if no client received a 410: without one, no watcher had to list again. */
+function requireGone(count: number): number {
+  if (count === 0) throw new Error('no watch received a 410');
+  return count;
+}

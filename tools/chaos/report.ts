@@ -1,0 +1,20 @@
+// The results of a run in the format of vitest's report: each row is a test.
+import { ciReport } from '../../test/support/ci-report.ts';
+import { type Outcome, passed, type SeededOutcome } from './row.ts';
+
+/** Creates the report of a run. */
+export function makeReport(outcomes: readonly SeededOutcome[]): object {
+  return ciReport(
+    'npm run chaos',
+    outcomes.map((outcome) => ({
+      title: `${outcome.fault} (seed ${outcome.seed})`,
+      failures: passed(outcome) ? [] : [describeFailure(outcome)],
+    })),
+  );
+}
+
+/** Describes why a row failed. */
+export function describeFailure({ fired, changes, lost, concurrent }: Outcome): string {
+  const summary = `fired ${fired} times, ${changes} changes, ${concurrent} concurrent reconciles of one object`;
+  return [summary, ...lost.map((line) => `lost: ${line}`)].join('\n');
+}
