@@ -179,9 +179,7 @@ describe('the permission to patch an object for its finalizer', () => {
         changes.map(() => expect.stringMatching(/returned (403|422)/)),
       );
       // Some changes of a spec are also invalid; these errors come from the policy.
-      expect(errors.filter((error) => error?.includes('may only change its own entry')).length).toBeGreaterThan(
-        3,
-      );
+      expect(errors.filter((error) => error?.includes('may only change its own entry')).length).toBeGreaterThan(3);
     } finally {
       client.close();
     }

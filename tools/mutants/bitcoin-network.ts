@@ -1,4 +1,4 @@
-// What somebody might well get wrong in BitcoinNetwork: what its workloads look like, which pods are its nodes, who is told of whom.
+// Likely errors in BitcoinNetwork: its workloads, which pods are its nodes, and the peers that each node is given.
 // Two controllers share the kind, so there are two lists.
 import { type Mutant, swap } from './mutant.ts';
 
@@ -60,7 +60,7 @@ export const bitcoinNetworkMutants: readonly Mutant[] = [
   ),
   swap('is ready when one node is', 'src/api/readiness.ts', 'ready >= desired', 'ready >= 1'),
   swap(
-    'believes what the StatefulSet said of an older generation',
+    'uses the StatefulSet status of an older generation',
     'src/api/readiness.ts',
     'status.observedGeneration >= (metadata?.generation ?? 0)',
     'true',
@@ -185,14 +185,14 @@ export const networkWakingMutants: readonly Mutant[] = [
   swap(
     'is visited by a resync only when its generation was never observed',
     'src/resync/list-kind.ts',
-    'const dueAt = missed ?? (turn === undefined ? undefined : pacer.take(turn));',
-    'const dueAt = missed;',
+    'const dueAt = unobservedDueAt ?? (periodicDueAt === undefined ? undefined : rateLimiter.take(periodicDueAt));',
+    'const dueAt = unobservedDueAt;',
   ),
   swap('is not woken by pods', peers, 'watches: [{ kind: Pod, label: networkLabel }],', ''),
   swap(
     'is not woken for a child that is gone',
     'src/forwarding/predicates.ts',
-    'if (last === undefined) return [];',
-    "if (last === undefined || happening.type === 'gone') return [];",
+    'if (latest === undefined) return [];',
+    "if (latest === undefined || change.type !== 'changed') return [];",
   ),
 ];

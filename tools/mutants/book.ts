@@ -1,4 +1,4 @@
-// What somebody might well get wrong in the definition of Book, which is all that there is of it.
+// Likely errors in the definition of Book, which has no controller.
 import { type Mutant, swap } from './mutant.ts';
 
 const file = 'src/controllers/book.ts';

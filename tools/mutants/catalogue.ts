@@ -1,5 +1,5 @@
-// Every subject with its mutants, and the files that are to catch them. A controller that is new has no entry yet, and
-// mutants.test.ts says so.
+// Every subject with its mutants, and the test files that should catch them. mutants.test.ts fails for a controller without an
+// entry.
 import { crdsOnly, registry } from '../../src/controllers/registry.ts';
 import {
   addedNodesMutants,
@@ -49,22 +49,25 @@ import { waterTankDefinitionMutants, waterTankMutants } from './water-tank.ts';
 
 const statements = (...names: readonly string[]) => names.map((name) => `test/statements/${name}.test.ts`);
 const controllers = (...names: readonly string[]) => names.map((name) => `test/controllers/${name}.test.ts`);
-const core = (...names: readonly string[]) => names.map((name) => `test/core/${name}.test.ts`);
+const api = (...names: readonly string[]) => names.map((name) => `test/api/${name}.test.ts`);
+const checkpoint = (...names: readonly string[]) => names.map((name) => `test/checkpoint/${name}.test.ts`);
 const cross = (...names: readonly string[]) => names.map((name) => `test/cross/${name}.test.ts`);
 const kube = (...names: readonly string[]) => names.map((name) => `test/kube/${name}.test.ts`);
-const queue = (...names: readonly string[]) => names.map((name) => `test/queue/${name}.test.ts`);
-const runtime = (...names: readonly string[]) => names.map((name) => `test/runtime/${name}.test.ts`);
-const watcher = (...names: readonly string[]) => names.map((name) => `test/watcher/${name}.test.ts`);
+const forwarding = (...names: readonly string[]) => names.map((name) => `test/forwarding/${name}.test.ts`);
+const reconciling = (...names: readonly string[]) => names.map((name) => `test/reconciling/${name}.test.ts`);
+const resync = (...names: readonly string[]) => names.map((name) => `test/resync/${name}.test.ts`);
+const timers = (...names: readonly string[]) => names.map((name) => `test/timers/${name}.test.ts`);
+const deduplication = 'test/sqs/deduplication.test.ts';
 const input = statements('bad-input');
 const generations = 'test/statements/generation.test.ts';
 
-/** Of a controller or a kind: who is to catch what is wrong with any controller, and what is wrong with this one. */
+/** The test files for the generic mutants of a controller, and its own mutants with theirs. */
 type Given = { readonly generic: readonly string[]; readonly own: readonly Group[] };
 
 const tank = [...statements('water-tank'), ...controllers('water-tank')];
 const ingredient = [...statements('ingredient', 'wake'), ...controllers('ingredient')];
 const dinner = [...statements('dinner', 'wake'), ...controllers('dinner')];
-const aggregation = core('aggregate', 'availability', 'conditions');
+const aggregation = api('readiness', 'availability', 'conditions');
 const foo = [...statements('foo', 'foo-aggregation', 'owner', 'cascade'), ...controllers('foo')];
 const proxy = statements('memcached-proxy', 'memcached-proxy-damage', 'memcached-proxy-wake');
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
@@ -111,7 +114,7 @@ const given: Readonly<Record<string, Given>> = {
       },
       { mutants: rollOutMutants, suites: [...proxy, ...proxyParts('roll-out', 'memcached-proxy')] },
       { mutants: workloadMutants, suites: [...proxy, ...proxyParts('memcached-proxy')] },
-      { mutants: reportMutants, suites: [...proxy, ...proxyParts('memcached-proxy'), ...core('availability')] },
+      { mutants: reportMutants, suites: [...proxy, ...proxyParts('memcached-proxy'), ...api('availability')] },
       { mutants: addressMutants, suites: statements('hostile-child') },
       { mutants: memcachedProxyDefinitionMutants, suites: [...input, ...proxyParts('grammar')] },
     ],
@@ -119,7 +122,7 @@ const given: Readonly<Record<string, Given>> = {
   'bitcoin-network': {
     generic: [...network, ...statements('bitcoin-network-cascade')],
     own: [
-      { mutants: bitcoinNetworkMutants, suites: [...network, ...core('availability')] },
+      { mutants: bitcoinNetworkMutants, suites: [...network, ...api('availability')] },
       { mutants: bitcoinNetworkDefinitionMutants, suites: input },
     ],
   },
@@ -138,7 +141,7 @@ const given: Readonly<Record<string, Given>> = {
 /** Tells whether a file has the same tests for every controller. */
 export const isOfEvery = (file: string): boolean => file.startsWith('test/cross/') || file === generations;
 
-/** Every controller, every kind without one, and what all of them share. */
+/** Every controller, every kind without one, and the shared code. */
 export const subjects: readonly Subject[] = [
   ...registry.map((controller) => {
     const { name } = controller;
@@ -152,11 +155,11 @@ export const subjects: readonly Subject[] = [
     generic: [],
     own: [
       { mutants: wakingMutants, suites: [...statements('owner', 'wake'), ...cross('borders')], of: 'foo' },
-      { mutants: deliveryMutants, suites: [...statements('foo', 'water-tank'), ...runtime('resync-plan')] },
+      { mutants: deliveryMutants, suites: [...statements('foo', 'water-tank'), ...resync('plan')] },
       { mutants: eventMutants, suites: [...statements('bitcoin-network'), ...cross('borders')], of: 'ingredient' },
       { mutants: placeMutants, suites: cross('borders'), of: 'memcached-proxy' },
       { mutants: staleMutants, suites: [generations], of: 'dinner' },
-      { mutants: travelMutants, suites: [...cross('messages'), ...queue('timer')], of: 'dinner' },
+      { mutants: travelMutants, suites: [...cross('messages'), ...timers('timer-message')], of: 'dinner' },
       { mutants: accessMutants, suites: cross('borders', 'deletion', 'ownership', 'writes'), of: 'ingredient' },
     ],
   },
@@ -167,40 +170,44 @@ export const subjects: readonly Subject[] = [
       {
         mutants: sayingMutants,
         suites: [
-          ...core('decisions'),
-          ...runtime('reconcile', 'resync-broken'),
+          'test/core/decisions.test.ts',
+          ...reconciling('reconcile'),
+          ...resync('run-failures'),
           'test/clusters/registry/any-entry.test.ts',
         ],
       },
       {
         mutants: serverMutants,
         suites: [
-          ...kube('client-tls', 'client-failures', 'hostile-server'),
+          ...kube('client/client-tls', 'client/client-failures', 'client/hostile-server'),
           ...controllers('clients/fetch-json'),
           'test/settings.test.ts',
         ],
       },
-      { mutants: messageMutants, suites: runtime('any-message') },
+      { mutants: messageMutants, suites: reconciling('any-message') },
     ],
   },
   {
     name: 'defences',
     generic: [],
     own: [
-      { mutants: watchDefences, suites: kube('watch', 'watch-again', 'watch-state') },
-      { mutants: loopDefences, suites: watcher('watch-loop', 'watch-loop-cursor', 'missed-deletions') },
-      { mutants: workQueueDefences, suites: runtime('dirty-set', 'forwarder') },
-      { mutants: rateLimitDefences, suites: runtime('namespace-turns', 'forwarder-pace') },
+      { mutants: watchDefences, suites: kube('watch/watch', 'watch/watch-reconnect', 'watch/watch-state') },
+      { mutants: loopDefences, suites: forwarding('watch-loop', 'watch-loop-checkpoint', 'missed-deletions') },
+      { mutants: workQueueDefences, suites: forwarding('work-queue', 'forwarder') },
+      { mutants: rateLimitDefences, suites: forwarding('fair-queue', 'forwarder-rate-limit') },
       {
         mutants: checkpointDefences,
-        suites: [...runtime('progress', 'cursor-document'), ...watcher('cursor', 'cursor-writing')],
+        suites: [...forwarding('acknowledgements'), ...checkpoint('document', 'checkpoint', 'checkpoint-writing')],
       },
-      { mutants: deduplicationDefences, suites: [...queue('deduplication'), ...runtime('forwarder')] },
-      { mutants: slotDefences, suites: [...queue('slots', 'timer'), ...runtime('timers')] },
-      { mutants: batchDefences, suites: runtime('batch', 'batch-ends', 'turns', 'intake') },
-      { mutants: distanceDefences, suites: runtime('breaker', 'outcome', 'batch') },
-      { mutants: objectDefences, suites: runtime('reconcile', 'reconcile-failures', 'status') },
-      { mutants: resyncDefences, suites: runtime('resync', 'resync-plan', 'resync-broken', 'redrive') },
+      { mutants: deduplicationDefences, suites: [deduplication, ...forwarding('forwarder')] },
+      { mutants: slotDefences, suites: timers('slots', 'timer-message', 'run') },
+      { mutants: batchDefences, suites: reconciling('batch', 'batch-ends', 'redelivery-order', 'group-records') },
+      { mutants: distanceDefences, suites: reconciling('breaker', 'outcome', 'batch') },
+      { mutants: objectDefences, suites: reconciling('reconcile', 'reconcile-failures', 'status/status') },
+      {
+        mutants: resyncDefences,
+        suites: [...resync('run', 'plan', 'run-failures'), 'test/operations/redrive.test.ts'],
+      },
     ],
   },
 ];

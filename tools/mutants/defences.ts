@@ -1,121 +1,122 @@
-// The defences, each removed once: what keeps a change from being lost, and two reconciles of one object from running at once. Whoever
-// takes one out for being in the way is told by these who will miss it.
+// Each safeguard of the guarantees removed once: those that keep changes from being lost, and those that keep two reconciles of
+// one object from running at the same time. A removed safeguard fails the tests that are listed for it in the catalogue.
 import { type Mutant, swap } from './mutant.ts';
 
-const runtime = 'src/runtime';
 const loop = 'src/forwarding/watch-loop.ts';
-const batch = `${runtime}/batch.ts`;
+const batch = 'src/reconciling/batch.ts';
+const reconcile = 'src/reconciling/reconcile.ts';
+const dispatch = 'src/reconciling/dispatch-key.ts';
 const slots = 'src/timers/slots.ts';
 
-/** Of a watch, whatever becomes of its connection. */
+/** Safeguards of a watch when its connection fails. */
 export const watchDefences: readonly Mutant[] = [
   swap(
-    'no idle timer: a stream that went silent is waited for',
+    'no idle time-out: waits for a silent stream',
     'src/kube/watch/watch.ts',
-    'readWatchLines(withIdleTimeout(stream, idleSeconds, wait))',
+    'readWatchLines(withIdleTimeout(stream, idleTimeoutSeconds, wait))',
     'readWatchLines(stream)',
   ),
   swap(
-    'no probe: a restored cluster is watched from a version to come',
+    'no restore detection: watches a restored cluster from a version of the future',
     'src/kube/watch/watch-state.ts',
     "if (order !== undefined && order < 0) return { step: 'list', mode: 'restored', failures };",
     '',
   ),
   swap(
-    'a 410 in the stream is taken for any other failure',
+    'handles a 410 in the stream like any other failure',
     'src/kube/watch/watch-state.ts',
     'return isGone(error)\n      ?',
     'return error === undefined\n      ?',
   ),
 ];
 
-/** Of the store and the loop over it. */
+/** Safeguards of the watch loop. */
 export const loopDefences: readonly Mutant[] = [
   swap(
-    'what a relist misses is not taken for deleted',
+    'does not report objects that a relist misses as deleted',
     loop,
-    'const missing = store.endListing();',
-    'const missing = store.endListing().slice(0, 0);',
+    'const missing = objects.endListing();',
+    'const missing = objects.endListing().slice(0, 0);',
   ),
   swap(
-    'no sweep after a cursor that has expired',
+    'no full pass after a checkpoint that has expired',
     loop,
     "if (mode !== 'exact' && mode !== 'relist') {",
     'if (false) {',
   ),
-  swap('a restored cluster is compared with what was known before', loop, '      store.clear();\n', ''),
+  swap('compares a restored cluster with the objects from before', loop, 'objects.clear();', ''),
 ];
 
-/** Of keys that wait for SQS. */
+/** Safeguards of keys that wait for SQS. */
 export const workQueueDefences: readonly Mutant[] = [
   swap(
-    'no dirty set: what SQS refused is forgotten',
-    `${runtime}/dirty-set.ts`,
-    'wait(id, refused(entry, since), hurrying ? nowMs : outcome.againAt, nowMs);',
+    'drops keys that SQS rejected',
+    'src/forwarding/work-queue.ts',
+    'enqueue(id, mergeRejected(entry, since), flushing ? nowMs : outcome.retryAt, nowMs);',
     '',
   ),
   swap(
-    'what is marked while its key is on its way is forgotten',
-    `${runtime}/dirty-set.ts`,
-    'if (since !== undefined) wait(id, since, nowMs + quiet, nowMs);',
+    'drops a change that arrives while its key is being sent',
+    'src/forwarding/work-queue.ts',
+    'if (since !== undefined) enqueue(id, since, nowMs + windowMs, nowMs);',
     '',
   ),
 ];
 
-/** Of the cursor. */
+/** Safeguards of the checkpoint. */
 export const checkpointDefences: readonly Mutant[] = [
   swap(
-    'cursor written too early: keys on their way do not hold it back',
-    `${runtime}/progress.ts`,
-    'for (const { before } of tickets) return before;',
+    'writes the checkpoint before its keys are accepted',
+    'src/forwarding/acknowledgements.ts',
+    'for (const { before } of pendingAcks) return before;',
     '',
   ),
   swap(
-    'the cursor of another cluster is believed',
+    'uses the checkpoint of another cluster',
     'src/checkpoint/store.ts',
-    'return reading.document.cluster === uid ?',
-    'return reading.document.cluster !== undefined ?',
+    'return document.cluster === uid ? document.entries',
+    'return document.cluster !== undefined ? document.entries',
   ),
   swap(
-    'the cursor goes backwards when the other replica is behind',
-    `${runtime}/cursor-document.ts`,
+    'moves the checkpoint backwards when the other replica is behind',
+    'src/checkpoint/document.ts',
     'version: isAhead ? stored.version : ours.version',
     'version: ours.version',
   ),
 ];
 
-/** Of what SQS takes for one message. */
+/** Safeguards of deduplication. */
 export const deduplicationDefences: readonly Mutant[] = [
   swap(
     'key-only deduplication id: the second change within five minutes is dropped',
     'src/sqs/deduplication.ts',
-    "return hashOf('watch', ...keyParts(target), ...new Set(seen.sort()));",
-    "return hashOf('watch', ...keyParts(target));",
+    "return hashOf('change', ...keyParts(key), ...new Set(hashes.sort()));",
+    "return hashOf('change', ...keyParts(key));",
   ),
   swap(
-    'a message of its own for each version: two watchers make two reconciles',
+    'random deduplication id: two watchers make two reconciles',
     'src/sqs/deduplication.ts',
-    "return hashOf('watch', ...keyParts(target), ...new Set(seen.sort()));",
-    "return hashOf('watch', ...keyParts(target), Math.random(), ...new Set(seen.sort()));",
+    "return hashOf('change', ...keyParts(key), ...new Set(hashes.sort()));",
+    "return hashOf('change', ...keyParts(key), Math.random(), ...new Set(hashes.sort()));",
   ),
 ];
 
-/** Of everything that comes later. */
+/** Safeguards of timers. */
 export const slotDefences: readonly Mutant[] = [
   swap(
-    'no slots: each event that asks for later begins a chain of its own',
+    'no slots: each event that asks for a requeue starts another chain of timers',
     slots,
-    'return { dueAt: phase + number * delay, slot: `${delay}/${number}` };',
+    'return { dueAt: offset + number * delay, slot: `${delay}/${number}` };',
     'return { dueAt: Math.ceil(nowMs / 1000 + delay), slot: `${delay}/${nowMs}` };',
   ),
   swap(
-    'the slot in hand is taken again, and FIFO drops it',
+    'takes the same slot again, which SQS deduplicates',
     slots,
     'const earliest = Math.max(nowMs / 1000 + delay / 2, afterDueAt + 1);',
     'const earliest = nowMs / 1000 - delay / 2;',
   ),
   swap(
-    'slots by the local clock, whatever it says',
+    'calculates slots by the local clock',
     slots,
     'return receiveCount > 1 ? Math.max(bySqs, localMs) : bySqs;',
     'return localMs;',
@@ -127,109 +128,109 @@ export const slotDefences: readonly Mutant[] = [
     'maxDelaySeconds',
   ),
   swap(
-    'a timer is given up although its queue did not take it',
-    `${runtime}/timers.ts`,
+    'deletes a timer although its queue did not accept it',
+    'src/timers/run.ts',
     'if (result.accepted) for (const { messageId } of records)',
     'if (result !== undefined) for (const { messageId } of records)',
   ),
 ];
 
-/** Of a batch. */
+/** Safeguards of a batch. */
 export const batchDefences: readonly Mutant[] = [
   swap(
-    'duplicates of a key run side by side',
-    `${runtime}/intake.ts`,
-    'const target = formatReconcileKey(targetOf(message));',
-    'const target = `${formatReconcileKey(targetOf(message))} ${record.messageId}`;',
+    'reconciles duplicates of a key at the same time',
+    'src/reconciling/group-records.ts',
+    'const key = formatReconcileKey(keyOfMessage(message));',
+    'const key = `${formatReconcileKey(keyOfMessage(message))} ${record.messageId}`;',
   ),
   swap(
-    'what was received before runs with the others',
-    `${runtime}/intake.ts`,
-    'again: (before?.again ?? false) || record.receiveCount > 1,',
-    'again: false,',
+    'reconciles redelivered messages together with the others',
+    'src/reconciling/group-records.ts',
+    'redelivered: (before?.redelivered ?? false) || record.receiveCount > 1,',
+    'redelivered: false,',
   ),
   swap(
-    'no turns among those that were received before',
+    'reconciles redelivered messages in the same order each time',
     batch,
-    'orderRedelivered(groups.filter(({ again }) => again))',
-    'groups.filter(({ again }) => again)',
+    'orderRedelivered(groups.filter(({ redelivered }) => redelivered))',
+    'groups.filter(({ redelivered }) => redelivered)',
   ),
   swap(
-    'no early deletes: the innocent come back with who kills the function',
+    'no early deletes: a message that kills the function causes the redelivery of all',
     batch,
-    'if (!settled.signal.aborted) await deleteDone();',
+    'if (!finished.signal.aborted) await deleteDone();',
     '',
   ),
   swap(
-    'a reconcile that ignores its signal lives on beside its successor',
+    'a reconcile that ignores its signal goes on beside its successor',
     batch,
-    'parts.die(`a reconcile',
+    'deps.exitProcess(`a reconcile',
     'void (`a reconcile',
   ),
   swap(
-    'a message is given up although what must follow was not accepted',
-    `${runtime}/handle.ts`,
+    'deletes a message although its timer was not accepted',
+    dispatch,
     'return allAccepted(sent, log);\n    }',
     'return sent.length > 0;\n    }',
   ),
   swap(
-    'a dead message is given up although its letter was not accepted',
-    `${runtime}/handle.ts`,
+    'deletes a message although its dead letter was not accepted',
+    dispatch,
     'return allAccepted(sent, log);\n}',
     'return sent.length > 0;\n}',
   ),
 ];
 
-/** Of one object. */
+/** Safeguards of one object. */
 export const objectDefences: readonly Mutant[] = [
   {
-    name: 'finalizer after the effect: who dies between leaves what nobody cleans up',
+    name: 'adds the finalizer after the reconcile: a crash between leaves external resources',
     edits: [
       {
-        file: `${runtime}/visit.ts`,
-        find: 'if (declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {',
+        file: reconcile,
+        find: 'if (declaration.finalizes && !primary.hasFinalizer()) {',
         replace:
-          'const result = await running.reconcile(object, openAccess()); if (declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {',
+          'const result = await instance.reconcile(primary.current(), openContext()); if (declaration.finalizes && !primary.hasFinalizer()) {',
       },
       {
-        file: `${runtime}/visit.ts`,
-        find: 'const result = await running.reconcile(object, openAccess());\n      if (result.retry',
-        replace: 'if (result.retry',
+        file: reconcile,
+        find: 'const result = await instance.reconcile(primary.current(), openContext());\n      if (result.error',
+        replace: 'if (result.error',
       },
     ],
   },
   swap(
-    'no version on the status: an old reconcile writes over a newer one',
+    'no resource version with the status: an old reconcile overwrites a newer one',
     'src/kube/apply/apply.ts',
     'metadata: { name, namespace, resourceVersion, uid }, status },',
     'metadata: { name, namespace }, status },',
   ),
 ];
 
-/** Of what comes by schedule, and by hand. */
+/** Safeguards of the resync and the redrive. */
 export const resyncDefences: readonly Mutant[] = [
   swap(
-    'a list that is too long for one run ends there',
-    `${runtime}/resync-poll.ts`,
-    'await sendAll(parts, resyncQueue, [{ body: formatResyncMessage(next) }], time.signal);',
+    'does not continue a list that is too long for one run',
+    'src/resync/list-kind.ts',
+    'await sendAll(deps, resyncQueue, [{ body: formatResyncMessage(next) }], time.signal);',
     '',
   ),
   swap(
-    'nothing is paced: bulk comes in one burst',
-    `${runtime}/resync-plan.ts`,
-    'if (count >= perSecond) onwards.set(second, second + 1);',
+    'no rate limit: sends all keys at once',
+    'src/resync/plan.ts',
+    'if (count >= perSecond) nextFree.set(second, second + 1);',
     '',
   ),
   swap(
-    'the grace is forgotten: what is under way counts as missed',
-    `${runtime}/resync-plan.ts`,
-    'nowMs - sinceMs > graceSeconds * 1000',
+    'counts objects whose reconcile is under way as missed',
+    'src/resync/plan.ts',
+    'nowMs - sinceMs > missedAfterSeconds * 1000',
     'nowMs > 0',
   ),
   swap(
-    'a dead letter is deleted before it is sent again',
-    `${runtime}/redrive.ts`,
+    'deletes a dead letter before it is sent again',
+    'src/operations/redrive.ts',
     'const [sent] = await send(queue, [entry], { signal });',
-    'await hold.remove(held).catch(() => undefined); const [sent] = await send(queue, [entry], { signal });',
+    'await browser.remove(received).catch(() => undefined); const [sent] = await send(queue, [entry], { signal });',
   ),
 ];

@@ -1,4 +1,4 @@
-// What somebody might well get wrong in Dinner: which children there are, which of them count, and what the worst of them says.
+// Likely errors in Dinner: its children, which of them count, and which of their conditions it reports.
 import { type Mutant, swap } from './mutant.ts';
 
 const file = 'src/controllers/dinner.ts';
@@ -8,8 +8,8 @@ export const dinnerMutants: readonly Mutant[] = [
   swap(
     'deletes none of the children that it no longer wants',
     'src/kube/apply/apply-all.ts',
-    'if (request.prune && request.canDelete)',
-    'if (false)',
+    'if (request.prune) {',
+    'if (false) {',
   ),
   swap(
     'forgets the last line of its list',
@@ -48,7 +48,7 @@ export const aggregationMutants: readonly Mutant[] = [
     'const objects: ObjectOf<K>[] = [];',
   ),
   swap(
-    'believes what a child said of an older generation',
+    'uses the status of a child of an older generation',
     aggregation,
     '(observedGeneration ?? ready.observedGeneration) !== metadata.generation',
     'false',

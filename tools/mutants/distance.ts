@@ -1,39 +1,35 @@
-// The defences of a fleet against the one of its clusters that is away or slow.
+// Each safeguard against an unreachable or slow cluster of a fleet removed once.
 import { type Mutant, swap } from './mutant.ts';
 
-const runtime = 'src/runtime';
+const breaker = 'src/reconciling/breaker.ts';
+const dispatch = 'src/reconciling/dispatch-key.ts';
 
-/** Each of them removed once. */
+/** The circuit breaker and its users. */
 export const distanceDefences: readonly Mutant[] = [
   swap(
-    'no breaker: a dead cluster is called for each of its keys',
-    `${runtime}/breaker.ts`,
-    'const isOpen = (state: State) => state.failures >= failures;',
-    'const isOpen = (state: State) => state.failures < 0;',
+    'no circuit breaker: calls an unreachable cluster for each of its keys',
+    breaker,
+    'return failures >= maxFailures;',
+    'return failures < 0;',
   ),
+  swap('does not throttle a slow cluster', breaker, 'isThrottled ? now() + throttleMs(durationMs) : 0', '0'),
   swap(
-    'a slow cluster takes all the time that there is',
-    `${runtime}/breaker.ts`,
-    'rests ? now() + restMs(wholeMs) : 0',
-    '0',
-  ),
-  swap(
-    'a slow cluster holds each function that does not know it yet for as long as its answers take',
-    `${runtime}/handle.ts`,
-    "cause.type === 'retry' ? undefined : breaker.patienceMs(cluster)",
+    'waits for the whole response time of a slow cluster in each new function',
+    dispatch,
+    "cause.type === 'retry' ? undefined : breaker.firstResponseTimeoutMs(cluster)",
     'undefined',
   ),
   swap(
-    'a key of a slow cluster is put off again and again',
-    `${runtime}/handle.ts`,
-    "cause.type === 'retry' ? undefined : breaker.patienceMs(cluster)",
-    'breaker.patienceMs(cluster)',
+    'postpones a key of a slow cluster again and again',
+    dispatch,
+    "cause.type === 'retry' ? undefined : breaker.firstResponseTimeoutMs(cluster)",
+    'breaker.firstResponseTimeoutMs(cluster)',
   ),
-  swap('all instances give a slow cluster its turn at the same time', `${runtime}/breaker.ts`, '(0.5 + random())', '1'),
+  swap('calls a slow cluster from all instances at the same time', breaker, '(0.5 + random())', '1'),
   swap(
-    'a cluster that is away uses up its objects’ attempts',
-    `${runtime}/outcome.ts`,
-    'retry(attemptOf(message), postponements, wait)',
-    'retry(attemptOf(message) + 1, postponements, wait)',
+    'counts attempts while a cluster is unreachable',
+    'src/reconciling/outcome.ts',
+    'retry(attemptOf(message), postponements, delaySeconds)',
+    'retry(attemptOf(message) + 1, postponements, delaySeconds)',
   ),
 ];

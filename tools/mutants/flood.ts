@@ -1,16 +1,16 @@
-// Defences of everybody else against a flood, each removed once.
+// Each safeguard of the other namespaces and clusters against one with very many changes, removed once.
 import { type Mutant, swap } from './mutant.ts';
 
-/** Of the watcher. */
+/** The watcher's rate limit and fair queue. */
 export const rateLimitDefences: readonly Mutant[] = [
   swap(
-    'no pace: a flood fills the queue that other clusters wait on',
+    'no rate limit: one cluster fills the queue of all',
     'src/forwarding/queue-sender.ts',
-    'bucket?.spend(accepted, nowMs);',
+    'limiter?.spend(accepted, nowMs);',
     '',
   ),
   swap(
-    'no turns: a fresh change waits behind all that another namespace has brought',
+    'no fairness: a change waits behind all changes of another namespace',
     'src/forwarding/fair-queue.ts',
     'namespaces.delete(namespace);',
     'if (entries.size === 0) namespaces.delete(namespace);',

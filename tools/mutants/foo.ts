@@ -1,5 +1,4 @@
-// What somebody might well get wrong in Foo: which fields of a built-in kind are its own, when its status may be believed, when to
-// speak.
+// Likely errors in Foo: which fields of a built-in kind it owns, when that kind's status is current, and when to record an Event.
 import { type Mutant, swap } from './mutant.ts';
 
 const file = 'src/controllers/foo.ts';
@@ -19,7 +18,7 @@ export const fooMutants: readonly Mutant[] = [
     '...(replicas === undefined || status !== undefined ? {} : { replicas }),',
   ),
   swap(
-    'names the Deployment after itself, not as it is told',
+    'names the Deployment after itself, not as the spec says',
     file,
     'metadata: { name },',
     'metadata: { name: metadata.name },',
@@ -58,13 +57,13 @@ export const fooMutants: readonly Mutant[] = [
   ),
   swap('does not try again when the Deployment was refused', file, ', error };', ' };'),
   swap(
-    'believes the available replicas of an older generation',
+    'uses the available replicas of an older generation',
     file,
     'isCurrent(deployment) ? { availableReplicas }',
     'true ? { availableReplicas }',
   ),
   swap(
-    'believes what the Deployment said of an older generation',
+    'uses the Deployment status of an older generation',
     availability,
     'status.observedGeneration >= (metadata?.generation ?? 0)',
     'true',

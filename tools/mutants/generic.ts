@@ -1,30 +1,39 @@
-// The mutants that every controller has: the ways in which any reconciler may go wrong. They are made in the machinery, where
-// one line serves all controllers, and only for the controller that is named.
+// The mutants that every controller has: errors that are possible in any reconciler. They are made in the shared code, where
+// one line serves all controllers, with a condition on the controller's name.
 import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { fieldManagerOf } from '../../src/core/names.ts';
 import { firstSpec } from './first-spec.ts';
 import type { Edit, Mutant } from './mutant.ts';
 
-const visit = 'src/reconciling/reconcile.ts';
+const reconcile = 'src/reconciling/reconcile.ts';
+const status = 'src/reconciling/status/write-status.ts';
 const children = 'src/kube/apply/apply-all.ts';
 const controller = 'src/api/controller.ts';
 
 /** Makes a controller's generic mutants. Those of finalizing and of children are for controllers that do. */
 export function genericMutants({ name, declaration }: ControllerDefinition): readonly Mutant[] {
-  const is = (variable: string) => `${variable} === '${name}'`;
-  const isNot = (variable: string) => `${variable} !== '${name}'`;
+  const is = (variable: string, value: string = name) => `${variable} === '${value}'`;
+  const isNot = (variable: string, value: string = name) => `${variable} !== '${value}'`;
   const readSpec = 'await spec.reconcile(view.read(raw), typeContext';
   const withSpec = (spec: string): Edit => ({
     file: controller,
     find: readSpec,
     replace: `await spec.reconcile(view.read(${is('name')} ? { ...raw, spec: ${spec} } : raw), typeContext`,
   });
-  const run = 'object.metadata.deletionTimestamp === undefined ? await reconcile() : await finalize()';
-  const written = 'await write(voice.afterResult(result, basis()));';
+  const run = 'outcome: await session.run(),';
+  const isDeleted = 'if (primary.current().metadata.deletionTimestamp !== undefined) {';
+  const written = 'await writeStatus(primary, statusWriter.afterResult(result, statusInput()), deps);';
 
   return [
     {
       name: 'does nothing',
-      edits: [{ file: visit, find: run, replace: `${is('name')} ? { type: 'done' } : ${run}` }],
+      edits: [
+        {
+          file: reconcile,
+          find: run,
+          replace: `outcome: ${is('deps.name')} ? { type: 'done' } : await session.run(),`,
+        },
+      ],
     },
     {
       name: 'ignores the spec: works with that of the sample',
@@ -45,9 +54,9 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       name: 'writes its status whether it differs or not',
       edits: [
         {
-          file: visit,
-          find: 'if (ownedEqual(wanted, ownedStatus(last, fieldManager))) return;',
-          replace: `if (${isNot('name')} && ownedEqual(wanted, ownedStatus(last, fieldManager))) return;`,
+          file: status,
+          find: 'if (ownedEqual(wanted, primary.ownedStatus())) return;',
+          replace: `if (${isNot('fieldManager', fieldManagerOf(name))} && ownedEqual(wanted, primary.ownedStatus())) return;`,
         },
       ],
     },
@@ -55,9 +64,9 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       name: 'says that it observed the generation that is there when it writes',
       edits: [
         {
-          file: visit,
+          file: reconcile,
           find: written,
-          replace: `if (${is('name')}) object = (await (await import('../kube/read.ts')).getObject(client, resource, message, { signal })) ?? object; ${written}`,
+          replace: `if (${is('name')}) primary.replace((await getObject(client, resource, message, { signal })) ?? primary.current()); ${written}`,
         },
       ],
     },
@@ -65,25 +74,25 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       name: 'writes its status over what others have written meanwhile',
       edits: [
         {
-          file: visit,
-          find: 'key: keyOf(last), resourceVersion, uid };',
-          replace: `key: keyOf(last), ...(${is('name')} ? {} : { resourceVersion }), uid };`,
+          file: status,
+          find: 'kind: resource.kind, key, resourceVersion, uid };',
+          replace: `kind: resource.kind, key, ...(${is('fieldManager', fieldManagerOf(name))} ? {} : { resourceVersion }), uid };`,
         },
       ],
     },
     {
-      name: 'writes a status again that was worked out from what has changed since',
+      name: 'writes a status again although its input has changed',
       edits: [
         {
-          file: visit,
-          find: '!saysTheSame(object, fresh, fieldManager)',
-          replace: `(${isNot('name')} && !saysTheSame(object, fresh, fieldManager))`,
+          file: status,
+          find: '!hasSameInputs(primary.current(), fresh, fieldManager)',
+          replace: `(${isNot('fieldManager', fieldManagerOf(name))} && !hasSameInputs(primary.current(), fresh, fieldManager))`,
         },
       ],
     },
     {
       name: 'goes on while its object is being deleted',
-      edits: [{ file: visit, find: run, replace: `${is('name')} || ${run}` }],
+      edits: [{ file: reconcile, find: isDeleted, replace: isDeleted.replace('(', `(${isNot('name')} && `) }],
     },
     ...(declaration.finalizes ? [finalizesNothing(is('name'))] : []),
     ...(declaration.owns.length > 0 ? childrenMutants(declaration.resource.kind, isNot) : []),
@@ -91,16 +100,16 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
 }
 
 function finalizesNothing(isIt: string): Mutant {
-  const finalized = 'await running.finalize(object, openAccess())';
+  const finalized = 'await instance.finalize(primary.current(), openContext())';
   return {
-    name: 'skips finalize: lets go without it',
-    edits: [{ file: visit, find: finalized, replace: `${isIt} ? 'done' : ${finalized}` }],
+    name: 'removes the finalizer without calling finalize',
+    edits: [{ file: reconcile, find: finalized, replace: `${isIt} ? 'done' : ${finalized}` }],
   };
 }
 
 function childrenMutants(ownerKind: string, isNot: (variable: string) => string): readonly Mutant[] {
   const foreign = 'if (live !== undefined && !isOwned(owner, live)';
-  const same = 'if (live !== undefined && strays.length === 0 && ownedEqual';
+  const same = 'if (live !== undefined && contested.length === 0 && ownedEqual';
   const retry = 'if (result.error !== undefined)';
   return [
     {
@@ -122,8 +131,8 @@ function childrenMutants(ownerKind: string, isNot: (variable: string) => string)
       edits: [{ file: children, find: same, replace: same.replace('(', `(${isNot('controllerName')} && `) }],
     },
     {
-      name: 'forgets to come back when a child could not be made',
-      edits: [{ file: visit, find: retry, replace: retry.replace('(', `(${isNot('name')} && `) }],
+      name: 'does not retry when a child was not created',
+      edits: [{ file: reconcile, find: retry, replace: retry.replace('(', `(${isNot('name')} && `) }],
     },
   ];
 }

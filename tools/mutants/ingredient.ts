@@ -1,4 +1,4 @@
-// What somebody might well get wrong in Ingredient: doing an effect outside the cluster twice, not at all, or in the wrong order.
+// Likely errors in Ingredient: an external effect that happens twice, not at all, or in the wrong order.
 import { type Mutant, swap } from './mutant.ts';
 
 const file = 'src/controllers/ingredient.ts';
@@ -43,7 +43,7 @@ export const ingredientMutants: readonly Mutant[] = [
     'return { ...laidOut(await clients.measure(claim, signal)), status: { location: "Counter", measured: { amount: spec.amount, unit: spec.unit } } };',
   ),
   swap(
-    'believes its status, and so misses what was taken away',
+    'trusts its own status, and misses what was deleted outside',
     file,
     'if (isLaidOut(found, claim)) return laidOut(found);',
     'if (status?.measured !== undefined || isLaidOut(found, claim)) return laidOut({ ...found, ...status });',
@@ -88,8 +88,8 @@ export const ingredientMutants: readonly Mutant[] = [
   swap(
     'reserves before its finalizer is on the object',
     visit,
-    'if (declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {',
-    "if (name !== 'ingredient' && declares.finalizes && !object.metadata.finalizers?.includes(finalizer)) {",
+    'if (declaration.finalizes && !primary.hasFinalizer()) {',
+    "if (name !== 'ingredient' && declaration.finalizes && !primary.hasFinalizer()) {",
   ),
 ];
 

@@ -1,81 +1,77 @@
-// What somebody might well get wrong in the machinery that all controllers share: who is woken by what, and what becomes of a message.
+// Likely errors in the code that all controllers share: which changes are forwarded to which objects, and how messages end.
 import { type Mutant, swap } from './mutant.ts';
 
 const forward = 'src/forwarding/predicates.ts';
+const references = 'src/forwarding/tracked-objects.ts';
 const outcome = 'src/reconciling/outcome.ts';
 const events = 'src/kube/apply/events.ts';
 
-/** Who is woken. */
+/** Which objects are reconciled after a change. */
 export const wakingMutants: readonly Mutant[] = [
   swap(
-    'wakes any owner, not only the one that controls',
-    forward,
-    'head.owners.find(({ controller }) => controller)',
-    'head.owners[0]',
+    'forwards any owner, not only the controlling one',
+    references,
+    'metadata.owners.find(({ controller }) => controller)',
+    'metadata.owners[0]',
   ),
   swap(
-    'takes owners of one kind in any group for the same',
-    forward,
+    'ignores the API group of an owner',
+    references,
     "return ownerKind === kind && (slash === -1 ? '' : apiVersion.slice(0, slash)) === group;",
     'return ownerKind === kind;',
   ),
   swap(
-    'wakes the new owner alone when an object changes hands',
+    'forwards only the new owner when an object gets another owner',
     forward,
-    'for (const each of [...old, ...now]) {',
-    'for (const each of now.length > 0 ? now : old) {',
+    'for (const each of [...keysBefore, ...keysAfter]) {',
+    'for (const each of keysAfter.length > 0 ? keysAfter : keysBefore) {',
   ),
   swap(
-    'wakes nobody for an object that is gone',
+    'forwards no key for a deleted object',
     forward,
-    'if (last === undefined) return [];',
-    "if (last === undefined || happening.type === 'gone') return [];",
+    'if (latest === undefined) return [];',
+    "if (latest === undefined || change.type !== 'changed') return [];",
   ),
   swap(
-    'wakes for changes of labels and of status too',
+    'forwards changes of labels and status too',
     forward,
     "if (predicate !== 'generation' || after.generation === undefined) {",
     'if (true) {',
   ),
   swap(
-    'wakes owners for changes of specs alone',
+    'forwards owners for changes of specs alone',
     forward,
     "if (predicate !== 'generation' || after.generation === undefined) {",
     'if (after.generation === undefined) {',
   ),
 ];
 
-/** What becomes of a message. */
+/** How a message ends. */
 export const deliveryMutants: readonly Mutant[] = [
   swap(
-    'retries after the same wait each time',
+    'retries after the same delay each time',
     'src/core/backoff.ts',
-    'firstSeconds * 2 ** Math.min(Math.max(count - 1, 0), 30)',
+    'firstSeconds * 2 ** Math.min(Math.max(failures - 1, 0), 30)',
     'firstSeconds',
   ),
   swap('does not retry', outcome, 'if (outcome.stalledBefore && !isLastAttempt(message))', 'if (true)'),
-  swap('retries for ever', outcome, 'return attempt + 1 >= maxAttempts;', 'return attempt < 0;'),
+  swap('retries for ever', outcome, 'return attemptOf(message) + 1 >= maxAttempts;', 'return false;'),
+  swap('ignores requeueAfterSeconds', outcome, 'if (outcome.requeueAfterSeconds === undefined)', 'if (true)'),
   swap(
-    'forgets that it was asked to come back',
-    outcome,
-    'if (outcome.requeueAfterSeconds === undefined)',
-    'if (true)',
-  ),
-  swap(
-    'retries the key of an object that is gone',
+    'retries the key of a deleted object',
     'src/reconciling/reconcile.ts',
-    "if (object === undefined) return { outcome: { type: 'nothing', why: 'gone' }, writes };",
+    "if (object === undefined) return { outcome: { type: 'nothing', reason: 'gone' }, writes };",
     "if (object === undefined) return { outcome: { type: 'failed', error: new Error('gone'), stalledBefore: false }, writes };",
   ),
   swap(
-    'lets the resync take what nobody has observed for what was',
+    'takes an unobserved generation for observed in the resync',
     'src/resync/plan.ts',
-    'if ((observedGenerationOf(object.status, part) ?? 0) >= generation)',
+    'if ((observedGenerationOf(object.status, statusSlice) ?? 0) >= generation)',
     'if (true)',
   ),
 ];
 
-/** What is said in Events. */
+/** Events. */
 export const eventMutants: readonly Mutant[] = [
   swap(
     'makes a new Event each time',
@@ -83,14 +79,14 @@ export const eventMutants: readonly Mutant[] = [
     'JSON.stringify([metadata.uid, kind, type, reason, message])',
     'JSON.stringify([metadata.uid, kind, type, reason, message, Math.random()])',
   ),
-  swap('does not count what it says again', events, 'const count = (await patch({})) + 1;', 'const count = 1;'),
+  swap('does not count a repeated Event', events, 'const count = (await patch({})) + 1;', 'const count = 1;'),
 ];
 
-/** What travels, and what it is taken for. */
+/** Messages. */
 export const travelMutants: readonly Mutant[] = [
   swap(
     'sends more than a key',
-    'src/forwarding/forward-entries.ts',
+    'src/forwarding/forwarder.ts',
     'body: formatMessage({ ...target, cause, ...merged }),',
     'body: JSON.stringify({ ...JSON.parse(formatMessage({ ...target, cause, ...merged })), labels: {} }),',
   ),
@@ -107,10 +103,10 @@ export const travelMutants: readonly Mutant[] = [
     'name.isWellFormed()',
   ),
   swap(
-    'waits for as long as it was asked to in one go',
+    'delays a message longer than SQS allows',
     'src/timers/slots.ts',
-    'if (left <= maxDelaySeconds) return',
-    'if (left > 0) return',
+    'if (remaining <= maxDelaySeconds) return',
+    'if (remaining > 0) return',
   ),
   swap(
     'forwards what is due within ten minutes',
@@ -120,44 +116,44 @@ export const travelMutants: readonly Mutant[] = [
   ),
 ];
 
-/** What is read and written, as whom. */
+/** Reads and writes. */
 export const accessMutants: readonly Mutant[] = [
   swap(
-    'takes the finalizers of others away with its own',
+    'removes the finalizers of others with its own',
     'src/kube/apply/finalizers.ts',
     'const rest = finalizers.filter((one) => one !== finalizer);',
     'const rest: string[] = [];',
   ),
   swap(
-    'does not keep what others own in a child',
+    'overwrites the fields of others in a child',
     'src/kube/apply/apply.ts',
-    'contentType: APPLY,\n    body: object,',
+    'contentType: applyPatchType,\n    body: object,',
     "contentType: 'application/merge-patch+json',\n    body: object,",
   ),
   swap(
-    'writes its status with the object, not apart from it',
+    'writes its status to the object, not to its subresource',
     'src/kube/apply/apply.ts',
     "path: objectPath(resource, key, 'status'),",
     'path: objectPath(resource, key),',
   ),
 ];
 
-/** Where it reads. */
+/** The scope of reads. */
 export const placeMutants: readonly Mutant[] = [
   swap(
-    'lists the whole cluster where a namespace is meant',
+    'lists the whole cluster instead of a namespace',
     'src/reconciling/context.ts',
-    'const where = { ...placeOf(kind, owner.namespace), ',
-    'const where = { ',
+    'const selection = { ...namespaceOf(kind, owner.namespace), ',
+    'const selection = { ',
   ),
 ];
 
-/** What becomes of a stale version. */
+/** Stale versions. */
 export const staleMutants: readonly Mutant[] = [
   swap(
     'gives up at the first stale version',
     'src/reconciling/reconcile.ts',
-    'const conflictTries = 3;',
-    'const conflictTries = 1;',
+    'const maxPasses = 3;',
+    'const maxPasses = 1;',
   ),
 ];

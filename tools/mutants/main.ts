@@ -32,7 +32,7 @@ const entries: readonly Entry[] = subjects
   .filter(({ name }) => positionals.length === 0 || positionals.some((wanted) => name.includes(wanted)));
 
 /** One more at a time than there are processors: many a mutant waits for what never comes. */
-const lanes = availableParallelism() + 1;
+const concurrency = availableParallelism() + 1;
 
 // Without a mutant everything has to hold; otherwise a failure says nothing.
 const baseline: Test[] = [];
@@ -42,7 +42,7 @@ const calm = Map.groupBy(
   ),
   ({ without }) => without.join(),
 );
-await forEachConcurrently(lanes, calm.values(), async (alike) => {
+await forEachConcurrently(concurrency, calm.values(), async (alike) => {
   const run = { files: [...new Set(alike.map(({ file }) => file))], without: alike[0]?.without ?? [] };
   const ran = await runSuites(run, undefined, { limitSeconds: 600, signal });
   if (ran.type !== 'ran') throw new Error(`without any mutant: ${ran.type === 'hung' ? 'no end' : ran.why}`);
@@ -57,7 +57,7 @@ if (failed.length > 0) {
 say(`${baseline.length} tests hold without a mutant (${secondsSince(startedAt)}); ${entries.length} mutants follow`);
 
 const verdicts = new Map<string, Verdict>();
-await forEachConcurrently(lanes, entries, async ({ name, run, mutant }) => {
+await forEachConcurrently(concurrency, entries, async ({ name, run, mutant }) => {
   const from = performance.now();
   const verdict = judge(await runSuites(run, mutant, { limitSeconds: 240, signal }));
   verdicts.set(name, verdict);

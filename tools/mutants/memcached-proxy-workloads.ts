@@ -1,5 +1,5 @@
-// What somebody might well get wrong in MemcachedProxy, continued: its workloads, what it reads and what it says of them, its
-// definition. Servers, routes and roll-out are memcached-proxy.ts.
+// Likely errors in MemcachedProxy, continued: its workloads, what it reads, its status and its definition. Servers, routes and
+// roll-out are in memcached-proxy.ts.
 import { type Mutant, swap } from './mutant.ts';
 
 const folder = 'src/controllers/memcached-proxy';
@@ -25,7 +25,7 @@ export const workloadMutants: readonly Mutant[] = [
     '',
   ),
   swap('takes an empty image as it is', children, "image: image === '' ? defaultImage : image", 'image'),
-  swap('does not put ports right that somebody added', controller, "replaceLists: ['spec.ports'],", ''),
+  swap('does not remove foreign ports', controller, "replaceLists: ['spec.ports'],", ''),
   swap(
     'leaves a second Deployment that an older version made',
     controller,
@@ -98,7 +98,7 @@ export const reportMutants: readonly Mutant[] = [
     '',
   ),
   swap(
-    'believes what the Deployment said of an older generation',
+    'uses the Deployment status of an older generation',
     'src/api/readiness.ts',
     'status.observedGeneration >= (metadata?.generation ?? 0)',
     'true',

@@ -1,5 +1,4 @@
-// What somebody might well get wrong in MemcachedProxy: which servers there are, in which order, by which port; what is rolled
-// out, when it goes; what is said of it.
+// Likely errors in MemcachedProxy: which servers there are, their order and ports; what is rolled out and what is deleted.
 import { type Mutant, swap } from './mutant.ts';
 
 const folder = 'src/controllers/memcached-proxy';
@@ -131,8 +130,8 @@ export const rollOutMutants: readonly Mutant[] = [
   swap(
     'deletes none of the children that it no longer wants',
     'src/kube/apply/apply-all.ts',
-    'if (request.prune && request.canDelete)',
-    'if (false)',
+    'if (request.prune) {',
+    'if (false) {',
   ),
   swap(
     'writes each new configuration over the one before',

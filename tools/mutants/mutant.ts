@@ -32,7 +32,7 @@ export type Subject = {
   readonly name: string;
   /** Made alike for every controller. */
   readonly generic: readonly Group[];
-  /** Chosen for this one: what somebody might well get wrong in it. */
+  /** Chosen for this subject: likely errors in it. */
   readonly own: readonly Group[];
 };
 

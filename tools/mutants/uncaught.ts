@@ -1,4 +1,4 @@
-// Statements that catch no mutant, each with the reason why that is as it should be. One that is not here and catches none
+// Statements that catch no mutant, each with the reason. A statement that is not listed here and catches none
 // fails `npm run mutate`: either a mutant is missing, or the statement's test would not notice.
 
 /** Statement → reason. */

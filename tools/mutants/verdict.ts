@@ -1,9 +1,9 @@
-// What the run of a mutant's suites says: who caught it. Pure.
+// Judges the run of a mutant's test files: which tests caught it. Pure.
 
 import type { SuitesRun } from './run-suites.ts';
 import { statementIds } from './statement-ids.ts';
 
-/** Whether a mutant was caught, and by whom. */
+/** Whether a mutant was caught, and by which tests. */
 export type Verdict =
   | {
       readonly type: 'caught';

@@ -1,4 +1,4 @@
-// What somebody might well get wrong in WaterTank: the edges of its band, what is news, what is safe when nothing is known.
+// Likely errors in WaterTank: the limits of its band, when to record an Event, and the safe state when nothing is known.
 import { type Mutant, swap } from './mutant.ts';
 
 const file = 'src/controllers/water-tank.ts';
@@ -42,12 +42,7 @@ export const waterTankMutants: readonly Mutant[] = [
     '.then((read) => plausible(read, spec.capacity), toError);',
     '.then((read) => plausible(read, spec.capacity), toError).then((read) => (read instanceof Error ? (status?.observedLevel ?? read) : read));',
   ),
-  swap(
-    'believes any number that the sensor gives',
-    file,
-    'return read >= 0 && read <= most ? read',
-    'return true ? read',
-  ),
+  swap('accepts any number from the sensor', file, 'return read >= 0 && read <= most ? read', 'return true ? read'),
   swap(
     'does not come back by itself: waits for an event that no level ever causes',
     file,
