@@ -104,9 +104,9 @@ describe('outrigger dev', { timeout: 90_000 }, () => {
 
   it('dev prints changes and function runs as they happen, writes its state file, and leaves no process', async () => {
     const { child, folder, line, ended } = await dev('--apply', samples);
-    await line(/"who":"changed","object":"watertank\/north"/);
-    await line(/"who":"water-tank","object":"watertank\/north","text":"ran because it changed/);
-    await line(/"who":"status","object":"watertank\/north"/);
+    await line(/"source":"changed","object":"watertank\/north"/);
+    await line(/"source":"water-tank","object":"watertank\/north","text":"ran because it changed/);
+    await line(/"source":"status","object":"watertank\/north"/);
     const state = stateShape.parse(JSON.parse(await readFile(path.join(folder, 'state.json'), 'utf8')));
     expect(state.watchers).toHaveLength(1);
     expect(new Set(state.functions.map(({ name }) => name))).toEqual(
@@ -125,10 +125,10 @@ describe('outrigger dev', { timeout: 90_000 }, () => {
     [['--kubeconfig', '/nowhere/config'], /^outrigger dev: \/nowhere\/config: no such file; give/m],
     [
       ['--queue-endpoint', 'http://127.0.0.1:1'],
-      /^outrigger dev: --queue-endpoint http:\/\/127\.0\.0\.1:1: does not answer/m,
+      /^outrigger dev: --queue-endpoint http:\/\/127\.0\.0\.1:1: does not respond/m,
     ],
     [['--apply', '/nowhere'], /^outrigger dev: \/nowhere: cannot be read/m],
-    [['--simulator-fault', 'cellar=down'], /^outrigger dev: --simulator-fault cellar=down: not known/m],
+    [['--simulator-fault', 'cellar=down'], /^outrigger dev: --simulator-fault cellar=down: unknown fault/m],
   ])('%j is one line and exit status 1', async (flags, expected) => {
     const { status, said } = await (await dev(...flags)).ended;
     expect(said).toMatch(expected);

@@ -104,7 +104,7 @@ describe('lost queues', { timeout: caseSeconds * 1000 }, () => {
     await create(Ingredient, 'meanwhile', { item: 'rice', amount: 1, unit: 'g' });
     // The watcher logs it once and continues with the other queues.
     const said = 'queue ingredient.fifo does not exist; run outrigger doctor';
-    const watchers = () => lines.filter((line) => line.includes('"who":"watcher"') && line.includes(said));
+    const watchers = () => lines.filter((line) => line.includes('"source":"watcher"') && line.includes(said));
     await expect.poll(() => watchers().length, { timeout: 30_000 }).toBeGreaterThan(0);
     const { metadata } = await create(WaterTank, 'elsewhere', { targetLevel: 10, capacity: 100, tolerance: 5 });
     await ready(WaterTank, 'elsewhere');

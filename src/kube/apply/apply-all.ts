@@ -1,5 +1,5 @@
-// Applies the children of one owner and kind as a set: missing ones are created, different ones are applied, others are deleted. An
-// object without the owner's uid in its controller reference is never written.
+// Applies the children of one owner and kind as a set: missing ones are created, different ones are applied, others are
+// deleted. An object without the owner's uid in its controller reference is never written.
 //
 // Guarantees: a converged set costs one list and no write. Running twice, or dying half-way and running again, ends in
 // the same place. Assumptions: children live in the owner's namespace, or the owner is cluster-scoped.
