@@ -1,7 +1,7 @@
 // `outrigger build`: one bundle for each function and one for the watcher, in dist/.
 
 import { execFile } from 'node:child_process';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
@@ -65,6 +65,27 @@ const lightHttp: Plugin = {
   },
 };
 
+/**
+ * Leaves out what a function never uses: of the AWS clients' package.json all but the version, which is in their user
+ * agent, and zod's conversion to JSON schemas, which only `outrigger generate` calls.
+ */
+const withoutUnused: Plugin = {
+  name: 'without-unused',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /@aws-sdk[\\/]client-[^\\/]+[\\/]package\.json$/ }, async ({ path: file }) => {
+      const { version } = JSON.parse(await readFile(file, 'utf8'));
+      return { contents: JSON.stringify({ version }), loader: 'json' };
+    });
+    onLoad({ filter: /zod[\\/]v4[\\/]core[\\/]json-schema-processors\.js$/ }, async ({ path: file }) => {
+      const names = (await readFile(file, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm);
+      const exported = [...names].map(([, name]) => `unavailable as ${name}`);
+      const message = 'z.toJSONSchema is not in the bundle of a function; call it when the project is built';
+      const contents = `const unavailable = () => { throw new Error('${message}'); };export { ${exported} };`;
+      return { contents, loader: 'js' };
+    });
+  },
+};
+
 const common = {
   bundle: true,
   minify: true,
@@ -102,7 +123,7 @@ export async function build(root: string): Promise<void> {
         splitting: true,
         // A function's credentials are in its environment; the SDK's provider chain is a quarter of a bundle.
         alias: { '@aws-sdk/credential-provider-node': ownModule(import.meta, '../lambda/function-credentials') },
-        plugins: [lightHttp],
+        plugins: [lightHttp, withoutUnused],
       });
       if (Object.keys(metafile.inputs).some((input) => input.includes(notInFunctions))) {
         throw new Error(`functions/${file} would contain ${notInFunctions}; functions parse kubeconfigs themselves`);
