@@ -55,6 +55,18 @@ describe('build', () => {
     expect(await call('tree')).toBe('/');
   });
 
+  it('a bundle parses with zod, and z.toJSONSchema in it says that it is left out', async () => {
+    await write(
+      'functions/tree.ts',
+      `import * as z from 'zod';
+       export const handler = () => {
+         try { return z.toJSONSchema(z.string()); } catch (error) { return [z.string().parse('x'), error.message]; }
+       };`,
+    );
+    await build(root);
+    expect(await call('tree')).toEqual(['x', expect.stringContaining('not in the bundle of a function')]);
+  });
+
   it('a bundle loads node:http without the client that Node adds for its WebSocket', async () => {
     await write('src/old.cjs', `exports.codes = require('http').STATUS_CODES;`);
     await write(
