@@ -1,4 +1,4 @@
-// Tier 2 of the proof: what must hold on a real kube-apiserver. One shared control plane for the run; see
+// Tier 3 of the proof: what must hold on a real kube-apiserver. One shared control plane for the run; see
 // control-plane/global-setup.ts.
 import { defineConfig } from 'vitest/config';
 

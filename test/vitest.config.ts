@@ -1,11 +1,12 @@
-// Tier 1 of the proof: everything that runs on Node alone. The cluster tier has a configuration of its own, because it
-// needs a control plane that takes minutes to build on a machine that has not done so before.
+// Tier 1 of the proof: everything that runs in the test's own process or nearly so, on Node alone. The process tier takes
+// minutes of real time, and the cluster tier needs a control plane, so both have a configuration of their own.
 import { defineConfig } from 'vitest/config';
+import { processTier } from './process-tier.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/cluster/**', 'test/deploy/**'],
+    exclude: ['test/cluster/**', 'test/deploy/**', ...processTier],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     fileParallelism: true,

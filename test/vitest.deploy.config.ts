@@ -1,4 +1,4 @@
-// Tier 3 of the proof: what is shipped, on an emulated AWS and in AWS's own runtime. Needs Python, Go, Java and a C++ compiler: the
+// Tier 4 of the proof: what is shipped, on an emulated AWS and in AWS's own runtime. Needs Python, Go, Java and a C++ compiler: the
 // scripts of `npm run test:deploy` in package.json get what is missing, or say what to install.
 import { defineConfig } from 'vitest/config';
 

@@ -1,0 +1,12 @@
+// The test files of `npm run test:process`: each starts whole processes of the system, and waits for them in real time.
+
+/** Files and folders as globs from the root of the repository. */
+export const processTier = [
+  'test/fleet/**/*.test.ts',
+  'test/journey/**/*.test.ts',
+  'test/security/planted.test.ts',
+  'test/tools/chaos/chaos.test.ts',
+  'test/tools/chaos/effects/**/*.test.ts',
+  'test/watcher/main.test.ts',
+  'test/watcher/restart-process.test.ts',
+];
