@@ -9,6 +9,7 @@ import {
   isServerError,
   isThrottled,
   isUnauthorized,
+  ResponseError,
 } from '../kube/client/errors.ts';
 import { isLastAttempt, type Outcome } from './outcome.ts';
 import type { PrimaryObject } from './primary-object.ts';
@@ -28,7 +29,9 @@ export type ErrorClass = 'unreachable' | 'conflict' | 'namespace-terminating' | 
 /** Returns the class of an error. */
 export function errorClassOf(error: unknown, stage: Stage): ErrorClass {
   if (isConnectFailure(error) || isUnauthorized(error) || isThrottled(error)) return 'unreachable';
-  if (stage === 'first-read' && (isServerError(error) || error instanceof DeadlineError)) return 'unreachable';
+  if (stage === 'first-read') {
+    if (isServerError(error) || error instanceof DeadlineError || error instanceof ResponseError) return 'unreachable';
+  }
   if (isNamespaceTerminating(error)) return 'namespace-terminating';
   if (isConflict(error)) return 'conflict';
   if (error instanceof InvalidSpecError) return 'invalid-spec';

@@ -15,6 +15,7 @@ import type { Message } from '../sqs/message.ts';
 import { errorClassOf, resolveFailure, type Stage } from './classify-error.ts';
 import { type ContextHandle, createContext } from './context.ts';
 import { finalizeIfGone, finalizeObject } from './finalize.ts';
+import { outcomeOfNotFound } from './not-found.ts';
 import type { Outcome } from './outcome.ts';
 import { createPrimaryObject } from './primary-object.ts';
 import type { ReconcileDeps, ReconcileInput, ReconcileReport, SessionDeps } from './report.ts';
@@ -50,9 +51,11 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Reco
   if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
   let stage: Stage = 'first-read';
   let writes = 0;
+  let read: KubeObject | undefined;
   try {
     const object = await getObject(client, resource, message, { signal });
     stage = 'later';
+    read = object;
     if (object === undefined) return { outcome: { type: 'nothing', reason: 'gone' }, writes };
     if (object.metadata.annotations?.[pausedAnnotation] === 'true') {
       return { outcome: { type: 'nothing', reason: 'paused' }, writes };
@@ -72,7 +75,8 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Reco
     }
   } catch (thrown) {
     if (signal.aborted) throw signal.reason;
-    return { outcome: outcomeOf(thrown, stage), writes };
+    if (!isNotFound(thrown)) return { outcome: outcomeOf(thrown, stage), writes };
+    return { outcome: await outcomeOfNotFound(thrown, { client, resource, message, read, signal }), writes };
   }
 }
 
@@ -87,7 +91,7 @@ function outcomeOf(thrown: unknown, stage: Stage): Outcome {
     case 'namespace-terminating':
       return { type: 'nothing', reason: 'namespace-terminating' };
     default:
-      return isNotFound(thrown) ? { type: 'nothing', reason: 'gone' } : { type: 'failed', error, stalledBefore: false };
+      return { type: 'failed', error, stalledBefore: false };
   }
 }
 

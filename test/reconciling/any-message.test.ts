@@ -30,13 +30,19 @@ const checkpoint = `/api/v1/namespaces/${systemNamespace}/configmaps/${checkpoin
 /** They take a few seconds. */
 const numRuns = 300;
 const isList = /^\/apis\/[^/]+\/[^/]+\/(namespaces\/[^/]+\/)?[^/]+$/;
+/** The details of a 404, as kube-apiserver names the object of a path. */
+const namedBy = (path: string) => {
+  const [name = '', kind] = path.split('/').reverse();
+  const [, group] = /^\/apis\/([^/]+)/.exec(path) ?? [];
+  return { name: decodeURIComponent(name), kind, ...(group === undefined ? {} : { group }) };
+};
 let server: WireServer;
 let client: KubeClient;
 beforeEach(async () => {
   server = await startWireServer(({ path }, response) =>
     isList.test(path)
       ? sendJson(response, 200, { metadata: { resourceVersion: '1' }, items: [] })
-      : sendJson(response, 404, statusOf(404, 'NotFound')),
+      : sendJson(response, 404, statusOf(404, 'NotFound', { details: namedBy(path) })),
   );
   client = server.client();
 });

@@ -207,6 +207,58 @@ describe('createReconcile with failing requests', () => {
     expect((await read())?.status).toMatchObject({ size: 8, observedGeneration: 2 });
   });
 
+  const pageNotFound = new ApiError('GET /x', 404, '404 page not found\n');
+  const notFound = (details: object) => new ApiError('GET /x', 404, { kind: 'Status', reason: 'NotFound', details });
+  it.each([
+    ['a load balancer that knows no path', pageNotFound, (path: string) => path !== ''],
+    ['an HTML page', new ApiError('GET /x', 404, '<html>'), undefined],
+    [
+      'a Status that names another object',
+      notFound({ name: 'other', kind: 'widgets', group: widget.group }),
+      undefined,
+    ],
+    ['a Status of a namespace', notFound({ name: 'w', kind: 'namespaces' }), undefined],
+  ])('a reconcile whose first read returns the 404 of %s is postponed: the object is not gone', async (_, error, all) => {
+    const { outcome } = await reconcile(async (request) => {
+      if (all?.(request.path) ?? calls['first read']?.(request)) throw error;
+    });
+    expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
+  });
+
+  it.each([
+    ['as text', pageNotFound],
+    ['as a Status', notFound({})],
+  ])('a reconcile of a kind that the API server does not serve, reported %s, fails', async (_, error) => {
+    const { outcome } = await reconcile(failAt('first read', error));
+    expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('KindNotServed') } });
+  });
+
+  it('a reconcile of an existing object without a status subresource fails, and is not taken for gone', async () => {
+    const details = { name, kind: 'widgets', group: widget.group };
+    const error = new ApiError('PATCH /x/status', 404, { kind: 'Status', reason: 'NotFound', details });
+    const { outcome } = await reconcile(failAt('status', error));
+    const message = expect.stringContaining('StatusSubresourceMissing');
+    expect(outcome).toMatchObject({ type: 'failed', error: { message } });
+  });
+
+  it.each([409, 404])('a reconcile whose child still exists after a DELETE with %s fails', async (status) => {
+    await reconcile(async () => {});
+    const owned = await getObject(client, ConfigMap, { namespace: 'default', name });
+    const { uid, ...metadata } = owned?.metadata ?? { name };
+    const stray = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, name: `${name}-old` } };
+    for (const field of ['resourceVersion', 'managedFields', 'creationTimestamp'] as const)
+      delete stray.metadata[field];
+    await applyObject(client, ConfigMap, stray, { fieldManager: 'outrigger/widget' });
+    const refusal = async ({ method, path }: KubeRequest) => {
+      if (method === 'DELETE' && path.endsWith('-old')) throw api(status, status === 409 ? 'Conflict' : 'NotFound');
+    };
+    const { outcome } = await reconcile(refusal);
+    expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('was not deleted') } });
+    expect(conditionsOf(await read())).toContain('Reconciling');
+    expect((await reconcile(async () => {})).outcome).toEqual({ type: 'done' });
+    expect(await getObject(client, ConfigMap, { namespace: 'default', name: `${name}-old` })).toBeUndefined();
+  });
+
   it('a reconcile reports `observedBefore` if the status had observed the generation', async () => {
     const noAction = async () => {};
     expect(await reconcile(noAction)).toMatchObject({ observedBefore: false, writes: 3 });

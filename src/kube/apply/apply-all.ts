@@ -7,7 +7,14 @@ import type { ChildChange } from '../../api/apply.ts';
 import { NotOwnedError } from '../../core/errors.ts';
 import { controllerLabel, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
 import type { KubeClient } from '../client/client.ts';
-import { type ApiError, isConflict, isInvalidAt, isInvalidInList, isNotFound } from '../client/errors.ts';
+import {
+  type ApiError,
+  isConflict,
+  isFieldManagerConflict,
+  isInvalidAt,
+  isInvalidInList,
+  isNotFound,
+} from '../client/errors.ts';
 import type { KubeObject, ResourceName } from '../client/object.ts';
 import { objectPath } from '../client/path.ts';
 import { getObject, listPages } from '../client/read.ts';
@@ -156,7 +163,7 @@ async function applyChild(
 
 /** Tells whether the error means that the object was replaced since the read: a different uid or controller. */
 function isOtherObject(error: unknown): error is ApiError {
-  if (isConflict(error) || isNotFound(error)) return true;
+  if (isConflict(error) || isFieldManagerConflict(error) || isNotFound(error)) return true;
   return isInvalidAt(error, 'metadata.uid') || isInvalidAt(error, 'metadata.ownerReferences');
 }
 
@@ -196,8 +203,11 @@ async function deleteObject(
     });
     return true;
   } catch (error) {
-    // The object no longer exists, or was replaced by another one of the same name.
-    if (isNotFound(error) || isConflict(error)) return false;
-    throw error;
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+    // Not every 404 and 409 means that the object is gone: a webhook may refuse the deletion. A read decides.
+    const fresh = await getObject(client, resource, live.metadata, { signal });
+    const isGone = fresh === undefined || fresh.metadata.uid !== live.metadata.uid;
+    if (isGone || fresh.metadata.deletionTimestamp !== undefined) return false;
+    throw new Error(`${keyOf(live.metadata)} was not deleted: ${error.message}`, { cause: error });
   }
 }

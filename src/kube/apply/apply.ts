@@ -27,8 +27,9 @@ export type StatusTarget = {
 };
 
 /**
- * Applies an object and returns the result. Creates the object if it does not exist. With a uid or a resourceVersion in
- * the object, the server rejects the apply (409) if the object does not exist or is a different one.
+ * Applies an object and returns the result. Creates the object if it does not exist. With a uid in the object, the
+ * server rejects the apply: with 409 if the object does not exist, with 422 if it is a different one. A resourceVersion
+ * alone does not prevent the creation.
  */
 export async function applyObject(
   client: KubeClient,

@@ -46,6 +46,8 @@ export class ApiError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** Method and path without query, for logs, such as 'GET /api/v1/pods'. */
   readonly request: string;
+  /** The body is the text that kube-apiserver, but also a load balancer, sends for a path that it does not know. */
+  readonly isPageNotFound: boolean;
 
   constructor(request: string, status: number, body: unknown, retryAfterSeconds?: number) {
     const parsed = parseStatus(body);
@@ -55,6 +57,7 @@ export class ApiError extends Error {
     this.status = status;
     this.reason = reason;
     this.body = parsed;
+    this.isPageNotFound = status === 404 && typeof body === 'string' && body.trim() === '404 page not found';
     this.retryAfterSeconds = retryAfterSeconds ?? parsed?.details?.retryAfterSeconds;
   }
 }
@@ -82,14 +85,40 @@ function hasCause(error: ApiError, reason: string): boolean {
   return error.body?.details?.causes?.some((one) => one.reason === reason) ?? false;
 }
 
-/** 404: the object or its collection does not exist. */
+/** 404: the object, its subresource or its collection does not exist, or the path is unknown. */
 export function isNotFound(error: unknown): error is ApiError {
   return hasStatus(error, 404);
 }
 
-/** 409 for a stale resourceVersion or a different uid, but not AlreadyExists. */
+/**
+ * 404 for a GET of this very object: a Status with the reason NotFound that names the object and its resource. A load
+ * balancer's 404, a kind that is not served and a missing namespace are other errors. A write, or a GET of a
+ * subresource, can return the same Status for an existing object, so only a GET of the object's path is conclusive.
+ */
+export function isObjectNotFound(
+  error: unknown,
+  { group, plural }: { readonly group: string; readonly plural: string },
+  name: string,
+): error is ApiError {
+  if (!isNotFound(error) || error.reason !== 'NotFound') return false;
+  const named = error.body?.details;
+  return named?.name === name && named.kind === plural && (named.group ?? '') === group;
+}
+
+/** 404 that names no object: the API server does not serve the kind, now or at all. */
+export function isKindNotServed(error: unknown): error is ApiError {
+  if (!isNotFound(error)) return false;
+  return error.isPageNotFound || (error.reason === 'NotFound' && error.body?.details?.name === undefined);
+}
+
+/** 409 for a stale resourceVersion or a different uid, but neither AlreadyExists nor a field of another manager. */
 export function isConflict(error: unknown): error is ApiError {
-  return hasStatus(error, 409) && error.reason !== 'AlreadyExists';
+  return hasStatus(error, 409) && error.reason !== 'AlreadyExists' && !isFieldManagerConflict(error);
+}
+
+/** 409 for an apply without force: another field manager owns a field. A fresh read does not help. */
+export function isFieldManagerConflict(error: unknown): error is ApiError {
+  return hasStatus(error, 409) && hasCause(error, 'FieldManagerConflict');
 }
 
 /** 409 AlreadyExists: an object of that name exists. */

@@ -2,7 +2,7 @@
 // given.
 import * as z from 'zod';
 import type { KubeClient } from './client.ts';
-import { isNotFound, ResponseError } from './errors.ts';
+import { isObjectNotFound, ResponseError } from './errors.ts';
 import { type KubeObject, type ObjectKey, parseObject, type ResourceName } from './object.ts';
 import { collectionPath, objectPath } from './path.ts';
 
@@ -46,7 +46,10 @@ const listBody = z.object({
   items: z.array(z.unknown()).nullish(),
 });
 
-/** Reads one object. Returns undefined if it does not exist. */
+/**
+ * Reads one object. Returns undefined only if the response says that this object does not exist (isObjectNotFound); any
+ * other 404 is thrown. Throws a ResponseError for an object with another name, as a wrong proxy may return it.
+ */
 export async function getObject(
   client: KubeClient,
   resource: ResourceName,
@@ -55,9 +58,13 @@ export async function getObject(
 ): Promise<KubeObject | undefined> {
   try {
     const { body } = await client.request({ method: 'GET', path: objectPath(resource, key), signal });
-    return parseObject(body);
+    const object = parseObject(body);
+    if (object.metadata.name !== key.name) {
+      throw new ResponseError(`GET ${objectPath(resource, key)}: the response is not this object`);
+    }
+    return object;
   } catch (error) {
-    if (isNotFound(error)) return undefined;
+    if (isObjectNotFound(error, resource, key.name)) return undefined;
     throw error;
   }
 }

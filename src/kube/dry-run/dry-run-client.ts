@@ -43,7 +43,7 @@ export function createDryRunClient(
   async function read(path: string, request: Partial<KubeRequest> = {}): Promise<KubeResponse> {
     if (!pending.has(path)) return await client.request({ ...request, method: 'GET', path });
     const body = pending.get(path);
-    if (body === undefined) throw new ApiError(`GET ${path}`, 404, { kind: 'Status', reason: 'NotFound' });
+    if (body === undefined) throw new ApiError(`GET ${path}`, 404, deletedStatus(path));
     return { status: 200, headers: {}, body };
   }
 
@@ -119,6 +119,13 @@ export function createDryRunClient(
       close: () => client.close(),
     },
   };
+}
+
+/** The Status of a GET of an object that the dry run deleted. */
+function deletedStatus(path: string): object {
+  const [name, kind] = path.split('/').reverse();
+  const [, group] = /^\/apis\/([^/]+)\//.exec(path) ?? [];
+  return { kind: 'Status', reason: 'NotFound', details: { name, kind, ...(group === undefined ? {} : { group }) } };
 }
 
 /** Returns the metadata that the server sets. The resourceVersion differs if the object was written. */

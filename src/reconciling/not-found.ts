@@ -1,0 +1,66 @@
+// Decides the outcome of a 404. Only a GET of the object's own path says that the object is gone. Load balancers, kinds
+// that are not served and missing subresources return 404 as well, and a change must not be lost by them.
+import { toError } from '../core/errors.ts';
+import { isRecord } from '../core/json.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { type ApiError, isKindNotServed } from '../kube/client/errors.ts';
+import type { KubeObject, ResourceName } from '../kube/client/object.ts';
+import { getObject } from '../kube/client/read.ts';
+import type { Message } from '../sqs/message.ts';
+import type { Outcome } from './outcome.ts';
+
+/** The request that returned the 404, and what was known of the object before. */
+export type NotFoundInput = {
+  readonly client: KubeClient;
+  readonly resource: ResourceName;
+  readonly message: Message;
+  /** The object as it was read. Undefined if the read itself returned the 404, which did not name the object. */
+  readonly read: KubeObject | undefined;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Returns the outcome of a 404 for which no status was written. After a write it is decided by another read: the object
+ * is gone, or it exists and the write failed. For the first read: a kind that the API server does not serve is a
+ * failure, which costs an attempt; a 404 of anything else, such as a load balancer, makes the cluster unreachable.
+ */
+export async function outcomeOfNotFound(error: ApiError, input: NotFoundInput): Promise<Outcome> {
+  const { client, resource, message, read, signal } = input;
+  try {
+    if (read === undefined) {
+      if (!isKindNotServed(error) || !(await isApiServer(client, signal))) return unreachable(error);
+      return failed(new Error(`KindNotServed: the API server does not serve ${titleOf(resource)}`, { cause: error }));
+    }
+    const fresh = await getObject(client, resource, message, { signal });
+    if (fresh === undefined || fresh.metadata.uid !== read.metadata.uid) return { type: 'nothing', reason: 'gone' };
+    if (!error.request.endsWith('/status')) return failed(error);
+    const text = `StatusSubresourceMissing: ${titleOf(resource)} have no status subresource; apply the generated CRD`;
+    return failed(new Error(text, { cause: error }));
+  } catch (thrown) {
+    if (signal.aborted) throw signal.reason;
+    return unreachable(toError(thrown));
+  }
+}
+
+/** Tells whether the other side is an API server: `/version` is readable for everyone, and no load balancer has it. */
+async function isApiServer(client: KubeClient, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { body } = await client.request({ method: 'GET', path: '/version', signal });
+    return isRecord(body) && typeof body.gitVersion === 'string';
+  } catch {
+    if (signal.aborted) throw signal.reason;
+    return false;
+  }
+}
+
+function titleOf({ plural, group, version }: ResourceName): string {
+  return `${plural} of ${group === '' ? version : `${group}/${version}`}`;
+}
+
+function failed(error: Error): Outcome {
+  return { type: 'failed', error, stalledBefore: false };
+}
+
+function unreachable(error: Error): Outcome {
+  return { type: 'postponed', reason: 'unreachable', error };
+}
