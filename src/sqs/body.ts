@@ -15,6 +15,12 @@ export const segment = z
   .max(253)
   .refine((name) => isPathSegment(name) && name.isWellFormed(), { message: 'must be one path segment' });
 
+/** The name of a resource or a namespace (RFC 1123, DNS label): it has no dot. */
+export const dnsLabel = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, 'must be a DNS label');
+
 /**
  * Seconds since 1970, until the year 10000. Later times have no date format, and sums with them soon lose precision.
  */

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { ReconcileKey } from '../core/key.ts';
-import { formatBody, MessageError, milliseconds, parseBody, seconds, segment } from './body.ts';
+import { dnsLabel, formatBody, MessageError, milliseconds, parseBody, seconds, segment } from './body.ts';
 
 /** The largest body, in bytes. AWS bills by 64 KB; the limit bounds the cost of a malformed message. */
 export const maxMessageBytes = 4_096;
@@ -64,12 +64,23 @@ const merged = z.object({ count: z.int().min(1), causes: z.array(cause).max(maxM
  * [group, resource, namespace, name] of the object that changed. Its kind is the controller's own, or one that the
  * controller maps to keys.
  */
-const object = z.tuple([z.string().max(253), segment, z.union([segment, z.literal('')]), segment]);
+const object = z.tuple([
+  z
+    .string()
+    .max(253)
+    .regex(/^([a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$/, 'must be an API group'),
+  dnsLabel,
+  z.union([dnsLabel, z.literal('')]),
+  segment,
+]);
+
+/** Without a colon, so that two different keys are never formatted alike (formatReconcileKey). */
+const keyName = segment.regex(/^[^:]*$/, 'must not contain a colon');
 
 const schema = z.object({
   v: z.literal(1),
-  controller: segment,
-  cluster: segment,
+  controller: keyName,
+  cluster: keyName,
   object,
   cause,
   // For logs only: a message stays valid, even if a later version writes another format here.

@@ -2,7 +2,7 @@
 // in the whole queue, which is the stricter case (AWS: within the group).
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ReconcileKey } from '../../src/core/key.ts';
+import { formatReconcileKey, type ReconcileKey } from '../../src/core/key.ts';
 import {
   deletionId,
   groupIdOf,
@@ -13,6 +13,7 @@ import {
   retryId,
   watchId,
 } from '../../src/sqs/deduplication.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { startTestQueues, type TestQueues } from './fauxqs.ts';
 
@@ -36,6 +37,41 @@ const idsOf = (one: ReconcileKey): readonly string[] => [
   replayId(one, { source: '7' }),
   mappedId(one, { messageId: '7' }),
 ];
+
+describe('keys of accepted messages', () => {
+  it('two accepted keys never share a text, a group id or a deduplication id', () => {
+    // Few texts, so that parts of one key often continue in the next part of another.
+    const part = (...texts: readonly string[]) => fc.constantFrom(...texts);
+    const anyKey = fc.record({
+      controller: part('a', 'b', 'a:b', 'b:a'),
+      cluster: part('a', 'b', 'a:b', 'b:a'),
+      group: part('', 'a', 'b', 'a.b', 'b.a', 'a.b.a', 'a/', 'a.'),
+      resource: part('a', 'b', 'a.b', 'b.a', 'a-b', 'a/'),
+      namespace: part('', 'a', 'b', 'a.b', 'a/b'),
+      name: part('a', 'b', 'a.b', 'a:b', 'a/b'),
+    });
+    const accepted = new Map<string, string>();
+    let count = 0;
+    fc.assert(
+      fc.property(anyKey, ({ namespace, ...rest }) => {
+        const one: ReconcileKey = { ...rest, ...(namespace === '' ? {} : { namespace }) };
+        try {
+          formatMessage({ ...one, cause: { type: 'change', observedAt: 0 } });
+        } catch {
+          return;
+        }
+        count += 1;
+        const identity = JSON.stringify(rest) + JSON.stringify(namespace);
+        for (const text of [formatReconcileKey(one), groupIdOf(one), ...idsOf(one)]) {
+          expect(accepted.get(text) ?? identity).toBe(identity);
+          accepted.set(text, identity);
+        }
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(count).toBeGreaterThan(100);
+  });
+});
 
 describe('deduplication ids', () => {
   it('deduplication ids are never the same for two causes, objects, controllers or clusters', () => {

@@ -62,6 +62,11 @@ describe('a message', () => {
     ['an object of three parts', { object: ['g', 'r', 'n'] }, 'object'],
     ['an object without a name', { object: ['g', 'r', 'ns', ''] }, 'object.3:'],
     ['a path for a resource', { object: ['g', 'r/status', 'ns', 'n'] }, 'object.1:'],
+    ['a resource with a dot', { object: ['example.com', 'watertanks.plant', 'ns', 'n'] }, 'object.1:'],
+    ['a group that is no DNS subdomain', { object: ['g/v1', 'r', 'ns', 'n'] }, 'object.0:'],
+    ['a namespace with a dot', { object: ['g', 'r', 'n.s', 'n'] }, 'object.2:'],
+    ['a cluster with a colon', { cluster: 'a:b' }, 'cluster:'],
+    ['a controller with a colon', { controller: 'a:b' }, 'controller:'],
   ])('a message with %s is rejected, and the reason names the field', (_, changes, field) => {
     expect(() => parseMessage(bodyWith(changes))).toThrow(MessageError);
     expect(() => parseMessage(bodyWith(changes))).toThrow(field);
@@ -70,11 +75,11 @@ describe('a message', () => {
   it('a message that is too long is neither read nor written', () => {
     expect(() => parseMessage(bodyWith({ more: 'x'.repeat(maxMessageBytes) }))).toThrow(`${maxMessageBytes}`);
     const long = '\u{1F6A2}'.repeat(120);
-    expect(() =>
-      formatMessage(aMessage({ controller: long, cluster: long, resource: long, name: long })),
-    ).not.toThrow();
+    expect(() => formatMessage(aMessage({ controller: long, cluster: long, name: long }))).not.toThrow();
     const escaped = '\u0001'.repeat(253);
-    expect(() => formatMessage(aMessage({ cluster: escaped, resource: escaped, name: escaped }))).toThrow(MessageError);
+    expect(() => formatMessage(aMessage({ controller: escaped, cluster: escaped, name: escaped }))).toThrow(
+      MessageError,
+    );
   });
 
   it('a message that is written can always be read', () => {
@@ -109,12 +114,10 @@ describe('merged messages', () => {
 
   it('merged causes are dropped if the body would be too long', () => {
     const long = '\u{1F6A2}'.repeat(120);
-    const key = { controller: long, resource: long, name: long, group: 'g'.repeat(253) };
-    const id = '\u{1F6A2}'.repeat(60);
+    const key = { controller: '\u0002'.repeat(253), name: long, group: 'g'.repeat(253) };
+    const id = '\u{1F6A2}'.repeat(64);
     const merged = { count: 3, causes: Array.from({ length: 3 }, () => asCommand({ id }).cause) };
-    const read = parseMessage(
-      formatMessage(aMessage({ ...key, namespace: long, cluster: `\u0001${'\u0002'.repeat(199)}`, merged })),
-    );
+    const read = parseMessage(formatMessage(aMessage({ ...key, cluster: `\u0001${'\u0002'.repeat(252)}`, merged })));
     expect(read).not.toHaveProperty('merged');
     expect(read).toMatchObject(key);
   });
