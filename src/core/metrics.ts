@@ -2,9 +2,6 @@
 // and cluster a value belongs to. The writer decides which labels become dimensions, because CloudWatch charges for
 // each dimension value.
 
-/** The default CloudWatch namespace. METRICS_NAMESPACE overrides it. */
-export const metricsNamespace = 'Outrigger';
-
 /** The dimension of every metric, with Powertools' name. Its value is a controller, `timers` or `resync`. */
 export const serviceDimension = 'service';
 /** The second dimension, with METRICS_PER_CLUSTER. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { secret } from '../../src/api/secret.ts';
 import { controllerDeadLetterQueue, controllerQueue } from '../../src/core/names.ts';
+import { metricsNamespace } from '../../src/generate/aws/names.ts';
 import { awsOf } from '../../src/generate/aws/resources.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
@@ -89,7 +90,7 @@ describe('awsOf', () => {
     const outcomes = ['ReconcilesDone', 'ReconcilesFailed', 'ReconcilesPostponed', 'MissedChanges'];
     for (const metric of [...outcomes, 'DriftCorrected', 'ApplyNoops', 'ReconcileLatency']) {
       for (const name of ['tree', 'tree-pruner'])
-        expect(shown).toContain(`["Outrigger","${metric}","service","${name}",`);
+        expect(shown).toContain(`["${metricsNamespace}","${metric}","service","${name}",`);
     }
   });
 

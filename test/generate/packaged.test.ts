@@ -49,6 +49,26 @@ describe('the packaged template', () => {
     }
   });
 
+  it('two stages have no metric, alarm, queue, function or log group in common', async () => {
+    const other = await packageTemplate('prod');
+    const names =
+      /"((?:Alarm|Dashboard|Function|LogGroup|ManagedPolicy|Queue|Role|Topic)Name|Namespace|METRICS_NAMESPACE)"/;
+    const identities = (template: string) => {
+      const found = new Set<string>();
+      JSON.parse(template, (key, value) => {
+        const isOwn = typeof value !== 'string' || !value.startsWith('AWS/');
+        if (names.test(`"${key}"`) && isOwn) found.add(`${key}: ${JSON.stringify(value)}`);
+        return value;
+      });
+      return found;
+    };
+    const own = identities(text);
+    expect([...own].some((one) => one === 'Namespace: "outrigger/test"')).toBe(true);
+    expect([...own].filter((one) => one.includes('test')).length).toBeGreaterThan(registry.length);
+    const common = [...own].filter((one) => identities(other).has(one) && !/"(Ref|Fn::GetAtt)"/.test(one));
+    expect(common).toEqual([]);
+  });
+
   it('every function has the prefix of its queues’ URLs', () => {
     const prefix = `${awsQueueBase('eu-central-1', '123456789012')}outrigger-test-`;
     expect(stack.functions.map(({ environment }) => environment.QUEUE_URL_PREFIX)).toEqual(

@@ -106,6 +106,7 @@ export async function collectEmissions({ perCluster }: { readonly perCluster: bo
     AWS_ENDPOINT_URL_SQS: queues.endpoint,
     QUEUE_URL_PREFIX: queues.urlPrefix,
     CLUSTERS: clusters,
+    METRICS_NAMESPACE: 'outrigger/test',
     METRICS_PER_CLUSTER: String(perCluster),
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);

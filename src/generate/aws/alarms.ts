@@ -3,8 +3,8 @@
 // of the shared resources are in infra/aws/alarms.yml, in the same form.
 import type { ControllerDefinition } from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { type MetricName, metricNames, metricsNamespace, serviceDimension } from '../../core/metrics.ts';
-import { logicalId, namePrefix, ref } from './names.ts';
+import { type MetricName, metricNames, serviceDimension } from '../../core/metrics.ts';
+import { logicalId, metricsNamespace, namePrefix, ref } from './names.ts';
 
 /** A key that waits longer than this is late. Planned waits are in the timers queue. */
 const lateSeconds = 300;

@@ -4,9 +4,9 @@
 
 import type { ControllerDefinition } from '../../api/definition.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import { type MetricName, metricNames, metricsNamespace, serviceDimension } from '../../core/metrics.ts';
+import { type MetricName, metricNames, serviceDimension } from '../../core/metrics.ts';
 import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from '../../core/names.ts';
-import { logicalId, namePrefix } from './names.ts';
+import { logicalId, metricsNamespace, namePrefix } from './names.ts';
 import { clusterQuery, failureQuery, queryText } from './queries.ts';
 
 /** The alarms of alarms.yml, in the order in which they are shown. */

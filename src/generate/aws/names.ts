@@ -6,6 +6,10 @@ import type { JsonObject } from '../../core/json.ts';
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
 export const namePrefix = '${self:custom.prefix}-';
 
+/** The CloudWatch namespace of a deployment's own metrics: one for each project and stage (serverless.yml). */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
+export const metricsNamespace = '${self:custom.metricsNamespace}';
+
 /** `water-tank` and `PLANT_URL` as ids: `WaterTank`, `PlantUrl`. */
 export function logicalId(name: string): string {
   const words = name.toLowerCase().split(/[-_]/);
