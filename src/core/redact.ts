@@ -3,12 +3,14 @@
 
 /** metav1.Condition allows 32,768 characters. This many of an error are enough to diagnose it. */
 const maxLength = 512;
-/** Text is truncated to this before the search: a response body may be large, and the patterns are slow on it. */
+/** Text is truncated to this before the search: a response body may be large. */
 const maxSearched = 32_768;
 
+// The patterns take linear time on any text: what precedes the fixed part of a pattern is bounded, or begins only where
+// a word begins.
 const secretName = [
-  'password|passwd|secret|token|authorization|credentials?|signature',
-  String.raw`(?:api|access|private)[-_]?key|x-amz-[\w-]*|aws_secret\w*`,
+  'password|passwd|pwd|secret|token|authorization|cookie|credentials?|signature',
+  String.raw`(?:api|access|private)[-_]?key|x-amz-[\w-]{0,40}|aws_secret\w{0,40}`,
 ].join('|');
 /** A name may be the end of a longer one (`client_secret`), and may stand in JSON within a JSON string. */
 const assignment = String.raw`((?:${secretName})\\*["']?\s*[=:]\s*)`;
@@ -18,9 +20,13 @@ const secretValue = String.raw`(?!\[redacted\]|bearer\b|basic\b)(?:\\*"[^"\\]*|'
 const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 [redacted]'],
   // Up to the last @ of the authority: a password may contain one.
-  [/(\w+:\/\/)[^\s/"'<>]+@/g, '$1[redacted]@'],
+  [/(\w{1,20}:\/\/)[^\s/"'<>]+@/g, '$1[redacted]@'],
+  [/(--(?:password|token|secret)\s)\s*[^\s"',;]+/gi, '$1[redacted]'],
   [new RegExp(`${assignment}${secretValue}`, 'gi'), '$1[redacted]'],
-  [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[redacted]'],
+  [/(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[redacted]'],
+  // GitHub, Vault, Slack and AWS access keys.
+  [/\b(?:gh[opsur]_|github_pat_|hv[sbr]\.|xox[abprs]-)[\w.-]{10,}/g, '[redacted]'],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, '[redacted]'],
   [/\bk8s-aws-v1\.[\w-]+/g, '[redacted]'],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[redacted]'],
 ];

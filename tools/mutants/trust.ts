@@ -7,8 +7,8 @@ export const sayingMutants: readonly Mutant[] = [
   swap(
     'redacts a password with an @ in part',
     'src/core/redact.ts',
-    '[/(\\w+:\\/\\/)[^\\s/"\'<>]+@/g',
-    '[/(\\w+:\\/\\/)[^\\s/@"\'<>]+@/g',
+    '[/(\\w{1,20}:\\/\\/)[^\\s/"\'<>]+@/g',
+    '[/(\\w{1,20}:\\/\\/)[^\\s/@"\'<>]+@/g',
   ),
   swap(
     'does not redact an Event',
