@@ -5,12 +5,14 @@
 import { createServer, type Server } from 'node:http';
 import { stringify } from 'yaml';
 import type { Execute } from './exec/execute.ts';
+import { foreignRequest } from './http/foreign-request.ts';
 import { createHandler, type RequestRecord } from './http/handler.ts';
 import { createUpgrades } from './http/upgrades.ts';
 import { createRegistry } from './registry/registry.ts';
 import { createBuiltinSchemas } from './schema/builtins.ts';
 import { createRules } from './schema/rules.ts';
 import type { ServerState } from './server-state.ts';
+import { StatusError, statusOf } from './status-error.ts';
 import { createStore } from './store/store.ts';
 import { startCollector } from './write/collector.ts';
 import { createObject } from './write/create.ts';
@@ -75,6 +77,12 @@ export async function startApiServer({
   const handle = createHandler(state, { bookmarkSeconds, onRequest });
   const upgrades = createUpgrades(state, execute, { onRequest });
   const server = createServer({ shouldUpgradeCallback: upgrades.accepts }, (request, response) => {
+    const refusal = foreignRequest(request.headers);
+    if (refusal !== undefined) {
+      const body = statusOf(new StatusError(403, 'Forbidden', refusal));
+      response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      return;
+    }
     if (/[?&]watch=(true|1)/.test(request.url ?? '')) {
       const disconnect = (): void => void response.destroy();
       streams.add(disconnect);

@@ -3,6 +3,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as z from 'zod';
+import { foreignRequest } from '../apiserver/http/foreign-request.ts';
 import { formatZodIssues } from '../core/json.ts';
 
 /** A request, its path split and decoded, its body parsed from JSON (undefined when there is none). */
@@ -32,7 +33,9 @@ export async function serveSimulator(
   { port = 0, host = '127.0.0.1' }: Listen = {},
 ): Promise<SimulatorServer> {
   const server = http.createServer((incoming, outgoing) => {
-    void sendResponse(route, incoming, outgoing);
+    const refusal = foreignRequest(incoming.headers);
+    if (refusal === undefined) void sendResponse(route, incoming, outgoing);
+    else outgoing.writeHead(403).end(refusal);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -6,6 +6,7 @@ import type { Execute } from '../exec/execute.ts';
 import { acceptedExec } from '../exec/pods-exec.ts';
 import type { ServerState } from '../server-state.ts';
 import { createExchange } from './exchange.ts';
+import { foreignRequest } from './foreign-request.ts';
 import type { RequestRecord } from './handler.ts';
 import { findRoute } from './route.ts';
 
@@ -29,6 +30,7 @@ export function createUpgrades(
   const sessions = createExecSessions(execute);
   const requestedExec = (request: IncomingMessage): RequestedExec | undefined => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return undefined;
+    if (foreignRequest(request.headers) !== undefined) return undefined;
     const exchange = createExchange(request);
     return acceptedExec(state, findRoute(state.registry, exchange.path), exchange);
   };
