@@ -1,5 +1,10 @@
 // Time as a dependency: code that waits or reads the clock gets both from its caller, so tests control them.
 
+/** The timeout of the generated reconcile functions. */
+export const functionSeconds = 30;
+/** The visibility timeout of their queues: six times the function timeout ("Using Lambda with Amazon SQS"). */
+export const visibilitySeconds = 6 * functionSeconds;
+
 /** Resolves after some seconds. Rejects when the signal aborts. */
 export type Wait = (seconds: number, signal: AbortSignal) => Promise<void>;
 

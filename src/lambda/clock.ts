@@ -22,20 +22,24 @@ export function deadlineOf(context: LambdaContext): AbortSignal {
  * remembers.
  */
 export type SqsClock = {
-  /** Records that a batch was received now. */
-  received(): void;
+  /** Records that this batch was received now. */
+  received(records: readonly QueueRecord[]): void;
   /** Returns the milliseconds since 1970 by the clock of SQS, calculated from a record of that batch. */
   now(record: QueueRecord): number;
 };
 
-/** Creates an SQS clock. */
+/** Creates an SQS clock. It learns the time of SQS from records that are received for the first time. */
 export function createSqsClock(): SqsClock {
   let receivedMonotonicMs = performance.now();
+  let offsetMs: number | undefined;
   return {
-    received: () => {
+    received: (records) => {
       receivedMonotonicMs = performance.now();
+      const delivered = records.filter(({ receiveCount }) => receiveCount === 1);
+      if (delivered.length === 0) return;
+      offsetMs = Math.max(...delivered.map(({ firstReceivedAt }) => firstReceivedAt)) - receivedMonotonicMs;
     },
-    now: (record) => sqsNow(record, { receivedMonotonicMs, monotonicMs: performance.now(), localMs: Date.now() }),
+    now: (record) => sqsNow(record, { receivedMonotonicMs, monotonicMs: performance.now(), offsetMs }),
   };
 }
 

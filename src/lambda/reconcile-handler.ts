@@ -69,10 +69,11 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
   });
 
   return async ({ Records }, context) => {
-    clock.received();
+    const records = Records.map(toQueueRecord);
+    clock.received(records);
     const reconcileMs = Math.max(1, remainingMs(context) - graceMs);
     try {
-      return toBatchResponse(await batch(Records.map(toQueueRecord), { reconcileMs, graceMs }));
+      return toBatchResponse(await batch(records, { reconcileMs, graceMs }));
     } finally {
       telemetry.flush();
     }

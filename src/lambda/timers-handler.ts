@@ -28,9 +28,10 @@ function start(): Handler<SQSEvent, SQSBatchResponse> {
     sqsNow: clock.now,
   });
   return async ({ Records }, context) => {
-    clock.received();
+    const records = Records.map(toQueueRecord);
+    clock.received(records);
     try {
-      return toBatchResponse(await timers(Records.map(toQueueRecord), { signal: deadlineOf(context) }));
+      return toBatchResponse(await timers(records, { signal: deadlineOf(context) }));
     } finally {
       telemetry.flush();
     }

@@ -2,6 +2,7 @@
 // one chain of requeues and not one chain each. Pure: the time is a parameter. It is the time by the clock of SQS,
 // because a wrong local clock would choose slots that the FIFO queue still remembers. SQS would drop such a message as
 // a duplicate, and the chain would end.
+import { visibilitySeconds } from '../core/time.ts';
 import { hashOf } from '../sqs/message.ts';
 
 /** The longest DelaySeconds of SQS. A longer wait consists of several hops. */
@@ -63,19 +64,23 @@ export function timerDelaySeconds({
 
 /**
  * Calculates the time by the clock of SQS, in milliseconds: when SQS delivered the record, plus the monotonic time
- * since then. The time of a redelivered record is that of its first delivery, which is too early, so the local clock is
- * used if it is later.
+ * since then. The time of a redelivered record is that of its first delivery. For such a record the time is that of the
+ * offset, which was learned from another record. Without one, each earlier delivery counts as one visibility timeout.
+ * The local clock is never used: a clock that is hours ahead would delay a retry by hours.
+ * @param offsetMs the clock of SQS minus the monotonic clock, learned from a record that was received once
  */
 export function sqsNow(
   { firstReceivedAt, receiveCount }: { readonly firstReceivedAt: number; readonly receiveCount: number },
   {
     receivedMonotonicMs,
     monotonicMs,
-    localMs,
-  }: { readonly receivedMonotonicMs: number; readonly monotonicMs: number; readonly localMs: number },
+    offsetMs,
+  }: { readonly receivedMonotonicMs: number; readonly monotonicMs: number; readonly offsetMs?: number | undefined },
 ): number {
   const bySqs = firstReceivedAt + (monotonicMs - receivedMonotonicMs);
-  return receiveCount > 1 ? Math.max(bySqs, localMs) : bySqs;
+  if (receiveCount <= 1) return bySqs;
+  if (offsetMs !== undefined) return Math.max(bySqs, offsetMs + monotonicMs);
+  return bySqs + (receiveCount - 1) * visibilitySeconds * 1000;
 }
 
 /**

@@ -1,5 +1,5 @@
 // The small parts of the functions: records, time, credentials.
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SettingsError } from '../../src/core/errors.ts';
 import { createSqsClock, deadlineOf, remainingMs, sleepMs } from '../../src/lambda/clock.ts';
 import { defaultProvider } from '../../src/lambda/function-credentials.ts';
@@ -45,10 +45,21 @@ describe('clock', () => {
     await sleepMs(1, new AbortController().signal);
   });
 
-  it('the clock of SQS advances from the receipt of the batch, with any local clock', () => {
+  it('the clock of SQS learns the time from a record received once, whatever the local clock says', () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2050, 0, 1) });
+    onTestFinished(() => void vi.useRealTimers());
     const clock = createSqsClock();
-    clock.received();
     const record = toQueueRecord(aRecord('m', ''));
+    const retried = { ...record, firstReceivedAt: 5_000, receiveCount: 2 };
+    clock.received([{ ...record, firstReceivedAt: 700_000, receiveCount: 1 }, retried]);
+    expect(clock.now(retried)).toBeGreaterThanOrEqual(700_000);
+    expect(clock.now(retried)).toBeLessThan(705_000);
+  });
+
+  it('the clock of SQS advances from the receipt of the batch', () => {
+    const clock = createSqsClock();
+    const record = toQueueRecord(aRecord('m', ''));
+    clock.received([]);
     const now = clock.now({ ...record, firstReceivedAt: 5_000 });
     expect(now).toBeGreaterThanOrEqual(5_000);
     expect(now).toBeLessThan(10_000);

@@ -1,9 +1,9 @@
 // Chains of requeues with the real code of the functions, from a reconcile's outcome through the timers to the next
-// reconcile, in a simulated SQS. It forgets ids after five minutes and delivers some messages twice, and the functions'
-// clocks are up to ten minutes off. The grid itself, and clocks half a second off, are in slots.test.ts.
+// reconcile, in a simulated SQS. It forgets ids after five minutes and delivers some messages twice. The functions
+// have no clock but that of SQS. The grid itself, and clocks half a second off, are in slots.test.ts.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { visibilitySeconds } from '../../src/generate/aws/resources.ts';
+import { visibilitySeconds } from '../../src/core/time.ts';
 import { decide } from '../../src/reconciling/outcome.ts';
 import { deduplicationSeconds } from '../../src/sqs/deduplication.ts';
 import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
@@ -14,7 +14,6 @@ import { createSeededRandom } from '../../tools/chaos/random.ts';
 import { aMessage } from '../sqs/messages.ts';
 
 const started = 1_700_000_000;
-const skewSeconds = 600;
 
 /** A message on a queue, and when it is delivered, in seconds. */
 type QueuedMessage = {
@@ -35,8 +34,8 @@ describe('a chain of requeues', () => {
     fc.assert(
       fc.property(delays, events, fc.nat(), (delay, at, seed) => {
         const crashesUntil = started + 10 * delay + 3_600;
-        // For this long, wrong clocks can have put one chain ahead of another.
-        const until = crashesUntil + 4 * delay + 2 * skewSeconds;
+        // For this long, redeliveries can have put one chain ahead of another.
+        const until = crashesUntil + 4 * delay + 2 * visibilitySeconds;
         const { reconciles, waiting } = simulate({
           delay,
           events: at.map((one) => started + one * delay),
@@ -81,13 +80,12 @@ function simulate({
   }));
 
   /**
-   * The time by the clock of SQS, as a function calculates it: from the first receipt, or from its own clock for a
-   * redelivered record.
+   * The time by the clock of SQS, as a function calculates it from the first receipt and the number of receipts.
    */
   const nowMs = ({ at, receipts }: QueuedMessage) =>
     sqsNow(
       { firstReceivedAt: (at - (receipts - 1) * visibilitySeconds) * 1000, receiveCount: receipts },
-      { receivedMonotonicMs: 0, monotonicMs: 200, localMs: (at + (2 * chance() - 1) * skewSeconds) * 1000 },
+      { receivedMonotonicMs: 0, monotonicMs: 200 },
     );
   const put = (
     { at, duplicate }: QueuedMessage,

@@ -1,9 +1,8 @@
-// Delays while the clock of every invocation is wrong by up to ten minutes, and functions are killed and their messages
-// redelivered: from the outcome of a reconcile through the timers back to the FIFO queue, with the real code of the
+// Delays while functions are killed and their messages redelivered; no local clock takes part: from the outcome of a reconcile through the timers back to the FIFO queue, with the real code of the
 // functions, and an SQS that forgets ids after five minutes. The grid itself is in slots.test.ts.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { visibilitySeconds } from '../../src/generate/aws/resources.ts';
+import { visibilitySeconds } from '../../src/core/time.ts';
 import { decide } from '../../src/reconciling/outcome.ts';
 import { deduplicationSeconds } from '../../src/sqs/deduplication.ts';
 import { dueAtOf, formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
@@ -12,28 +11,22 @@ import { nextTimerStep, timerEntry } from '../../src/timers/timer-message.ts';
 import { aMessage } from '../sqs/messages.ts';
 
 const started = 1_700_000_000;
-const skewSeconds = 600;
-const skew = fc.double({ min: -skewSeconds, max: skewSeconds, noNaN: true });
 const delaySeconds = fc.oneof(
   fc.constantFrom(6, 30, 299, 300, 301, 600, 899, 900, 901, 3_600),
   fc.integer({ min: 6, max: 7_200 }),
 );
 
-it('the first wait is 0.5 to 1.5 times the delay by the clock of SQS, with any local clock', () => {
+it('the first wait is 0.5 to 1.5 times the delay by the clock of SQS', () => {
   const times = fc.record({
     at: fc.nat(1e9),
     tookMs: fc.nat(30_000),
-    local: skew,
     delay: fc.integer({ min: 1, max: 86_400 }),
   });
   fc.assert(
-    fc.property(fc.string(), times, (key, { at, tookMs, local, delay }) => {
+    fc.property(fc.string(), times, (key, { at, tookMs, delay }) => {
       const firstReceivedAt = started * 1000 + at;
       const actualMs = firstReceivedAt + tookMs;
-      const nowMs = sqsNow(
-        { firstReceivedAt, receiveCount: 1 },
-        { receivedMonotonicMs: 5, monotonicMs: 5 + tookMs, localMs: actualMs + local * 1000 },
-      );
+      const nowMs = sqsNow({ firstReceivedAt, receiveCount: 1 }, { receivedMonotonicMs: 5, monotonicMs: 5 + tookMs });
       const waited = nextSlot({ key, delaySeconds: delay, nowMs }).dueAt - actualMs / 1000;
       expect(waited).toBeGreaterThanOrEqual(delay / 2);
       expect(waited).toBeLessThanOrEqual(delay * 1.5);
@@ -45,19 +38,18 @@ it('every slot is later than the one before, also after a function crashed', () 
   const reconcile = fc.record({
     delay: fc.integer({ min: 1, max: 10_000 }),
     passed: fc.nat(10_000),
-    local: skew,
     again: fc.boolean(),
   });
   fc.assert(
     fc.property(fc.array(reconcile, { minLength: 2, maxLength: 20 }), (reconciles) => {
       let message: Message = aMessage();
       let actual = started;
-      for (const { delay, passed, local, again } of reconciles) {
+      for (const { delay, passed, again } of reconciles) {
         const received = actual;
         actual += again ? visibilitySeconds + passed : passed;
         const record = { firstReceivedAt: received * 1000, receiveCount: again ? 2 : 1 };
         const monotonicMs = again ? 0 : passed * 1000;
-        const nowMs = sqsNow(record, { receivedMonotonicMs: 0, monotonicMs, localMs: (actual + local) * 1000 });
+        const nowMs = sqsNow(record, { receivedMonotonicMs: 0, monotonicMs });
         const action = decide({ type: 'done', requeueAfterSeconds: delay }, message, nowMs);
         if (action.type !== 'timer') throw new Error(action.type);
         expect(dueAtOf(action.message)).toBeGreaterThan(dueAtOf(message) ?? 0);
@@ -68,7 +60,7 @@ it('every slot is later than the one before, also after a function crashed', () 
   );
 });
 
-it('any number of events with one delay become one chain that continues after crashes and wrong clocks', () => {
+it('any number of events with one delay become one chain that continues after crashes', () => {
   const events = fc.array(fc.double({ min: 0, max: 1.2, noNaN: true }), { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(
@@ -77,9 +69,8 @@ it('any number of events with one delay become one chain that continues after cr
       fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
       (delay, at, chances) => {
         const crashesUntil = started + 4 * delay;
-        // A clock that is ten minutes ahead delays a chain by as much, a killed function by its message's visibility
-        // timeout.
-        const oneChainFrom = crashesUntil + skewSeconds + visibilitySeconds + 4 * delay;
+        // A killed function delays a chain by its message's visibility timeout.
+        const oneChainFrom = crashesUntil + visibilitySeconds + 4 * delay;
         const { reconciles, left } = simulate({
           delay,
           events: at.map((one) => started + one * delay),
@@ -135,7 +126,7 @@ function simulate({
   const clock = ({ time, first }: QueuedMessage): number =>
     sqsNow(
       { firstReceivedAt: (first ?? time) * 1000, receiveCount: first === undefined ? 1 : 2 },
-      { receivedMonotonicMs: 0, monotonicMs: 0, localMs: (time + (2 * chance() - 1) * skewSeconds) * 1000 },
+      { receivedMonotonicMs: 0, monotonicMs: 0 },
     );
   for (;;) {
     queue.sort((a, b) => b.time - a.time);

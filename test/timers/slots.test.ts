@@ -2,6 +2,7 @@
 // clocks and an SQS that forgets ids after five minutes. Queues are in run.test.ts and test/sqs/send.test.ts.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { visibilitySeconds } from '../../src/core/time.ts';
 import { nextSlot, resyncOffset, sqsNow, timerDelaySeconds } from '../../src/timers/slots.ts';
 
 const nowMs = fc.integer({ min: 1_600_000_000_000, max: 2_000_000_000_000 });
@@ -82,15 +83,21 @@ describe('timerDelaySeconds', () => {
 });
 
 describe('sqsNow', () => {
-  const clock = { receivedMonotonicMs: 500, monotonicMs: 800, localMs: 9_000_000 };
+  const clock = { receivedMonotonicMs: 500, monotonicMs: 800 };
 
-  it('sqsNow is the time of SQS plus the elapsed time, with any local clock', () => {
+  it('sqsNow is the time of SQS plus the elapsed time', () => {
     expect(sqsNow({ firstReceivedAt: 1_000_000, receiveCount: 1 }, clock)).toBe(1_000_300);
   });
 
-  it('sqsNow also uses the local clock for a redelivered record', () => {
-    expect(sqsNow({ firstReceivedAt: 1_000_000, receiveCount: 2 }, clock)).toBe(9_000_000);
-    expect(sqsNow({ firstReceivedAt: 9_999_999, receiveCount: 2 }, clock)).toBe(10_000_299);
+  it('sqsNow is that of the learned offset for a redelivered record, but not before its first delivery', () => {
+    const learned = { ...clock, offsetMs: 2_000_000 };
+    expect(sqsNow({ firstReceivedAt: 1_000_000, receiveCount: 2 }, learned)).toBe(2_000_800);
+    expect(sqsNow({ firstReceivedAt: 9_999_999, receiveCount: 2 }, learned)).toBe(10_000_299);
+  });
+
+  it('sqsNow counts a visibility timeout for each earlier delivery if no offset is known', () => {
+    const twice = { firstReceivedAt: 1_000_000, receiveCount: 3 };
+    expect(sqsNow(twice, clock)).toBe(1_000_300 + 2 * visibilitySeconds * 1000);
   });
 });
 

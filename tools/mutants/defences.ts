@@ -115,12 +115,7 @@ export const slotDefences: readonly Mutant[] = [
     'const earliest = Math.max(nowMs / 1000 + delay / 2, afterDueAt + 1);',
     'const earliest = nowMs / 1000 - delay / 2;',
   ),
-  swap(
-    'calculates slots by the local clock',
-    slots,
-    'return receiveCount > 1 ? Math.max(bySqs, localMs) : bySqs;',
-    'return localMs;',
-  ),
+  swap('calculates slots by the local clock', slots, 'if (receiveCount <= 1) return bySqs;', 'return Date.now();'),
   swap(
     'hops are not on a grid, so equal ones never meet',
     slots,

@@ -10,6 +10,7 @@ import {
   timersDeadLetterQueue,
   timersQueue,
 } from '../../core/names.ts';
+import { functionSeconds, visibilitySeconds } from '../../core/time.ts';
 import { alarmsOf } from './alarms.ts';
 import { dashboardOf } from './dashboard.ts';
 import { arnOf, logicalId, namePrefix, ref } from './names.ts';
@@ -17,9 +18,6 @@ import { environmentNames, parametersOf, settingsEnvironment, stackParametersOf 
 import { queriesOf } from './queries.ts';
 import { roleOf } from './role.ts';
 
-const functionSeconds = 30;
-/** AWS Lambda, "Using Lambda with Amazon SQS": at least six times the function's timeout. */
-export const visibilitySeconds = 6 * functionSeconds;
 /** High, because throttles and failed deployments count as receives too. */
 const maxReceiveCount = 10;
 /** The maximum of SQS: 14 days. */
