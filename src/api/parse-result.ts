@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { InvalidResultError } from '../core/errors.ts';
 import { formatZodIssues } from '../core/json.ts';
+import { maxRequeueSeconds } from '../core/time.ts';
 import type { DeclaredCondition, Finalized } from './result.ts';
 import type { StatusView } from './status-slice.ts';
 
@@ -13,9 +14,6 @@ export type AnyResult = {
   readonly requeueAfterSeconds?: number;
   readonly error?: Error;
 };
-
-/** A year. What is due later is the resync's to find; what is not a number would be due never. */
-const maxRequeueSeconds = 31_536_000;
 
 const requeueAfterSeconds = z.number().max(maxRequeueSeconds);
 // Not strict: a condition of a child, with its times, may be handed on as it stands.

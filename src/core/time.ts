@@ -5,6 +5,9 @@ export const functionSeconds = 30;
 /** The visibility timeout of their queues: six times the function timeout ("Using Lambda with Amazon SQS"). */
 export const visibilitySeconds = 6 * functionSeconds;
 
+/** The longest requeueAfterSeconds: a year. */
+export const maxRequeueSeconds = 31_536_000;
+
 /** Resolves after some seconds. Rejects when the signal aborts. */
 export type Wait = (seconds: number, signal: AbortSignal) => Promise<void>;
 

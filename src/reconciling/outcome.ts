@@ -41,6 +41,9 @@ export function isLastAttempt(message: Message): boolean {
   return attemptOf(message) + 1 >= maxAttempts;
 }
 
+/** How much the time of a message may be ahead of the time that is calculated from another message. */
+const toleranceSeconds = 60;
+
 /** When the first cause was observed, in milliseconds since 1970, and the latest due time so far, in seconds. */
 type Times = { readonly observedAt?: number; readonly afterDueAt?: number | undefined };
 
@@ -56,7 +59,8 @@ export function decide(
       key: formatReconcileKey(keyOfMessage(message)),
       delaySeconds,
       nowMs,
-      ...(afterDueAt === undefined ? {} : { afterDueAt }),
+      // A message is received when it is due. A due time of the future is forged, and does not delay the next one.
+      ...(afterDueAt === undefined ? {} : { afterDueAt: Math.min(afterDueAt, nowMs / 1000 + toleranceSeconds) }),
     });
   // Only the key is kept. The details of the change are dropped.
   const retry = (attempt: number, postponements: number, delaySeconds: number): Action => {

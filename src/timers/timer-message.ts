@@ -3,6 +3,7 @@
 // its group when it is due.
 import { formatReconcileKey } from '../core/key.ts';
 import { controllerQueue } from '../core/names.ts';
+import { maxRequeueSeconds } from '../core/time.ts';
 import { MessageError } from '../sqs/body.ts';
 import { groupIdOf, requeueId, resyncId, retryId } from '../sqs/deduplication.ts';
 import { dueAtOf, formatMessage, keyOfMessage, type Message } from '../sqs/message.ts';
@@ -13,6 +14,8 @@ import { timerDelaySeconds } from './slots.ts';
  * A message this close to its due time is due: the clock of its sender and the clock of SQS may differ by this much.
  */
 const earlyMs = 1_000;
+/** The latest due time that Outrigger itself writes: the first wait is up to 1.5 times the delay. */
+const latestMs = 1.5 * maxRequeueSeconds * 1000;
 
 /** The next step of a message from the timers queue. Messages with equal `mergeId` may be merged. */
 export type TimerStep =
@@ -35,12 +38,15 @@ export function timerEntry(message: Message, { nowMs }: { readonly nowMs: number
 
 /**
  * Decides the next step of a message from the timers queue: to its controller, or one more hop. Throws MessageError
- * like timerEntry.
+ * like timerEntry, and for a due time that Outrigger never writes: such a message would hop for ever. Messages of one
+ * id but with different due times are not merged, so a forged message cannot replace one that is due earlier.
  */
 export function nextTimerStep(message: Message, { nowMs }: { readonly nowMs: number }): TimerStep {
   const deduplicationId = timerDeduplicationId(message);
-  if ((dueAtOf(message) ?? 0) * 1000 - nowMs > earlyMs) {
-    return { type: 'hop', entry: timerEntry(message, { nowMs }), mergeId: `hop ${deduplicationId}` };
+  const dueAt = dueAtOf(message) ?? 0;
+  if (dueAt * 1000 - nowMs > latestMs) throw new MessageError('cause.dueAt: later than any requeue');
+  if (dueAt * 1000 - nowMs > earlyMs) {
+    return { type: 'hop', entry: timerEntry(message, { nowMs }), mergeId: `hop ${dueAt} ${deduplicationId}` };
   }
   const entry = { body: formatMessage(message), groupId: groupIdOf(keyOfMessage(message)), deduplicationId };
   return { type: 'forward', queue: controllerQueue(message.controller), entry, mergeId: deduplicationId };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { maxAttempts } from '../../src/core/backoff.ts';
 import { type Action, decide, type Outcome } from '../../src/reconciling/outcome.ts';
 import { dueAtOf, type Message, observedAtOf } from '../../src/sqs/message.ts';
-import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
+import { aMessage, asChange, asRequeue, asRetry } from '../sqs/messages.ts';
 
 const nowMs = 1_800_000_000_000;
 const message = aMessage(asChange({ uid: 'u1', resourceVersion: '17', observedAt: nowMs - 500 }));
@@ -60,9 +60,16 @@ describe('decide', () => {
   });
 
   it('a timer is later than the latest due time of the merged messages', () => {
-    const afterDueAt = nowMs / 1000 + 100;
+    const afterDueAt = nowMs / 1000 + 30;
     const action = decide({ type: 'done', requeueAfterSeconds: 1 }, message, nowMs, { afterDueAt });
     expect(action).toMatchObject({ type: 'timer', message: { cause: { dueAt: afterDueAt + 1 } } });
+  });
+
+  it('a forged due time of the year 9999 does not delay the next requeue', () => {
+    const forged = aMessage(asRequeue({ dueAt: 253_402_300_799, slot: '30/1' }));
+    const action = decide({ type: 'done', requeueAfterSeconds: 30 }, forged, nowMs);
+    if (action.type !== 'timer') throw new Error(action.type);
+    expect(dueAtOf(action.message)).toBeLessThanOrEqual(nowMs / 1000 + 60 + 30 + 1);
   });
 
   it('a retry keeps only the time when the change was observed', () => {

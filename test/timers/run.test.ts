@@ -58,6 +58,31 @@ describe('createTimers', () => {
     expect(await bodies('gadget.fifo')).toEqual(['merged']);
   });
 
+  it('createTimers forwards a genuine timer beside a forged one with the same slot and a later due time', async () => {
+    const delayed: number[] = [];
+    const recording: Send = async (queue, entries, options) => {
+      if (queue !== 'timers') return await send(queue, entries, options);
+      delayed.push(...entries.map(({ body }) => JSON.parse(body).cause.dueAt));
+      return entries.map(() => ({ accepted: true, messageId: 'm' }));
+    };
+    const slot = { name: 'genuine', slot: '30/77' };
+    await run([timed('f1', { ...slot, dueAt: dueAt + 5_000 }), timed('g1', slot)], recording);
+    expect(await bodies('gadget.fifo')).toEqual(['genuine']);
+    delayed.length = 0;
+    const hop = { ...slot, slot: '30/79' };
+    const [forged, genuine] = [
+      timed('f3', { ...hop, dueAt: dueAt + 90_000 }),
+      timed('g3', { ...hop, dueAt: dueAt + 2_000 }),
+    ];
+    await run([forged, genuine], recording);
+    expect(delayed.sort()).toEqual([dueAt + 2_000, dueAt + 90_000]);
+  });
+
+  it('createTimers sends a message that is due in the year 9999 to the dead-letter queue: it would hop for ever', async () => {
+    expect((await run([timed('z', { name: 'never', dueAt: 253_402_300_799 })])).failed).toEqual([]);
+    expect(await bodies('timers-dlq')).toEqual(['never']);
+  });
+
   it('createTimers delays messages that are not due again, and merges equal ones', async () => {
     const early = { dueAt: dueAt + 5_000, slot: '30/9' };
     const { failed } = await run([
