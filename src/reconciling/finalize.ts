@@ -49,31 +49,42 @@ export async function finalizeObject(
  * completes a DELETE that it decided before the finalizer was added. No event and no later reconcile would remove the
  * external resources of this reconcile. If the object is still being deleted, it is not known whether another reconcile
  * finalized it before this one's writes. A second finalize is harmless, and the reconcile of the deletion removes the
- * finalizer. Never throws; a failure is logged.
+ * finalizer. Reads are retried until the time of this key ends. Never throws. Returns the error if finalize was not
+ * completed for an object that is gone; nothing would call it again.
  */
 export async function finalizeIfGone(
   primary: PrimaryObject,
   finalize: () => Promise<Finalized>,
   { client, resource, log, wait, signal }: SessionDeps,
-): Promise<void> {
-  if (!primary.hasFinalizer()) return;
+): Promise<Error | undefined> {
+  if (!primary.hasFinalizer()) return undefined;
   const { uid } = primary.current().metadata;
   const readSame = async () => {
-    const fresh = await getObject(client, resource, objectKeyOf(primary.current()), { signal });
-    return fresh?.metadata.uid === uid ? fresh : undefined;
+    for (let failures = 1; ; failures += 1) {
+      try {
+        const fresh = await getObject(client, resource, objectKeyOf(primary.current()), { signal });
+        return fresh?.metadata.uid === uid ? fresh : undefined;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        await wait(backoffSeconds(retryBackoff, failures, 0), signal);
+      }
+    }
   };
+  let isGone = false;
   try {
     const existing = await readSame();
     if (existing !== undefined) {
-      if (existing.metadata.deletionTimestamp === undefined || (await finalize()) === 'done') return;
-      if ((await readSame()) !== undefined) return;
+      if (existing.metadata.deletionTimestamp === undefined || (await finalize()) === 'done') return undefined;
+      if ((await readSame()) !== undefined) return undefined;
     }
+    isGone = true;
     log.warn('object deleted in spite of its finalizer; finalizing it now', { uid });
     await finalizeUntilDone(finalize, { wait, signal });
+    return undefined;
   } catch (error) {
-    log.error('finalize failed after deletion; external resources may be orphaned', {
-      error: redact(toError(error).message),
-    });
+    const text = redact(toError(error).message);
+    log.error('finalize failed after deletion; external resources may be orphaned', { error: text, uid });
+    return isGone ? new Error(`finalize failed after deletion of ${uid}: ${text}`, { cause: error }) : undefined;
   }
 }
 

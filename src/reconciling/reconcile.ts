@@ -142,6 +142,7 @@ function openSession(
     return handle.context;
   };
 
+  let addedFinalizer = false;
   const runFinalize = async () => await instance.finalize(primary.current(), openContext());
 
   async function runReconciler(): Promise<Outcome> {
@@ -153,6 +154,7 @@ function openSession(
           await ensureFinalizer(client, resource, primary.current(), finalizer, { fieldManager, signal }),
         );
         primary.countWrite();
+        addedFinalizer = true;
       }
       const result = await instance.reconcile(primary.current(), openContext());
       if (result.error !== undefined) {
@@ -177,8 +179,11 @@ function openSession(
     try {
       return await runReconciler();
     } catch (thrown) {
-      if (declaration.finalizes && (isConflict(thrown) || isNotFound(thrown))) {
-        await finalizeIfGone(primary, runFinalize, deps);
+      // An object with the finalizer can only be gone if this reconcile added it, or if the server returned 404 or 409.
+      if (declaration.finalizes && (addedFinalizer || isConflict(thrown) || isNotFound(thrown))) {
+        const failure = await finalizeIfGone(primary, runFinalize, deps);
+        // A dead letter: no later reconcile would find the object.
+        if (failure !== undefined) return { type: 'refused', error: failure };
       }
       throw thrown;
     }
