@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { formatCheckpoint } from '../../src/checkpoint/document.ts';
 import { recordWatcherDown } from '../../src/checkpoint/watcher-status.ts';
 import { checkpointName, systemNamespace } from '../../src/core/names.ts';
-import { sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
+import { notFoundAt, sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const nowMs = Date.parse('2026-11-21T12:00:00Z');
@@ -37,7 +37,7 @@ it.each<[string, number, object, number]>([
   ['the checkpoint was installed yesterday and never written', 200, configMapWith(undefined), 1],
   ['the checkpoint was never written and its age is unknown', 200, { kind: 'ConfigMap', metadata }, 1],
   ['the checkpoint is not JSON', 200, configMapWith('garbage'), 1],
-  ['there is no checkpoint', 404, statusOf(404, 'NotFound'), 1],
+  ['there is no checkpoint', 404, notFoundAt('/api/v1/namespaces/s/configmaps/outrigger-watch-checkpoint'), 1],
   ['there is no permission to read the checkpoint', 403, statusOf(403, 'Forbidden'), 1],
 ])('when %s, WatcherDown is counted accordingly, with a log line if it is 1', async (_, status, body, down) => {
   const { counts, lines, requested } = await record(status, body);

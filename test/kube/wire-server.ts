@@ -88,6 +88,14 @@ export function statusOf(code: number, reason: string, rest: object = {}): objec
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: `${reason} it is`, ...rest };
 }
 
+/** The Status of a GET of an object that does not exist, which names the object of the path as kube-apiserver does. */
+export function notFoundAt(path: string): object {
+  const [name = '', kind] = path.split('/').reverse();
+  const [, group] = /^\/apis\/([^/]+)/.exec(path) ?? [];
+  const details = { name: decodeURIComponent(name), kind, ...(group === undefined ? {} : { group }) };
+  return statusOf(404, 'NotFound', { details });
+}
+
 function addressOf(address: string | AddressInfo | null): AddressInfo {
   if (address === null || typeof address === 'string') throw new Error('not listening on a port');
   return address;

@@ -17,7 +17,7 @@ import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
 import { createTimers } from '../../src/timers/run.ts';
-import { sendJson, startWireServer, statusOf, type WireServer } from '../kube/wire-server.ts';
+import { notFoundAt, sendJson, startWireServer, type WireServer } from '../kube/wire-server.ts';
 import { asRequeue } from '../sqs/messages.ts';
 import { createRecorder } from '../support/recorder.ts';
 import { messageFor } from './batch-harness.ts';
@@ -30,19 +30,13 @@ const checkpoint = `/api/v1/namespaces/${systemNamespace}/configmaps/${checkpoin
 /** They take a few seconds. */
 const numRuns = 300;
 const isList = /^\/apis\/[^/]+\/[^/]+\/(namespaces\/[^/]+\/)?[^/]+$/;
-/** The details of a 404, as kube-apiserver names the object of a path. */
-const namedBy = (path: string) => {
-  const [name = '', kind] = path.split('/').reverse();
-  const [, group] = /^\/apis\/([^/]+)/.exec(path) ?? [];
-  return { name: decodeURIComponent(name), kind, ...(group === undefined ? {} : { group }) };
-};
 let server: WireServer;
 let client: KubeClient;
 beforeEach(async () => {
   server = await startWireServer(({ path }, response) =>
     isList.test(path)
       ? sendJson(response, 200, { metadata: { resourceVersion: '1' }, items: [] })
-      : sendJson(response, 404, statusOf(404, 'NotFound', { details: namedBy(path) })),
+      : sendJson(response, 404, notFoundAt(path)),
   );
   client = server.client();
 });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
-import { type Responder, sendJson, statusOf } from '../kube/wire-server.ts';
+import { notFoundAt, type Responder, sendJson, statusOf } from '../kube/wire-server.ts';
 
 const gadget = defineKind({
   group: 'example.com',
@@ -60,7 +60,7 @@ export function listing(
   { failAt, status = 503, reason = 'ServiceUnavailable' }: { failAt?: number; status?: number; reason?: string } = {},
 ): Responder {
   return ({ path, query }, response) => {
-    if (!path.endsWith('/gadgets')) return sendJson(response, 404, statusOf(404, 'NotFound'));
+    if (!path.endsWith('/gadgets')) return sendJson(response, 404, notFoundAt(path));
     const start = Number(query.continue ?? 0);
     if (start === failAt) return sendJson(response, status, statusOf(status, reason));
     const end = start + Number(query.limit);
