@@ -1,5 +1,6 @@
 // The osls plugin that parses the options of a deployment and applies them to the template that osls compiled. An
 // invalid option ends with a one-line error, before anything is packaged or uploaded.
+import { checkFunctions } from './check-functions.ts';
 import { checkNames } from './check-names.ts';
 import { OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
 import { type Template, withOptions } from './with-options.ts';
@@ -46,6 +47,7 @@ export default function deploymentOptions(
         withOneLineErrors(() => {
           const template = withOptions(service.provider.compiledCloudFormationTemplate, options());
           checkNames(template, service.provider.region);
+          checkFunctions(template);
           service.provider.compiledCloudFormationTemplate = template;
         }),
     },

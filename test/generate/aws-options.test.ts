@@ -1,5 +1,6 @@
 // Only the options of a deployment: parsing, errors, and their changes of a template. test/deploy runs them in osls.
 import { describe, expect, it } from 'vitest';
+import { checkFunctions } from '../../infra/aws/check-functions.ts';
 import { checkNames } from '../../infra/aws/check-names.ts';
 import { readOptions, refuseUnknown } from '../../infra/aws/options.ts';
 import { withOptions } from '../../infra/aws/with-options.ts';
@@ -8,6 +9,23 @@ const defaults = { LOG_RETENTION_DAYS: 30, TRACING: 'off', METRICS_PER_CLUSTER: 
 const topic = 'arn:aws:sns:eu-central-1:123456789012:on-call';
 const key = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d';
 const vpc = { VPC_SUBNET_IDS: 'subnet-0a1b2c3d, subnet-4e5f6a7b', VPC_SECURITY_GROUP_IDS: 'sg-0a1b2c3d' };
+
+describe('checkFunctions', () => {
+  const withFunction = (Properties: Readonly<Record<string, unknown>>) => ({
+    Resources: { TimersLambdaFunction: { Type: 'AWS::Lambda::Function', Properties } },
+  });
+
+  it('checkFunctions accepts a function that may call itself', () => {
+    expect(() => checkFunctions(withFunction({ RecursiveLoop: 'Allow' }))).not.toThrow();
+  });
+
+  it.each([
+    {},
+    { RecursiveLoop: 'Terminate' },
+  ])('checkFunctions names a function with %j and the next step', (properties) => {
+    expect(() => checkFunctions(withFunction(properties))).toThrow(/TimersLambdaFunction: .*RecursiveLoop.*osls/);
+  });
+});
 
 describe('the options of a deployment', () => {
   it('options default to encryption by SQS, an own topic, no VPC and no traces', () => {
