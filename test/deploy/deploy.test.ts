@@ -133,6 +133,7 @@ describe('a deployment with osls', () => {
       expect(found.Environment?.Variables).toEqual({
         QUEUE_URL_PREFIX: `https://sqs.${aws.region}.amazonaws.com/${aws.accountId}/${prefix}`,
         LOG_LEVEL: 'INFO',
+        METRICS_NAMESPACE: `outrigger/${stage}`,
         METRICS_PER_CLUSTER: 'false',
         NODE_OPTIONS: '--enable-source-maps',
         CLUSTERS: `ssm:/outrigger/${stage}/clusters/`,

@@ -12,6 +12,7 @@ import {
   timersDeadLetterQueue,
   timersQueue,
 } from '../../src/core/names.ts';
+import { sleep, type Wait } from '../../src/core/time.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { sleepMs } from '../../src/lambda/clock.ts';
 import { createBatch } from '../../src/reconciling/batch.ts';
@@ -62,7 +63,7 @@ export const resyncPeriodSeconds = 600;
 
 /**
  * Starts the delivery for controllers that run against one cluster, `test`.
- * @param parts `clientOf`: the client of each controller, where it is not `client`
+ * @param parts `clientOf`: the client of each controller, where it is not `client`; `wait`: of a reconcile
  */
 export async function startQueueRunner({
   registry,
@@ -70,12 +71,14 @@ export async function startQueueRunner({
   client,
   clientOf = () => client,
   clock,
+  wait = sleep,
 }: {
   readonly registry: readonly ControllerDefinition[];
   readonly environment: Readonly<Record<string, string>>;
   readonly client: KubeClient;
   readonly clientOf?: (controller: string) => KubeClient;
   readonly clock: Clock;
+  readonly wait?: Wait;
 }): Promise<QueueRunner> {
   const queues = await startTestQueues();
   const { sqs, urlPrefix } = queues;
@@ -107,7 +110,7 @@ export async function startQueueRunner({
   const createFunction = (controller: ControllerDefinition) => {
     const { name, declaration } = controller;
     const parts = { name, declaration, instance: controller.start(environment), now: () => new Date(clock.ms) };
-    const reconcile = createReconcile(parts);
+    const reconcile = createReconcile({ ...parts, wait });
     const mapKeys = createMapKeys(parts, send);
     return createBatch({
       controller: name,

@@ -5,6 +5,7 @@ import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { crdsOnly, registry } from '../../src/controllers/registry.ts';
 import { controllerQueue } from '../../src/core/names.ts';
+import { sleep } from '../../src/core/time.ts';
 import { ownKinds } from '../../src/generate/rbac/rbac.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
@@ -149,6 +150,11 @@ export async function startSystem(
     client: clientAs(connection),
     clientOf: (name) => clientAs(controllers(name)),
     clock,
+    wait: async (seconds, signal) => {
+      // A function that was killed does not wait for its API server either.
+      if (dead) throw new Error('killed');
+      await sleep(seconds, signal);
+    },
   });
   let sent = 0;
 
