@@ -122,7 +122,7 @@ describe('the alarms', () => {
       [
         ...registry.flatMap(({ name }) => set(name, 'late', 'dead-letters', 'errors', 'throttles', 'missed-changes')),
         ...set(timersQueue, 'late', 'dead-letters', 'errors', 'throttles'),
-        ...set(resyncQueue, 'dead-letters', 'errors', 'throttles', 'not-run'),
+        ...set(resyncQueue, 'dead-letters', 'errors', 'throttles', 'not-run', 'late', 'abandoned'),
         ...set('watcher', 'down'),
         ...set('resync', 'failing'),
       ].toSorted(),

@@ -14,6 +14,8 @@ const sharedAlarms = [
   'WatcherDown',
   'ResyncNotRun',
   'ResyncFailing',
+  'ResyncAbandoned',
+  'ResyncLate',
   'ResyncDeadLetters',
   'ResyncErrors',
   'ResyncThrottles',
