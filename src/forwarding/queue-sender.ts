@@ -136,11 +136,12 @@ export function createQueueSender(
 
   async function sendUntilEmpty(): Promise<void> {
     for (let at = nextAt(now()); at !== undefined && !signal.aborted; at = nextAt(now())) {
-      if (at > now()) {
-        await sleep((at - now()) / 1000);
+      // Read once: a later reading can be past `at`, and a timer of negative length makes Node print a warning.
+      const nowMs = now();
+      if (at > nowMs) {
+        await sleep((at - nowMs) / 1000);
         continue;
       }
-      const nowMs = now();
       const taken = workQueue.take(sendLimit(nowMs), nowMs);
       // Keys that a rejecting queue left behind do not show that more keys are coming.
       if (taken.length >= busyKeys && failures === 0) batchUntil = nowMs + batchWindowMs;

@@ -23,17 +23,27 @@ export const target = (name: string, controller = 'dish', namespace = 'shop'): R
 export const source = (version: number) => ({ uid: 'u', resourceVersion: String(version) });
 
 /** Creates a forwarder, its fake queue, clock and metrics. */
-export function forwarderFixture({ rateLimit }: { readonly rateLimit?: RateLimit } = {}) {
+export function forwarderFixture({
+  rateLimit,
+  readingMs = 0,
+}: {
+  readonly rateLimit?: RateLimit;
+  /** The clock advances by this much at each reading. */
+  readonly readingMs?: number;
+} = {}) {
   const calls: Call[] = [];
   const recorder = createRecorder();
   const ended = new AbortController();
   onTestFinished(() => ended.abort());
   let now = 1_000_000;
+  /** The seconds of every wait. */
+  const waits: number[] = [];
   let pending: { readonly at: number; readonly end: () => void }[] = [];
   const wait: Wait = (seconds, signal) =>
     new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
       if (signal.aborted) reject(signal.reason);
+      waits.push(seconds);
       pending.push({ at: now + seconds * 1000, end: resolve });
     });
   const counts = { accepted: [] as string[], coalesced: 0, rejected: 0, rateLimited: 0 };
@@ -62,7 +72,10 @@ export function forwarderFixture({ rateLimit }: { readonly rateLimit?: RateLimit
         counts.rateLimited += keys;
       },
     },
-    now: () => now,
+    now: () => {
+      now += readingMs;
+      return now;
+    },
     wait,
     random: () => 0,
     lowPriorityPerSecond: 2,
@@ -74,7 +87,7 @@ export function forwarderFixture({ rateLimit }: { readonly rateLimit?: RateLimit
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   };
   return {
-    ...{ forwarder, calls, counts, recorder, runMicrotasks },
+    ...{ forwarder, calls, counts, waits, recorder, runMicrotasks },
     /** Adds a change of a dish. */
     add: (name: string, version: number, controller?: string, namespace?: string) =>
       forwarder.add({ target: target(name, controller, namespace), source: source(version), observedAt: now }),

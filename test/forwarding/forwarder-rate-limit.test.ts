@@ -163,3 +163,12 @@ it('Forwarder.drain keeps the rate limit, and resolves with the number of keys t
   time.abort();
   expect(await drained).toBe(40);
 });
+
+it('no wait is negative, if the time comes while the wait is computed', async () => {
+  // The token is there 100 ms after the last key was sent, that is between two of the readings of the clock.
+  const fixture = forwarderFixture({ rateLimit: { perSecond: 10, burst: 1 }, readingMs: 40 });
+  fixture.add('first', 1);
+  fixture.add('second', 2);
+  expect(countOf(await accepting(fixture, 500))).toBe(2);
+  expect(fixture.waits.filter((seconds) => seconds < 0)).toEqual([]);
+});

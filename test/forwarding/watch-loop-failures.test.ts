@@ -70,7 +70,7 @@ function follow(client: KubeClient, { checkpoint = noCheckpoint }: { readonly ch
       },
       wait: (seconds, until) => {
         const waited = time.wait(seconds, until);
-        if (seconds === 70) count('idle');
+        if (seconds > 60) count('idle');
         return waited;
       },
       restoreDetection: createRestoreDetection(),

@@ -86,7 +86,7 @@ export function watchLoopFixture() {
     const wait: Wait = (seconds, signal) =>
       new Promise((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-        if (seconds < 70) waits.push({ seconds, end: resolve });
+        if (seconds < 60) waits.push({ seconds, end: resolve });
         notify();
       });
     const client = createClient({ server: new URL(server.url) });

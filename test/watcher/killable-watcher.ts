@@ -24,8 +24,8 @@ export type KillableWatcher = {
   readonly lines: Recorder['lines'];
 };
 
-/** The idle timeout of a watch. All other waits of a watcher are shorter. */
-const idleTimeoutSeconds = 70;
+/** Waits from here on never end. The idle timeout of a watch is 70 s, less the moments since its last event. */
+const idleTimeoutSeconds = 60;
 
 /** Starts a watcher. */
 export function startKillableWatcher({

@@ -100,7 +100,7 @@ it('keys that SQS has not accepted hold back the checkpoint, whatever changes ca
 
 it('keys that the rate limit delays hold back the checkpoint, and the next watcher sends them', async () => {
   const fixture = await openForwardedFixture('still');
-  // The token of the third key comes after 100 s, and this watcher waits for at most 70 s.
+  // The token of the third key comes after 100 s, and this watcher waits for at most 60 s.
   const watcher = fixture.start({ perSecond: 0.01, burst: 2 });
   await watcher.listed();
   const sent: string[] = [];

@@ -13,7 +13,7 @@ export const watchDefences: readonly Mutant[] = [
   swap(
     'no idle time-out: waits for a silent stream',
     'src/kube/watch/watch.ts',
-    'readWatchLines(withIdleTimeout(stream, idleTimeoutSeconds, wait))',
+    'readWatchLines(withIdleTimeout(stream, idle))',
     'readWatchLines(stream)',
   ),
   swap(
@@ -219,7 +219,7 @@ export const resyncDefences: readonly Mutant[] = [
   swap(
     'counts objects whose reconcile is under way as missed',
     'src/resync/plan.ts',
-    'nowMs - sinceMs > missedAfterSeconds * 1000',
+    'Math.abs(nowMs - sinceMs) > missedAfterSeconds * 1000',
     'nowMs > 0',
   ),
   swap(

@@ -26,12 +26,13 @@ export function startSchedule({ invoke, onFailure, now }: ScheduleDeps, definiti
   let timer = arm();
 
   function arm(): NodeJS.Timeout {
-    const next = (Math.floor(now() / everyMilliseconds) + 1) * everyMilliseconds;
+    const nowMs = now();
+    const next = (Math.floor(nowMs / everyMilliseconds) + 1) * everyMilliseconds;
     return setTimeout(() => {
       timer = arm();
       const run = invokeAt(new Date(next)).finally(() => running.delete(run));
       running.add(run);
-    }, next - now());
+    }, next - nowMs);
   }
   async function invokeAt(time: Date): Promise<void> {
     try {

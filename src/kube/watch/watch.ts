@@ -47,7 +47,7 @@ export type WatchOptions = {
   readonly comparable?: boolean;
   /** Shared by the watches of one server. Default: not shared. */
   readonly restoreDetection?: RestoreDetection;
-  /** Idle timeout: a watch that receives nothing for this long is closed. Bookmarks arrive every 60 s. */
+  /** Idle timeout: a watch that receives no event for this long is closed. Bookmarks arrive every 60 s. */
   readonly idleTimeoutSeconds?: number;
   readonly pageSize?: number;
   /** Deadline of one page of a list. */
@@ -96,10 +96,18 @@ export async function* listAndWatch(
       } else {
         const stream = await open(client, target, state.version, interrupted);
         try {
-          for await (const json of readWatchLines(withIdleTimeout(stream, idleTimeoutSeconds, wait))) {
+          let receivedAt = performance.now();
+          const idle = {
+            seconds: idleTimeoutSeconds,
+            wait,
+            idleSeconds: () => (performance.now() - receivedAt) / 1000,
+          };
+          for await (const json of readWatchLines(withIdleTimeout(stream, idle))) {
             const event = parseWatchEvent(json, { label: label(target), desired: target.metadata });
             state = nextState(state, { type: 'received', version: resourceVersionOf(event) });
             yield event;
+            // Not before the event was taken: a slow consumer is no silence of the server.
+            receivedAt = performance.now();
           }
         } finally {
           stream.close();
@@ -178,12 +186,28 @@ function label({ resource, namespace }: WatchTarget): string {
   return `WATCH ${collectionPath(resource, namespace)}`;
 }
 
-/** Yields the chunks of a stream. After `seconds` without a chunk, it closes the stream and throws a ConnectError. */
-export async function* withIdleTimeout(stream: KubeStream, seconds: number, wait: Wait): AsyncGenerator<Buffer> {
+/**
+ * Yields the chunks of a stream. After `seconds` without a complete event, it closes the stream and throws a
+ * ConnectError. Bytes alone do not count: a proxy that sends single bytes, or blank lines, would hold the stream open
+ * for ever.
+ */
+export async function* withIdleTimeout(
+  stream: KubeStream,
+  {
+    seconds,
+    wait,
+    idleSeconds,
+  }: {
+    readonly seconds: number;
+    readonly wait: Wait;
+    /** Returns the time since the last event of this stream was taken. */
+    readonly idleSeconds: () => number;
+  },
+): AsyncGenerator<Buffer> {
   const chunks = stream[Symbol.asyncIterator]();
   for (;;) {
     const timer = new AbortController();
-    const idle = wait(seconds, timer.signal).then(
+    const idle = wait(Math.max(0, seconds - idleSeconds()), timer.signal).then(
       () => 'idle' as const,
       () => 'cancelled' as const,
     );
@@ -194,7 +218,7 @@ export async function* withIdleTimeout(stream: KubeStream, seconds: number, wait
     if (first === 'idle' || first === 'cancelled') {
       stream.close();
       await next.catch(() => undefined);
-      throw new ConnectError(`the watch received nothing for ${seconds} s`);
+      throw new ConnectError(`the watch received no event for ${seconds} s`);
     }
     if (first.done === true) return;
     yield first.value;

@@ -17,7 +17,8 @@ it.each([
   }
   const stream = { headers: {}, close: () => undefined, [Symbol.asyncIterator]: chunks };
   const read = async () => {
-    for await (const _chunk of withIdleTimeout(stream, 70, wait)) expect(signals.length).toBeGreaterThan(0);
+    for await (const _chunk of withIdleTimeout(stream, { seconds: 70, wait, idleSeconds: () => 0 }))
+      expect(signals.length).toBeGreaterThan(0);
   };
   await read().catch(() => undefined);
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);

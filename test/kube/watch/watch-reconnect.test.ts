@@ -1,6 +1,7 @@
 // The recovery of listAndWatch from everything that a server can do to a watch. Excluded: start and end
 // (watch.test.ts), the state machine (watch-state.test.ts).
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../../../src/core/time.ts';
 import { createRestoreDetection } from '../../../src/kube/watch/restore-detection.ts';
 import type { WatchOptions } from '../../../src/kube/watch/watch.ts';
 import { sendJson, startWireServer, statusOf } from '../wire-server.ts';
@@ -90,6 +91,23 @@ describe('listAndWatch', () => {
     expect(brief([(await next).value].filter((event) => event !== undefined))).toEqual(['error 0.8']);
     expect(brief(await take(1))).toEqual(['changed a@102']);
     expect(server.arrived.at(-1)?.query.resourceVersion).toBe('101');
+  });
+
+  it.each([
+    ['blank lines', '\n'],
+    ['an event that never ends', ' '],
+  ])('listAndWatch closes a watch that receives %s for the idle timeout, and resumes', async (_, bytes) => {
+    const { server } = await startScript({
+      watch: (_request, response, count) => {
+        openWatch(response, eventLine('MODIFIED', tank('a', String(100 + count))));
+        if (count > 1) return;
+        const trickle = setInterval(() => response.write(bytes), 20);
+        response.once('close', () => clearInterval(trickle));
+      },
+    });
+    const options = { idleTimeoutSeconds: 0.3, wait: sleep };
+    const items = await startWatch(server.client(), createTime(), options).take(6);
+    expect(brief(items.slice(3))).toEqual(['changed a@101', 'error 0.8', 'changed a@102']);
   });
 
   it('listAndWatch lists a restored server and forgets its version when it reconnects', async () => {

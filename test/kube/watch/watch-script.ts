@@ -63,7 +63,8 @@ export function createTime() {
   const backoffs: number[] = [];
   const idle: (() => void)[] = [];
   const wait: WatchOptions['wait'] = (seconds, signal) => {
-    if (seconds !== 70) {
+    // The idle timeout is 70 s, less the moments since the last event.
+    if (seconds < 60) {
       backoffs.push(seconds);
       return Promise.resolve();
     }
