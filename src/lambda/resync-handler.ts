@@ -8,14 +8,14 @@ import { readResyncSettings, readTraceHeader } from '../settings.ts';
 import { createDepth } from '../sqs/depth.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
-import { deadlineOf } from './clock.ts';
+import { createSqsClock, deadlineOf } from './clock.ts';
 import { openClusters } from './open-clusters.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
-/** The events of the resync function. */
-export type ResyncEvent = SQSEvent | Pick<EventBridgeEvent<string, unknown>, 'time'>;
+/** The events of the resync function: its queue's records, or the input of its schedule. */
+export type ResyncEvent = SQSEvent | Partial<Pick<EventBridgeEvent<string, unknown>, 'time'>>;
 
 /** Creates the handler of the resync. Its first call throws SettingsError if settings are missing, and names them. */
 export function createResyncHandler(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, SQSBatchResponse> {
@@ -28,13 +28,14 @@ function start(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, 
   const sqs = createSqsClient();
   const { table, clusters } = openClusters(settings.CLUSTERS, 'outrigger/resync');
   const { RESYNC_PERIOD_SECONDS: periodSeconds } = settings;
+  const clock = createSqsClock();
   const resync = createResync({
     registry,
     findCluster: async (name) => await clusters.find(name),
     listClusters: async () => await table.list(),
     send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
     depth: createDepth(sqs, settings.QUEUE_URL_PREFIX),
-    now: () => Date.now(),
+    sqsNow: clock.now,
     log: telemetry.log,
     metrics: telemetry.metrics,
     rate: {
@@ -48,13 +49,29 @@ function start(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, 
     const signal = deadlineOf(context);
     try {
       if (!('Records' in event)) {
-        await resync.startRun(event.time, { signal });
+        const time = scheduledTime(event, { periodSeconds: settings.RESYNC_SCHEDULE_SECONDS, nowMs: Date.now() });
+        await resync.startRun(time, { signal });
         return toBatchResponse([]);
       }
       const remainingMs = () => context.getRemainingTimeInMillis();
-      return toBatchResponse(await resync.run(event.Records.map(toQueueRecord), { signal, remainingMs }));
+      const records = event.Records.map(toQueueRecord);
+      clock.received(records);
+      return toBatchResponse(await resync.run(records, { signal, remainingMs }));
     } finally {
       telemetry.flush();
     }
   };
+}
+
+/**
+ * Returns the time of a run (ISO 8601): the scheduled time of the event. For an event without a valid one, for example
+ * of an invocation by hand, the start of the current period, so that two such events start one run.
+ */
+function scheduledTime(
+  { time }: { readonly time?: string },
+  { periodSeconds, nowMs }: { readonly periodSeconds: number; readonly nowMs: number },
+): string {
+  if (typeof time === 'string' && !Number.isNaN(Date.parse(time))) return new Date(time).toISOString();
+  const periodMs = periodSeconds * 1000;
+  return new Date(Math.floor(nowMs / periodMs) * periodMs).toISOString();
 }

@@ -31,7 +31,7 @@ import {
 export type ListKindDeps = {
   readonly send: Send;
   readonly depth: Depth;
-  /** Milliseconds since 1970. */
+  /** Returns the milliseconds since 1970 by the clock of SQS, which decides when the timers are due. */
   readonly now: () => number;
   readonly log: (fields: object) => Log;
   readonly metrics: Metrics;
@@ -140,13 +140,24 @@ function listObjects(
   signal: AbortSignal,
 ): AsyncGenerator<ListPage<ListedObject>> {
   const { resource, statusSlice } = declaration;
+  let serverNowMs = now();
+  // The times of objects are the API server's, so their age is measured by its clock (RFC 9110 §6.6.1, Date).
+  const dated: KubeClient = {
+    ...client,
+    request: async (request) => {
+      const response = await client.request(request);
+      const dateMs = Date.parse(response.headers.date ?? '');
+      serverNowMs = Number.isNaN(dateMs) ? now() : dateMs;
+      return response;
+    },
+  };
   const toListedObject = (item: unknown): ListedObject => {
     const object = parseObject(item);
     const { name, namespace } = object.metadata;
-    const decision = planObject(object, { controller, statusSlice, missedAfterSeconds, nowMs: now() });
+    const decision = planObject(object, { controller, statusSlice, missedAfterSeconds, nowMs: serverNowMs });
     return { name, ...(namespace === undefined ? {} : { namespace }), decision };
   };
-  return listPagesAs(startingAt(message.continue, client), resource, toListedObject, {
+  return listPagesAs(startingAt(message.continue, dated), resource, toListedObject, {
     ...{ signal, timeoutSeconds: pageSeconds },
   });
 }

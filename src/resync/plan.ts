@@ -24,8 +24,8 @@ export type ResyncDecision = 'unobserved' | 'periodic' | 'skip';
 
 /**
  * Decides about one object. `unobserved`: the controller has not observed its generation, and the last change is older
- * than `missedAfterSeconds`. `skip`: the object is paused, or it is being deleted without the controller's finalizer. A
- * reconcile of it would do nothing.
+ * than `missedAfterSeconds`, or that far in the future, as after a correction of the API server's clock. `skip`: the
+ * object is paused, or it is being deleted without the controller's finalizer. A reconcile of it would do nothing.
  */
 export function planObject(
   object: KubeObject,
@@ -39,12 +39,13 @@ export function planObject(
     /** For a second controller on the kind. Its conditions show the generation that it has observed. */
     readonly statusSlice?: StatusSlice | undefined;
     readonly missedAfterSeconds: number;
+    /** By the clock of the API server. */
     readonly nowMs: number;
   },
 ): ResyncDecision {
   if (isSkipped(object, controller)) return 'skip';
   const sinceMs = unobservedSinceMs(object, { controller, statusSlice });
-  return sinceMs !== undefined && nowMs - sinceMs > missedAfterSeconds * 1000 ? 'unobserved' : 'periodic';
+  return sinceMs !== undefined && Math.abs(nowMs - sinceMs) > missedAfterSeconds * 1000 ? 'unobserved' : 'periodic';
 }
 
 /**

@@ -15,7 +15,12 @@ import { type ListKindDeps, type ListKindTime, listKind } from './list-kind.ts';
 import { formatResyncMessage, parseResyncMessage, type ResyncMessage } from './message.ts';
 
 /** The dependencies of the resync. */
-export type ResyncDeps = ListKindDeps & {
+export type ResyncDeps = Omit<ListKindDeps, 'now'> & {
+  /**
+   * Returns the milliseconds since 1970 by the clock of SQS. A function whose own clock is hours ahead would otherwise
+   * abandon every list, because the next resync run seems to have started.
+   */
+  readonly sqsNow: (record: QueueRecord) => number;
   readonly registry: readonly ControllerDefinition[];
   readonly findCluster: FindCluster;
   /** Returns the names of all clusters. */
@@ -54,17 +59,22 @@ export function createResync(deps: ResyncDeps): Resync {
       return entries.length;
     },
     run: async (records, time) => {
-      const done = await Promise.all(records.map((record) => runRecord(deps, record, time)));
+      const done = await Promise.all(
+        records.map((record) => runRecord({ ...deps, now: () => deps.sqsNow(record) }, record, time)),
+      );
       return records.filter((_, index) => done[index] !== true).map(({ messageId }) => messageId);
     },
   };
 }
 
+/** The dependencies for one record. */
+type RecordDeps = Omit<ResyncDeps, 'sqsNow'> & Pick<ListKindDeps, 'now'>;
+
 /** How soon a failed list is retried. */
 const retrySeconds = 30;
 
 /** Lists the kind of one record. Returns whether the record may be deleted. An error affects only this record. */
-async function runRecord(deps: ResyncDeps, record: QueueRecord, time: ListKindTime): Promise<boolean> {
+async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTime): Promise<boolean> {
   const parsed = readRecord(deps.registry, record);
   if ('refused' in parsed) return await deadLetter(deps, record, parsed.refused, time.signal);
   const { message, controller } = parsed;
@@ -88,7 +98,7 @@ async function runRecord(deps: ResyncDeps, record: QueueRecord, time: ListKindTi
 }
 
 /** Sends the message again with a short delay. Its visibility timeout would end only after the next run has started. */
-async function retrySoon(deps: ResyncDeps, { body }: QueueRecord, { run }: ResyncMessage, signal: AbortSignal) {
+async function retrySoon(deps: RecordDeps, { body }: QueueRecord, { run }: ResyncMessage, signal: AbortSignal) {
   const secondsToNextRun = Date.parse(run) / 1000 + deps.rate.runIntervalSeconds - deps.now() / 1000;
   if (secondsToNextRun <= retrySeconds) return false;
   const [sent] = await deps.send(resyncQueue, [{ body, delaySeconds: retrySeconds }], { signal });
@@ -110,7 +120,7 @@ function readRecord(
 }
 
 async function deadLetter(
-  deps: ResyncDeps,
+  deps: RecordDeps,
   record: QueueRecord,
   reason: string,
   signal: AbortSignal,

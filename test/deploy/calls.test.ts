@@ -41,7 +41,6 @@ const usedByAws: Readonly<Record<string, string>> = {
   'sqs:GetQueueAttributes': "the event source mapping reads the queue's attributes",
   'logs:CreateLogStream': "Lambda stores the function's log",
   'logs:PutLogEvents': "Lambda stores the function's log",
-  'lambda:InvokeFunction': 'the schedule invokes the resync in its role',
 };
 
 const calls = new Map<string, Call[]>();

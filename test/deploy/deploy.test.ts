@@ -191,11 +191,17 @@ describe('a deployment with osls', () => {
     );
   });
 
-  it.each(
-    functions,
-  )('the role of %s can be assumed only by Lambda, and that of the resync also by the schedule', async (name) => {
-    const schedule = name === 'resync' ? ['scheduler.amazonaws.com'] : [];
-    expect(await account.trusted(name)).toEqual(['lambda.amazonaws.com', ...schedule]);
+  it.each([
+    ...functions.map((name) => [name, 'lambda.amazonaws.com'] as const),
+    ['schedule', 'scheduler.amazonaws.com'] as const,
+  ])('the role of %s can be assumed only by %s', async (name, service) => {
+    expect(await account.trusted(name)).toEqual([service]);
+  });
+
+  it('the role of the schedule may only invoke the resync', async () => {
+    expect(await account.allowedTo('schedule')).toEqual([
+      `lambda:InvokeFunction ${own('lambda', `function:${prefix}resync`)}`,
+    ]);
   });
 
   it("the watchers' policy allows only sends of keys", async () => {

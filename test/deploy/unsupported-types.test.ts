@@ -47,9 +47,32 @@ describe('resources that the emulator does not support', () => {
         ScheduleExpression: 'rate(10 minutes)',
         State: 'ENABLED',
         FlexibleTimeWindow: { Mode: 'OFF' },
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: syntax of Fn::Sub
-        Target: { Arn: { 'Fn::GetAtt': ['ResyncLambdaFunction', 'Arn'] }, RoleArn: { 'Fn::Sub': '${ResyncRole.Arn}' } },
+        Target: {
+          Arn: { 'Fn::GetAtt': ['ResyncLambdaFunction', 'Arn'] },
+          RoleArn: { 'Fn::GetAtt': ['ScheduleRole', 'Arn'] },
+          Input: '{"time":"<aws.scheduler.scheduled-time>"}',
+          // One period.
+          RetryPolicy: { MaximumEventAgeInSeconds: 600, MaximumRetryAttempts: 10 },
+        },
       },
+    ]);
+  });
+
+  it('only schedules of this account may assume the role of the schedule', () => {
+    const roles = ofType('AWS::IAM::Role').filter(([, { Properties }]) =>
+      JSON.stringify(Properties).includes('scheduler.'),
+    );
+    expect(roles).toMatchObject([
+      [
+        'ScheduleRole',
+        {
+          Properties: {
+            AssumeRolePolicyDocument: {
+              Statement: [{ Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } } }],
+            },
+          },
+        },
+      ],
     ]);
   });
 

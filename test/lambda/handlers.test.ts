@@ -11,7 +11,9 @@ import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
+import { createResyncHandler } from '../../src/lambda/resync-handler.ts';
 import { createTimersHandler } from '../../src/lambda/timers-handler.ts';
+import { formatResyncMessage, parseResyncMessage } from '../../src/resync/message.ts';
 import { createDepth } from '../../src/sqs/depth.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import { pem, startWireServer } from '../kube/wire-server.ts';
@@ -40,7 +42,7 @@ beforeAll(async () => {
   server = await startApiServer();
   client = createClient({ server: new URL(server.url) });
   queues = await startTestQueues();
-  await queues.create('widget.fifo', 'widget-dlq.fifo', 'timers', 'timers-dlq');
+  await queues.create('widget.fifo', 'widget-dlq.fifo', 'timers', 'timers-dlq', 'resync');
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-lambda-'));
   await writeTable();
   await applyDefinition(client, widgetDefinition);
@@ -194,6 +196,39 @@ describe('createReconcileHandler', () => {
     await expect(handler(event, aContext())).rejects.toThrow(name);
     vi.stubEnv(name, environment()[name]);
     expect(await handler(event, aContext())).toEqual({ batchItemFailures: [] });
+  });
+});
+
+describe('createResyncHandler', () => {
+  it.each([
+    ['without a time', {}],
+    ['with a time that is no date', { time: 'soon' }],
+  ])('a schedule’s event %s starts the run of the current period', async (_, event) => {
+    await queues.drain('resync');
+    const start = Math.floor(Date.now() / 600_000) * 600_000;
+    expect(await createResyncHandler([controller])(event, aContext())).toEqual({ batchItemFailures: [] });
+    const runs = (await queues.drain('resync')).map(({ Body = '' }) => Date.parse(parseResyncMessage(Body).run));
+    // One message for each cluster, all of one run. A period may have ended meanwhile.
+    expect(new Set(runs).size).toBe(1);
+    expect([start, start + 600_000]).toContain(runs[0]);
+  });
+
+  it.each([
+    -10_800_000, 10_800_000,
+  ])('a resync function whose clock is %i ms off lists the objects of its run', async (skew) => {
+    await apply('six');
+    vi.stubEnv('RESYNC_PERIOD_SECONDS', '600');
+    const message = { v: 1, type: 'resync', cluster: 'alpha', controller: 'widget' } as const;
+    const record = aRecord('list', formatResyncMessage({ ...message, run: new Date().toISOString() }));
+    const before = await waiting();
+    const { now } = Date;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + skew);
+    try {
+      expect(await createResyncHandler([controller])(anEvent(record), aContext())).toEqual({ batchItemFailures: [] });
+    } finally {
+      clock.mockRestore();
+    }
+    expect(await waiting()).toBeGreaterThan(before);
   });
 });
 

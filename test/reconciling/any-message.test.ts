@@ -199,7 +199,7 @@ it('X20: the resync lists only its controllers’ kinds for any body, or sends a
           send,
           metrics,
           log: () => log,
-          now: () => nowMs,
+          sqsNow: () => nowMs,
         },
         listClusters: async () => ['a'],
         depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),

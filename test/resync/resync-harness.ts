@@ -91,7 +91,7 @@ export function resyncFixture() {
         return await send(queue, entries, options);
       },
       depth: depthFails === undefined ? createDepth(queues.sqs, queues.urlPrefix) : () => Promise.reject(depthFails),
-      now: () => resolveNumber(nowSeconds) * 1000,
+      sqsNow: () => resolveNumber(nowSeconds) * 1000,
       log: () => log,
       metrics: recorder.metrics,
       rate: { runIntervalSeconds, missedAfterSeconds: 240, perSecond },
@@ -137,8 +137,11 @@ function aRecord(message: Partial<ResyncMessage> | string, index: number): Queue
 }
 
 /** Starts an API server with this responder, as the cluster `alpha`. */
-export async function serving(responder: Responder) {
-  const server = await startWireServer(responder);
+export async function serving(responder: Responder, { nowSeconds = runSeconds + 2 } = {}) {
+  const server = await startWireServer((request, response) => {
+    response.setHeader('date', new Date(nowSeconds * 1000).toUTCString());
+    responder(request, response);
+  });
   return { alpha: { type: 'client', client: server.client() }, server } as const;
 }
 

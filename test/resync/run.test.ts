@@ -71,6 +71,21 @@ describe('the resync of a kind', () => {
     expect(Object.fromEntries(resync.counts)).toMatchObject({ ResyncPages: 1, ResyncObjects: 2, MissedChanges: 1 });
   });
 
+  it.each([
+    -10_800, 10_800,
+  ])('the age of a change is measured by the API server’s clock, %i s from ours', async (skew) => {
+    const serverSeconds = runSeconds + skew;
+    const at = (seconds: number) => ({ creationTimestamp: new Date((serverSeconds + seconds) * 1000).toISOString() });
+    const missed = ['recent', 'old', 'future'].map((name, index) =>
+      aGadget(name, { metadata: { generation: 2, ...at([-60, -600, 7_200][index] ?? 0) } }),
+    );
+    const { alpha } = await serving(listing(missed), { nowSeconds: serverSeconds });
+    const resync = aResync({ clusters: { alpha }, periodSeconds: 36_000_000 });
+    expect(await resync.run({})).toEqual([]);
+    expect(names(resync.timed).toSorted()).toEqual(['future', 'old']);
+    expect(resync.counts.get('MissedChanges')).toBe(2);
+  });
+
   it('the resync sends every other key once in a period, spread over the runs', async () => {
     const { alpha } = await serving(listing(many(300, aGadget)));
     const sent: string[] = [];

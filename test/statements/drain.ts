@@ -141,7 +141,7 @@ export async function startQueueRunner({
     listClusters: async () => ['test'],
     send,
     depth: createDepth(sqs, urlPrefix),
-    now: () => clock.ms,
+    sqsNow: () => clock.ms,
     log,
     metrics,
     rate: { runIntervalSeconds: resyncPeriodSeconds, missedAfterSeconds: 1, perSecond: 100 },

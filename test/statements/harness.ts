@@ -131,7 +131,9 @@ export async function startSystem(
           interruption = undefined;
           await act();
         }
-        return await observed.request(request);
+        const response = await observed.request(request);
+        // The API server has the same clock.
+        return { ...response, headers: { ...response.headers, date: new Date(clock.ms).toUTCString() } };
       },
       webSocket: async (request) => {
         check({ method: 'GET', path: request.path, query: request.query });
