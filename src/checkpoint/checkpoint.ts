@@ -3,14 +3,15 @@
 //
 // Guarantees: when a version is written, SQS has accepted every change up to it. A checkpoint that cannot be trusted,
 // or not be read for lack of permission, costs a full list and never causes a gap. A failed write is logged and
-// retried; an older version on the server only costs extra messages. Assumption: a watch loop that detects a restored
-// cluster drops its version.
+// retried; an older version on the server only costs extra messages. Assumption: after the report of a restore, a watch
+// loop drops its version.
 import { toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { redact } from '../core/redact.ts';
 import type { Wait } from '../core/time.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isComparable } from '../kube/watch/resource-version.ts';
+import type { ClusterIdentity } from '../kube/watch/restore-detection.ts';
 import type { ListWatchItem } from '../kube/watch/watch.ts';
 import { watchBackoffSeconds } from '../kube/watch/watch-state.ts';
 import { createCheckpointStore } from './store.ts';
@@ -29,10 +30,19 @@ export type WatchCheckpoint = {
   /** Drops a collection's version: the cluster was restored from a backup, and its versions start again. */
   drop(name: string): void;
   /**
-   * Writes the checkpoint at intervals until the signal aborts. `lastSeenAt` is the time up to which every served kind
-   * had an event. Never rejects.
+   * Compares the cluster with the one that the checkpoint was read from. A cluster that cannot be compared counts as
+   * the same. Rejects when the API server does not respond.
    */
-  run(options: { readonly lastSeenAt: () => number | undefined; readonly signal: AbortSignal }): Promise<void>;
+  verify(signal: AbortSignal): Promise<ClusterIdentity>;
+  /**
+   * Writes the checkpoint at intervals until the signal aborts. `lastSeenAt` is the time up to which every served kind
+   * had an event. `onRestored` is called if a write shows that the cluster was restored or replaced. Never rejects.
+   */
+  run(options: {
+    readonly lastSeenAt: () => number | undefined;
+    readonly onRestored: () => void;
+    readonly signal: AbortSignal;
+  }): Promise<void>;
   /** Writes the checkpoint now. Never rejects. */
   flush(): Promise<void>;
 };
@@ -43,6 +53,7 @@ export const noCheckpoint: WatchCheckpoint = {
   accepted: () => undefined,
   sent: () => undefined,
   drop: () => undefined,
+  verify: async () => 'same',
   run: async () => undefined,
   flush: async () => undefined,
 };
@@ -90,6 +101,7 @@ export function createWatchCheckpoint(
   /** Whether a version changed since the last write. */
   let moved = false;
   let lastSeenAt: () => number | undefined = () => undefined;
+  let onRestored: () => void = () => undefined;
   let writing = Promise.resolve();
   let loggedError = '';
 
@@ -102,13 +114,14 @@ export function createWatchCheckpoint(
     sent = false;
     moved = false;
     try {
-      if ((await store.write(change, signal)) === 'restored') {
-        // The cluster was restored, and these versions are newer than its state. The loops detect it on reconnect and
-        // record new ones.
-        log.warn('cluster restored from a backup: watch checkpoint reset');
+      const identity = await store.write(change, signal);
+      if (identity !== 'same') {
+        // These versions are not of the cluster's present state. The loops list everything and record new ones.
         for (const name of entries.keys()) if (versions.get(name) === entries.get(name)?.version) versions.delete(name);
         dropped = new Set([...dropped, ...change.dropped, ...entries.keys()]);
         moved = true;
+        logIdentity(identity);
+        onRestored();
       }
       loggedError = '';
     } catch (thrown) {
@@ -119,6 +132,14 @@ export function createWatchCheckpoint(
       if (error !== loggedError && !signal.aborted) log.warn('watch checkpoint not written, retrying', { error });
       loggedError = error;
     }
+  }
+
+  function logIdentity(identity: Exclude<ClusterIdentity, 'same'>): void {
+    log.warn(
+      identity === 'restored'
+        ? 'cluster restored from a backup: watch checkpoint reset'
+        : 'another cluster responds at this address: watch checkpoint reset',
+    );
   }
 
   /** Writes after the write in progress, if any. */
@@ -149,11 +170,17 @@ export function createWatchCheckpoint(
       versions.delete(name);
       dropped.add(name);
       moved = true;
-      store.recheckCluster();
+      store.acceptCluster();
+    },
+    verify: async (signal) => {
+      const identity = await store.verify(signal);
+      if (identity !== 'same') logIdentity(identity);
+      return identity;
     },
     run: async (options) => {
       const { signal } = options;
       lastSeenAt = options.lastSeenAt;
+      onRestored = options.onRestored;
       let elapsed = 0;
       let isFirst = true;
       const isDue = () => {

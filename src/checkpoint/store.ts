@@ -8,6 +8,7 @@ import { redact } from '../core/redact.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isConflict, isForbidden, isNotFound } from '../kube/client/errors.ts';
 import { compareVersions } from '../kube/watch/resource-version.ts';
+import type { ClusterIdentity } from '../kube/watch/restore-detection.ts';
 import { readCheckpoint, readClusterUid, writeCheckpoint } from './config-map.ts';
 import { type CheckpointDocument, formatCheckpoint, mergeCheckpoint, parseCheckpoint } from './document.ts';
 
@@ -30,11 +31,17 @@ export type CheckpointStore = {
    */
   read(signal: AbortSignal): Promise<Entries>;
   /**
-   * Merges a change and writes it. Returns 'restored', without writing, if the ConfigMap is older than it was before.
+   * Merges a change and writes it. Writes nothing if the result is not 'same', with one exception: that the versions
+   * are ahead of etcd is known only from the answer.
    */
-  write(change: CheckpointChange, signal: AbortSignal): Promise<'written' | 'restored'>;
-  /** Reads the identity of the cluster again before the next write: another cluster may have the same address now. */
-  recheckCluster(): void;
+  write(change: CheckpointChange, signal: AbortSignal): Promise<ClusterIdentity>;
+  /**
+   * Compares the cluster with the one before: by the uid of its namespace kube-system, and by the version of the
+   * ConfigMap. A cluster that cannot be compared counts as the same.
+   */
+  verify(signal: AbortSignal): Promise<ClusterIdentity>;
+  /** Accepts the cluster as it is at the next request: a watch has detected the restore. */
+  acceptCluster(): void;
 };
 
 /** Each attempt is a read and a write. Other writers need about as long, so several conflicts in a row are possible. */
@@ -51,13 +58,26 @@ export function createCheckpointStore({
   let cluster: string | undefined;
   /** The newest version of the ConfigMap that was read or written. */
   let newest: string | undefined;
+  const versionsAhead = createVersionsAhead();
 
   async function clusterUid(signal: AbortSignal): Promise<string> {
-    cluster ??= await readClusterUid(client, { signal });
-    if (cluster === undefined) {
+    const uid = await readClusterUid(client, { signal });
+    if (uid === undefined) {
       throw new CheckpointUnavailableError('namespace kube-system not found; its uid identifies the cluster');
     }
-    return cluster;
+    return uid;
+  }
+
+  /** Compares the cluster with the one before, and remembers it. */
+  function identify(uid: string, version: string): ClusterIdentity {
+    const before = { cluster, newest };
+    cluster = uid;
+    newest = version;
+    if (before.cluster !== undefined && before.cluster !== uid) {
+      versionsAhead.forget();
+      return 'other cluster';
+    }
+    return before.newest !== undefined && isOlder(version, before.newest) ? 'restored' : 'same';
   }
 
   async function requireConfigMap(signal: AbortSignal) {
@@ -74,20 +94,19 @@ export function createCheckpointStore({
     return new Map();
   }
 
-  async function tryToWrite(change: CheckpointChange, signal: AbortSignal): Promise<'written' | 'restored'> {
+  async function tryToWrite(change: CheckpointChange, signal: AbortSignal): Promise<ClusterIdentity> {
     const { entries, dropped, lastSeenAtMs, nowMs } = change;
     const uid = await clusterUid(signal);
     const { text, resourceVersion } = await requireConfigMap(signal);
-    const before = newest;
-    newest = resourceVersion;
-    if (before !== undefined && (compareVersions(resourceVersion, before) ?? 0) < 0) return 'restored';
+    const identity = identify(uid, resourceVersion);
+    if (identity !== 'same') return identity;
     const parsed = parseCheckpoint(text);
     if (parsed.type === 'corrupt') log.warn('corrupt watch checkpoint overwritten', { reason: redact(parsed.reason) });
     const stored = parsed.type === 'read' ? parsed.document : undefined;
     const merged = mergeCheckpoint(stored, { cluster: uid, lastSeenAtMs, entries }, { dropped, nowMs });
     const written = await writeCheckpoint(client, { text: formatCheckpoint(merged), resourceVersion }, { signal });
     newest = written.resourceVersion;
-    return 'written';
+    return versionsAhead.compare(entries, written.resourceVersion) ? 'restored' : 'same';
   }
 
   return {
@@ -95,7 +114,7 @@ export function createCheckpointStore({
       try {
         const uid = await clusterUid(signal);
         const { text, resourceVersion } = await requireConfigMap(signal);
-        newest = resourceVersion;
+        identify(uid, resourceVersion);
         const parsed = parseCheckpoint(text);
         if (parsed.type === 'empty') return new Map();
         if (parsed.type === 'corrupt') return ignoreStored(parsed.reason);
@@ -103,9 +122,7 @@ export function createCheckpointStore({
         return document.cluster === uid ? document.entries : ignoreStored('it belongs to another cluster');
       } catch (error) {
         // Without the permission or the manifests, the watcher still watches; it only has no checkpoint.
-        if (error instanceof CheckpointUnavailableError || isForbidden(error) || isNotFound(error)) {
-          return ignoreStored(toError(error).message);
-        }
+        if (isUnavailable(error)) return ignoreStored(toError(error).message);
         throw error;
       }
     },
@@ -118,10 +135,75 @@ export function createCheckpointStore({
         }
       }
     },
-    recheckCluster: () => {
+    verify: async (signal) => {
+      try {
+        const uid = await clusterUid(signal);
+        const { resourceVersion } = await requireConfigMap(signal);
+        return identify(uid, resourceVersion);
+      } catch (error) {
+        if (isUnavailable(error)) return 'same';
+        throw error;
+      }
+    },
+    acceptCluster: () => {
       cluster = undefined;
+      newest = undefined;
     },
   };
+}
+
+/** Compares the versions of the watches with etcd's own, which the API server returns for a write. */
+type VersionsAhead = {
+  /** Returns whether the watches must list everything: their versions are ahead of `written`, or were. */
+  compare(entries: Entries, written: string): boolean;
+  /** Forgets everything: the versions of another cluster follow. */
+  forget(): void;
+};
+
+/**
+ * After a restore, an API server that was not restarted can answer lists and watches from a cache with the lost
+ * history. Its versions are ahead of etcd's, and it sends no change until etcd has passed them. A list is therefore
+ * needed twice: when this is detected, and when etcd has passed them. A collection counts only once its version was not
+ * ahead: another etcd may store it (--etcd-servers-overrides).
+ */
+function createVersionsAhead(): VersionsAhead {
+  const comparable = new Set<string>();
+  /** The versions that were ahead, by collection. */
+  const ahead = new Map<string, string>();
+
+  return {
+    compare: (entries, written) => {
+      let mustList = false;
+      for (const [name, { version }] of entries) {
+        const lost = ahead.get(name);
+        const isAhead = isOlder(written, version);
+        if (!isAhead && lost !== undefined) {
+          ahead.delete(name);
+          // Below the lost version, the collection was listed from the restored state in the meantime.
+          if (!isOlder(written, lost)) mustList = true;
+        }
+        if (isAhead && comparable.delete(name)) {
+          ahead.set(name, version);
+          mustList = true;
+        }
+        if (!isAhead) comparable.add(name);
+      }
+      return mustList;
+    },
+    forget: () => {
+      comparable.clear();
+      ahead.clear();
+    },
+  };
+}
+
+function isOlder(version: string, than: string): boolean {
+  return (compareVersions(version, than) ?? 0) < 0;
+}
+
+/** Tells whether the cluster has no checkpoint for us: its parts or the permission are missing. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof CheckpointUnavailableError || isForbidden(error) || isNotFound(error);
 }
 
 /** The cluster has no place for the checkpoint, until an operator fixes it. */

@@ -16,7 +16,7 @@ import type { WatchedResource, WatchList } from '../core/watch-list.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import type { PartialObjectMetadata } from '../kube/watch/partial-metadata.ts';
 import { compareVersions } from '../kube/watch/resource-version.ts';
-import { createRestoreDetection, type RestoreDetection } from '../kube/watch/restore-detection.ts';
+import type { RestoreDetection } from '../kube/watch/restore-detection.ts';
 import { type ListWatchItem, listAndWatch } from '../kube/watch/watch.ts';
 import type { ListMode } from '../kube/watch/watch-state.ts';
 import { type ChangeSource, deduplicationSeconds } from '../sqs/deduplication.ts';
@@ -51,7 +51,7 @@ export type WatchLoopDeps = {
 };
 
 /** The dependencies of all loops of a cluster. */
-export type WatchLoopsDeps = Omit<WatchLoopDeps, 'health' | 'requeueOwners' | 'restoreDetection'> & {
+export type WatchLoopsDeps = Omit<WatchLoopDeps, 'health' | 'requeueOwners'> & {
   readonly health: Health;
 };
 
@@ -107,12 +107,10 @@ export function createWatchLoops(
       }
     }
   };
-  const restoreDetection = createRestoreDetection();
   for (const resource of resources) {
     const kind = kindOf(resource);
     const loopDeps = {
       ...deps,
-      restoreDetection,
       requeueOwners,
       health: deps.health.loop(kind),
       log: withFields(deps.log, { kind }),

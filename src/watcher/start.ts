@@ -11,6 +11,7 @@ import { createHealth, type Health } from '../forwarding/health.ts';
 import type { RateLimit } from '../forwarding/rate-limiter.ts';
 import { createWatchLoops, kindOf } from '../forwarding/watch-loop.ts';
 import type { KubeClient } from '../kube/client/client.ts';
+import { createRestoreDetection } from '../kube/watch/restore-detection.ts';
 import type { Send } from '../sqs/sender.ts';
 import { type ProbeServer, serveProbes } from './http.ts';
 import { createMetrics } from './metrics.ts';
@@ -77,8 +78,9 @@ export async function startWatcher(deps: WatcherDeps, options: WatcherOptions): 
       },
     },
   });
+  const restoreDetection = createRestoreDetection(checkpoint.verify);
   const loops = createWatchLoops(
-    { client, forwarder, checkpoint, health, log, now, wait, random, nonce: randomUUID },
+    { client, forwarder, checkpoint, restoreDetection, health, log, now, wait, random, nonce: randomUUID },
     watchList,
     { cluster, namespace, queues },
   );
@@ -90,7 +92,11 @@ export async function startWatcher(deps: WatcherDeps, options: WatcherOptions): 
   const server = await serveProbes({ health, metrics }, options);
   const running = [
     ...[...loops.values()].map((loop) => loop.run(watching.signal)),
-    checkpoint.run({ lastSeenAt: health.lastSeenAt, signal: watching.signal }),
+    checkpoint.run({
+      lastSeenAt: health.lastSeenAt,
+      onRestored: restoreDetection.report,
+      signal: watching.signal,
+    }),
   ];
   void logWhenReady(server, health, log, watching.signal);
 

@@ -96,12 +96,21 @@ export function checkpointFixture() {
             waiting = Promise.withResolvers();
           }),
       });
+      let restores = 0;
       return {
         ...checkpoint,
         waits,
+        /** How often the watches were told of a restore. */
+        restores: () => restores,
         start: (name: string) => checkpoint.start(name, ended),
         run: (lastSeenAt: () => number | undefined = () => nowMs) =>
-          void checkpoint.run({ lastSeenAt, signal: ended.signal }),
+          void checkpoint.run({
+            lastSeenAt,
+            onRestored: () => {
+              restores += 1;
+            },
+            signal: ended.signal,
+          }),
         /** Ends the current wait, and resolves at the next one. */
         endWait: async () => {
           const next = waits.length === 0 ? waiting.promise : Promise.resolve();

@@ -2,10 +2,11 @@
 // restore. When it is written is checkpoint-writing.test.ts, its text document.test.ts; how a watcher resumes from it
 // is test/watcher/restart.test.ts.
 import { describe, expect, it } from 'vitest';
-import { readCheckpoint } from '../../src/checkpoint/config-map.ts';
+import { readCheckpoint, readClusterUid } from '../../src/checkpoint/config-map.ts';
 import { checkpointName } from '../../src/core/names.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
+import { parseObject } from '../../src/kube/client/object.ts';
 import { statusOf } from '../kube/wire-server.ts';
 import { checkpointFixture } from './checkpoint-harness.ts';
 
@@ -111,17 +112,100 @@ describe('the watch checkpoint of a restored cluster', () => {
     expect(await fixture.versions()).toEqual({ tanks: '9', foos: '7' });
   });
 
-  it('a ConfigMap that is older than before resets the checkpoint, and only later versions are written', async () => {
+  it.each([
+    { what: 'a ConfigMap that is older than before', sameCluster: true, warning: /restored from a backup/ },
+    { what: 'another cluster at the same address', sameCluster: false, warning: /another cluster responds/ },
+  ])('$what resets the checkpoint, it is reported to the watches, and later versions are written', async ({
+    sameCluster,
+    warning,
+  }) => {
     for (let count = 0; count < 50; count += 1) await fixture.writeText(await fixture.textOf({ foos: `${count + 1}` }));
-    const checkpoint = fixture.createCheckpoint();
+    const identity = sameCluster ? await readClusterUid(fixture.client) : undefined;
+    const checkpoint = fixture.createCheckpoint({ through: withIdentity(fixture.client, identity) });
+    checkpoint.run();
     checkpoint.accepted('tanks', '900');
     await checkpoint.flush();
+    expect(await checkpoint.verify(AbortSignal.timeout(1000))).toBe('same');
     await fixture.replaceServer();
     await checkpoint.flush();
+    expect(checkpoint.restores()).toBe(1);
     expect((await readCheckpoint(fixture.client))?.text).toBeUndefined();
-    expect(checkpoint.warnings()).toMatchObject([{ message: expect.stringMatching(/restored from a backup/) }]);
+    expect(checkpoint.warnings()).toMatchObject([{ message: expect.stringMatching(warning) }]);
     checkpoint.accepted('dinners', '120');
     await checkpoint.flush();
     expect(await fixture.versions()).toEqual({ dinners: '120' });
+    expect(checkpoint.restores()).toBe(1);
+  });
+
+  it('a reconnect verifies the cluster, unless it may not be read', async () => {
+    const checkpoint = fixture.createCheckpoint();
+    await checkpoint.start('tanks');
+    await fixture.replaceServer();
+    expect(await checkpoint.verify(AbortSignal.timeout(1000))).toBe('other cluster');
+    expect(await checkpoint.verify(AbortSignal.timeout(1000))).toBe('same');
+    await fixture.deleteConfigMap();
+    expect(await checkpoint.verify(AbortSignal.timeout(1000))).toBe('same');
+  });
+
+  it('a restore that a watch detected is not reported again', async () => {
+    for (let count = 0; count < 50; count += 1) await fixture.writeText(await fixture.textOf({ foos: `${count + 1}` }));
+    const checkpoint = fixture.createCheckpoint();
+    checkpoint.run();
+    await checkpoint.start('tanks');
+    await fixture.replaceServer();
+    checkpoint.drop('tanks');
+    await checkpoint.flush();
+    expect(checkpoint.restores()).toBe(0);
+  });
+
+  it('versions of a cache that survived the restore are detected by a write, and again when etcd has passed them', async () => {
+    let etcdVersion = '950';
+    const through: KubeClient = {
+      ...fixture.client,
+      request: async (request) => {
+        const response = await fixture.client.request(request);
+        if (request.method !== 'PATCH') return response;
+        const object = parseObject(response.body);
+        return {
+          ...response,
+          body: { ...object, metadata: { ...object.metadata, resourceVersion: etcdVersion } },
+        };
+      },
+    };
+    const checkpoint = fixture.createCheckpoint({ through });
+    checkpoint.run();
+    const writeAt = async (version: string, watched: string) => {
+      etcdVersion = version;
+      checkpoint.accepted('tanks', watched);
+      // Events have an etcd of their own.
+      checkpoint.accepted('events', '7000');
+      await checkpoint.flush();
+      // The ConfigMap is always read from etcd. This server counts its own versions.
+      checkpoint.drop('nothing');
+      return checkpoint.restores();
+    };
+    expect(await writeAt('950', '949')).toBe(0);
+    expect(await writeAt('910', '949')).toBe(1);
+    expect(await writeAt('920', '949')).toBe(1);
+    expect(await writeAt('955', '949')).toBe(2);
+    expect(await writeAt('960', '958')).toBe(2);
+    // This time the API server was restarted, and lists the restored state.
+    expect(await writeAt('930', '958')).toBe(3);
+    expect(await writeAt('935', '931')).toBe(3);
+    expect(await writeAt('965', '963')).toBe(3);
   });
 });
+
+/** A client that reads a given uid as the identity of the cluster. */
+function withIdentity(client: KubeClient, uid: string | undefined): KubeClient {
+  if (uid === undefined) return client;
+  return {
+    ...client,
+    request: async (request) => {
+      const response = await client.request(request);
+      if (request.path !== '/api/v1/namespaces/kube-system') return response;
+      const object = parseObject(response.body);
+      return { ...response, body: { ...object, metadata: { ...object.metadata, uid } } };
+    },
+  };
+}

@@ -10,6 +10,7 @@ import { createHealth } from '../../src/forwarding/health.ts';
 import type { RateLimit } from '../../src/forwarding/rate-limiter.ts';
 import { createWatchLoops } from '../../src/forwarding/watch-loop.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { createRestoreDetection } from '../../src/kube/watch/restore-detection.ts';
 import type { Send } from '../../src/sqs/sender.ts';
 import { createRecorder, type Recorder } from '../support/recorder.ts';
 
@@ -75,19 +76,26 @@ export function startKillableWatcher({
       rateLimited: () => undefined,
     },
   });
+  const health = createHealth(now);
+  const restoreDetection = createRestoreDetection(checkpoint.verify);
   const deps = {
     client,
     forwarder,
     checkpoint,
+    restoreDetection,
     log,
     now,
     wait,
     random,
     nonce: randomUUID,
-    health: createHealth(now),
+    health,
   };
   const loops = createWatchLoops(deps, watchList, { cluster: 'c' });
-  const running = [...loops.values()].map((loop) => loop.run(signal));
+  const running = [
+    ...[...loops.values()].map((loop) => loop.run(signal)),
+    // Its waits never end: the test writes the checkpoint.
+    checkpoint.run({ lastSeenAt: health.lastSeenAt, onRestored: restoreDetection.report, signal }),
+  ];
   void Promise.all(running).finally(() => liveClient.close());
   const listed = () => lines.filter(({ message }) => message === 'collection listed').map(({ fields }) => fields);
   return {

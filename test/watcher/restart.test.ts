@@ -118,6 +118,24 @@ it('keys that the rate limit delays hold back the checkpoint, and the next watch
   expect(await fixture.lost({ ofGone: true })).toEqual([]);
 });
 
+it.each([
+  ['another cluster has its address', { sameCluster: false }],
+  ['its cluster was restored', { sameCluster: true }],
+])('a running watcher forwards every object if %s, with versions that are ahead', async (_, options) => {
+  const fixture = await openWatcherFixture();
+  onTestFinished(fixture.close);
+  for (let count = 0; count < 60; count += 1) await fixture.putPot('before');
+  const watcher = fixture.start();
+  await fixture.caughtUp(watcher);
+  await watcher.writeCheckpoint();
+  await fixture.replaceServer(async () => {
+    for (let number = 0; number < 60; number += 1) await fixture.putPot(`pot-${number}`);
+    for (let count = 0; count < 60; count += 1) await fixture.putPot('busy');
+  }, options);
+  await fixture.caughtUp(watcher);
+  expect(await fixture.lost({ ofGone: false })).toEqual([]);
+});
+
 it('a watcher that is killed before it sent its first list sends the whole list after a restart', async () => {
   const fixture = await openWatcherFixture();
   onTestFinished(fixture.close);

@@ -58,15 +58,18 @@ export type WatcherFixture = Awaited<ReturnType<typeof openWatcherFixture>>;
 
 /** Opens a fixture; the caller closes it. */
 export async function openWatcherFixture() {
-  const server: ApiServer = await startApiServer();
+  let server: ApiServer = await startApiServer();
   // Watchers connect through the proxy, which injects faults. The test's own client connects directly.
   const proxy: ChaosProxy = await startChaosProxy({ url: server.url });
   const client = createClient({ server: new URL(server.url) });
   const apply = async (kind: Kind, object: KubeObject) =>
     await applyObject(client, kind, object, { fieldManager: 'user' });
-  await apply(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
-  const checkpoint = { name: checkpointName, namespace: systemNamespace };
-  await apply(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata: checkpoint });
+  const install = async () => {
+    await apply(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
+    const checkpoint = { name: checkpointName, namespace: systemNamespace };
+    await apply(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata: checkpoint });
+  };
+  await install();
 
   let order = 0;
   const changes: Change[] = [];
@@ -127,9 +130,39 @@ export async function openWatcherFixture() {
     running.delete(watcher);
   };
 
+  const failRequests = (requests: number, fault: WatcherFault) => {
+    let left = requests;
+    proxy.rule(() => {
+      left -= 1;
+      if (left < 0) return undefined;
+      return typeof fault === 'string'
+        ? { type: fault }
+        : { type: 'respond', ...fault, body: statusText(fault.status) };
+    });
+  };
   return {
-    server,
+    get server() {
+      return server;
+    },
     client,
+    /**
+     * Replaces the server by one with other objects at the same address, whose versions are ahead: `create` creates
+     * them before a watcher can connect. With `sameCluster`, it has the identity of the cluster before.
+     */
+    replaceServer: async (create: () => Promise<void>, { sameCluster = false } = {}) => {
+      const identity = await getObject(client, Namespace, { name: 'kube-system' });
+      failRequests(Number.POSITIVE_INFINITY, 'reset');
+      const port = Number(new URL(server.url).port);
+      await server.close();
+      server = await startApiServer({ port });
+      await install();
+      await create();
+      proxy.rule(({ url }) =>
+        sameCluster && url.startsWith('/api/v1/namespaces/kube-system')
+          ? { type: 'respond', status: 200, body: JSON.stringify(identity) }
+          : undefined,
+      );
+    },
     putPot,
     putLid,
     start,
@@ -151,16 +184,7 @@ export async function openWatcherFixture() {
     /** Injects a fault into the open watches. */
     breakStreams: (fault: StreamFault) => void proxy.breakStreams(fault),
     /** Makes the next requests of the watchers fail. */
-    failRequests: (requests: number, fault: WatcherFault) => {
-      let left = requests;
-      proxy.rule(() => {
-        left -= 1;
-        if (left < 0) return undefined;
-        return typeof fault === 'string'
-          ? { type: fault }
-          : { type: 'respond', ...fault, body: statusText(fault.status) };
-      });
-    },
+    failRequests,
     /** Resolves when the low watermarks of this watcher include every change until now. */
     caughtUp: async (watcher: KillableWatcher) => {
       const last = [await putPot('last'), await putLid('last', 'last')];

@@ -84,6 +84,8 @@ export async function* listAndWatch(
     known = restoreDetection.count();
     try {
       if (state.step === 'probe') {
+        if (state.next !== 'exact') await restoreDetection.check(interrupted);
+        if (restoreDetection.count() !== known) continue;
         const version = await probe(client, target, interrupted);
         state = nextState(state, { type: 'probed', version: comparable ? version : state.version });
         if (state.step === 'list' && state.mode === 'restored') {
