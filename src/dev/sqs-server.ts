@@ -22,10 +22,19 @@ export async function startSqs({ port = 0 }: { readonly port?: number } = {}): P
 export const fakeAuthorization =
   `AWS4-HMAC-SHA256 Credential=local/20000101/${localRegion}/sqs/aws4_request, ` + 'SignedHeaders=host, Signature=none';
 
-/** Makes a client for a server of this machine. Emulators require credentials, and do not check them. */
-export function createLocalSqsClient(endpoint: string, { maxAttempts = 3 } = {}): SQSClient {
+/**
+ * Makes a client for a server of this machine. Emulators require credentials, and do not check them. A request without
+ * a response fails after `responseSeconds`, which is longer than the longest poll, 20 s: a connection that became
+ * silent without a reset would end the polling for good.
+ */
+export function createLocalSqsClient(endpoint: string, { maxAttempts = 3, responseSeconds = 30 } = {}): SQSClient {
   return new SQSClient({
     endpoint,
+    requestHandler: {
+      connectionTimeout: 1_000,
+      requestTimeout: responseSeconds * 1000,
+      throwOnRequestTimeout: true,
+    },
     region: localRegion,
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     signer: {

@@ -12,6 +12,7 @@ import { createReconcile } from '../reconciling/reconcile.ts';
 import type { ReconcileInput } from '../reconciling/report.ts';
 import { environment, readReconcileSettings, readTraceHeader } from '../settings.ts';
 import { createDelete } from '../sqs/delete.ts';
+import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, remainingMs, sleepMs } from './clock.ts';
@@ -55,6 +56,9 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
     send,
     deleteMessages: createDelete(sqs, settings.QUEUE_URL_PREFIX, controllerQueue(name), {
       onFailure: (reason) => telemetry.log({}).warn('message not deleted', { reason: redact(reason) }),
+    }),
+    returnMessages: createReturn(sqs, settings.QUEUE_URL_PREFIX, controllerQueue(name), {
+      onFailure: (reason) => telemetry.log({}).warn('message not returned', { reason: redact(reason) }),
     }),
     log: telemetry.log,
     metrics: telemetry.metrics,

@@ -1,7 +1,9 @@
 // The Lambda handler of the timers queue. The code is in src/timers.
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { timersQueue } from '../core/names.ts';
+import { redact } from '../core/redact.ts';
 import { readTimersSettings, readTraceHeader } from '../settings.ts';
+import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createTimers } from '../timers/run.ts';
@@ -21,9 +23,14 @@ function start(): Handler<SQSEvent, SQSBatchResponse> {
   const settings = readTimersSettings();
   const telemetry = createTelemetry(timersQueue, telemetryOptions(settings));
   const clock = createSqsClock();
+  const sqs = createSqsClient();
+  const log = telemetry.log({});
   const timers = createTimers({
-    send: createSend(createSqsClient(), settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
-    log: telemetry.log({}),
+    send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
+    returnMessages: createReturn(sqs, settings.QUEUE_URL_PREFIX, timersQueue, {
+      onFailure: (reason) => log.warn('message not returned', { reason: redact(reason) }),
+    }),
+    log,
     metrics: telemetry.metrics,
     sqsNow: clock.now,
   });

@@ -80,7 +80,9 @@ export function createBatch(
         ...refused.map(async ({ record, reason }) => {
           const log = deps.log({ messageId: record.messageId });
           log.error('message refused', { reason: redact(reason) });
-          if (await deadLetter(deps, [record], { reason }, log, sending.signal)) await release([record]);
+          const isSent = await deadLetter(deps, [record], { reason }, log, sending.signal);
+          if (isSent) await release([record]);
+          else await deps.returnMessages([record], { signal: work.signal });
         }),
         ...firstDeliveries.map((keyGroup) => dispatchKey(deps, keyGroup, deadlines, release)),
       ]);

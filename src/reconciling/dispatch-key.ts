@@ -11,6 +11,7 @@ import { redact } from '../core/redact.ts';
 import { type DeadLetterCause, sendToDeadLetterQueue } from '../sqs/dead-letter.ts';
 import { attemptOf } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
+import type { ReturnMessages } from '../sqs/return.ts';
 import type { Send, SendResult } from '../sqs/sender.ts';
 import { timerEntry } from '../timers/timer-message.ts';
 import { type Breaker, timeFirstResponse } from './breaker.ts';
@@ -25,6 +26,7 @@ export type DispatchDeps = {
   readonly findCluster: FindCluster;
   readonly breaker: Breaker;
   readonly send: Send;
+  readonly returnMessages: ReturnMessages;
   readonly log: (fields: object) => Log;
   readonly metrics: Metrics;
   /** The time by the clock of SQS, calculated from a record, in milliseconds. */
@@ -39,7 +41,8 @@ export type DispatchDeps = {
 export type Deadlines = { readonly work: AbortSignal; readonly sending: AbortSignal };
 
 /**
- * Dispatches one key. `release` is called when its messages may be deleted. Without that call they are received again.
+ * Dispatches one key. `release` is called when its messages may be deleted. Without that call they are received again:
+ * soon if only the follow-up failed, and after the visibility timeout if the reconcile may still be running.
  */
 export async function dispatchKey(
   deps: DispatchDeps,
@@ -61,13 +64,15 @@ export async function dispatchKey(
       const reason = `unknown cluster ${message.cluster}`;
       log.error('message refused', { reason });
       const cause = { reason, attempts: attemptOf(message) };
-      if (await deadLetter(deps, records.slice(-1), cause, log, sending)) await release(records);
-      return;
+      if (await deadLetter(deps, records.slice(-1), cause, log, sending)) return await release(records);
+      return await deps.returnMessages(records, { signal: work });
     }
     const action = decide(report.outcome, message, nowMs, keyGroup);
     const durationMs = deps.monotonicMs() - startedAt;
     reportReconcile(deps.metrics, keyGroup, { report, action, log, durationMs, nowMs });
-    if (await sendFollowUp(deps, keyGroup, action, report.outcome, log, nowMs, sending)) await release(records);
+    if (await sendFollowUp(deps, keyGroup, action, report.outcome, log, nowMs, sending)) return await release(records);
+    // The reconcile has ended: runOnCluster waits for it even after its deadline.
+    await deps.returnMessages(records, { signal: work });
   } catch (thrown) {
     // No follow-up was sent: the message stays on the queue, and is received again after its visibility timeout.
     log.error('reconcile timed out or was aborted', { error: redact(toError(thrown).message) });

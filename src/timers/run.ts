@@ -1,5 +1,6 @@
 // The function of the timers queue: sends due messages to their controller's queue, and delays the others again. A
-// record is deleted only after its follow-up was accepted. All other records stay on the queue and are received again.
+// record is deleted only after its follow-up was accepted. All other records stay on the queue and are received again
+// after a delay (sqs/return.ts).
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
 import { timersDeadLetterQueue, timersQueue } from '../core/names.ts';
@@ -8,12 +9,14 @@ import { MessageError } from '../sqs/body.ts';
 import { deadLetterAttributes } from '../sqs/dead-letter.ts';
 import { parseMessage } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
+import type { ReturnMessages } from '../sqs/return.ts';
 import type { QueueEntry, Send } from '../sqs/sender.ts';
 import { nextTimerStep } from './timer-message.ts';
 
 /** The dependencies of the timers. */
 export type TimersDeps = {
   readonly send: Send;
+  readonly returnMessages: ReturnMessages;
   readonly log: Log;
   readonly metrics: Metrics;
   /** The time by the clock of SQS, calculated from a record, in milliseconds. */
@@ -26,6 +29,7 @@ export type TimersDeps = {
  */
 export function createTimers({
   send,
+  returnMessages,
   log,
   metrics,
   sqsNow,
@@ -74,6 +78,12 @@ export function createTimers({
 
     // Forwarded messages are not counted here: SQS counts the deleted messages of the queue.
     if (deadLetters.length > 0) metrics.count(metricNames.deadLetters, deadLetters.length);
+    // Each by its own receive count: they belong to different keys.
+    const kept = Map.groupBy(
+      records.filter(({ messageId }) => remaining.has(messageId)),
+      ({ receiveCount }) => receiveCount,
+    );
+    await Promise.all([...kept.values()].map((group) => returnMessages(group, { signal })));
     return [...remaining];
   };
 }

@@ -4,6 +4,7 @@
 // a duplicate, and the chain would end.
 import { visibilitySeconds } from '../core/time.ts';
 import { hashOf } from '../sqs/message.ts';
+import { returnDelaySeconds } from '../sqs/return.ts';
 
 /** The longest DelaySeconds of SQS. A longer wait consists of several hops. */
 const maxDelaySeconds = 900;
@@ -65,8 +66,9 @@ export function timerDelaySeconds({
 /**
  * Calculates the time by the clock of SQS, in milliseconds: when SQS delivered the record, plus the monotonic time
  * since then. The time of a redelivered record is that of its first delivery. For such a record the time is that of the
- * offset, which was learned from another record. Without one, each earlier delivery counts as one visibility timeout.
- * The local clock is never used: a clock that is hours ahead would delay a retry by hours.
+ * offset, which was learned from another record. Without one, each earlier delivery counts as one visibility timeout,
+ * or as the delay with which it was returned if that is longer. The local clock is never used: a clock that is hours
+ * ahead would delay a retry by hours.
  * @param offsetMs the clock of SQS minus the monotonic clock, learned from a record that was received once
  */
 export function sqsNow(
@@ -80,7 +82,9 @@ export function sqsNow(
   const bySqs = firstReceivedAt + (monotonicMs - receivedMonotonicMs);
   if (receiveCount <= 1) return bySqs;
   if (offsetMs !== undefined) return Math.max(bySqs, offsetMs + monotonicMs);
-  return bySqs + (receiveCount - 1) * visibilitySeconds * 1000;
+  const deliveries = Array.from({ length: receiveCount - 1 }, (_, index) => index + 1);
+  const seconds = deliveries.map((count) => Math.max(visibilitySeconds, returnDelaySeconds(count, 1)));
+  return bySqs + seconds.reduce((sum, one) => sum + one, 0) * 1000;
 }
 
 /**

@@ -34,10 +34,11 @@ const startSeconds = 300;
 const prefix = 'outrigger-dev-';
 const functions = [...registry.map(({ name }) => name), 'timers', 'resync'];
 
-/** Actions that only AWS itself uses in a function's role, and why. */
+/** Actions in a function's role that only AWS itself uses, or functions after a failure, and why. */
 const usedByAws: Readonly<Record<string, string>> = {
   'sqs:ReceiveMessage': 'the event source mapping receives messages',
   'sqs:DeleteMessage': 'the event source mapping deletes processed messages; functions do so only in long batches',
+  'sqs:ChangeMessageVisibility': 'functions return a message whose follow-up SQS rejected',
   'sqs:GetQueueAttributes': "the event source mapping reads the queue's attributes",
   'logs:CreateLogStream': "Lambda stores the function's log",
   'logs:PutLogEvents': "Lambda stores the function's log",

@@ -171,7 +171,12 @@ describe('a deployment with osls', () => {
     name,
     declaration,
   }) => {
-    const consume = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+    const consume = [
+      'sqs:ReceiveMessage',
+      'sqs:DeleteMessage',
+      'sqs:ChangeMessageVisibility',
+      'sqs:GetQueueAttributes',
+    ];
     const deadLetters = controllerDeadLetterQueue(name);
     expect(await account.allowedTo(name)).toEqual(
       [

@@ -50,6 +50,7 @@ describe('awsOf', () => {
     expect(policy.match(/"sqs:[^"]*"/g)).toEqual([
       '"sqs:ReceiveMessage"',
       '"sqs:DeleteMessage"',
+      '"sqs:ChangeMessageVisibility"',
       '"sqs:GetQueueAttributes"',
       '"sqs:SendMessage"',
     ]);

@@ -144,6 +144,7 @@ it.each<[ControllerDefinition, object, string]>([
         ...{ controller: name, findCluster, send, metrics, breaker: createBreaker(() => 0), log: () => log },
         reconcile: async (input) => await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input)),
         deleteMessages: async () => undefined,
+        returnMessages: async () => undefined,
         sqsNow: () => nowMs,
         monotonicMs: () => 0,
         wait: (_, until) => new Promise((resolve) => until.addEventListener('abort', () => resolve())),
@@ -170,7 +171,12 @@ it('X20: the timers forward or delay any body that is a message, and send a dead
   await fc.assert(
     fc.asyncProperty(bodies(valid), async (given) => {
       const { send, sent } = acceptingQueues();
-      const timers = createTimers({ send, sqsNow: () => nowMs, ...createRecorder() });
+      const timers = createTimers({
+        send,
+        returnMessages: async () => undefined,
+        sqsNow: () => nowMs,
+        ...createRecorder(),
+      });
       expect(await timers(recordsOf(given), { signal })).toEqual([]);
       for (const { queue, body, attributes, delaySeconds = 0 } of sent) {
         if (queue === 'timers-dlq') {

@@ -46,6 +46,7 @@ const resolveLookup = async (lookup: ClusterLookup | Error | 'never'): Promise<C
 export function setUp(reconcile: (input: ReconcileInput) => Promise<ReconcileReport>) {
   const queues = new Map<string, QueueEntry[]>();
   const deleted: string[] = [];
+  const returned: string[] = [];
   const waiting: { readonly at: number; readonly wake: () => void }[] = [];
   const { log, metrics, lines, counts } = createRecorder();
   const seen = {
@@ -72,6 +73,9 @@ export function setUp(reconcile: (input: ReconcileInput) => Promise<ReconcileRep
       if (!seen.deleting) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
       else deleted.push(...handles);
     },
+    returnMessages: async (records, { signal }) => {
+      if (!signal.aborted) returned.push(...records.map(({ receiptHandle }) => receiptHandle));
+    },
     log: () => log,
     metrics,
     sqsNow: () => startMs + clock,
@@ -91,5 +95,5 @@ export function setUp(reconcile: (input: ReconcileInput) => Promise<ReconcileRep
     for (const { at, wake } of [...waiting]) if (at <= clock) wake();
   };
   const run = (records: readonly QueueRecord[]) => batch(records, { reconcileMs: 25_000, graceMs: 1_000 });
-  return { run, queues, deleted, seen, advance, lines, counts };
+  return { run, queues, deleted, returned, seen, advance, lines, counts };
 }

@@ -5,7 +5,8 @@ import { maxAttempts } from '../../src/core/backoff.ts';
 import { toError } from '../../src/core/errors.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { DeadlineError } from '../../src/kube/client/errors.ts';
-import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
+import type { ReconcileReport } from '../../src/reconciling/report.ts';
+import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import { asRetry } from '../sqs/messages.ts';
 import { done, messageFor, record, setUp } from './batch-harness.ts';
 
@@ -34,10 +35,68 @@ describe('createBatch', () => {
     expect(reconciled).toEqual(['north']);
   });
 
-  it('a message stays on the queue if its follow-up cannot be sent', async () => {
-    const { run, seen } = setUp(async () => ({ outcome: { type: 'done', requeueAfterSeconds: 5 }, writes: 0 }));
+  it.each<[string, ReconcileReport, Partial<Message>]>([
+    ['timer', { outcome: { type: 'done', requeueAfterSeconds: 5 }, writes: 0 }, {}],
+    ['retry', { outcome: { type: 'failed', error: new Error('no'), stalledBefore: false }, writes: 0 }, {}],
+    ['postponement', { outcome: { type: 'postponed', reason: 'unreachable', error: new Error('') }, writes: 0 }, {}],
+    [
+      'dead letter',
+      { outcome: { type: 'failed', error: new Error('no'), stalledBefore: false }, writes: 0 },
+      asRetry({ attempt: maxAttempts - 1 }),
+    ],
+  ])('a message stays on the queue, and is returned early, if its %s cannot be sent', async (_, report, message) => {
+    const { run, seen, returned } = setUp(async () => report);
+    seen.sending = false;
+    expect(await run([record('north', message)])).toEqual(['m-north']);
+    expect(returned).toEqual(['r-north']);
+  });
+
+  it('a message of an unknown cluster is returned early if its dead letter cannot be sent', async () => {
+    const { run, seen, returned } = setUp(async () => done);
+    seen.clusterAnswer = { type: 'unknown' };
     seen.sending = false;
     expect(await run([record('north')])).toEqual(['m-north']);
+    expect(returned).toEqual(['r-north']);
+  });
+
+  it('a message whose reconcile was aborted or may still be running keeps its visibility timeout', async () => {
+    const { run, advance, returned, seen } = setUp(
+      async ({ signal, message: { name } }) =>
+        await new Promise((_, reject) => {
+          if (name === 'aborted') signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    );
+    const aborted = run([record('aborted')]);
+    await new Promise(setImmediate);
+    advance(25_000);
+    expect(await aborted).toEqual(['m-aborted']);
+    const hung = run([record('hung')]).catch(() => 'exited');
+    await new Promise(setImmediate);
+    advance(25_000);
+    await new Promise(setImmediate);
+    advance(1_000);
+    await new Promise(setImmediate);
+    advance(1_000);
+    expect(await hung).toBe('exited');
+    expect(seen.died).toContain('ignored its signal');
+    expect(returned).toEqual([]);
+  });
+
+  it('a message whose reconcile ended after its deadline keeps its visibility timeout', async () => {
+    const { run, advance, returned, seen } = setUp(
+      async ({ signal }) =>
+        await new Promise((resolve) => {
+          signal.addEventListener('abort', () =>
+            resolve({ outcome: { type: 'done', requeueAfterSeconds: 5 }, writes: 0 }),
+          );
+        }),
+    );
+    seen.sending = false;
+    const late = run([record('late')]);
+    await new Promise(setImmediate);
+    advance(25_000);
+    expect(await late).toEqual(['m-late']);
+    expect(returned).toEqual([]);
   });
 
   it('a requeue is sent to the timers queue before its message is deleted', async () => {
@@ -61,9 +120,10 @@ describe('createBatch', () => {
   });
 
   it('a malformed body stays on the queue if the dead-letter queue is unavailable', async () => {
-    const { run, seen } = setUp(async () => done);
+    const { run, seen, returned } = setUp(async () => done);
     seen.sending = false;
     expect(await run([{ ...record('x'), body: 'hello' }])).toEqual(['m-x']);
+    expect(returned).toEqual(['r-x']);
   });
 
   it('a message of an unknown cluster becomes a dead letter with the reason', async () => {

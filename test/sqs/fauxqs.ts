@@ -20,6 +20,8 @@ export type TestQueues = {
   remove(name: string): Promise<void>;
   /** Returns whether a queue has messages, including those in flight. Makes no HTTP request. */
   holds(name: string): boolean;
+  /** The seconds until each message in flight is visible again, rounded. Makes no HTTP request. */
+  invisibleSeconds(name: string): readonly number[];
   /** Receives and deletes all messages, in order within a group. Waits up to `waitSeconds` for the first one. */
   drain(name: string, options?: { readonly waitSeconds?: number }): Promise<readonly Received[]>;
   stop(): Promise<void>;
@@ -49,6 +51,10 @@ export async function startTestQueues(): Promise<TestQueues> {
       const { ready, inflight } = server.inspectQueue(name)?.messages ?? { ready: [], inflight: [] };
       return ready.length + inflight.length > 0;
     },
+    invisibleSeconds: (name) =>
+      (server.inspectQueue(name)?.messages.inflight ?? []).map(({ visibilityDeadline }) =>
+        Math.round((visibilityDeadline - Date.now()) / 1000),
+      ),
     drain: async (name, { waitSeconds = 0 } = {}) => {
       const QueueUrl = `${urlPrefix}${name}`;
       const all: Received[] = [];

@@ -24,6 +24,7 @@ import { createDelete } from '../../src/sqs/delete.ts';
 import { createDepth } from '../../src/sqs/depth.ts';
 import { dueAtOf, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
+import { createReturn } from '../../src/sqs/return.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
 import { createTimers } from '../../src/timers/run.ts';
@@ -119,6 +120,7 @@ export async function startQueueRunner({
       breaker: createBreaker(() => clock.ms),
       send,
       deleteMessages: createDelete(sqs, urlPrefix, controllerQueue(controller.name)),
+      returnMessages: createReturn(sqs, urlPrefix, controllerQueue(controller.name)),
       log,
       metrics,
       monotonicMs: () => performance.now(),
@@ -134,7 +136,10 @@ export async function startQueueRunner({
     queue: controllerQueue(controller.name),
     batch: createFunction(controller),
   }));
-  const timers = createTimers({ send, log: log({}), metrics, sqsNow });
+  const timers = createTimers({
+    ...{ send, log: log({}), metrics, sqsNow },
+    returnMessages: createReturn(sqs, urlPrefix, timersQueue),
+  });
   const resync = createResync({
     registry,
     findCluster,

@@ -33,8 +33,14 @@ const timed = (messageId: string, { slot = `30/${messageId}`, dueAt: at = dueAt,
   record(messageId, formatMessage(aMessage({ ...asRequeue({ dueAt: at, slot }), ...changes })));
 const run = async (records: readonly QueueRecord[], through: Send = send) => {
   const recorder = createRecorder();
-  const timers = createTimers({ send: through, sqsNow: ({ firstReceivedAt }) => firstReceivedAt, ...recorder });
-  return { failed: await timers(records, { signal }), recorder };
+  const returned: string[] = [];
+  const timers = createTimers({
+    send: through,
+    returnMessages: async (kept) => void returned.push(...kept.map(({ receiptHandle }) => receiptHandle)),
+    sqsNow: ({ firstReceivedAt }) => firstReceivedAt,
+    ...recorder,
+  });
+  return { failed: await timers(records, { signal }), returned, recorder };
 };
 const bodies = async (queue: string) =>
   (await queues.drain(queue)).map(({ Body = '' }) => JSON.parse(Body).object[3]).sort();
@@ -121,12 +127,12 @@ describe('createTimers', () => {
     expect(recorder.counts.get('DeadLetters')).toBe(1);
   });
 
-  it('createTimers keeps exactly the messages whose follow-up was rejected', async () => {
+  it('createTimers keeps exactly the messages whose follow-up was rejected, and returns them early', async () => {
     const rejectingWidgets: Send = async (queue, entries, options) =>
       queue === 'widget.fifo'
         ? entries.map(() => ({ accepted: false, reason: 'throttled' }))
         : send(queue, entries, options);
-    const { failed } = await run(
+    const { failed, returned } = await run(
       [
         timed('k1', { name: 'a' }),
         timed('k2', { controller: 'widget' }),
@@ -135,6 +141,7 @@ describe('createTimers', () => {
       rejectingWidgets,
     );
     expect(failed).toEqual(['k2', 'k3']);
+    expect(returned).toEqual(['k2', 'k3']);
     expect(await bodies('gadget.fifo')).toEqual(['a']);
   });
 

@@ -11,7 +11,10 @@ export function roleOf({ name, declaration }: ControllerDefinition): JsonObject 
   // A function with mapToKeys sends the mapped keys to its own queue.
   const mapsKeys = declaration.watches.some(({ label }) => label === undefined);
   const statements = [
-    allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], arnOf(`${id}Queue`)),
+    allow(
+      ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'],
+      arnOf(`${id}Queue`),
+    ),
     allow(
       ['sqs:SendMessage'],
       [...(mapsKeys ? [arnOf(`${id}Queue`)] : []), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')],

@@ -150,3 +150,11 @@ describe('httpQueueCalls and the SDK', () => {
     });
   });
 });
+
+it('a call to a server that accepts the request and stays silent fails, so that the polling goes on', async () => {
+  const silent = await startServer(() => undefined);
+  const sdk = createLocalSqsClient(silent, { maxAttempts: 1, responseSeconds: 0.1 });
+  parts.defer(() => sdk.destroy());
+  await expect(receive(sdkQueueCalls(sdk))).rejects.toThrow();
+  await expect(sdkQueueCalls(sdk).delete({ QueueUrl: queueUrl, Entries: [] })).rejects.toThrow();
+});
