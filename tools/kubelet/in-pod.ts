@@ -37,15 +37,15 @@ Object.assign(net.Server.prototype, {
   },
 });
 
-/** The idle timeout of a watch (src/kube/watch/watch.ts). */
-const idleMs = 70_000;
+/** The timers of a watch's idle timeout (src/kube/watch/watch.ts): 70 s, less the moments since its last event. */
+const isIdleTimer = (ms: number | undefined) => ms !== undefined && ms > 65_000 && ms <= 70_000;
 /** The longest timer that Node supports. */
 const neverMs = 2 ** 31 - 1;
 process.once('SIGUSR2', () => {
   const { setTimeout } = globalThis;
   globalThis.setTimeout = Object.assign(
     (...[callback, ms, ...rest]: Parameters<typeof setTimeout>) =>
-      ms === idleMs ? setTimeout(() => undefined, neverMs) : setTimeout(callback, ms, ...rest),
+      isIdleTimer(ms) ? setTimeout(() => undefined, neverMs) : setTimeout(callback, ms, ...rest),
     { __promisify__: setTimeout.__promisify__ },
   );
 });
