@@ -16,6 +16,11 @@ export class InvalidResultError extends Error {
   override readonly name = 'InvalidResultError';
 }
 
+/** A reconciler still runs after its signal was aborted. The process ends soon after, because nothing else stops it. */
+export class IgnoredSignalError extends Error {
+  override readonly name = 'IgnoredSignalError';
+}
+
 /** A setting is missing or invalid. The message names its environment variable. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';

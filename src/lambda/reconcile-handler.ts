@@ -7,6 +7,7 @@ import { controllerQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { createBatch } from '../reconciling/batch.ts';
 import { createBreaker } from '../reconciling/breaker.ts';
+import { followUpSeconds, graceSeconds, reportSeconds } from '../reconciling/ignored-signal.ts';
 import { createMapKeys, isMapped } from '../reconciling/map-keys.ts';
 import { createReconcile } from '../reconciling/reconcile.ts';
 import type { ReconcileInput } from '../reconciling/report.ts';
@@ -21,8 +22,8 @@ import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
-/** The time after which the process exits if a reconcile ignores its signal. */
-const graceMs = 1_000;
+/** The time after which the process exits if a reconcile ignores its signal, which is reported before. */
+const graceMs = (graceSeconds + reportSeconds + followUpSeconds) * 1000;
 
 /**
  * Creates the handler of a controller's queue. Its first call throws SettingsError if settings are missing, and names

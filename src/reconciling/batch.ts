@@ -4,7 +4,7 @@
 import { redact } from '../core/redact.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { type DispatchDeps, deadLetter, dispatchKey } from './dispatch-key.ts';
-import { groupRecords, orderRedelivered } from './group-records.ts';
+import { groupRecords, type KeyGroup, orderRedelivered } from './group-records.ts';
 
 /** The dependencies of a batch. */
 export type BatchDeps = DispatchDeps & {
@@ -21,7 +21,7 @@ export type BatchDeps = DispatchDeps & {
 
 /**
  * The time limits of a batch, in milliseconds: of its reconciles, and until the process exits if a reconcile ignores
- * its signal.
+ * its signal. The second one includes the time to report that.
  */
 export type BatchLimits = { readonly reconcileMs: number; readonly graceMs: number };
 
@@ -65,6 +65,12 @@ export function createBatch(
     }
 
     const { groups, refused } = groupRecords(deps.controller, records);
+    /** The keys whose reconcile has not ended. */
+    const running = new Set<string>();
+    async function dispatch(keyGroup: KeyGroup): Promise<void> {
+      running.add(keyGroup.key);
+      if ((await dispatchKey(deps, keyGroup, deadlines, release)) === 'ended') running.delete(keyGroup.key);
+    }
     const work = new AbortController();
     const sending = new AbortController();
     const finished = new AbortController();
@@ -84,14 +90,14 @@ export function createBatch(
           if (isSent) await release([record]);
           else await deps.returnMessages([record], { signal: work.signal });
         }),
-        ...firstDeliveries.map((keyGroup) => dispatchKey(deps, keyGroup, deadlines, release)),
+        ...firstDeliveries.map(dispatch),
       ]);
       for (const keyGroup of redeliveries) {
         if (work.signal.aborted) break;
         // A redelivered message may have crashed its function. It runs alone, after the finished messages have been
         // deleted.
         await deleteDone();
-        await dispatchKey(deps, keyGroup, deadlines, release);
+        await dispatch(keyGroup);
       }
     })();
     // Messages that finished before this moment are deleted now. Without this they would wait for the next one to
@@ -104,13 +110,13 @@ export function createBatch(
       allDone.then(() => true),
       deadline.then(() => deps.wait(graceMs, finished.signal)).then(() => false),
     ]).finally(() => finished.abort('finished'));
-    if (!ended) {
+    if (!ended || running.size > 0) {
       sending.abort(new Error('out of time'));
       const last = new AbortController();
       await Promise.race([deleteDone(last.signal), deps.wait(lastDeleteMs, last.signal)]);
       // Lambda would freeze the process and thaw it later. The reconcile would then go on in parallel to the next one
       // of the same key.
-      deps.exitProcess(`a reconcile of ${deps.controller} ignored its signal for ${graceMs} ms`);
+      deps.exitProcess(`the reconcile of ${[...running].join(', ')} ignored its signal`);
     }
     return [...remaining];
   };

@@ -40,14 +40,21 @@ export function errorClassOf(error: unknown, stage: Stage): ErrorClass {
 }
 
 /** The meaning of a failed step for the status and for the message. */
-export type ResolvedFailure = { readonly error: Error; readonly retryState: RetryState; readonly outcome: Outcome };
+export type ResolvedFailure = {
+  readonly error: Error;
+  readonly retryState: RetryState;
+  readonly outcome: Outcome;
+  /** The signal for writing the status. */
+  readonly signal: AbortSignal;
+};
 
 /**
  * Decides the outcome of a failed step. Throws the error again if no status can be written for it: the signal is
  * aborted, the server is unreachable, the resource version is stale, or the namespace is terminating.
  */
 export function resolveFailure(thrown: unknown, primary: PrimaryObject, deps: SessionDeps): ResolvedFailure {
-  if (deps.signal.aborted) throw deps.signal.reason;
+  const signal = deps.reportSignal();
+  signal.throwIfAborted();
   const error = toError(thrown);
   const errorClass = errorClassOf(thrown, 'later');
   switch (errorClass) {
@@ -57,11 +64,11 @@ export function resolveFailure(thrown: unknown, primary: PrimaryObject, deps: Se
       throw error;
     case 'terminal':
     case 'invalid-spec':
-      return { error, retryState: errorClass, outcome: { type: 'terminal', error } };
+      return { error, retryState: errorClass, outcome: { type: 'terminal', error }, signal };
     case 'error': {
       const stalledBefore = deps.statusWriter.isStalled(primary.ownedStatus(), primary.generation());
       const retryState = stalledBefore || isLastAttempt(deps.message) ? 'retries-exhausted' : 'retrying';
-      return { error, retryState, outcome: { type: 'failed', error, stalledBefore } };
+      return { error, retryState, outcome: { type: 'failed', error, stalledBefore }, signal };
     }
   }
 }

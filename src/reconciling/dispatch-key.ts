@@ -42,14 +42,15 @@ export type Deadlines = { readonly work: AbortSignal; readonly sending: AbortSig
 
 /**
  * Dispatches one key. `release` is called when its messages may be deleted. Without that call they are received again:
- * soon if only the follow-up failed, and after the visibility timeout if the reconcile may still be running.
+ * soon if only the follow-up failed, and after the visibility timeout if the reconcile may still be running. Returns
+ * whether the reconciler still runs, because it ignored its signal.
  */
 export async function dispatchKey(
   deps: DispatchDeps,
   keyGroup: KeyGroup,
   { work, sending }: Deadlines,
   release: (records: readonly QueueRecord[]) => Promise<void>,
-): Promise<void> {
+): Promise<'ended' | 'running'> {
   const { message, records } = keyGroup;
   const log = deps.log(keyFields(keyGroup));
   const startedAt = deps.monotonicMs();
@@ -58,25 +59,29 @@ export async function dispatchKey(
     const nowMs = deps.sqsNow(records[records.length - 1] ?? noRecord(keyGroup));
     if (report === 'decommissioning') {
       deps.metrics.count(metricNames.decommissioningClusterMessages, 1, { cluster: message.cluster });
-      return await release(records);
+      await release(records);
+      return 'ended';
     }
     if (report === 'unknown') {
       const reason = `unknown cluster ${message.cluster}`;
       log.error('message refused', { reason });
       const cause = { reason, attempts: attemptOf(message) };
-      if (await deadLetter(deps, records.slice(-1), cause, log, sending)) return await release(records);
-      return await deps.returnMessages(records, { signal: work });
+      if (await deadLetter(deps, records.slice(-1), cause, log, sending)) await release(records);
+      else await deps.returnMessages(records, { signal: work });
+      return 'ended';
     }
     const action = decide(report.outcome, message, nowMs, keyGroup);
     const durationMs = deps.monotonicMs() - startedAt;
     reportReconcile(deps.metrics, keyGroup, { report, action, log, durationMs, nowMs });
-    if (await sendFollowUp(deps, keyGroup, action, report.outcome, log, nowMs, sending)) return await release(records);
-    // The reconcile has ended: runOnCluster waits for it even after its deadline.
-    await deps.returnMessages(records, { signal: work });
+    if (await sendFollowUp(deps, keyGroup, action, report.outcome, log, nowMs, sending)) await release(records);
+    // Not after the deadline, when a reconciler may have ignored its signal.
+    else await deps.returnMessages(records, { signal: work });
+    return report.ignoredSignal === true ? 'running' : 'ended';
   } catch (thrown) {
     // No follow-up was sent: the message stays on the queue, and is received again after its visibility timeout.
     log.error('reconcile timed out or was aborted', { error: redact(toError(thrown).message) });
     deps.metrics.count(metricNames.reconcileTimeouts, 1, { cluster: message.cluster });
+    return 'ended';
   }
 }
 

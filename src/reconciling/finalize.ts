@@ -22,12 +22,14 @@ export async function finalizeObject(
   finalize: () => Promise<Finalized>,
   deps: SessionDeps,
 ): Promise<Outcome> {
-  const { client, resource, finalizer, fieldManager, statusWriter, statusInput, signal } = deps;
+  const { client, resource, finalizer, fieldManager, statusWriter, statusInput } = deps;
   if (!primary.hasFinalizer()) return { type: 'nothing', reason: 'no-finalizer' };
   try {
     const finalized = await finalize();
     if (finalized === 'done') {
-      await removeFinalizer(client, resource, primary.current(), finalizer, { fieldManager, signal });
+      await removeFinalizer(client, resource, primary.current(), finalizer, {
+        ...{ fieldManager, signal: deps.signal },
+      });
       primary.countWrite();
       return { type: 'done' };
     }
@@ -36,10 +38,10 @@ export async function finalizeObject(
     await writeStatus(primary, statusWriter.whileFinalizing(condition, statusInput()), deps);
     return { type: 'done', requeueAfterSeconds };
   } catch (thrown) {
-    const { error, retryState, outcome } = resolveFailure(thrown, primary, deps);
+    const { error, retryState, outcome, signal } = resolveFailure(thrown, primary, deps);
     const reason = retryState === 'invalid-spec' ? reasons.invalidSpec : reasons.finalizeFailed;
     const condition = { status: 'False', reason, message: error.message } as const;
-    await writeStatus(primary, statusWriter.whileFinalizing(condition, statusInput(), retryState), deps);
+    await writeStatus(primary, statusWriter.whileFinalizing(condition, statusInput(), retryState), { ...deps, signal });
     return outcome;
   }
 }

@@ -1,6 +1,7 @@
 // Decides what happens to a message after its reconcile: delete it, send a timer, or send a dead letter. One pure
 // function.
 import { backoffSeconds, maxAttempts, retryBackoff, unreachableBackoff } from '../core/backoff.ts';
+import { IgnoredSignalError } from '../core/errors.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import {
   attemptOf,
@@ -40,6 +41,9 @@ export type Action =
 export function isLastAttempt(message: Message): boolean {
   return attemptOf(message) + 1 >= maxAttempts;
 }
+
+/** The shortest delay of a retry whose last attempt ignored its signal. The first wait may be half of it. */
+const ignoredSignalRetrySeconds = 20;
 
 /** How much the time of a message may be ahead of the time that is calculated from another message. */
 const toleranceSeconds = 60;
@@ -86,7 +90,10 @@ export function decide(
       if (isLastAttempt(message))
         return { type: 'dead-letter', reason: `retries exhausted after ${maxAttempts} attempts` };
       const attempt = attemptOf(message) + 1;
-      return retry(attempt, 0, backoffSeconds(retryBackoff, attempt, fractionOf(message, attempt)));
+      const delaySeconds = backoffSeconds(retryBackoff, attempt, fractionOf(message, attempt));
+      // Not before the process of a reconciler that ignored its signal has ended.
+      const isRunning = outcome.error instanceof IgnoredSignalError;
+      return retry(attempt, 0, isRunning ? Math.max(ignoredSignalRetrySeconds, delaySeconds) : delaySeconds);
     }
     case 'postponed': {
       // A slow cluster responds: its keys are retried soon, and the wait does not grow.

@@ -2,7 +2,7 @@
 // Events. After a conflict all of it is repeated with a fresh read. It returns an outcome. outcome.ts decides what the
 // outcome means for the message.
 import type { Kind } from '../api/kind.ts';
-import { toError } from '../core/errors.ts';
+import { IgnoredSignalError, toError } from '../core/errors.ts';
 import { fieldManagerOf, finalizerOf, pausedAnnotation } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { sleep } from '../core/time.ts';
@@ -15,6 +15,7 @@ import type { Message } from '../sqs/message.ts';
 import { errorClassOf, resolveFailure, type Stage } from './classify-error.ts';
 import { type ContextHandle, createContext } from './context.ts';
 import { finalizeIfGone, finalizeObject } from './finalize.ts';
+import { reportSeconds, unlessSignalIgnored } from './ignored-signal.ts';
 import { outcomeOfNotFound } from './not-found.ts';
 import type { Outcome } from './outcome.ts';
 import { createPrimaryObject } from './primary-object.ts';
@@ -52,6 +53,7 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Reco
   let stage: Stage = 'first-read';
   let writes = 0;
   let read: KubeObject | undefined;
+  let session: Session | undefined;
   try {
     const object = await getObject(client, resource, message, { signal });
     stage = 'later';
@@ -60,13 +62,14 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Reco
     if (object.metadata.annotations?.[pausedAnnotation] === 'true') {
       return { outcome: { type: 'nothing', reason: 'paused' }, writes };
     }
-    const session = openSession(deps, input, object);
+    session = openSession(deps, input, object);
     try {
       return {
         outcome: await session.run(),
         writes: session.writes(),
         noops: session.noops(),
         observedBefore: session.observedBefore,
+        ignoredSignal: session.ignoredSignal() !== undefined,
         ...(object.metadata.generation === undefined ? {} : { generation: object.metadata.generation }),
       };
     } finally {
@@ -74,6 +77,11 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Reco
       await session.sendEvents();
     }
   } catch (thrown) {
+    const ignored = session?.ignoredSignal();
+    if (ignored !== undefined) {
+      // Its status could not be written.
+      return { outcome: { type: 'failed', error: ignored, stalledBefore: false }, writes, ignoredSignal: true };
+    }
     if (signal.aborted) throw signal.reason;
     if (!isNotFound(thrown)) return { outcome: outcomeOf(thrown, stage), writes };
     return { outcome: await outcomeOfNotFound(thrown, { client, resource, message, read, signal }), writes };
@@ -105,6 +113,8 @@ type Session = {
   writes(): number;
   /** Applies that changed nothing. */
   noops(): number;
+  /** The error of a reconciler that still runs, although its signal was aborted. */
+  ignoredSignal(): IgnoredSignalError | undefined;
   /** Sends the recorded Events. If an Event cannot be sent, a warning is logged, and the reconcile does not fail. */
   sendEvents(): Promise<void>;
 };
@@ -128,7 +138,11 @@ function openSession(
     declared: statusWriter.declared,
   });
   const shared = { client, message, log, signal, resource };
-  const deps: SessionDeps = { ...shared, finalizer, fieldManager, statusWriter, statusInput, wait };
+  let reportSignal = signal;
+  const deps: SessionDeps = {
+    ...{ ...shared, finalizer, fieldManager, statusWriter, statusInput, wait },
+    reportSignal: () => reportSignal,
+  };
 
   /** One for the reconciler, and one for each finalize. */
   const contexts: ContextHandle[] = [];
@@ -142,8 +156,21 @@ function openSession(
     return handle.context;
   };
 
+  let ignored: IgnoredSignalError | undefined;
+  const unlessIgnored = async <T>(running: Promise<T>): Promise<T> => {
+    try {
+      return await unlessSignalIgnored(running, { signal, wait });
+    } catch (error) {
+      if (error instanceof IgnoredSignalError) {
+        ignored = error;
+        reportSignal = AbortSignal.timeout(reportSeconds * 1000);
+      }
+      throw error;
+    }
+  };
+
   let addedFinalizer = false;
-  const runFinalize = async () => await instance.finalize(primary.current(), openContext());
+  const runFinalize = async () => await unlessIgnored(instance.finalize(primary.current(), openContext()));
 
   async function runReconciler(): Promise<Outcome> {
     try {
@@ -156,7 +183,7 @@ function openSession(
         primary.countWrite();
         addedFinalizer = true;
       }
-      const result = await instance.reconcile(primary.current(), openContext());
+      const result = await unlessIgnored(instance.reconcile(primary.current(), openContext()));
       if (result.error !== undefined) {
         const { retryState, outcome } = resolveFailure(result.error, primary, deps);
         await writeStatus(primary, statusWriter.afterResult(result, statusInput(), retryState), deps);
@@ -166,8 +193,8 @@ function openSession(
       const { requeueAfterSeconds } = result;
       return { type: 'done', ...(requeueAfterSeconds === undefined ? {} : { requeueAfterSeconds }) };
     } catch (thrown) {
-      const { error, retryState, outcome } = resolveFailure(thrown, primary, deps);
-      await writeStatus(primary, statusWriter.afterFailure(error, retryState, statusInput()), deps);
+      const { error, retryState, outcome, signal } = resolveFailure(thrown, primary, deps);
+      await writeStatus(primary, statusWriter.afterFailure(error, retryState, statusInput()), { ...deps, signal });
       return outcome;
     }
   }
@@ -190,10 +217,20 @@ function openSession(
   }
 
   async function sendEvents(): Promise<void> {
-    for (const { type, reason, message: text } of contexts.flatMap((handle) => handle.recorded())) {
-      if (signal.aborted) return;
+    const warning = ignored && ({ type: 'Warning', reason: 'DeadlineExceeded', message: ignored.message } as const);
+    const events = warning === undefined ? contexts.flatMap((handle) => handle.recorded()) : [warning];
+    for (const { type, reason, message: text } of events) {
+      if (reportSignal.aborted) return;
       const object = primary.current();
-      const event = { object, type, reason, message: redact(text), reportingController: finalizer, now, signal };
+      const event = {
+        object,
+        type,
+        reason,
+        message: redact(text),
+        reportingController: finalizer,
+        now,
+        signal: reportSignal,
+      };
       const sent = await recordEvent(client, event);
       if (!sent.recorded) log.warn('event not recorded', { reason, error: redact(sent.error.message) });
     }
@@ -202,6 +239,7 @@ function openSession(
   return {
     observedBefore,
     run,
+    ignoredSignal: () => ignored,
     writes: () => contexts.reduce((sum, handle) => sum + handle.writes(), primary.writes()),
     noops: () => contexts.reduce((sum, handle) => sum + handle.noops(), primary.noops()),
     sendEvents,

@@ -20,6 +20,8 @@ export type ReconcileReport = {
   /** Applies that changed nothing: a difference was found where there was none. */
   readonly noops?: number;
   readonly generation?: number;
+  /** The reconciler still runs, although its signal was aborted. */
+  readonly ignoredSignal?: boolean;
   /** Whether the status showed the generation that was read as observed. A write then corrects drift. */
   readonly observedBefore?: boolean;
 };
@@ -53,6 +55,8 @@ export type SessionDeps = Pick<ReconcileInput, 'client' | 'message' | 'log' | 's
   /** Returns the current input of a status. */
   readonly statusInput: () => StatusInput;
   readonly wait: Wait;
+  /** Returns the signal for reporting a failure: the session's own, or a later one if the reconciler ignored that. */
+  readonly reportSignal: () => AbortSignal;
 };
 
 /** Writes the metrics and the log line of a reconcile. Times are in milliseconds; `nowMs` is by the clock of SQS. */

@@ -112,6 +112,9 @@ export function widgetsOn(connect: () => Connection) {
       wait: async (seconds, signal) => {
         signal.throwIfAborted();
         state.waited.push(seconds);
+        // What is ready happens before any wait ends.
+        await new Promise(setImmediate);
+        signal.throwIfAborted();
       },
     });
   const runReconcile = reconcileOf(controller);

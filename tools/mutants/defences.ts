@@ -159,8 +159,8 @@ export const batchDefences: readonly Mutant[] = [
   swap(
     'a reconcile that ignores its signal goes on beside its successor',
     batch,
-    'deps.exitProcess(`a reconcile',
-    'void (`a reconcile',
+    'deps.exitProcess(`the reconcile',
+    'void (`the reconcile',
   ),
   swap(
     'deletes a message although its timer was not accepted',
@@ -185,11 +185,11 @@ export const objectDefences: readonly Mutant[] = [
         file: reconcile,
         find: 'if (declaration.finalizes && !primary.hasFinalizer()) {',
         replace:
-          'const result = await instance.reconcile(primary.current(), openContext()); if (declaration.finalizes && !primary.hasFinalizer()) {',
+          'const result = await unlessIgnored(instance.reconcile(primary.current(), openContext())); if (declaration.finalizes && !primary.hasFinalizer()) {',
       },
       {
         file: reconcile,
-        find: 'const result = await instance.reconcile(primary.current(), openContext());\n      if (result.error',
+        find: 'const result = await unlessIgnored(instance.reconcile(primary.current(), openContext()));\n      if (result.error',
         replace: 'if (result.error',
       },
     ],

@@ -10,12 +10,7 @@ export const sayingMutants: readonly Mutant[] = [
     '[/(\\w{1,20}:\\/\\/)[^\\s/"\'<>]+@/g',
     '[/(\\w{1,20}:\\/\\/)[^\\s/@"\'<>]+@/g',
   ),
-  swap(
-    'does not redact an Event',
-    'src/reconciling/reconcile.ts',
-    'message: redact(text), reportingController',
-    'message: text, reportingController',
-  ),
+  swap('does not redact an Event', 'src/reconciling/reconcile.ts', 'message: redact(text),', 'message: text,'),
   swap(
     'does not redact the error of a queue depth',
     'src/resync/list-kind.ts',

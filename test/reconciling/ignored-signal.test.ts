@@ -1,0 +1,123 @@
+// A reconciler that ignores its signal, in a batch on the in-memory API server: what its object, the queues and the log
+// show. Reconcilers that never end in other ways are test/reconciling/batch-ends.test.ts.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import * as z from 'zod';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import { maxAttempts } from '../../src/core/backoff.ts';
+import { listPages } from '../../src/kube/client/read.ts';
+import { Event } from '../../src/kubernetes.ts';
+import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
+import { asRetry } from '../sqs/messages.ts';
+import { setUp } from './batch-harness.ts';
+import { widgetsOn } from './widgets.ts';
+
+let server: Awaited<ReturnType<typeof startApiServer>>;
+beforeAll(async () => {
+  server = await startApiServer();
+});
+afterAll(() => server.close());
+const widgets = widgetsOn(() => ({ server: new URL(server.url) }));
+
+/** Runs a batch with one message until its deadline, and resolves when its process exits or the batch ends. */
+async function runUntilDeadline(more: Partial<Message> = {}) {
+  let started = () => {};
+  const starting = new Promise<void>((resolve) => {
+    started = resolve;
+  });
+  const harness = setUp(async (input) => {
+    const { reconcile, finalize } = widgets.behaviour;
+    widgets.behaviour.reconcile = (...args) => {
+      started();
+      return reconcile(...args);
+    };
+    widgets.behaviour.finalize = (...args) => {
+      started();
+      return finalize(...args);
+    };
+    return await widgets.runReconcile({ ...input, client: widgets.client });
+  });
+  const message = { ...widgets.messageFor('one', more), controller: 'water-tank' };
+  const record = {
+    ...{ messageId: 'm', receiptHandle: 'r', body: formatMessage(message), groupId: 'one' },
+    ...{ receiveCount: 1, firstReceivedAt: 1_800_000_000_000 },
+  };
+  const ended = harness.run([record]).catch(() => 'exited');
+  await starting;
+  harness.advance(25_000);
+  return { ...harness, ended: await ended };
+}
+
+const never = () => new Promise<never>(() => undefined);
+const events = async () => {
+  const all: unknown[] = [];
+  for await (const page of listPages(widgets.client, Event, { namespace: widgets.namespace })) all.push(...page.items);
+  return all;
+};
+
+it('a reconciler that ignores its signal is reported on its object, is retried, and its process exits', async () => {
+  await widgets.apply('one', { size: 1 });
+  widgets.behaviour.reconcile = never;
+  const { ended, seen, queues, deleted } = await runUntilDeadline();
+  expect(ended).toBe('exited');
+  expect(seen.died).toContain(`water-tank:test:widgets.reconcile.example.com/${widgets.namespace}/one`);
+  expect(deleted).toEqual(['r']);
+  const [retry, ...others] = queues.get('timers') ?? [];
+  expect(others).toEqual([]);
+  expect(parseMessage(retry?.body ?? '').cause).toMatchObject({ type: 'retry', attempt: 1 });
+  // The process has exited before.
+  expect(retry?.delaySeconds).toBeGreaterThanOrEqual(10);
+  const object = await widgets.read('one');
+  expect(widgets.condition(object, 'Ready')).toMatchObject({
+    ...{ status: 'Unknown', reason: 'Retrying' },
+    message: expect.stringContaining('ignored its signal'),
+  });
+  expect(await events()).toMatchObject([
+    { type: 'Warning', reason: 'DeadlineExceeded', message: expect.stringContaining('ignored its signal') },
+  ]);
+});
+
+it('a reconciler that ignores its signal at the last attempt becomes a dead letter, and its object is Stalled', async () => {
+  await widgets.apply('one', { size: 1 });
+  widgets.behaviour.reconcile = never;
+  const { queues } = await runUntilDeadline(asRetry({ attempt: maxAttempts - 1 }));
+  const attributes = z.record(z.string(), z.string()).parse(queues.get('water-tank-dlq.fifo')?.[0]?.attributes);
+  expect(attributes.reason).toContain('retries exhausted');
+  expect(Object.values(attributes).join()).toContain('ignored its signal');
+  expect(widgets.condition(await widgets.read('one'), 'Stalled')).toMatchObject({ status: 'True' });
+});
+
+it('a finalize that ignores its signal is reported on its object, which keeps its finalizer', async () => {
+  await widgets.apply('one', { size: 1 }, { finalizers: ['outrigger.dev/widget'] });
+  await widgets.remove('one');
+  widgets.behaviour.finalize = never;
+  const { ended, queues } = await runUntilDeadline();
+  expect(ended).toBe('exited');
+  expect(queues.get('timers')).toHaveLength(1);
+  const object = await widgets.read('one');
+  expect(object?.metadata.finalizers).toEqual(['outrigger.dev/widget']);
+  expect(widgets.condition(object, 'Finalized')).toMatchObject({
+    status: 'False',
+    message: expect.stringContaining('ignored its signal'),
+  });
+});
+
+it('a reconciler that ignores its signal is retried even if its object cannot be written', async () => {
+  await widgets.apply('one', { size: 1 });
+  widgets.behaviour.reconcile = async () => {
+    await widgets.apply('one', { size: 2 });
+    return await never();
+  };
+  const { ended, queues } = await runUntilDeadline();
+  expect(ended).toBe('exited');
+  expect(queues.get('timers')).toHaveLength(1);
+});
+
+it('a reconciler that ends when its signal aborts is not reported, and its message stays', async () => {
+  await widgets.apply('one', { size: 1 });
+  widgets.behaviour.reconcile = (_, { signal }) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  const { ended, queues, deleted } = await runUntilDeadline();
+  expect(ended).toEqual(['m']);
+  expect([[...queues], deleted]).toEqual([[], []]);
+  expect(widgets.condition(await widgets.read('one'), 'Ready')).toBeUndefined();
+});
