@@ -1,7 +1,7 @@
 // Gives the watchers and functions of the local system access to the cluster. A developer's kubeconfig may run programs
 // and name files. The watchers and functions get its plain result: server, CA, and a token that is refreshed here.
 
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
@@ -10,6 +10,7 @@ import { createClient, type KubeClient } from '../kube/client/client.ts';
 import type { Connection } from '../kube/client/connection.ts';
 import { ApiError, isUnauthorized } from '../kube/client/errors.ts';
 import { errorCode } from './explain-error.ts';
+import { replaceFile } from './replace-file.ts';
 import { startUnverifiedProxy, type UnverifiedProxy } from './unverified-proxy.ts';
 
 /** The files that give access, in the `.outrigger` folder. */
@@ -52,7 +53,7 @@ export async function openCluster(
   }
   const inFolder = (name: string) => path.join(folder, name);
   const kubeconfigFile = inFolder('kubeconfig');
-  await writeAtomically(kubeconfigFile, flattened(file, context));
+  await replaceFile(kubeconfigFile, flattened(file, context), { mode: 0o600 });
 
   const watcherKubeconfigFile = inFolder('watcher-kubeconfig');
   const clustersTableFile = inFolder('clusters.json');
@@ -62,13 +63,16 @@ export async function openCluster(
     const token = await connection.token?.();
     if (written !== undefined && token === written) return;
     written = token ?? '';
-    if (token !== undefined) await writeAtomically(tokenFile, token);
-    await writeAtomically(clustersTableFile, JSON.stringify({ [localCluster]: entryOf(connection, token) }, null, 2));
+    if (token !== undefined) await replaceFile(tokenFile, token, { mode: 0o600 });
+    await replaceFile(clustersTableFile, JSON.stringify({ [localCluster]: entryOf(connection, token) }, null, 2), {
+      mode: 0o600,
+    });
   };
   await renew();
-  await writeAtomically(
+  await replaceFile(
     watcherKubeconfigFile,
     plainKubeconfig(connection, connection.token === undefined ? {} : renewedToken(tokenFile)),
+    { mode: 0o600 },
   );
   // If a token cannot be renewed, the old one stays in use until the API server rejects it.
   const timer = setInterval(() => void renew().catch(() => undefined), renewMilliseconds);
@@ -193,10 +197,4 @@ function entryOf(connection: Connection, token: string | undefined): object {
   if (token !== undefined) return { ...where, access: { type: 'token', token } };
   if (clientCertificate !== undefined) return { ...where, access: { type: 'certificate', ...clientCertificate } };
   return { ...where, access: { type: 'none' } };
-}
-
-/** Writes a file, readable only by its owner, by a rename: other processes read it at any time. */
-async function writeAtomically(file: string, text: string): Promise<void> {
-  await writeFile(`${file}.new`, text, { mode: 0o600 });
-  await rename(`${file}.new`, file);
 }

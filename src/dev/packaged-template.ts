@@ -2,11 +2,12 @@
 // takes seconds, so the template is cached until one of its inputs changes.
 
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { UserError } from '../core/errors.ts';
 import { hashFiles } from './hash-files.ts';
+import { replaceFile } from './replace-file.ts';
 
 const run = promisify(execFile);
 const packagingMilliseconds = 120_000;
@@ -29,8 +30,7 @@ export async function packagedTemplate(root: string, signal: AbortSignal): Promi
   for (const name of await readdir(folder)) {
     if (name.startsWith('template-')) await rm(path.join(folder, name), { force: true });
   }
-  await writeFile(`${cachedFile}.new`, text);
-  await rename(`${cachedFile}.new`, cachedFile);
+  await replaceFile(cachedFile, text);
   return text;
 }
 

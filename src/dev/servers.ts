@@ -1,13 +1,13 @@
 // Starts the API server and SQS of the local system. Both are embedded, unless the developer names real ones. In both
 // cases the rest of the system gets an address and a client.
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Execute } from '../apiserver/exec/execute.ts';
 import { startApiServer } from '../apiserver/server.ts';
 import { type ClusterAccess, openCluster } from './cluster-access.ts';
 import { explainListening, explainQueueEndpoint } from './explain-error.ts';
+import { replaceFile } from './replace-file.ts';
 import { createLocalSqsClient, startSqs } from './sqs-server.ts';
 
 /** The options of the API server. */
@@ -33,7 +33,7 @@ export async function startCluster(
     );
     parts.defer(() => server.close());
     file = path.join(folder, 'kubeconfig');
-    await writeFile(file, server.kubeconfig(), { mode: 0o600 });
+    await replaceFile(file, server.kubeconfig(), { mode: 0o600 });
   }
   const cluster = await openCluster(folder, { file, signal, ...(context === undefined ? {} : { context }) });
   parts.defer(() => cluster.close());

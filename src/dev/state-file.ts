@@ -1,10 +1,11 @@
 // `.outrigger/state.json`: the addresses and processes of the local system, for other programs. Its format is a
 // guarantee.
 
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { UserError } from '../core/errors.ts';
 import { errorCode } from './explain-error.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** The content of the file. Queues and functions have their names without the deployment's prefix. */
 export type DevState = {
@@ -26,8 +27,7 @@ export function createStateFile(file: string): { write(state: DevState): void; s
       const text = pending;
       pending = undefined;
       // A rename, so that no reader sees an incomplete file.
-      await writeFile(`${file}.new`, text);
-      await rename(`${file}.new`, file);
+      await replaceFile(file, text);
     }
     writing = undefined;
   }

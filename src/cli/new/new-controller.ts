@@ -2,13 +2,14 @@
 // that runs with it. If one file cannot be written or edited, none is.
 
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { UserError } from '../../core/errors.ts';
 import { ownModule } from '../../dev/lambda/own-module.ts';
+import { replaceFile } from '../../dev/replace-file.ts';
 import { nameProblem } from '../../generate/check-registry.ts';
 import { functionFile } from '../../generate/functions.ts';
 import { printLines, runCommand } from '../command.ts';
@@ -47,14 +48,16 @@ generate, which writes the function (functions).
 No existing file is overwritten. To undo it: git restore . && git clean -f src functions test infra`;
 
 /** Names that a variable of the new sources cannot have: keywords of TypeScript, and names that these sources use. */
-const reservedVariables = new Set(
-  (
+const reservedVariables = new Set([
+  // A lookup by name in an object would find these.
+  ...Object.getOwnPropertyNames(Object.prototype),
+  ...(
     'await break case catch class const continue debugger default delete do else enum eval export extends false ' +
     'finally for function if implements import in instanceof interface let new null package private protected public ' +
     'return static super switch this throw true try typeof var void while with yield ' +
     'arguments undefined registry file swap expect it context object text z'
   ).split(' '),
-);
+]);
 
 /** Names that the kind cannot have: the new sources use them. */
 const reservedKinds = new Set(['ConfigMap', 'Promise', 'ResultOf']);
@@ -70,7 +73,7 @@ async function run(root: string, given: string, group: string | undefined): Prom
   const changed = editsOf(names, sources);
   for (const [file, text] of [...files, ...changed]) {
     await mkdir(path.dirname(path.join(root, file)), { recursive: true });
-    await writeFile(path.join(root, file), text);
+    await replaceFile(path.join(root, file), text, { within: root });
   }
   await formatSources(root, [...files.keys(), ...changed.keys()]);
   const generated = await generateInNewProcess(root);

@@ -8,6 +8,7 @@ import { UserError } from '../../core/errors.ts';
 import type { Connection } from '../../kube/client/connection.ts';
 import { checkAuthorities, checkClientCertificate, whenCertificateChanged } from '../auth/credentials.ts';
 import { parseServer } from '../auth/server-url.ts';
+import { limitPlugIns, plugInErrorText } from './plug-in.ts';
 
 /** The kubeconfig to load. */
 export type KubeconfigOptions = {
@@ -17,6 +18,8 @@ export type KubeconfigOptions = {
   readonly context?: string | undefined;
   /** Allows `insecure-skip-tls-verify`. Only for `outrigger dev`, which prints a warning. */
   readonly allowInsecure?: boolean | undefined;
+  /** The time limit of a plug-in that obtains credentials. */
+  readonly plugInSeconds?: number;
   readonly now?: (() => Date) | undefined;
 };
 
@@ -28,6 +31,7 @@ export async function loadKubeconfig({
   file,
   context,
   allowInsecure = false,
+  plugInSeconds = 60,
   now = () => new Date(),
 }: KubeconfigOptions = {}): Promise<Connection> {
   const source = file ?? 'kubeconfig';
@@ -37,7 +41,7 @@ export async function loadKubeconfig({
   rejectUnsupported(cluster, user, where, allowInsecure);
   const server = parseServer(cluster.server, `${where.cluster}: server`);
   const ca = authorities(cluster, where.cluster);
-  const secrets = await credentials(config, where.user);
+  const secrets = await credentials(config, where.user, plugInSeconds);
   const { cert, key } = secrets;
   if ((cert === undefined) !== (key === undefined)) {
     throw new UserError(`${where.user}: client-certificate and client-key belong together; give both`);
@@ -51,7 +55,9 @@ export async function loadKubeconfig({
     ...(cert === undefined || key === undefined
       ? {}
       : { clientCertificate: checkClientCertificate({ cert, key }, `${where.user}: client-certificate`, now()) }),
-    ...(secrets.token === undefined ? {} : { token: async () => (await credentials(config, where.user)).token ?? '' }),
+    ...(secrets.token === undefined
+      ? {}
+      : { token: async () => (await credentials(config, where.user, plugInSeconds)).token ?? '' }),
     refresh: () => {
       config = load(file, context, source);
     },
@@ -156,6 +162,7 @@ function authorities({ caData, caFile }: Cluster, where: string): string | undef
 async function credentials(
   config: KubeConfig,
   where: string,
+  plugInSeconds: number,
 ): Promise<{ token?: string; cert?: string; key?: string }> {
   const options: RequestOptions = { headers: {} };
   // The official client accepts http only with verification off. Here http is a loopback address (parseServer), and the
@@ -163,10 +170,11 @@ async function credentials(
   config.clusters = config.clusters.map((one) =>
     one.server.startsWith('http:') ? { ...one, skipTLSVerify: true } : one,
   );
+  limitPlugIns(config, plugInSeconds);
   try {
     await config.applyToHTTPSOptions(options);
   } catch (error) {
-    throw new UserError(`${where}: no credentials: ${credentialErrorText(error)}`);
+    throw new UserError(`${where}: no credentials: ${plugInErrorText(error, plugInSeconds)}`);
   }
   const headers = new Map(
     Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
@@ -177,14 +185,4 @@ async function credentials(
     ...(options.cert ? { cert: String(options.cert) } : {}),
     ...(options.key ? { key: String(options.key) } : {}),
   };
-}
-
-/**
- * Explains why there are no credentials. A parser's message is omitted: it may quote a plug-in's output, and so a
- * token.
- */
-function credentialErrorText(error: unknown): string {
-  if (!(error instanceof Error) || error instanceof SyntaxError)
-    return 'its plug-in did not return an ExecCredential; run it by hand';
-  return error.message.split('\n').find((line) => line.trim() !== '') ?? 'its plug-in failed; run it by hand';
 }

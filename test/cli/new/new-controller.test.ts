@@ -82,6 +82,8 @@ describe('new controller errors', () => {
     [['timers'], '"timers" is no controller\'s name: that name is reserved'],
     [['a'.repeat(41)], 'a name has at most 40 lower-case letters'],
     [['class'], '"class" is a word that TypeScript or these sources use; choose another'],
+    [['constructor'], '"constructor" is a word that TypeScript or these sources use; choose another'],
+    [['to-string'], '"to-string" is a word that TypeScript or these sources use; choose another'],
     [['WaterTank'], 'there is a WaterTank already; choose another name'],
     [['book'], 'src/controllers/book.ts is there already; choose another name'],
     [['Lighthouse', '--group', 'cafe'], '--group "cafe": a domain in lower case is needed, like cafe.example.org'],

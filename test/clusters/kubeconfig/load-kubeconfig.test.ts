@@ -135,10 +135,23 @@ describe('loadKubeconfig', () => {
       { user: { exec: { command: process.execPath, args: ['-e', 'console.log("secret")'] } } },
       'its plug-in did not return an ExecCredential',
     ],
+    [
+      'a plug-in that fails and prints a password',
+      { user: { exec: { command: process.execPath, args: ['-e', 'console.error("secret"); process.exit(1)'] } } },
+      'its plug-in failed, or took longer than 60 s; run it by hand',
+    ],
   ])('loadKubeconfig throws a one-line UserError that names the field for %s', async (_, parts, expected) => {
     const message = await problem(parts);
     expect(message).toContain(expected);
     expect(message).not.toContain('secret');
+  });
+
+  it('loadKubeconfig kills a plug-in that does not end, whose own child keeps its output open', async () => {
+    const script = 'require("child_process").spawn("sleep", ["30"], { stdio: "inherit" }); setInterval(() => {}, 1000)';
+    const user = { exec: { command: process.execPath, args: ['-e', script] } };
+    await expect(loadKubeconfig({ file: write(kubeconfig({ user })), now, plugInSeconds: 0.3 })).rejects.toThrow(
+      'took longer than 0.3 s',
+    );
   });
 
   it('loadKubeconfig throws a UserError for a missing file and for an unknown context', async () => {
