@@ -31,6 +31,19 @@ export function listCases({ wire, namespace }: Suite): void {
     expect((await wire.get(gadgets('no-such-namespace'))).body.items).toEqual([]);
   });
 
+  it('a list of 128 KiB is compressed for a client that accepts gzip, and a smaller one is not', async () => {
+    const ns = await namespace();
+    const read = async (gzip: boolean) => await wire.request('GET', gadgets(ns), undefined, { gzip });
+    const notes = Array.from({ length: 100 }, (_, index) => `${index} `.repeat(100));
+    await wire.post(gadgets(ns), gadget('a', { size: 1, notes }));
+    expect((await read(true)).contentEncoding).toBeUndefined();
+    for (const name of ['b', 'c', 'd', 'e', 'f']) await wire.post(gadgets(ns), gadget(name, { size: 1, notes }));
+    const [compressed, plain] = [await read(true), await read(false)];
+    expect([compressed.contentEncoding, plain.contentEncoding]).toEqual(['gzip', undefined]);
+    expect(plain.text.length).toBeGreaterThan(128 * 1024);
+    expect(compressed.text).toBe(plain.text);
+  });
+
   it('a list is sorted by name, its items have a kind, and no item is newer than the list', async () => {
     const ns = await namespace();
     for (const name of ['c', 'a', 'b']) await wire.post(gadgets(ns), gadget(name));

@@ -3,6 +3,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
+import { createGunzip } from 'node:zlib';
 import type { Body } from './body.ts';
 import { createWatch, type Watch } from './wire-watch.ts';
 
@@ -19,6 +20,7 @@ export type WireResponse = {
   readonly contentType: string;
   /** The texts of `Warning: 299` headers. */
   readonly warnings: readonly string[];
+  readonly contentEncoding: string | undefined;
   readonly text: string;
   readonly body: Body;
 };
@@ -30,6 +32,8 @@ export type RequestOptions = {
   readonly query?: Query;
   readonly contentType?: string;
   readonly accept?: string;
+  /** Accepts a compressed response. */
+  readonly gzip?: boolean;
 };
 
 /** The verbs of one API server. Paths are absolute and already encoded. */
@@ -57,10 +61,10 @@ const applyPatchType = 'application/apply-patch+yaml';
 export function createWire(server: ConformanceServer): Wire {
   const send = (method: string, path: string, content: unknown, options: RequestOptions): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      const { query = {}, contentType = jsonType, accept = jsonType } = options;
+      const { query = {}, contentType = jsonType, accept = jsonType, gzip = false } = options;
       const url = new URL(server.url + path);
       for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
-      const headers: Record<string, string> = { accept };
+      const headers: Record<string, string> = { accept, ...(gzip ? { 'accept-encoding': 'gzip' } : {}) };
       if (server.token !== undefined) headers.authorization = `Bearer ${server.token}`;
       const sent = typeof content === 'string' ? content : JSON.stringify(content);
       if (sent !== undefined) {
@@ -104,10 +108,11 @@ export function createWire(server: ConformanceServer): Wire {
 }
 
 async function readResponse(response: IncomingMessage): Promise<WireResponse> {
-  const content = await text(response);
+  const { 'content-encoding': contentEncoding } = response.headers;
+  const content = await text(contentEncoding === 'gzip' ? response.pipe(createGunzip()) : response);
   const contentType = response.headers['content-type'] ?? '';
   // The JSON is not validated: a case fails when it reads an absent field.
   const body: Body = contentType.startsWith(jsonType) ? JSON.parse(content) : {};
   const warnings = (response.headersDistinct.warning ?? []).map((line) => /^299 \S+ "(.*)"$/.exec(line)?.[1] ?? line);
-  return { status: response.statusCode ?? 0, contentType, warnings, text: content, body };
+  return { status: response.statusCode ?? 0, contentType, warnings, contentEncoding, text: content, body };
 }

@@ -14,6 +14,8 @@ export type Exchange = {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly accept: string | undefined;
+  /** Whether the response may be compressed with gzip. */
+  readonly acceptsGzip: boolean;
   /** Without parameters, in lower case; '' if the header is absent. */
   readonly contentType: string;
   readonly userAgent: string;
@@ -46,6 +48,7 @@ export function createExchange(request: IncomingMessage): Exchange {
     path: url.pathname,
     query: url.searchParams,
     accept: headers.accept,
+    acceptsGzip: /\bgzip\b/.test(String(headers['accept-encoding'] ?? '')),
     contentType: (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
     userAgent: headers['user-agent'] ?? '',
     bytes: () => readBytes(request),

@@ -1,6 +1,7 @@
 // The entry point of all HTTP requests: it routes a request, calls the verb, and sends the response. Errors become
 // Status responses here and nowhere else.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { discovery, reviewKind } from '../discovery/discovery.ts';
 import { openapi } from '../discovery/openapi.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
@@ -99,15 +100,22 @@ function allowedReview(review: Json): JsonObject {
   return { metadata: {}, spec: {}, ...sent, kind, apiVersion: `${group}/${version}`, status: { allowed: true } };
 }
 
-function send(response: ServerResponse, { status, body }: HttpResponse, { warnings }: Exchange): void {
+/** kube-apiserver compresses responses of this size and more, with the fastest level (KEP-156). */
+const gzipBytes = 128 * 1024;
+
+function send(response: ServerResponse, { status, body }: HttpResponse, exchange: Exchange): void {
   if (response.destroyed) return;
   const isText = typeof body === 'string';
   const aggregated = !isText && body.kind === 'APIGroupDiscoveryList';
-  const bytes = Buffer.from(isText ? body : `${JSON.stringify(body)}\n`);
-  for (const text of warnings) response.appendHeader('warning', `299 - "${text.replaceAll(/["\\]/g, '\\$&')}"`);
+  const plain = Buffer.from(isText ? body : `${JSON.stringify(body)}\n`);
+  const isCompressed = exchange.method === 'GET' && exchange.acceptsGzip && plain.length >= gzipBytes;
+  const bytes = isCompressed ? gzipSync(plain, { level: 1 }) : plain;
+  for (const text of exchange.warnings)
+    response.appendHeader('warning', `299 - "${text.replaceAll(/["\\]/g, '\\$&')}"`);
   response.writeHead(status, {
     'content-type': isText ? 'text/plain; charset=utf-8' : aggregated ? discoveryType : jsonType,
     'content-length': bytes.length,
+    ...(isCompressed ? { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } : {}),
     'cache-control': 'no-cache, private',
   });
   response.end(bytes);

@@ -24,6 +24,8 @@ export type KubeRequest = {
   readonly contentType?: string | undefined;
   /** Default application/json. */
   readonly accept?: string | undefined;
+  /** Allows a gzip response. The API server compresses responses of 128 KiB and more (KEP-156). Not for streams. */
+  readonly gzip?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Deadline of this call, for a stream until its headers. Default: the client's. */
   readonly timeoutSeconds?: number | undefined;
@@ -127,6 +129,7 @@ export function createClient(
     const headers = {
       accept: request.accept ?? 'application/json',
       'user-agent': userAgent,
+      ...(request.gzip === true ? { 'accept-encoding': 'gzip' } : {}),
       ...(body === undefined
         ? {}
         : { 'content-type': request.contentType ?? 'application/json', 'content-length': Buffer.byteLength(body) }),

@@ -91,13 +91,26 @@ export async function* listPagesAs<Item>(
   parse: (item: unknown, defaults: ItemDefaults) => Item,
   options: ListOptions = {},
 ): AsyncGenerator<ListPage<Item>> {
+  const startedAt = performance.now();
   let token: string | undefined;
-  do {
+  for (let pages = 1; ; pages += 1) {
     const page = await readPage(client, resource, parse, token, options);
-    token = page.continue;
     yield page;
-  } while (token !== undefined);
+    if (page.continue === undefined) return;
+    const isEndless = pages === maxPages || performance.now() - startedAt > maxListSeconds * 1000;
+    if (isEndless || page.continue === token) {
+      const path = collectionPath(resource, options.namespace);
+      throw new ResponseError(`GET ${path}: the list does not end; it had ${pages} pages, and continues`);
+    }
+    token = page.continue;
+  }
 }
+
+/**
+ * The bounds of one list: a broken server or proxy could continue it for ever. 10,000 pages are five million objects.
+ */
+const maxPages = 10_000;
+const maxListSeconds = 3_600;
 
 /**
  * Reads one page. It is not part of the generator, whose variables would keep a page of full objects until it resumes.
@@ -123,6 +136,7 @@ async function readPage<Item>(
       ...(token === undefined ? versionQuery(options) : {}),
     },
     accept: metadataOnly ? metadataListType : undefined,
+    gzip: true,
     signal,
     timeoutSeconds,
   });

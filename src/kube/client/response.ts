@@ -1,6 +1,8 @@
 // Reads the responses of an API server: bodies of bounded size, JSON, and the headers Retry-After and Warning. It is
 // separate from client.ts because it does not depend on the request.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { ResponseError } from './errors.ts';
 import { connectError } from './transport.ts';
 
@@ -34,16 +36,28 @@ function readText(response: IncomingMessage, limit: number, label: string): Prom
   return new Promise((resolve, reject) => {
     let text = '';
     if (response.destroyed) return reject(response.errored ?? new Error('aborted'));
-    response.setEncoding('utf8');
-    response.on('data', (chunk: string) => {
+    // A lost connection is an error of the pipeline's end as well.
+    const isCompressed = response.headers['content-encoding'] === 'gzip';
+    const body = isCompressed ? pipeline(response, createGunzip(), () => undefined) : response;
+    body.setEncoding('utf8');
+    body.on('data', (chunk: string) => {
       text += chunk;
-      if (text.length > limit)
-        response.destroy(new ResponseError(`${label}: the response is larger than ${limit} bytes`));
+      // Also of a small body that decompresses to a large one.
+      if (text.length > limit) body.destroy(new ResponseError(`${label}: the response is larger than ${limit} bytes`));
     });
-    response.once('end', () => resolve(text));
-    response.once('error', reject);
-    response.once('close', () => reject(new Error('aborted')));
+    body.once('end', () => resolve(text));
+    body.once('error', (error) => reject(isInvalidGzip(error) ? invalidGzip(error, label) : error));
+    body.once('close', () => reject(new Error('aborted')));
   });
+}
+
+/** Node's codes for invalid data (zlib, "Constants"). */
+function isInvalidGzip(error: Error): boolean {
+  return 'code' in error && (error.code === 'Z_DATA_ERROR' || error.code === 'Z_BUF_ERROR');
+}
+
+function invalidGzip(error: Error, label: string): ResponseError {
+  return new ResponseError(`${label}: the response is not gzip, as its header says`, { cause: error });
 }
 
 /** Reads the body of a failed response. Returns undefined if it cannot be read. */

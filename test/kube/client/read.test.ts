@@ -2,8 +2,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { isGone } from '../../../src/kube/client/errors.ts';
+import { type ClientOptions, createClient, type KubeClient } from '../../../src/kube/client/client.ts';
+import { ConnectError, isGone, ResponseError } from '../../../src/kube/client/errors.ts';
 import { parseObject } from '../../../src/kube/client/object.ts';
 import { getObject, type ListOptions, listPages, listPagesAs } from '../../../src/kube/client/read.ts';
 import { sendJson, startWireServer, statusOf, type WireServer } from '../wire-server.ts';
@@ -121,7 +123,7 @@ describe('listPagesAs', () => {
         collect();
         const last = bodies.at(-1);
         if (last !== undefined) held.push(last.deref() !== undefined);
-        const more = bodies.length < 4 ? { continue: 'more' } : {};
+        const more = bodies.length < 4 ? { continue: `after ${bodies.length}` } : {};
         const body = { metadata: { resourceVersion: '7', ...more }, items: [pod(`a${bodies.length}`)] };
         bodies.push(new WeakRef(body.items));
         return { status: 200, headers: {}, body };
@@ -133,5 +135,80 @@ describe('listPagesAs', () => {
     }
     expect(names).toEqual(['a0', 'a1', 'a2', 'a3', 'a4']);
     expect(held).toEqual([false, false, false, false]);
+  });
+});
+
+describe('a list that does not end', () => {
+  const endless = (token: (page: number) => string): KubeClient => {
+    let pages = 0;
+    return {
+      ...createClient({ server: new URL('http://127.0.0.1:1') }),
+      request: async () => {
+        pages += 1;
+        const metadata = { resourceVersion: '7', continue: token(pages) };
+        return { status: 200, headers: {}, body: { metadata, items: [] } };
+      },
+    };
+  };
+  const countPages = async (client: KubeClient) => {
+    let pages = 0;
+    for await (const _ of listPages(client, pods)) pages += 1;
+    return pages;
+  };
+
+  it('a list whose continue token repeats is an error after two pages', async () => {
+    await expect(countPages(endless(() => 'again'))).rejects.toThrow(
+      'GET /api/v1/pods: the list does not end; it had 2',
+    );
+  });
+
+  it('a list with ever new continue tokens is an error after a bounded number of pages', async () => {
+    await expect(countPages(endless((page) => `${page}`))).rejects.toThrow('it had 10000 pages');
+  });
+});
+
+describe('a compressed list', () => {
+  const list = {
+    metadata: { resourceVersion: '7' },
+    items: Array.from({ length: 1000 }, (_, index) => pod(`p${index}`)),
+  };
+  const serve = async (body: Buffer, { length = body.length } = {}) =>
+    await startWireServer((_, response) => {
+      response.writeHead(200, {
+        ...{ 'content-type': 'application/json', 'content-encoding': 'gzip', 'content-length': length },
+      });
+      response.write(body, () => {
+        if (length > body.length) response.destroy();
+        else response.end();
+      });
+    });
+  const firstPage = async (server: WireServer, options: ClientOptions = {}) => {
+    for await (const page of listPages(server.client(options), pods)) return page.items;
+    throw new Error('no page');
+  };
+  const compressed = gzipSync(JSON.stringify(list));
+
+  it('a list requests gzip and reads it, and a single object does not', async () => {
+    const server = await serve(compressed);
+    expect(await firstPage(server)).toHaveLength(1000);
+    await getObject(server.client(), pods, { namespace: 'shop', name: 'a' }).catch(() => undefined);
+    expect(server.arrived.map(({ headers }) => headers['accept-encoding'])).toEqual(['gzip', undefined]);
+  });
+
+  it('a compressed list that is larger than the limit is an error, however small it is compressed', async () => {
+    const server = await serve(gzipSync(Buffer.alloc(10_000_000, ' ')));
+    await expect(firstPage(server, { maxResponseBytes: 1_000_000 })).rejects.toThrow('larger than 1000000 bytes');
+  });
+
+  it.each([
+    ['is not gzip', Buffer.from('{"metadata":{}}')],
+    ['ends within the compressed data', compressed.subarray(0, -20)],
+  ])('a list that %s is an error of the response', async (_, body) => {
+    await expect(firstPage(await serve(body))).rejects.toThrow(ResponseError);
+  });
+
+  it('a compressed list whose connection is lost is an error of the connection', async () => {
+    const server = await serve(compressed.subarray(0, 1000), { length: compressed.length });
+    await expect(firstPage(server)).rejects.toThrow(ConnectError);
   });
 });
