@@ -1,7 +1,12 @@
 // f11: the bytes that an API server sends for a watched object, its metadata compared with the whole object, in an
-// uncompressed watch event. Real kube-apiserver; objects as a server-side apply leaves them, so that no annotation
-// repeats the spec.
+// uncompressed watch event. Also those of a page of a list, compressed and not. Real kube-apiserver; objects as a
+// server-side apply leaves them, so that no annotation repeats the spec.
+
+import type { OutgoingHttpHeaders } from 'node:http';
+import https from 'node:https';
+import { listPageSize } from '../src/kube/client/read.ts';
 import { createPlainApi, type PlainApi } from '../tools/chaos/plain-api.ts';
+import type { ControlPlane } from '../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../tools/control-plane/start.ts';
 import { create, untilServed } from './populate.ts';
 import type { Row } from './row.ts';
@@ -9,6 +14,7 @@ import type { Row } from './row.ts';
 const group = 'bench.example.com';
 const collection = `/apis/${group}/v1/namespaces/default/papers`;
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const metadataListOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const goal = 0.2;
 const specBytes = 10_000;
 const deadlineMs = 60_000;
@@ -77,7 +83,46 @@ export async function f11(): Promise<readonly Row[]> {
       ...{ goal: `<= ${goal.toFixed(2)}`, met: metadata <= goal * whole },
     });
   }
-  return rows;
+  return [...rows, await pageRow(plane, api)];
+}
+
+/** Compares the bytes of a page of metadata with and without gzip, which every list of Outrigger requests. */
+async function pageRow(plane: ControlPlane, api: PlainApi): Promise<Row> {
+  for (let number = 0; number < listPageSize; number += 1) {
+    const name = `page-${number}`;
+    const object = { apiVersion: `${group}/v1`, kind: 'Paper', metadata: { name }, spec: { text: `text ${number}` } };
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const applied = await api.call('PATCH', `${collection}/${name}?fieldManager=another-manager`, object, headers);
+    if (applied.status >= 300) throw new Error(`f11: ${applied.status} ${JSON.stringify(applied.body)}`);
+  }
+  const compressed = await bytesOfPage(plane, { 'accept-encoding': 'gzip' });
+  const plain = await bytesOfPage(plane, {});
+  return {
+    ...{ figure: 'f11', what: `bytes sent for a page of ${listPageSize} objects' metadata, with gzip` },
+    ...{ ours: `${compressed} B`, peer: `${plain} B (without gzip)`, ratio: (compressed / plain).toFixed(2) },
+    ...{ goal: `<= ${goal.toFixed(2)}`, met: compressed <= goal * plain },
+  };
+}
+
+/** Returns the bytes of a page as they are sent. */
+async function bytesOfPage({ url, ca, adminToken }: ControlPlane, headers: OutgoingHttpHeaders): Promise<number> {
+  const path = `${collection}?limit=${listPageSize}`;
+  const options = {
+    headers: { ...headers, accept: metadataListOnly, authorization: `Bearer ${adminToken}` },
+    ...{ ca, signal: AbortSignal.timeout(deadlineMs) },
+  };
+  return await new Promise((resolve, reject) => {
+    https
+      .get(new URL(path, url), options, (response) => {
+        let bytes = 0;
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+        });
+        response.once('error', reject);
+        response.once('end', () => resolve(bytes));
+      })
+      .once('error', reject);
+  });
 }
 
 /** Returns the bytes of the event with which a new watch reports one object. */

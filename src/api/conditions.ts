@@ -36,6 +36,9 @@ export const reasons = {
 export const runtimeConditions = ['Ready', 'Reconciling', 'Stalled', 'Finalized'] as const;
 export type RuntimeCondition = (typeof runtimeConditions)[number];
 
+/** The longest message of a metav1.Condition. */
+const maxMessageLength = 32_768;
+
 /**
  * Merges declared conditions into the current ones. A condition keeps its transition time while its status is the same
  * (metav1.Condition). Conditions that are not declared are left as they are.
@@ -53,8 +56,8 @@ export function mergeConditions(
       type,
       status: condition.status,
       reason: condition.reason,
-      // metav1.Condition requires a message, which may be empty.
-      message: condition.message ?? '',
+      // metav1.Condition requires a message, which may be empty. The API server rejects a status with a longer one.
+      message: (condition.message ?? '').slice(0, maxMessageLength).toWellFormed(),
       observedGeneration: generation,
       lastTransitionTime: kept ?? toSeconds(now),
     });

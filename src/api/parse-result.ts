@@ -16,14 +16,20 @@ export type AnyResult = {
 };
 
 const requeueAfterSeconds = z.number().max(maxRequeueSeconds);
+/** The rules of metav1.Condition for a reason. The API server rejects any other status. */
+const reason = z
+  .string()
+  .min(1)
+  .max(1024)
+  .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/, 'no CamelCase word, such as NotReady');
 // Not strict: a condition of a child, with its times, may be handed on as it stands.
 const condition = z.object({
   status: z.enum(['True', 'False', 'Unknown']),
-  reason: z.string().min(1),
+  reason,
   message: z.string().optional(),
 });
 
-const finalized = z.strictObject({ requeueAfterSeconds, reason: z.string().min(1), message: z.string().optional() });
+const finalized = z.strictObject({ requeueAfterSeconds, reason, message: z.string().optional() });
 
 /**
  * Makes the check of a view's results, once: a schema costs more to make than to ask. The check throws

@@ -44,6 +44,16 @@ describe('a result', () => {
       { conditions: { Built: { status: 'True', reason: '' } } },
       'conditions.Built.reason',
     ],
+    [
+      'a condition whose reason is a sentence',
+      { conditions: { Built: { status: 'True', reason: 'not built yet' } } },
+      'conditions.Built.reason: no CamelCase word',
+    ],
+    [
+      'a condition whose reason is too long',
+      { conditions: { Built: { status: 'True', reason: 'a'.repeat(1025) } } },
+      'conditions.Built.reason',
+    ],
     ['no conditions at all', { conditions: undefined }, 'conditions'],
     ['a status of an unknown field', { status: { colour: 'red' } }, 'status.colour'],
   ])('with %s is refused, naming it', (_, more, named) => {

@@ -164,6 +164,27 @@ export function reconcileCases(connect: () => Connection): void {
       expect(condition(after, 'Reconciling')).toMatchObject({ message: 'no pump' });
     });
 
+    it('a condition’s message of any length and with any characters is written once, cut to what a condition holds', async () => {
+      await apply('a', { size: 1 });
+      // The cut falls within a pair of surrogates.
+      const message = `${'x'.repeat(32_767)}😀 and more`;
+      widgets.behaviour.reconcile = async () => ({
+        status: {},
+        conditions: { Built: { status: 'False', reason: 'Long', message } },
+      });
+      await reconcile('a');
+      const object = await read('a');
+      expect(condition(object, 'Built')).toMatchObject({
+        reason: 'Long',
+        message: expect.stringMatching(/^x{32767}/),
+      });
+      expect(condition(object, 'Ready')).toMatchObject({
+        reason: 'Long',
+        message: expect.stringMatching(/^Built: x+$/),
+      });
+      expect(await reconcile('a')).toMatchObject({ writes: 0 });
+    });
+
     it('an invalid spec sets Ready to False with reason InvalidSpec, and names the field', async () => {
       await apply('a', { size: 'large' });
       expect((await reconcile('a')).outcome.type).toBe('terminal');

@@ -10,8 +10,8 @@ export const conditionsSchema = {
     properties: {
       type: { type: 'string' },
       status: { type: 'string' },
-      reason: { type: 'string' },
-      message: { type: 'string' },
+      reason: { type: 'string', maxLength: 1024 },
+      message: { type: 'string', maxLength: 32_768 },
       observedGeneration: { type: 'integer', format: 'int64' },
       lastTransitionTime: { type: 'string', format: 'date-time' },
     },
