@@ -2,6 +2,7 @@
 // stack is printed only for an error that is a bug of Outrigger.
 import { Option } from 'commander';
 import { SchemaError, SettingsError, toError, UserError } from '../core/errors.ts';
+import { printable, printableJson } from '../core/printable.ts';
 import { redact } from '../core/redact.ts';
 import { ApiError, ConnectError, DeadlineError, ResponseError } from '../kube/client/errors.ts';
 import { QueueCallError } from '../sqs/browse.ts';
@@ -17,7 +18,8 @@ export async function runCommand(command: string, action: (signal: AbortSignal) 
   } catch (thrown) {
     const error = toError(thrown);
     process.exitCode = 1;
-    process.stderr.write(`${isUserFacing(error) ? `outrigger ${command}: ${formatError(error)}` : error.stack}\n`);
+    if (isUserFacing(error)) printError(`outrigger ${command}: ${formatError(error)}`);
+    else for (const line of String(error.stack).split('\n')) printError(line);
   } finally {
     process.removeListener('SIGINT', interrupt);
   }
@@ -49,10 +51,15 @@ export function outputOption(): Option {
 
 /** Prints one JSON document. Undefined fields are left out. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  process.stdout.write(`${printableJson(JSON.stringify(value, null, 2))}\n`);
 }
 
 /** Prints lines, each with a line end; prints nothing for an empty list. */
 export function printLines(lines: readonly string[]): void {
-  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+  if (lines.length > 0) process.stdout.write(`${lines.map(printable).join('\n')}\n`);
+}
+
+/** Prints a line on the standard error. */
+export function printError(line: string): void {
+  process.stderr.write(`${printable(line)}\n`);
 }

@@ -14,7 +14,7 @@ import { discoverKinds, type ServedKind } from '../kube/client/discovery.ts';
 import { isForbidden } from '../kube/client/errors.ts';
 import { retryingClient } from '../kube/client/retrying-client.ts';
 import { type DetachCount, type DetachTarget, detach, findControllers } from '../operations/detach.ts';
-import { type Output, outputOption, printJson, printLines, runCommand } from './command.ts';
+import { type Output, outputOption, printError, printJson, printLines, runCommand } from './command.ts';
 import {
   clusterClient,
   type InstallationFlags,
@@ -88,7 +88,7 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
   const { client, close } = await connect(flags, signal);
   try {
     const { kinds, failedGroups } = await discoverKinds(client, { signal });
-    for (const group of failedGroups) process.stderr.write(`skipped: ${redact(group)}\n`);
+    for (const group of failedGroups) printError(`skipped: ${redact(group)}`);
     const kind = findKind(registry, text, kinds);
     const { controller } = flags;
     const all = new Set([
@@ -116,7 +116,7 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
     const left = await detachAll(client, registry, affected, { dryRun: true, signal });
     for (const { target, count } of done) {
       for (const { object, reason } of count.failed)
-        process.stderr.write(`${collectionName(target.resource)} ${object}: ${redact(reason)}\n`);
+        printError(`${collectionName(target.resource)} ${object}: ${redact(reason)}`);
     }
     const remaining = left.reduce((sum, { count }) => sum + count.affected, 0);
     printResults(done, flags, 'detached');
@@ -195,14 +195,14 @@ async function detachAll(
   const results: DetachResult[] = [];
   for (const target of targets) {
     const onProgress = (released: number) => {
-      if (!dryRun) process.stderr.write(`${collectionName(target.resource)}: ${released} detached\n`);
+      if (!dryRun) printError(`${collectionName(target.resource)}: ${released} detached`);
     };
     try {
       results.push({ target, count: await detach(client, target, { dryRun, onProgress, signal }) });
     } catch (error) {
       // A controller that does not own a kind may not read it, so it has created no objects of that kind.
       if (target.scope.as === 'primary' || isOwned(registry, target) || !isForbidden(error)) throw error;
-      process.stderr.write(`skipped: ${collectionName(target.resource)}: ${redact(error.message)}\n`);
+      printError(`skipped: ${collectionName(target.resource)}: ${redact(error.message)}`);
     }
   }
   return results;
@@ -216,9 +216,7 @@ function isOwned(registry: readonly ControllerDefinition[], { resource, scope }:
 async function warnOfRunningWatchers(client: KubeClient, signal: AbortSignal): Promise<void> {
   const { down, lastSeenSeconds } = await readWatcherStatus(client, Date.now(), { signal });
   if (down !== undefined || lastSeenSeconds === undefined) return;
-  process.stderr.write(
-    `this cluster's watchers received an event ${lastSeenSeconds} s ago; a running controller reverts this\n`,
-  );
+  printError(`this cluster's watchers received an event ${lastSeenSeconds} s ago; a running controller reverts this`);
 }
 
 function printResults(
@@ -244,16 +242,14 @@ function printResults(
     ]);
     const affectedTitle = state === 'detached' ? 'DETACHED' : 'AFFECTED';
     const titles = ['COLLECTION', 'AS', 'OBJECTS', affectedTitle, 'FINALIZERS', 'FIELD OWNERS', 'METADATA'];
-    printLines([alignColumns([titles, ...cells])]);
+    printLines(alignColumns([titles, ...cells]));
   }
   const verb = state === 'detached' ? 'did' : 'will';
   for (const object of shown.flatMap(({ count }) => count.deleting)) {
-    process.stderr.write(`${object} is being deleted: its controller's clean-up outside the cluster ${verb} not run\n`);
+    printError(`${object} is being deleted: its controller's clean-up outside the cluster ${verb} not run`);
   }
   if (state === 'planned') {
-    process.stderr.write(
-      'nothing was changed; stop the watchers, remove the functions, and run this again with --yes\n',
-    );
+    printError('nothing was changed; stop the watchers, remove the functions, and run this again with --yes');
   }
   return state === 'planned' ? 1 : 0;
 }

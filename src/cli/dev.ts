@@ -11,6 +11,7 @@ import { formatNotReady, formatTable } from '../dev/readiness.ts';
 import { reloadOnSave } from '../dev/reload.ts';
 import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
 import { build } from './build.ts';
+import { printError, printLines } from './command.ts';
 import { loadProject } from './project.ts';
 
 type Flags = {
@@ -86,12 +87,13 @@ async function run(flags: Flags): Promise<void> {
       await dev.close();
     }
     // Printed after every other line, so that the last lines are the result of the command.
-    process.stdout.write(end.text);
+    if (end.text !== '') printLines(end.text.trimEnd().split('\n'));
     process.exitCode = end.status;
   } catch (error) {
     if (stop.aborted) return;
     process.exitCode = 1;
-    process.stderr.write(`${isUserFacing(error) ? `outrigger dev: ${error.message}` : toError(error).stack}\n`);
+    const text = isUserFacing(error) ? `outrigger dev: ${error.message}` : String(toError(error).stack);
+    for (const line of text.split('\n')) printError(line);
   }
 }
 

@@ -13,7 +13,7 @@ import type { DeadLetter } from '../sqs/dead-letter.ts';
 import { createDepth } from '../sqs/depth.ts';
 import { keyOfMessage } from '../sqs/message.ts';
 import { createSend } from '../sqs/send.ts';
-import { type Output, outputOption, printJson, runCommand } from './command.ts';
+import { type Output, outputOption, printError, printJson, printLines, runCommand } from './command.ts';
 import {
   type Installation,
   type InstallationFlags,
@@ -98,11 +98,9 @@ async function runList({ controller, output, limit, ...flags }: ListFlags, signa
     );
     const rows = found.flatMap(({ of, queue, listed }) => listed.map((deadLetter) => ({ of, queue, deadLetter })));
     if (output === 'json') printJson(rows.map(toJson));
-    else process.stdout.write(rows.length === 0 ? 'no dead letters\n' : `${toTable(rows)}\n`);
+    else printLines(rows.length === 0 ? ['no dead letters'] : toTable(rows));
     for (const { queue, unlisted } of found.filter((one) => one.unlisted > 0)) {
-      process.stderr.write(
-        `${queue}: about ${unlisted} more, beyond --limit, behind ten of the same object, or in flight\n`,
-      );
+      printError(`${queue}: about ${unlisted} more, beyond --limit, behind ten of the same object, or in flight`);
     }
     return 0;
   } finally {
@@ -141,7 +139,7 @@ async function runRedrive(
       };
       for await (const redriven of redrive(deps, { matches, dryRun, signal })) {
         counts[redriven.type] += 1;
-        process.stdout.write(`${redriveLine(redriven, queue)}\n`);
+        printLines([`${redriveLine(redriven, queue)}`]);
       }
     };
     // Every queue is drained to its end, so that all received messages are released, even if one queue cannot be read.
@@ -152,7 +150,7 @@ async function runRedrive(
   }
   const done = dryRun ? `${counts['would-be-sent']} would be sent` : `${counts.sent + counts.kept} sent`;
   const remaining = counts.kept + counts.refused;
-  process.stdout.write(`${done}${remaining === 0 ? '' : `, ${remaining} not deleted`}\n`);
+  printLines([`${done}${remaining === 0 ? '' : `, ${remaining} not deleted`}`]);
   if (id !== undefined && Object.values(counts).every((count) => count === 0)) {
     throw new UserError(`--id ${id}: no dead letter has this id, or it is in flight; see outrigger dlq list`);
   }
@@ -191,7 +189,7 @@ function keyOf({ message }: DeadLetter): string | undefined {
   return message === undefined ? undefined : redact(formatReconcileKey(keyOfMessage(message)));
 }
 
-function toTable(listed: readonly ListedLetter[]): string {
+function toTable(listed: readonly ListedLetter[]): readonly string[] {
   const rows = listed.map(({ of, deadLetter }) => [
     of,
     keyOf(deadLetter) ?? '-',

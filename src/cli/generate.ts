@@ -17,6 +17,7 @@ import {
   registryFile,
   sharedFunctions,
 } from '../generate/functions.ts';
+import { printError, printLines } from './command.ts';
 import { findControllerModules } from './controller-modules.ts';
 import { handlerSourceOf, loadProject } from './project.ts';
 
@@ -30,13 +31,13 @@ export function generateCommand(): Command {
       try {
         const { registry, crdsOnly } = await loadProject(process.cwd());
         const differences = await generate(registry, process.cwd(), { check, kinds: crdsOnly });
-        for (const hint of generatedHints(registry, crdsOnly)) process.stderr.write(`hint: ${hint}\n`);
-        for (const { file, what } of differences) process.stdout.write(`${what}${check ? '' : ', updated'}: ${file}\n`);
+        for (const hint of generatedHints(registry, crdsOnly)) printError(`hint: ${hint}`);
+        for (const { file, what } of differences) printLines([`${what}${check ? '' : ', updated'}: ${file}`]);
         if (!check || differences.length === 0) return;
-        process.stderr.write(`${differences.length} generated files are out of date; run npm run generate\n`);
+        printError(`${differences.length} generated files are out of date; run npm run generate`);
       } catch (error) {
         if (!(error instanceof SchemaError || error instanceof UserError)) throw error;
-        process.stderr.write(`${error.message}\n`);
+        printError(`${error.message}`);
       }
       process.exitCode = 1;
     });

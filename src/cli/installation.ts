@@ -20,6 +20,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { environment, readOperatorSettings } from '../settings.ts';
 import { callWithin, isMissingQueue, sqsErrorReason } from '../sqs/call.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
+import { printError } from './command.ts';
 
 /** The options that choose an installation. */
 export type InstallationFlags = { readonly stage?: string; readonly region?: string; readonly folder: string };
@@ -96,7 +97,7 @@ function connect(
   parts: Omit<Installation, 'close' | 'clusters' | 'registry' | 'region'> & { readonly clusters: string | undefined },
   at: { readonly region?: string },
 ): Installation {
-  process.stderr.write(`queues: ${parts.urlPrefix}\n`);
+  printError(`queues: ${parts.urlPrefix}`);
   const now = () => new Date();
   const source = parts.clusters === undefined ? undefined : openClusterSource(parts.clusters, () => new SSMClient(at));
   const registry = source === undefined ? undefined : createClusterRegistry(source, { now });

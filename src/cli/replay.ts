@@ -16,7 +16,7 @@ import { createDryRun } from '../reconciling/dry-run.ts';
 import type { Outcome } from '../reconciling/outcome.ts';
 import { keyOfMessage, parseMessage } from '../sqs/message.ts';
 import { createSend } from '../sqs/send.ts';
-import { runCommand } from './command.ts';
+import { printError, printLines, runCommand } from './command.ts';
 import {
   clusterClient,
   type Installation,
@@ -68,7 +68,7 @@ async function run(text: string, { cluster, dryRun, ...flags }: Flags, signal: A
     if (dryRun === true) return await printDryRun(controller, installation, entry.body, signal);
     const [sent] = await createSend(installation.sqs, installation.urlPrefix)(queue, [entry], { signal });
     if (sent?.accepted !== true) throw new UserError(`not sent: ${sent?.reason ?? 'no response'}`);
-    process.stdout.write(`sent ${redact(formatReconcileKey(key))} (${sent.messageId})\n`);
+    printLines([`sent ${redact(formatReconcileKey(key))} (${sent.messageId})`]);
     return 0;
   } finally {
     installation.close();
@@ -92,7 +92,7 @@ async function printDryRun(
     outside ??= { call, after: simulated.changes().length };
   });
   const { outcome, changes, keys } = await simulated.run(message, { signal });
-  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const print = (line: string) => void printLines([`${line}`]);
   print(`dry run of ${redact(formatReconcileKey(keyOfMessage(message)))}: nothing is written`);
   for (const change of changes.slice(0, outside?.after)) changeLines(change).forEach(print);
   for (const key of keys) print(`send ${redact(formatReconcileKey(keyOfMessage(key)))}`);
@@ -135,8 +135,8 @@ function completeKey(
 const warnings: Log = {
   debug: () => undefined,
   info: () => undefined,
-  warn: (message) => void process.stderr.write(`warning: ${redact(message)}\n`),
-  error: (message) => void process.stderr.write(`error: ${redact(message)}\n`),
+  warn: (message) => void printError(`warning: ${redact(message)}`),
+  error: (message) => void printError(`error: ${redact(message)}`),
 };
 
 /** Formats one change: `change Dinner default/one (status)` and its fields, `+` added, `-` removed, `~` changed. */

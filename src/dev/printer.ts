@@ -1,4 +1,5 @@
 // Prints lines: as aligned text on a terminal, otherwise as one JSON object a line.
+import { printable, printableJson } from '../core/printable.ts';
 import type { OutputLine } from './lines.ts';
 
 const whoWidth = 10;
@@ -12,11 +13,14 @@ export function createPrinter(
   if (!readable) {
     return ({ source, object, text, fields }) => {
       const first = { time: now().toISOString(), source, object, text };
-      write(`${JSON.stringify({ ...first, ...fields, ...first })}\n`);
+      write(`${printableJson(JSON.stringify({ ...first, ...fields, ...first }))}\n`);
     };
   }
   return ({ source, object = '', text }) => {
     const time = now().toTimeString().slice(0, 8);
-    write(`${time}  ${source.padEnd(whoWidth)}  ${object.padEnd(objectWidth)}  ${text}\n`);
+    const [first = '', ...more] = text.split('\n').map(printable);
+    // The lines of a stack. The indentation shows that they are no line of their own.
+    const rest = more.map((line) => `${' '.repeat(time.length + 2)}${line}\n`).join('');
+    write(`${time}  ${source.padEnd(whoWidth)}  ${printable(object).padEnd(objectWidth)}  ${first}\n${rest}`);
   };
 }

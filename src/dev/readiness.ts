@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import type { ControllerDefinition } from '../api/definition.ts';
+import { printable } from '../core/printable.ts';
 import type { KubeObject, ResourceName } from '../kube/client/object.ts';
 import { alignColumns } from './columns.ts';
 import type { AppliedManifest } from './manifests.ts';
@@ -64,16 +65,15 @@ export function formatTable(rows: readonly Row[], now: Date): string {
       createdAt === undefined ? '' : `${Math.max(0, Math.round((now.getTime() - Date.parse(createdAt)) / 1000))} s`,
     ]),
   ];
-  return alignColumns(cells);
+  return alignColumns(cells).join('\n');
 }
 
 /** Formats one line for each object that is not ready, with reason and message. */
 export function formatNotReady(rows: readonly Row[]): string {
   return rows
     .filter(({ ready }) => !ready)
-    .map(
-      ({ kind, object, reason, message }) =>
-        `not ready: ${kind} ${object}: ${reason}${message === '' ? '' : `: ${message}`}`,
+    .map(({ kind, object, reason, message }) =>
+      printable(`not ready: ${kind} ${object}: ${reason}${message === '' ? '' : `: ${message}`}`),
     )
     .join('\n');
 }

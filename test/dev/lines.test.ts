@@ -129,4 +129,16 @@ describe('createPrinter', () => {
   it('createPrinter prints JSON if the output is no terminal', () => {
     expect(JSON.parse(print(false))).toMatchObject({ source: 'changed', object: 'watertank/north', text: 'is new' });
   });
+  it('createPrinter prints no control sequence, and no value can fake another line', () => {
+    const written: string[] = [];
+    const line = { source: 'status', object: 'a/\u001b[2Jb', text: 'Ready\n12:00:02  changed  faked \u202e' };
+    for (const readable of [true, false]) {
+      createPrinter((text) => void written.push(text), { readable, now: () => new Date(2026, 0, 1, 12, 0, 1) })(line);
+    }
+    expect(written[0]).toBe(
+      `12:00:01  status      ${'a/\\u001b[2Jb'.padEnd(28)}  Ready\n          12:00:02  changed  faked \\u202e\n`,
+    );
+    expect(written[1]).toContain('faked \\u202e');
+    expect(JSON.parse(written[1] ?? '')).toMatchObject(line);
+  });
 });

@@ -59,7 +59,7 @@ export function formatHeaps(rows: readonly HeapRow[]): string {
       ...[part, String(samples), String(processes), `${first.toFixed(1)} MB`, `${last.toFixed(1)} MB`],
       ...[(last / first).toFixed(2), `${maxRss.toFixed(0)} MB`],
     ]),
-  ]);
+  ]).join('\n');
 }
 
 function median(values: readonly number[]): number {

@@ -8,7 +8,7 @@ import { openClusterSource } from '../../clusters/registry/source.ts';
 import { UserError } from '../../core/errors.ts';
 import { accessEntries } from '../../generate/rbac/access-entries.ts';
 import { readOperatorSettings } from '../../settings.ts';
-import { runCommand } from '../command.ts';
+import { printError, printJson, printLines, runCommand } from '../command.ts';
 import { loadProject } from '../project.ts';
 import { type AccessPlan, type AccessTarget, accessPlan, planLines } from './access-plan.ts';
 
@@ -60,9 +60,9 @@ async function runAccess(
   if (user !== undefined && !/^[\w:.@/-]+$/.test(user))
     throw new UserError('--user: one name, without spaces or quotes');
   const { plans, problems } = await readPlans(names, tableLocation(stage, table), { stage, region, user });
-  if (output === 'json') process.stdout.write(`${JSON.stringify(plans, null, 2)}\n`);
-  else for (const line of plans.flatMap(planLines)) process.stdout.write(`${line}\n`);
-  for (const problem of problems) process.stderr.write(`outrigger clusters access: ${problem}\n`);
+  if (output === 'json') printJson(plans);
+  else for (const line of plans.flatMap(planLines)) printLines([`${line}`]);
+  for (const problem of problems) printError(`outrigger clusters access: ${problem}`);
   return problems.length === 0 ? 0 : 1;
 }
 

@@ -32,7 +32,7 @@ export function warnFinding(about: string, message: string, fix: string): Findin
 export function findingLines(findings: readonly Finding[]): readonly string[] {
   const rank = { ok: 0, warning: 1, wrong: 2 } as const;
   const sorted = findings.toSorted((a, b) => rank[a.state] - rank[b.state]);
-  const rows = alignColumns(sorted.map(({ state, about, message }) => [state, about, message])).split('\n');
+  const rows = alignColumns(sorted.map(({ state, about, message }) => [state, about, message]));
   const lines = sorted.flatMap(({ fix }, index) => [
     rows[index] ?? '',
     ...(fix === undefined ? [] : [`         → ${fix}`]),

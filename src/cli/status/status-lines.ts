@@ -25,9 +25,9 @@ export type NamedQueue = {
 export function statusLines(clusters: readonly NamedCluster[], queues: readonly NamedQueue[]): readonly string[] {
   const objects = clusters.flatMap(({ name, controllers = [] }) => controllers.map((one) => ({ name, one })));
   return [
-    alignColumns([['CLUSTER', 'SERVER', 'WATCHERS'], ...clusters.map(clusterCells)]),
+    ...alignColumns([['CLUSTER', 'SERVER', 'WATCHERS'], ...clusters.map(clusterCells)]),
     '',
-    alignColumns([
+    ...alignColumns([
       ['QUEUE', 'QUEUED', 'IN FLIGHT', 'DELAYED', 'DEAD LETTERS'],
       ...queues.map(({ name, queued, inFlight, delayed, deadLetters }) => [
         name,
@@ -35,7 +35,7 @@ export function statusLines(clusters: readonly NamedCluster[], queues: readonly 
       ]),
     ]),
     '',
-    alignColumns([
+    ...alignColumns([
       ['CLUSTER', 'CONTROLLER', 'OBJECTS', 'READY', 'STALLED', 'PAUSED', 'UNOBSERVED', 'OLDEST'],
       ...objects.map(
         ({ name, one: { controller, objects, more, ready, stalled, paused, unobserved, oldestSeconds } }) => [

@@ -10,7 +10,7 @@ import {
   timersQueue,
 } from '../../core/names.ts';
 import { createDepth, type QueueDepth } from '../../sqs/depth.ts';
-import { formatError, type Output, outputOption, printJson, printLines, runCommand } from '../command.ts';
+import { formatError, type Output, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
 import {
   clusterClient,
   type Installation,
@@ -65,7 +65,7 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
     if (output === 'json') printJson({ clusters, queues });
     else printLines(statusLines(clusters, queues));
     const problems = [...clusters, ...queues].flatMap(problemsOf);
-    for (const problem of problems) process.stderr.write(`${problem}\n`);
+    for (const problem of problems) printError(`${problem}`);
     return problems.length === 0 ? 0 : 1;
   } finally {
     installation.close();
