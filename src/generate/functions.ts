@@ -34,11 +34,11 @@ export function functionFile(controller: string): string {
   return `${functionsFolder}/${controller}.ts`;
 }
 
-/** Makes the functions that every service has, as text by path. */
-export function sharedFunctions(source: HandlerSource): ReadonlyMap<string, string> {
+/** Makes the functions that every service has, as text by path. `controllers` are the names in the registry. */
+export function sharedFunctions(source: HandlerSource, controllers: readonly string[]): ReadonlyMap<string, string> {
   const registry = { specifier: `../${registryFile}`, clause: '{ registry }' };
   return new Map([
-    [functionFile(timersQueue), functionText(handlers.timers, source)],
+    [functionFile(timersQueue), functionText(handlers.timers, source, undefined, listOf(controllers))],
     [functionFile(resyncQueue), functionText(handlers.resync, source, registry, 'registry')],
   ]);
 }
@@ -65,6 +65,16 @@ function functionText({ create, file }: Handler, source: HandlerSource, imported
   const lines = imports.sort(byPackagesFirst).map((one) => `import ${one.clause} from '${one.specifier}';`);
   return [headerLine, ...lines, '', `export const handler = ${create}(${argument});`, ''].join('\n');
 }
+
+/** Formats a list of names as a formatter does: on one line if it fits. */
+function listOf(names: readonly string[]): string {
+  const quoted = names.toSorted().map((name) => `'${name}'`);
+  const line = `[${quoted.join(', ')}]`;
+  const around = `export const handler = ${handlers.timers.create}();`.length;
+  return around + line.length <= lineWidth ? line : `[\n${quoted.map((name) => `  ${name},\n`).join('')}]`;
+}
+
+const lineWidth = 120;
 
 /** The order in which a formatter sorts imports: packages, then relative paths. */
 function byPackagesFirst(a: Import, b: Import): number {

@@ -14,18 +14,20 @@ import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
 /**
  * Creates the handler of the timers queue. Its first call throws SettingsError if settings are missing, and names them.
+ * @param controllers the names in the registry: messages for any other controller become dead letters
  */
-export function createTimersHandler(): Handler<SQSEvent, SQSBatchResponse> {
-  return startOnce(start);
+export function createTimersHandler(controllers: readonly string[]): Handler<SQSEvent, SQSBatchResponse> {
+  return startOnce(() => start(new Set(controllers)));
 }
 
-function start(): Handler<SQSEvent, SQSBatchResponse> {
+function start(controllers: ReadonlySet<string>): Handler<SQSEvent, SQSBatchResponse> {
   const settings = readTimersSettings();
   const telemetry = createTelemetry(timersQueue, telemetryOptions(settings));
   const clock = createSqsClock();
   const sqs = createSqsClient();
   const log = telemetry.log({});
   const timers = createTimers({
+    controllers,
     send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
     returnMessages: createReturn(sqs, settings.QUEUE_URL_PREFIX, timersQueue, {
       onFailure: (reason) => log.warn('message not returned', { reason: redact(reason) }),

@@ -15,6 +15,8 @@ import { nextTimerStep } from './timer-message.ts';
 
 /** The dependencies of the timers. */
 export type TimersDeps = {
+  /** The controllers of the registry. A watcher may send to the timers queue, and could name any queue. */
+  readonly controllers: { has(name: string): boolean };
   readonly send: Send;
   readonly returnMessages: ReturnMessages;
   readonly log: Log;
@@ -28,6 +30,7 @@ export type TimersDeps = {
  * the queue.
  */
 export function createTimers({
+  controllers,
   send,
   returnMessages,
   log,
@@ -68,7 +71,7 @@ export function createTimers({
 
   return async (records, { signal }) => {
     const remaining = new Set(records.map(({ messageId }) => messageId));
-    const { outgoing, refused } = planBatch(records, sqsNow);
+    const { outgoing, refused } = planBatch(records, { controllers, sqsNow });
     const missing = await sendAll(outgoing, remaining, signal);
     const deadLetters = [...refused, ...missing].map(deadLetterOf);
     for (const { record, reason } of [...refused, ...missing]) {
@@ -103,13 +106,15 @@ type RefusedRecord = { readonly record: QueueRecord; readonly reason: string };
  */
 function planBatch(
   records: readonly QueueRecord[],
-  sqsNow: (record: QueueRecord) => number,
+  { controllers, sqsNow }: Pick<TimersDeps, 'controllers' | 'sqsNow'>,
 ): { readonly outgoing: readonly OutgoingMessage[]; readonly refused: readonly RefusedRecord[] } {
   const outgoing = new Map<string, OutgoingMessage>();
   const refused: RefusedRecord[] = [];
   for (const record of records) {
     try {
-      const step = nextTimerStep(parseMessage(record.body), { nowMs: sqsNow(record) });
+      const message = parseMessage(record.body);
+      if (!controllers.has(message.controller)) throw new MessageError(`controller: ${message.controller} is unknown`);
+      const step = nextTimerStep(message, { nowMs: sqsNow(record) });
       const before = outgoing.get(step.mergeId);
       const queue = step.type === 'hop' ? timersQueue : step.queue;
       outgoing.set(

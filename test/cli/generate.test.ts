@@ -103,7 +103,9 @@ describe('generate and functions', () => {
     expect(await readText('functions/resync.ts')).toContain(
       "import { registry } from '../src/controllers/registry.ts';",
     );
-    expect(await readText('functions/timers.ts')).toContain('export const handler = createTimersHandler();');
+    expect(await readText('functions/timers.ts')).toContain(
+      "export const handler = createTimersHandler(['tree', 'tree-pruner']);",
+    );
   });
 
   it('a function imports a controller that is the default export of its module', async () => {

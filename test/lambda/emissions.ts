@@ -141,7 +141,10 @@ async function runAll(controller: ControllerDefinition): Promise<void> {
 
   const dueAt = Math.floor(Date.now() / 1000);
   const due = messageFor('done', asRequeue({ dueAt, slot: `30/${dueAt}` }));
-  await createTimersHandler()(anEvent(aRecord('t1', formatMessage(due)), aRecord('t2', 'not a message')), aContext());
+  await createTimersHandler([emitting])(
+    anEvent(aRecord('t1', formatMessage(due)), aRecord('t2', 'not a message')),
+    aContext(),
+  );
 
   const resync = createResyncHandler([controller]);
   const now = new Date().toISOString();

@@ -237,7 +237,7 @@ describe('createTimersHandler', () => {
     const dueAt = Math.floor(Date.now() / 1000);
     const due = messageFor('one', asRequeue({ dueAt, slot: `30/${dueAt}` }));
     const event = anEvent(aRecord('t1', formatMessage(due)), aRecord('t2', 'hello'));
-    expect(await createTimersHandler()(event, aContext())).toEqual({ batchItemFailures: [] });
+    expect(await createTimersHandler(['widget', 'gadget'])(event, aContext())).toEqual({ batchItemFailures: [] });
     const [message] = await queues.drain('widget.fifo');
     expect(parseMessage(message?.Body ?? '')).toMatchObject({ name: 'one', cause: { type: 'requeue' } });
     const [deadLetter] = await queues.drain('timers-dlq');
@@ -246,7 +246,7 @@ describe('createTimersHandler', () => {
 
   it('the timers function without QUEUE_URL_PREFIX names it', async () => {
     vi.stubEnv('QUEUE_URL_PREFIX', '');
-    await expect(createTimersHandler()(anEvent(), aContext())).rejects.toThrow('QUEUE_URL_PREFIX');
+    await expect(createTimersHandler(['widget', 'gadget'])(anEvent(), aContext())).rejects.toThrow('QUEUE_URL_PREFIX');
   });
 });
 

@@ -71,7 +71,7 @@ const controller = gadget.controller('gadget', {
 
 it.each([
   ['a reconcile function', () => createReconcileHandler(controller)],
-  ['the timers function', createTimersHandler],
+  ['the timers function', () => createTimersHandler(['gadget'])],
   ['the resync function', () => createResyncHandler([controller])],
 ] as const)('%s sends messages in the trace of its invocation', async (_, create) => {
   vi.stubEnv('_X_AMZN_TRACE_ID', currentTrace);
@@ -84,7 +84,7 @@ describe('createTimersHandler', () => {
     vi.stubEnv('_X_AMZN_TRACE_ID', currentTrace);
     const old = aRecord('old', body('old'));
     const traced = { ...old, attributes: { ...old.attributes, AWSTraceHeader: earlierTrace } };
-    const handler = createTimersHandler();
+    const handler = createTimersHandler(['widget', 'gadget']);
     expect(await handler(anEvent(traced, aRecord('new', body('new'))), aContext())).toEqual({ batchItemFailures: [] });
     expect(sent).toEqual([
       { name: 'old', trace: traceOf(earlierTrace) },
@@ -94,7 +94,7 @@ describe('createTimersHandler', () => {
   });
 
   it('the timers function sends in the trace of the current invocation, not of the first one', async () => {
-    const handler = createTimersHandler();
+    const handler = createTimersHandler(['widget', 'gadget']);
     for (const trace of [currentTrace, earlierTrace]) {
       vi.stubEnv('_X_AMZN_TRACE_ID', trace);
       await handler(anEvent(aRecord('m', body(trace.slice(7, 15)))), aContext());
@@ -103,14 +103,14 @@ describe('createTimersHandler', () => {
   });
 
   it('the timers function sends a message without a trace if the invocation has none', async () => {
-    await createTimersHandler()(anEvent(aRecord('m', body('untraced'))), aContext());
+    await createTimersHandler(['widget', 'gadget'])(anEvent(aRecord('m', body('untraced'))), aContext());
     expect(sent).toEqual([{ name: 'untraced', trace: undefined }]);
   });
 
   it('the timers function forwards a message with a malformed trace', async () => {
     const malformed = aRecord('malformed', body('malformed'));
     const record = { ...malformed, attributes: { ...malformed.attributes, AWSTraceHeader: 'Root=\u0000' } };
-    await createTimersHandler()(anEvent(record), aContext());
+    await createTimersHandler(['widget', 'gadget'])(anEvent(record), aContext());
     expect(sent).toEqual([{ name: 'malformed', trace: undefined }]);
   });
 });

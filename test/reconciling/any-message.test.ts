@@ -172,6 +172,7 @@ it('X20: the timers forward or delay any body that is a message, and send a dead
     fc.asyncProperty(bodies(valid), async (given) => {
       const { send, sent } = acceptingQueues();
       const timers = createTimers({
+        controllers: new Set([waterTank.name]),
         send,
         returnMessages: async () => undefined,
         sqsNow: () => nowMs,

@@ -137,7 +137,7 @@ export async function startQueueRunner({
     batch: createFunction(controller),
   }));
   const timers = createTimers({
-    ...{ send, log: log({}), metrics, sqsNow },
+    ...{ send, log: log({}), metrics, sqsNow, controllers: new Set(registry.map(({ name }) => name)) },
     returnMessages: createReturn(sqs, urlPrefix, timersQueue),
   });
   const resync = createResync({

@@ -20,7 +20,7 @@ let queues: TestQueues;
 let send: Send;
 beforeAll(async () => {
   queues = await startTestQueues();
-  await queues.create('gadget.fifo', 'widget.fifo', 'timers', 'timers-dlq');
+  await queues.create('gadget.fifo', 'widget.fifo', 'other.fifo', 'timers', 'timers-dlq');
   send = createSend(queues.sqs, queues.urlPrefix);
 });
 afterAll(async () => await queues.stop());
@@ -35,6 +35,7 @@ const run = async (records: readonly QueueRecord[], through: Send = send) => {
   const recorder = createRecorder();
   const returned: string[] = [];
   const timers = createTimers({
+    controllers: new Set(['gadget', 'widget', 'gone']),
     send: through,
     returnMessages: async (kept) => void returned.push(...kept.map(({ receiptHandle }) => receiptHandle)),
     sqsNow: ({ firstReceivedAt }) => firstReceivedAt,
@@ -114,6 +115,12 @@ describe('createTimers', () => {
       'x3',
       formatMessage(aMessage({ controller: 'gone', ...asRequeue({ slot: '3/1' }) })),
       'gone.fifo',
+    ],
+    [
+      'is for a controller that is not in the registry, although its queue exists',
+      'x4',
+      formatMessage(aMessage({ controller: 'other', ...asRequeue({ slot: '3/1' }) })),
+      'controller: other is unknown',
     ],
   ])('createTimers sends a dead letter with the reason for a record that %s', async (_, id, body, reason) => {
     const { failed, recorder } = await run([record(id, body), timed(`good ${id}`, { name: 'good' })]);

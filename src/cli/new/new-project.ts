@@ -55,7 +55,7 @@ const scripts = {
 async function run(root: string): Promise<number> {
   if (root === packageRoot) throw new UserError('this is a project; make another one in a folder of its own');
   const manifest = await readManifest(root);
-  const written = new Map([...(await filledTemplates()), ...sharedFunctions('package')]);
+  const written = new Map([...(await filledTemplates()), ...sharedFunctions('package', [])]);
   const files = [...(await sharedFiles()), ...written.keys()];
   for (const file of files) {
     if (await fileExists(path.join(root, file))) throw new UserError(`${file} is there already; use an empty folder`);
