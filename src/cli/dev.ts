@@ -10,8 +10,10 @@ import { createPrinter } from '../dev/printer.ts';
 import { formatNotReady, formatTable } from '../dev/readiness.ts';
 import { reloadOnSave } from '../dev/reload.ts';
 import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
+import { environment } from '../settings.ts';
 import { build } from './build.ts';
 import { printError, printLines } from './command.ts';
+import { readDevSettings } from './dev-settings.ts';
 import { loadProject } from './project.ts';
 
 type Flags = {
@@ -25,6 +27,7 @@ type Flags = {
   readonly watchers: number;
   readonly resync: boolean;
   readonly simulatorFault: readonly string[];
+  readonly set: readonly string[];
   readonly untilReady?: true;
   readonly timeoutSeconds: number;
 };
@@ -56,6 +59,11 @@ export function devCommand(): Command {
         .argParser(collect)
         .default([]),
     )
+    .addOption(
+      new Option('--set <NAME=value>', 'a setting of the controllers; a secret is file:PATH; may be repeated')
+        .argParser(collect)
+        .default([]),
+    )
     .option('--until-ready', 'exit with 0 when all applied objects are Ready, or with 1 and the objects that are not')
     .option('--timeout-seconds <s>', 'how long --until-ready waits', wholeNumber, 60)
     .addHelpText('after', helpText)
@@ -68,6 +76,9 @@ Examples:
   outrigger dev --apply infra/kubernetes/samples --until-ready   for CI: exits with a table
   outrigger dev --kubeconfig ~/.kube/config --context kind       against a cluster of your own
   outrigger dev --apply infra/kubernetes/samples --simulator-fault pantry=down
+  outrigger dev --set DNS_URL=https://dns.example.com --set DNS_TOKEN=file:./token
+
+Settings of the controllers are read from --set, then from the environment, then from the file .env.
 
 In another terminal: export KUBECONFIG=.outrigger/kubeconfig for kubectl; outrigger status shows the status.
 Exit status: 0 when it was stopped, or every object was Ready; 1 when an object was not, or it could not start. The last
@@ -78,7 +89,10 @@ async function run(flags: Flags): Promise<void> {
   const print = createPrinter((text) => void process.stdout.write(text), { readable: process.stdout.isTTY === true });
   try {
     const { registry } = await loadProject(process.cwd());
-    const dev = await startDev({ controllers: registry, build, root: process.cwd() }, optionsOf(flags, print), stop);
+    const root = process.cwd();
+    const settings = await readDevSettings(registry, { set: flags.set, environment: environment(), root });
+    const options = { ...optionsOf(flags, print), parameters: settings };
+    const dev = await startDev({ controllers: registry, build, root }, options, stop);
     let end: Ending = { status: 0, text: '' };
     try {
       if (flags.untilReady === true) end = await waitUntilReady(dev, flags.timeoutSeconds, stop);

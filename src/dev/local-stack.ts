@@ -14,15 +14,22 @@ import { parseTemplate } from './lambda/template.ts';
  */
 export type ResyncSeconds = { readonly tick: number; readonly period: number; readonly grace: number };
 
+/** The parameters that have the address of a simulator unless they are given. */
+export const simulatedParameters: readonly string[] = Object.values(simulatorParameters);
+
 /** Short intervals, so that a developer sees a resync run within seconds instead of ten minutes. */
 export const shortResync: ResyncSeconds = { tick: 10, period: 60, grace: 20 };
 
-/** Resolves the packaged template for this machine. Throws TemplateError. */
+/**
+ * Resolves the packaged template for this machine. Throws TemplateError.
+ * @param parameters replace the addresses of the simulators
+ */
 export function readLocalStack(
   templateText: string,
   cluster: Pick<ClusterAccess, 'clustersTableFile'>,
   simulators: Simulators,
   { tick, period, grace }: ResyncSeconds,
+  parameters: Readonly<Record<string, string>> = {},
 ): Stack {
   const template = parseTemplate(templateText);
   // A service without the sample controllers has no parameter for their simulators.
@@ -38,6 +45,7 @@ export function readLocalStack(
       ResyncPeriodSeconds: String(period),
       ResyncMissedAfterSeconds: String(grace),
       ...Object.fromEntries(addresses),
+      ...parameters,
     },
   });
 }

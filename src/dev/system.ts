@@ -53,6 +53,8 @@ export type DevOptions = {
   readonly resync?: boolean;
   readonly resyncSeconds?: ResyncSeconds;
   readonly simulatorFaults?: readonly string[];
+  /** Values of the template's parameters, such as the settings of controllers. They replace a simulator's address. */
+  readonly parameters?: Readonly<Record<string, string>>;
   /** The maximum of concurrent batches of each controller. */
   readonly concurrency?: number;
   readonly onLine?: (line: OutputLine) => void;
@@ -105,6 +107,7 @@ export async function startDev(
     resync = true,
     resyncSeconds = shortResync,
     simulatorFaults = [],
+    parameters = {},
     concurrency = 3,
     onLine = () => undefined,
     nodeArguments = [],
@@ -134,7 +137,7 @@ export async function startDev(
   );
   if (!cluster.verified) print(`WARNING: ${cluster.server.origin} is not verified (insecure-skip-tls-verify)`);
 
-  const stack = readLocalStack(templateText, cluster, simulators, resyncSeconds);
+  const stack = readLocalStack(templateText, cluster, simulators, resyncSeconds, parameters);
   const prefix = stackNamePrefix(stack);
   const queues = await createQueues(queueServer.client, stack.queues, { endpoint: queueServer.endpoint, signal });
   // Only the objects that a function or a watcher needs. The others are for the watcher's Deployment.
