@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 // The outrigger command: a list of subcommands, one file each. Only the requested subcommand is loaded; without one,
 // all are loaded for the help.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { type Command, program } from 'commander';
+import { isRecord } from '../core/json.ts';
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   dev: async () => (await import('./dev.ts')).devCommand(),
@@ -29,7 +32,14 @@ Help and examples of a command: outrigger COMMAND --help
 Exit status: 0 on success; 1 on a problem or an error: the last line on stderr names it and the next step.`;
 
 program.name('outrigger').description('Kubernetes controllers outside the cluster').addHelpText('after', helpText);
+program.version(packageVersion(), '--version', 'print the version');
 program.showSuggestionAfterError().showHelpAfterError('(outrigger --help shows every command)');
 const requested = commands[process.argv[2] ?? ''];
 for (const load of requested === undefined ? Object.values(commands) : [requested]) program.addCommand(await load());
 await program.parseAsync();
+
+/** Reads the version from the package's manifest, in the sources as well as in the built package. */
+function packageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../package.json'), 'utf8'));
+  return isRecord(manifest) ? String(manifest.version) : '';
+}

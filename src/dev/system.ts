@@ -8,6 +8,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { injectFaults, pour, type Simulators, startSimulators } from '../simulators/registry.ts';
 import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
 import { type Build, buildArtifacts } from './artifacts.ts';
+import { reserveFolder } from './folder-lock.ts';
 import { type LocalLambda, startLambda } from './lambda/local-lambda.ts';
 import { createQueues } from './lambda/queues.ts';
 import {
@@ -116,6 +117,8 @@ export async function startDev(
 ): Promise<Dev> {
   await using parts = new AsyncDisposableStack();
   await mkdir(folder, { recursive: true });
+  const reservation = await reserveFolder(folder);
+  parts.defer(() => reservation.release());
   const print = (text: string) => onLine({ source: 'system', text });
   print('building the bundles and the CloudFormation template, if they are stale');
   const samples = (await Promise.all(apply.map(readManifests))).flat();

@@ -130,4 +130,37 @@ describe('a service made with the package', { timeout }, () => {
     expect(table).toMatch(/^Cafe +default\/central +True /m);
     expect(table).toMatch(/^Kettle +default\/my-kettle +True /m);
   });
+
+  it('a service whose controller has a required setting and a secret runs on one machine with both', async () => {
+    const kettle = 'src/controllers/kettle.ts';
+    await edit(
+      kettle,
+      "import { defineKind, ok, type ResultOf } from 'outrigger';",
+      "import { defineKind, ok, type ResultOf, secret } from 'outrigger';",
+    );
+    await edit(
+      kettle,
+      '  owns: [ConfigMap],',
+      `  owns: [ConfigMap],
+  settings: z.object({ KETTLE_URL: z.url(), KETTLE_TOKEN: secret() }),
+  clients: ({ KETTLE_URL, KETTLE_TOKEN }) => ({ url: KETTLE_URL, token: KETTLE_TOKEN }),`,
+    );
+    await edit(kettle, '{ apply }', '{ apply, clients }');
+    await edit(
+      kettle,
+      '    const said',
+      `    const given = [clients.url, await clients.token.read()].join();
+    if (given !== 'https://kettle.test,tea') throw new Error(given);
+    const said`,
+    );
+    await npm('run', 'generate');
+    const demo = async (...more: readonly string[]) =>
+      await npm('run', 'demo', '--', '--until-ready', '--timeout-seconds', '120', ...more);
+    const refused: unknown = await demo().catch((error: unknown) => error);
+    expect(refused).toMatchObject({ stderr: expect.stringContaining('controller kettle needs KETTLE_URL') });
+    await write('token', 'tea\n');
+    await write('.env', 'KETTLE_TOKEN=file:token\n');
+    const said = await demo('--set', 'KETTLE_URL=https://kettle.test');
+    expect(said.slice(said.lastIndexOf('KIND '))).toMatch(/^Kettle +default\/my-kettle +True /m);
+  });
 });

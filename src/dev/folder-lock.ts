@@ -1,0 +1,45 @@
+// Reserves a folder for one local system. A second one would replace kubeconfig and state.json of the first, and delete
+// them when it stops.
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { UserError } from '../core/errors.ts';
+import { errorCode } from './explain-error.ts';
+
+/**
+ * Reserves a folder for this process until `release` is called. The reservation of a process that has ended counts as
+ * released. Throws a UserError that names the process that has the folder.
+ */
+export async function reserveFolder(folder: string): Promise<{ release(): Promise<void> }> {
+  const file = path.join(folder, 'dev.pid');
+  const reserve = async () => {
+    try {
+      await writeFile(file, `${process.pid}\n`, { flag: 'wx' });
+      return true;
+    } catch (error) {
+      if (errorCode(error) === 'EEXIST') return false;
+      throw error;
+    }
+  };
+  while (!(await reserve())) {
+    const pid = Number((await readFile(file, 'utf8').catch(() => '')).trim());
+    if (pid !== process.pid && isRunning(pid)) {
+      throw new UserError(
+        `${folder}: another outrigger dev (process ${pid}) runs in this folder; stop it, or give another --folder ` +
+          `(if that process is another program, delete ${file})`,
+      );
+    }
+    await rm(file, { force: true });
+  }
+  return { release: async () => await rm(file, { force: true }) };
+}
+
+function isRunning(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid < 1) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // The process of another user may not be signalled.
+    return errorCode(error) === 'EPERM';
+  }
+}
