@@ -68,3 +68,31 @@ export class SchemaError extends Error {
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
+
+/**
+ * Returns an error's message, followed by the system errors that caused it: `fetch failed: connect ECONNREFUSED
+ * 127.0.0.1:80`. Other causes are left out, because their messages may quote a response.
+ */
+export function errorText(error: Error): string {
+  const parts = [error.message];
+  let cause: unknown = systemCauseOf(error);
+  for (let causes = 0; cause instanceof Error && causes < maxCauses; causes += 1) {
+    const code = 'code' in cause && !(cause instanceof AggregateError) ? String(cause.code) : '';
+    const text = cause.message === '' ? code : cause.message;
+    // A message often contains that of its cause.
+    const [beginning = ''] = text.split(';');
+    if (beginning !== '' && !parts.some((part) => part.includes(beginning))) parts.push(text);
+    cause = systemCauseOf(cause);
+  }
+  return parts.filter((part) => part !== '').join(': ');
+}
+
+const maxCauses = 4;
+
+/** A cause with a code, such as ECONNREFUSED, or the first of several: of a name with several addresses. */
+function systemCauseOf(error: Error): unknown {
+  const { cause } = error;
+  if (cause instanceof Error && ('code' in cause || cause instanceof AggregateError)) return cause;
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  return first instanceof Error && 'code' in first ? first : undefined;
+}

@@ -3,7 +3,7 @@
 import { reasons } from '../api/conditions.ts';
 import type { Finalized } from '../api/result.ts';
 import { backoffSeconds, retryBackoff } from '../core/backoff.ts';
-import { TerminalError, toError } from '../core/errors.ts';
+import { errorText, TerminalError, toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import type { Wait } from '../core/time.ts';
 import { removeFinalizer } from '../kube/apply/finalizers.ts';
@@ -40,7 +40,7 @@ export async function finalizeObject(
   } catch (thrown) {
     const { error, retryState, outcome, signal } = resolveFailure(thrown, primary, deps);
     const reason = retryState === 'invalid-spec' ? reasons.invalidSpec : reasons.finalizeFailed;
-    const condition = { status: 'False', reason, message: error.message } as const;
+    const condition = { status: 'False', reason, message: errorText(error) } as const;
     await writeStatus(primary, statusWriter.whileFinalizing(condition, statusInput(), retryState), { ...deps, signal });
     return outcome;
   }
@@ -84,7 +84,7 @@ export async function finalizeIfGone(
     await finalizeUntilDone(finalize, { wait, signal });
     return undefined;
   } catch (error) {
-    const text = redact(toError(error).message);
+    const text = redact(errorText(toError(error)));
     log.error('finalize failed after deletion; external resources may be orphaned', { error: text, uid });
     return isGone ? new Error(`finalize failed after deletion of ${uid}: ${text}`, { cause: error }) : undefined;
   }

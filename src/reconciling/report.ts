@@ -1,6 +1,7 @@
 // The input and the report of the reconcile of one key. A report becomes metrics and one log line.
 
 import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
+import { errorText } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
 import { redact } from '../core/redact.ts';
@@ -88,7 +89,7 @@ export function reportReconcile(
   // change.
   const followsChange = cause === 'change' || cause === 'retry';
   if (outcome.type === 'done' && followsChange) metrics.milliseconds(metricNames.reconcileLatency, latencyMs, labels);
-  const failed = 'error' in outcome ? { error: redact(outcome.error.message) } : {};
+  const failed = 'error' in outcome ? { error: redact(errorText(outcome.error)) } : {};
   const reason = 'reason' in outcome ? { reason: outcome.reason } : {};
   const next = action.type === 'timer' ? { nextCause: action.message.cause.type, dueAt: dueAtOf(action.message) } : {};
   const end = action.type === 'dead-letter' ? { deadLetterReason: redact(action.reason) } : {};

@@ -1,5 +1,7 @@
 // Writes and reads dead letters. Every message on a dead-letter queue is read as a DeadLetter, including bodies that
 // are not messages and messages that SQS moved itself. Reading one never throws.
+
+import { errorText } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import { MessageError } from './body.ts';
 import type { ReceivedMessage } from './browse.ts';
@@ -49,7 +51,7 @@ export function deadLetterAttributes(
     firstSeenAt: new Date(firstReceivedAt).toISOString(),
     ...(attempts === undefined ? {} : { attempts: String(attempts) }),
     // SQS rejects an attribute without a value.
-    ...(lastError === undefined ? {} : { error: redact(lastError.message) || lastError.name || 'Error' }),
+    ...(lastError === undefined ? {} : { error: redact(errorText(lastError)) || lastError.name || 'Error' }),
   } satisfies Attributes;
 }
 

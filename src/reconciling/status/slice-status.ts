@@ -4,7 +4,7 @@
 import { reasons } from '../../api/conditions.ts';
 import type { AnyResult } from '../../api/parse-result.ts';
 import type { DeclaredCondition } from '../../api/result.ts';
-import { NotOwnedError } from '../../core/errors.ts';
+import { errorText, NotOwnedError } from '../../core/errors.ts';
 import { redact } from '../../core/redact.ts';
 import {
   conditionsAfter,
@@ -73,7 +73,7 @@ export function isSliceStalled(owned: Readonly<Record<string, unknown>>, generat
 }
 
 function failureCondition(error: Error, retryState: RetryState): DeclaredCondition {
-  const message = redact(error.message);
+  const message = redact(errorText(error));
   if (retryState !== 'retrying') return { status: 'False', reason: stateReasons[retryState], message };
   if (error instanceof NotOwnedError) return { status: 'False', reason: reasons.notOwned, message };
   return { status: 'Unknown', reason: reasons.retrying, message };

@@ -4,7 +4,7 @@
 import { mergeConditions, readyOf, reasons } from '../../api/conditions.ts';
 import type { AnyResult } from '../../api/parse-result.ts';
 import type { Condition, DeclaredCondition } from '../../api/result.ts';
-import { NotOwnedError } from '../../core/errors.ts';
+import { errorText, NotOwnedError } from '../../core/errors.ts';
 import { maskSecrets, redact } from '../../core/redact.ts';
 
 /** The status that the controller's field manager applies: all status fields that the controller owns. */
@@ -127,7 +127,7 @@ function abnormalCondition(error: Error, retryState: RetryState): Record<string,
 
 function failureReason(error: Error, retryState: RetryState): { readonly reason: string; readonly message: string } {
   const reason = error instanceof NotOwnedError ? reasons.notOwned : stateReasons[retryState];
-  return { reason, message: redact(error.message) };
+  return { reason, message: redact(errorText(error)) };
 }
 
 function normalConditions({ owned }: StatusInput): readonly Condition[] {

@@ -1,0 +1,49 @@
+// The text of an error with its causes, as statuses, logs and dead letters show it.
+import { createServer } from 'node:net';
+import { expect, it } from 'vitest';
+import { errorText } from '../../src/core/errors.ts';
+import { listenOnLoopback } from '../support/listen.ts';
+
+const systemError = (message: string, code = 'ECONNREFUSED') => Object.assign(new Error(message), { code });
+
+it('a failed fetch names the address that refused the connection', async () => {
+  const server = createServer();
+  const port = await listenOnLoopback(server);
+  await new Promise((resolve) => server.close(resolve));
+  const error: unknown = await fetch(`http://127.0.0.1:${port}/`).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(Error);
+  expect(error instanceof Error ? errorText(error) : '').toMatch(
+    `fetch failed: connect ECONNREFUSED 127.0.0.1:${port}`,
+  );
+});
+
+it.each<[string, Error, string]>([
+  ['without a cause is its message', new Error('no'), 'no'],
+  [
+    'names the system error',
+    new Error('fetch failed', { cause: systemError('connect 1.2.3.4:80') }),
+    'fetch failed: connect 1.2.3.4:80',
+  ],
+  [
+    'of a name with several addresses names the first',
+    new Error('fetch failed', {
+      cause: new AggregateError([systemError('connect ::1'), systemError('connect 127.0.0.1')], ''),
+    }),
+    'fetch failed: connect ::1',
+  ],
+  ['does not repeat its cause', new Error('GET /: reset', { cause: systemError('reset; add the CA') }), 'GET /: reset'],
+  ['has the code of a cause without a message', new Error('a', { cause: systemError('', 'EPIPE') }), 'a: EPIPE'],
+  [
+    'leaves out a cause that may quote a response',
+    new Error('not JSON', { cause: new SyntaxError('"secret"') }),
+    'not JSON',
+  ],
+])('an error %s', (_, error, expected) => {
+  expect(errorText(error)).toBe(expected);
+});
+
+it('an error that is its own cause ends', () => {
+  const error = systemError('again');
+  error.cause = error;
+  expect(errorText(error)).toBe('again');
+});
