@@ -1,7 +1,13 @@
 // Faults of etcd: compaction and a restored backup. Only a real etcd has them.
 
-import { isWatch } from './chaos-proxy.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isWatch, type ProxiedRequest } from './chaos-proxy.ts';
 import type { ChaosFixture, Row } from './row.ts';
+
+/** The watchers write their checkpoint this often. */
+const checkpointSeconds = 1;
+const isList = ({ method, url }: ProxiedRequest) =>
+  method === 'GET' && new URL(url, 'http://a').searchParams.has('limit');
 
 /** The rows of etcd. */
 export const etcdRows: readonly Row[] = [
@@ -52,6 +58,28 @@ export const etcdRows: readonly Row[] = [
       await plane.restore();
       await checker.recordRestore();
       await editor.edit(quarter);
+      return 1;
+    },
+  },
+  {
+    fault: 'etcd restored, and versions passed',
+    how: 'backup, a quarter of the changes, watchers cut off, restore, the rest of the changes, watchers connected',
+    real: true,
+    run: async ({ system: { plane, ...system }, editor, checker, changes }) => {
+      if (plane === undefined) throw new Error('only a real etcd has a backup');
+      const quarter = Math.ceil(changes / 4);
+      await plane.backUp();
+      await system.watchersReady();
+      await editor.edit(quarter);
+      // The watchers' last write of the checkpoint is later than the backup.
+      await wait(checkpointSeconds * 2 * 1000);
+      system.api.rule((request) => (isWatch(request) || isList(request) ? { type: 'reset' } : undefined));
+      system.api.breakStreams({ type: 'reset' });
+      await plane.restore();
+      await checker.recordRestore();
+      await editor.edit(changes - quarter);
+      system.api.rule();
+      await system.watchersReady();
       return 1;
     },
   },

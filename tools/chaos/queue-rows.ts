@@ -29,6 +29,17 @@ export const queueRows: readonly Row[] = [
     },
   },
   {
+    fault: 'SQS rejects sends',
+    how: ({ queueOutageSeconds }) => `half of all sends get 503 for ${queueOutageSeconds} s, during changes`,
+    run: async ({ system, editor, random, changes, queueOutageSeconds }) => {
+      system.sqs.rule((request) =>
+        isSend(request) && random.number() < 0.5 ? { type: 'respond', status: 503, body: '{}' } : undefined,
+      );
+      await Promise.all([editor.edit(changes), wait(queueOutageSeconds * 1000)]);
+      return 0;
+    },
+  },
+  {
     fault: 'SQS response lost',
     how: 'half of all sends are accepted, but their responses are lost',
     run: async ({ system, editor, random, changes }) => {
