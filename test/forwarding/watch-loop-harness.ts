@@ -185,6 +185,10 @@ export function watchLoopFixture() {
     remove,
     versionNow,
     follow,
+    /** The user's client. */
+    get user() {
+      return user;
+    },
     expireWindow: () => server.expireWindow(),
     /** Stops the server. `restart` starts an empty one on the same port. */
     stopServer: async () => {
