@@ -96,6 +96,6 @@ function print(rows: readonly Row[]): void {
     ...[figure, what, ours, peer, ratio, goal, formatMet(met)],
   ]);
   process.stdout.write(
-    `${alignColumns([['figure', 'what', 'ours', 'compared with', 'ratio', 'goal', 'met'], ...cells])}\n`,
+    `${alignColumns([['figure', 'what', 'ours', 'compared with', 'ratio', 'goal', 'met'], ...cells]).join('\n')}\n`,
   );
 }

@@ -139,7 +139,7 @@ async function runRedrive(
       };
       for await (const redriven of redrive(deps, { matches, dryRun, signal })) {
         counts[redriven.type] += 1;
-        printLines([`${redriveLine(redriven, queue)}`]);
+        printLines([redriveLine(redriven, queue)]);
       }
     };
     // Every queue is drained to its end, so that all received messages are released, even if one queue cannot be read.

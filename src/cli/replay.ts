@@ -92,7 +92,7 @@ async function printDryRun(
     outside ??= { call, after: simulated.changes().length };
   });
   const { outcome, changes, keys } = await simulated.run(message, { signal });
-  const print = (line: string) => void printLines([`${line}`]);
+  const print = (line: string) => void printLines([line]);
   print(`dry run of ${redact(formatReconcileKey(keyOfMessage(message)))}: nothing is written`);
   for (const change of changes.slice(0, outside?.after)) changeLines(change).forEach(print);
   for (const key of keys) print(`send ${redact(formatReconcileKey(keyOfMessage(key)))}`);

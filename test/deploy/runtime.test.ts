@@ -93,7 +93,7 @@ describe('bundles in AWS’ runtime', () => {
       expect(await one.invoke({ Records: [] })).toEqual({ batchItemFailures: [] });
       rows.push([one.name.replace(/^outrigger-(dev-)?/, ''), (await one.initMilliseconds()).toFixed(0)]);
     }
-    process.stdout.write(`\n${alignColumns([['function', 'init, ms'], ...rows])}\n\n`);
+    process.stdout.write(`\n${alignColumns([['function', 'init, ms'], ...rows]).join('\n')}\n\n`);
     expect(lambda.functions.length).toBe(registry.length + [timersQueue, resyncQueue].length);
   });
 

@@ -46,7 +46,7 @@ export function formatOutcome({ edits, faultCounts, reconciles, heaps, seconds, 
   const rows = faults.map(([name, { times, hits }]) => [name, String(times), String(hits)]);
   const counted = Object.entries(edits).map(([verb, count]) => `${count} ${verb}`);
   return [
-    alignColumns([['fault', 'times', 'hits'], ...rows]),
+    alignColumns([['fault', 'times', 'hits'], ...rows]).join('\n'),
     formatHeaps(heaps),
     `edits: ${counted.join(', ')}; ${reconciles} reconciles`,
     `converged: ${seconds.initial.toFixed(0)} s after the start, ${seconds.converge.toFixed(0)} s after the last edit and fault, ` +

@@ -61,7 +61,7 @@ async function runAccess(
     throw new UserError('--user: one name, without spaces or quotes');
   const { plans, problems } = await readPlans(names, tableLocation(stage, table), { stage, region, user });
   if (output === 'json') printJson(plans);
-  else for (const line of plans.flatMap(planLines)) printLines([`${line}`]);
+  else printLines(plans.flatMap(planLines));
   for (const problem of problems) printError(`outrigger clusters access: ${problem}`);
   return problems.length === 0 ? 0 : 1;
 }
