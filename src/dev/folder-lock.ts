@@ -1,6 +1,7 @@
 // Reserves a folder for one local system. A second one would replace kubeconfig and state.json of the first, and delete
 // them when it stops.
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { UserError } from '../core/errors.ts';
 import { errorCode } from './explain-error.ts';
@@ -12,12 +13,17 @@ import { errorCode } from './explain-error.ts';
 export async function reserveFolder(folder: string): Promise<{ release(): Promise<void> }> {
   const file = path.join(folder, 'dev.pid');
   const reserve = async () => {
+    // A link, so that the file has its content as soon as it exists: another process may read it at any time.
+    const own = `${file}.${randomUUID()}`;
     try {
-      await writeFile(file, `${process.pid}\n`, { flag: 'wx' });
+      await writeFile(own, `${process.pid}\n`, { flag: 'wx' });
+      await link(own, file);
       return true;
     } catch (error) {
       if (errorCode(error) === 'EEXIST') return false;
       throw error;
+    } finally {
+      await rm(own, { force: true });
     }
   };
   while (!(await reserve())) {
