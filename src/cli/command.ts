@@ -19,7 +19,7 @@ export async function runCommand(command: string, action: (signal: AbortSignal) 
     const error = toError(thrown);
     process.exitCode = 1;
     if (isUserFacing(error)) printError(`outrigger ${command}: ${formatError(error)}`);
-    else for (const line of String(error.stack).split('\n')) printError(line);
+    else printStack(error);
   } finally {
     process.removeListener('SIGINT', interrupt);
   }
@@ -62,4 +62,9 @@ export function printLines(lines: readonly string[]): void {
 /** Prints a line on the standard error. */
 export function printError(line: string): void {
   process.stderr.write(`${printable(line)}\n`);
+}
+
+/** Prints the stack of an error on the standard error. */
+export function printStack({ stack = '' }: Error): void {
+  for (const line of stack.split('\n')) printError(line);
 }

@@ -12,7 +12,7 @@ import { reloadOnSave } from '../dev/reload.ts';
 import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
 import { environment } from '../settings.ts';
 import { build } from './build.ts';
-import { printError, printLines } from './command.ts';
+import { printError, printLines, printStack } from './command.ts';
 import { readDevSettings } from './dev-settings.ts';
 import { loadProject } from './project.ts';
 
@@ -106,8 +106,8 @@ async function run(flags: Flags): Promise<void> {
   } catch (error) {
     if (stop.aborted) return;
     process.exitCode = 1;
-    const text = isUserFacing(error) ? `outrigger dev: ${error.message}` : String(toError(error).stack);
-    for (const line of text.split('\n')) printError(line);
+    if (isUserFacing(error)) printError(`outrigger dev: ${error.message}`);
+    else printStack(toError(error));
   }
 }
 

@@ -27,9 +27,8 @@ export async function finalizeObject(
   try {
     const finalized = await finalize();
     if (finalized === 'done') {
-      await removeFinalizer(client, resource, primary.current(), finalizer, {
-        ...{ fieldManager, signal: deps.signal },
-      });
+      const options = { fieldManager, signal: deps.signal };
+      await removeFinalizer(client, resource, primary.current(), finalizer, options);
       primary.countWrite();
       return { type: 'done' };
     }

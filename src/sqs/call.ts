@@ -1,6 +1,6 @@
 // The deadline of every call to SQS, and the reading of a failed call. The SDK checks the signal only during the HTTP
 // request, not while it loads credentials. A call that hangs while it loads credentials is therefore ended here.
-import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
+import { type BatchResultErrorEntry, QueueDoesNotExist } from '@aws-sdk/client-sqs';
 
 /** The deadline of a call to SQS, unless the caller has its own. */
 export const callTimeoutSeconds = 5;
@@ -28,6 +28,23 @@ export async function callWithin<T>(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** The failed entries of a batch request, or the reason why the whole request failed. */
+export type BatchFailures = { readonly entries: readonly string[]; readonly request?: string };
+
+/** Makes a batch request to a queue. Returns the reasons of its failures, which begin with the queue. Never rejects. */
+export async function callBatch(
+  queue: string,
+  signal: AbortSignal | undefined,
+  call: (signal: AbortSignal) => Promise<{ readonly Failed?: readonly BatchResultErrorEntry[] | undefined }>,
+): Promise<BatchFailures> {
+  try {
+    const { Failed = [] } = await callWithin(callTimeoutSeconds, signal, call);
+    return { entries: Failed.map(({ Code, Message = '' }) => `${queue}: ${Code}: ${Message}`) };
+  } catch (error) {
+    return { entries: [], request: `${queue}: ${sqsErrorReason(error)}` };
   }
 }
 

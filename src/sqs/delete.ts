@@ -1,7 +1,7 @@
 // Deletes finished messages from their queue before the function returns. A function that times out cannot report which
 // records of its batch were finished, so finished messages are deleted early.
 import { DeleteMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { callTimeoutSeconds, callWithin, sqsErrorReason } from './call.ts';
+import { callBatch } from './call.ts';
 import { batches } from './send.ts';
 import { queueUrl } from './sqs-client.ts';
 
@@ -26,14 +26,9 @@ export function createDelete(
       QueueUrl: queueUrl(urlPrefix, queue),
       Entries: batch.map((ReceiptHandle, number) => ({ Id: String(number), ReceiptHandle })),
     });
-    try {
-      const { Failed = [] } = await callWithin(callTimeoutSeconds, signal, (abortSignal) =>
-        sqs.send(request, { abortSignal }),
-      );
-      for (const { Code, Message = '' } of Failed) onFailure(`${queue}: ${Code}: ${Message}`);
-    } catch (error) {
-      for (const _ of batch) onFailure(`${queue}: ${sqsErrorReason(error)}`);
-    }
+    const failures = await callBatch(queue, signal, (abortSignal) => sqs.send(request, { abortSignal }));
+    for (const reason of failures.entries) onFailure(reason);
+    if (failures.request !== undefined) for (const _ of batch) onFailure(failures.request);
   }
 
   return async (receiptHandles, { signal } = {}) => {

@@ -2,7 +2,7 @@
 // their follow-up. Only for a key whose reconcile has ended and that this function does not process again: for any
 // other, the visibility timeout is what prevents two reconciles at the same time.
 import { ChangeMessageVisibilityBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { callTimeoutSeconds, callWithin, sqsErrorReason } from './call.ts';
+import { callBatch } from './call.ts';
 import type { QueueRecord } from './record.ts';
 import { batches } from './send.ts';
 import { queueUrl } from './sqs-client.ts';
@@ -50,14 +50,9 @@ export function createReturn(
         VisibilityTimeout: delay,
       })),
     });
-    try {
-      const { Failed = [] } = await callWithin(callTimeoutSeconds, signal, (abortSignal) =>
-        sqs.send(request, { abortSignal }),
-      );
-      for (const { Code, Message = '' } of Failed) onFailure(`${queue}: ${Code}: ${Message}`);
-    } catch (error) {
-      onFailure(`${queue}: ${sqsErrorReason(error)}`);
-    }
+    const failures = await callBatch(queue, signal, (abortSignal) => sqs.send(request, { abortSignal }));
+    for (const reason of failures.entries) onFailure(reason);
+    if (failures.request !== undefined) onFailure(failures.request);
   }
 
   return async (records, { signal }) => {

@@ -35,7 +35,12 @@ export async function loadKubeconfig({
   now = () => new Date(),
 }: KubeconfigOptions = {}): Promise<Connection> {
   const source = file ?? 'kubeconfig';
-  let config = load(file, context, source);
+  const load = () => {
+    const loaded = readConfig(file, context, source);
+    limitPlugIns(loaded, plugInSeconds);
+    return loaded;
+  };
+  let config = load();
   const { cluster, user } = currentContext(config, source);
   const where = { cluster: `${source}: cluster "${cluster.name}"`, user: `${source}: user "${user.name}"` };
   rejectUnsupported(cluster, user, where, allowInsecure);
@@ -59,12 +64,12 @@ export async function loadKubeconfig({
       ? {}
       : { token: async () => (await credentials(config, where.user, plugInSeconds)).token ?? '' }),
     refresh: () => {
-      config = load(file, context, source);
+      config = load();
     },
   };
 }
 
-function load(file: string | undefined, context: string | undefined, source: string): KubeConfig {
+function readConfig(file: string | undefined, context: string | undefined, source: string): KubeConfig {
   const config = new KubeConfig();
   try {
     if (file === undefined) config.loadFromDefault();
@@ -170,7 +175,6 @@ async function credentials(
   config.clusters = config.clusters.map((one) =>
     one.server.startsWith('http:') ? { ...one, skipTLSVerify: true } : one,
   );
-  limitPlugIns(config, plugInSeconds);
   try {
     await config.applyToHTTPSOptions(options);
   } catch (error) {
