@@ -13,7 +13,7 @@ import {
 } from '../src/settings.ts';
 
 const valid = {
-  ...{ QUEUE_URL_PREFIX: 'https://sqs.example.com/1/', CLUSTERS: 'ssm:/a/', CLUSTER: 'a' },
+  ...{ QUEUE_URL_PREFIX: 'https://sqs.example.com/1/', CLUSTERS: 'ssm:/a/' },
   ...{ AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key' },
 };
 const readers = [
@@ -55,4 +55,14 @@ it('a SettingsError never contains the value of a variable', () => {
       }
     }),
   );
+});
+
+it.each([
+  ['neither CLUSTER nor CLUSTERS', { CLUSTERS: '' }, /CLUSTER: set CLUSTER .* or CLUSTERS/],
+  ['both CLUSTER and CLUSTERS', { CLUSTER: 'a' }, /CLUSTER: set CLUSTER .* or CLUSTERS/],
+  ['SHARD without CLUSTERS', { CLUSTER: 'a', CLUSTERS: '', SHARD: '0/2' }, /SHARD: only with CLUSTERS/],
+  ['a shard past the last one', { SHARD: '2/2' }, /SHARD: the index counts from 0/],
+  ['a shard that is no fraction', { SHARD: 'first' }, /SHARD: give index\/count/],
+])('a watcher with %s does not start, and the error says what to set', (_, more, error) => {
+  expect(() => readWatcherSettings({ ...valid, ...more })).toThrow(error);
 });

@@ -3,6 +3,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
+import { openClusters } from '../clusters/open-clusters.ts';
 import { controllerQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { createBatch } from '../reconciling/batch.ts';
@@ -17,7 +18,6 @@ import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, remainingMs, sleepMs } from './clock.ts';
-import { openClusters } from './open-clusters.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';

@@ -2,6 +2,7 @@
 // list a kind. The code is in src/resync.
 import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
+import { openClusters } from '../clusters/open-clusters.ts';
 import { resyncQueue } from '../core/names.ts';
 import { createResync } from '../resync/run.ts';
 import { readResyncSettings, readTraceHeader } from '../settings.ts';
@@ -9,7 +10,6 @@ import { createDepth } from '../sqs/depth.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
-import { openClusters } from './open-clusters.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';

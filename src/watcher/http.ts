@@ -2,24 +2,33 @@
 // make a probe time out.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Health } from '../forwarding/health.ts';
 import type { WatcherMetrics } from './metrics.ts';
 
 /** A running server. */
 export type ProbeServer = { readonly port: number; close(): Promise<void> };
 
+/** What the probes respond with. */
+export type Probes = {
+  /** Whether a restart would not help. */
+  alive(): boolean;
+  /** Whether changes are observed. */
+  ready(): boolean;
+  /** The details, so that an operator sees which cluster and kind is the cause. */
+  report(): object;
+};
+
 /** Serves /healthz, /readyz and /metrics. Rejects if the port is not available. */
 export async function serveProbes(
-  { health, metrics }: { readonly health: Health; readonly metrics: Pick<WatcherMetrics, 'contentType' | 'page'> },
+  { probes, metrics }: { readonly probes: Probes; readonly metrics: Pick<WatcherMetrics, 'contentType' | 'page'> },
   { host, port }: { readonly host: string | undefined; readonly port: number },
 ): Promise<ProbeServer> {
   const respond = async (path: string, response: ServerResponse): Promise<void> => {
     switch (path) {
       case '/healthz':
-        json(response, health.alive(), health);
+        json(response, probes.alive(), probes);
         return;
       case '/readyz':
-        json(response, health.ready(), health);
+        json(response, probes.ready(), probes);
         return;
       case '/metrics':
         response.writeHead(200, { 'content-type': metrics.contentType });
@@ -51,10 +60,9 @@ export async function serveProbes(
   };
 }
 
-/** Both probes return the health of every kind, so that an operator sees which one is the cause. */
-function json(response: ServerResponse, ok: boolean, health: Health): void {
+function json(response: ServerResponse, ok: boolean, probes: Probes): void {
   response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' });
-  response.end(`${JSON.stringify({ ok, kinds: health.report() })}\n`);
+  response.end(`${JSON.stringify({ ok, ...probes.report() })}\n`);
 }
 
 function portOf(address: AddressInfo | string | null): number {

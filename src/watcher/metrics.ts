@@ -1,10 +1,10 @@
-// The metrics of the watcher, for Prometheus. Labels are controllers, causes, queues and kinds, never objects, so the
-// number of time series is bounded.
+// The metrics of the watcher, for Prometheus. Labels are clusters, controllers, causes, queues and kinds, never objects,
+// so the number of time series is bounded.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Health } from '../forwarding/health.ts';
+import type { Health, KindReport } from '../forwarding/health.ts';
 import type { ForwardMetrics } from '../forwarding/queue-sender.ts';
 
-/** Where the gauges are read from when Prometheus scrapes. */
+/** Where the gauges of a cluster are read from when Prometheus scrapes. */
 export type MetricsSource = {
   readonly health: Health;
   /** The number of keys that are queued or in flight. */
@@ -13,11 +13,20 @@ export type MetricsSource = {
   readonly objects: () => Iterable<readonly [string, number]>;
 };
 
-/** The metrics: the counters of the forwarder, and the page to scrape. */
-export type WatcherMetrics = {
+/** The metrics of one cluster. */
+export type ClusterMetrics = {
+  /** The counters of its forwarder. */
   readonly forward: ForwardMetrics;
-  /** Registers the gauges, which read from the running watcher. */
+  /** Sets the source of the cluster's gauges. */
   observe(source: MetricsSource): void;
+  /** Removes the cluster's gauges. Its counters stay, because a counter that disappears looks like a restart. */
+  remove(): void;
+};
+
+/** The metrics: those of each cluster, and the page to scrape. */
+export type WatcherMetrics = {
+  /** Returns the metrics of a cluster by its name in the clusters table. */
+  of(cluster: string): ClusterMetrics;
   readonly contentType: string;
   page(): Promise<string>;
 };
@@ -33,124 +42,144 @@ export function createMetrics(): WatcherMetrics {
   const forwarded = new Counter({
     name: 'outrigger_watcher_forwarded_total',
     help: 'Keys that SQS has accepted.',
-    labelNames: ['controller', 'cause'],
+    labelNames: ['cluster', 'controller', 'cause'],
     registers,
   });
   const coalesced = new Counter({
     name: 'outrigger_watcher_coalesced_total',
     help: 'Changes of a key that was queued already.',
-    labelNames: ['controller'],
+    labelNames: ['cluster', 'controller'],
     registers,
   });
   const rateLimited = new Counter({
     name: 'outrigger_watcher_rate_limited_total',
     help: 'Keys that waited for the rate limit of their controller (RATE_LIMIT_PER_SECOND, RATE_LIMIT_BURST).',
-    labelNames: ['controller'],
+    labelNames: ['cluster', 'controller'],
     registers,
   });
   const rejected = new Counter({
     name: 'outrigger_watcher_send_failures_total',
     help: 'Keys that a queue rejected. They are retried.',
-    labelNames: ['queue'],
+    labelNames: ['cluster', 'queue'],
     registers,
   });
   const latency = new Histogram({
     name: 'outrigger_watcher_forward_latency_seconds',
     help: 'From the observation of a change until SQS accepted its key.',
-    labelNames: ['controller', 'cause'],
+    labelNames: ['cluster', 'controller', 'cause'],
     buckets: latencyBuckets,
     registers,
   });
+  const sources = new Map<string, MetricsSource>();
+  for (const metric of observedMetrics(sources)) registry.registerMetric(metric);
   return {
-    forward: {
-      accepted: (controller, cause, latencyMs) => {
-        forwarded.inc({ controller, cause });
-        latency.observe({ controller, cause }, latencyMs / 1000);
-      },
-      coalesced: (controller) => coalesced.inc({ controller }),
-      rejected: (queue, keys) => rejected.inc({ queue }, keys),
-      rateLimited: (controller, keys) => rateLimited.inc({ controller }, keys),
-    },
-    observe: (source) => {
-      for (const metric of observedMetrics(source)) registry.registerMetric(metric);
+    of: (cluster) => {
+      let own: MetricsSource | undefined;
+      return {
+        forward: {
+          accepted: (controller, cause, latencyMs) => {
+            forwarded.inc({ cluster, controller, cause });
+            latency.observe({ cluster, controller, cause }, latencyMs / 1000);
+          },
+          coalesced: (controller) => coalesced.inc({ cluster, controller }),
+          rejected: (queue, keys) => rejected.inc({ cluster, queue }, keys),
+          rateLimited: (controller, keys) => rateLimited.inc({ cluster, controller }, keys),
+        },
+        observe: (source) => {
+          own = source;
+          sources.set(cluster, source);
+        },
+        remove: () => {
+          if (sources.get(cluster) === own) sources.delete(cluster);
+        },
+      };
     },
     contentType: registry.contentType,
     page: () => registry.metrics(),
   };
 }
 
-function observedMetrics({ health, queueDepth, objects }: MetricsSource): readonly (Gauge | Counter)[] {
+/** The metrics that are read from the running watchers, with one value for each cluster and kind. */
+function observedMetrics(sources: ReadonlyMap<string, MetricsSource>): readonly (Gauge | Counter)[] {
   const registers: Registry[] = [];
+  const labelNames = ['cluster', 'kind'];
+  const kinds = () =>
+    [...sources].flatMap(([cluster, { health }]) =>
+      health.report().map((report) => ({ labels: { cluster, kind: report.kind }, report })),
+    );
+  const gauge = (name: string, help: string, read: (report: KindReport) => number | undefined) =>
+    new Gauge({
+      ...{ name, help, labelNames, registers },
+      collect() {
+        this.reset();
+        for (const { labels, report } of kinds()) {
+          const value = read(report);
+          if (value !== undefined) this.set(labels, value);
+        }
+      },
+    });
+  const counter = (name: string, help: string, read: (report: KindReport) => number) =>
+    new Counter({
+      ...{ name, help, labelNames, registers },
+      collect() {
+        // The loops hold the count; prom-client's counters cannot be set.
+        this.reset();
+        for (const { labels, report } of kinds()) this.inc(labels, read(report));
+      },
+    });
   return [
     new Gauge({
       name: 'outrigger_watcher_queue_depth',
       help: 'Keys that are queued in the watcher or in flight to SQS.',
+      labelNames: ['cluster'],
       registers,
       collect() {
-        this.set(queueDepth());
+        this.reset();
+        for (const [cluster, { queueDepth }] of sources) this.set({ cluster }, queueDepth());
+      },
+    }),
+    new Gauge({
+      name: 'outrigger_watcher_cluster_ready',
+      help: 'Whether every kind of the cluster had a recent event.',
+      labelNames: ['cluster'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [cluster, { health }] of sources) this.set({ cluster }, health.ready() ? 1 : 0);
       },
     }),
     new Gauge({
       name: 'outrigger_watcher_objects',
       help: 'Objects that the watcher tracks.',
-      labelNames: ['kind'],
+      labelNames,
       registers,
       collect() {
-        for (const [kind, count] of objects()) this.set({ kind }, count);
-      },
-    }),
-    new Gauge({
-      name: 'outrigger_watcher_last_event_age_seconds',
-      help: 'Time since the API server last sent an event of a kind, bookmarks included. Absent before the first one.',
-      labelNames: ['kind'],
-      registers,
-      collect() {
-        for (const { kind, lastEventAgeSeconds } of health.report()) {
-          if (lastEventAgeSeconds !== undefined) this.set({ kind }, lastEventAgeSeconds);
+        this.reset();
+        for (const [cluster, { objects }] of sources) {
+          for (const [kind, count] of objects()) this.set({ cluster, kind }, count);
         }
       },
     }),
-    new Gauge({
-      name: 'outrigger_watcher_served',
-      help: 'Whether the API server serves a kind to the watcher (0: it responds with 403 or 404).',
-      labelNames: ['kind'],
-      registers,
-      collect() {
-        for (const { kind, served } of health.report()) if (served !== undefined) this.set({ kind }, served ? 1 : 0);
-      },
-    }),
-    new Counter({
-      name: 'outrigger_watcher_lists_total',
-      help: 'Lists of a whole kind that were started.',
-      labelNames: ['kind'],
-      registers,
-      collect() {
-        // The loops hold the count; prom-client's counters cannot be set.
-        this.reset();
-        for (const { kind, lists } of health.report()) this.inc({ kind }, lists);
-      },
-    }),
-    new Counter({
-      name: 'outrigger_watcher_watch_errors_total',
-      help: 'Lists and watches that failed and were retried.',
-      labelNames: ['kind'],
-      registers,
-      collect() {
-        // The loops hold the count; prom-client's counters cannot be set.
-        this.reset();
-        for (const { kind, watchErrors } of health.report()) this.inc({ kind }, watchErrors);
-      },
-    }),
-    new Counter({
-      name: 'outrigger_watcher_loop_restarts_total',
-      help: 'Watch loops that failed and were restarted.',
-      labelNames: ['kind'],
-      registers,
-      collect() {
-        // The loops hold the count; prom-client's counters cannot be set.
-        this.reset();
-        for (const { kind, restarts } of health.report()) this.inc({ kind }, restarts);
-      },
-    }),
+    gauge(
+      'outrigger_watcher_last_event_age_seconds',
+      'Time since the API server last sent an event of a kind, bookmarks included. Absent before the first one.',
+      ({ lastEventAgeSeconds }) => lastEventAgeSeconds,
+    ),
+    gauge(
+      'outrigger_watcher_served',
+      'Whether the API server serves a kind to the watcher (0: it responds with 403 or 404).',
+      ({ served }) => (served === undefined ? undefined : Number(served)),
+    ),
+    counter('outrigger_watcher_lists_total', 'Lists of a whole kind that were started.', ({ lists }) => lists),
+    counter(
+      'outrigger_watcher_watch_errors_total',
+      'Lists and watches that failed and were retried.',
+      ({ watchErrors }) => watchErrors,
+    ),
+    counter(
+      'outrigger_watcher_loop_restarts_total',
+      'Watch loops that failed and were restarted.',
+      ({ restarts }) => restarts,
+    ),
   ];
 }

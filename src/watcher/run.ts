@@ -1,21 +1,31 @@
-// The process of the watcher: reads the settings, connects to the cluster and the queues, starts the watcher and stops
-// it on a signal without losing changes. Exit code 1 is for errors at the start that only the operator can fix. An
+// The process of the watcher: reads the settings, connects to the cluster (CLUSTER) or to every cluster of a table
+// (CLUSTERS) and to the queues, starts the watcher and stops it on a signal without losing changes. Exit code 1 is for errors at the start that only the operator can fix. An
 // outage never ends the process.
 import { createWatchCheckpoint } from '../checkpoint/checkpoint.ts';
 import { loadServiceAccount, type ServiceAddress, serviceAccountSource } from '../clusters/auth/service-account.ts';
 import { SettingsError, toError, UserError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import { redact } from '../core/redact.ts';
 import { monotonicNow, sleep } from '../core/time.ts';
-import { parseWatchList } from '../core/watch-list.ts';
-import { createClient } from '../kube/client/client.ts';
+import { parseWatchList, type WatchList } from '../core/watch-list.ts';
+import { createClient, type KubeClient } from '../kube/client/client.ts';
 import type { Connection } from '../kube/client/connection.ts';
+import { createListLimiter } from '../kube/client/limit-lists.ts';
 import { readWatcherSettings, type WatcherSettings } from '../settings.ts';
 import { createDirectBatch } from '../sqs/direct-batch.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { checkApiServer, requireQueues } from './check-start.ts';
+import { type ClusterWatcherOptions, startClusterWatcher } from './cluster-watcher.ts';
+import { createFleet } from './fleet.ts';
+import { serveProbes } from './http.ts';
 import { createLog } from './log.ts';
+import { createMetrics } from './metrics.ts';
 import { startWatcher, type Watcher } from './start.ts';
+
+type Stoppable = Pick<Watcher, 'stop'>;
+
+const userAgent = 'outrigger-watcher';
 
 /** The pod has 30 s (terminationGracePeriodSeconds). The watch checkpoint is written after the drain. */
 const drainSeconds = 10;
@@ -44,11 +54,23 @@ export async function runWatcher(watchList: unknown): Promise<void> {
   }
 }
 
-async function start(watchList: unknown, signal: AbortSignal): Promise<Watcher> {
+async function start(content: unknown, signal: AbortSignal): Promise<Stoppable> {
   const settings = readWatcherSettings();
-  const log = createLog(write, { readable, minLevel: settings.LOG_LEVEL, fields: { cluster: settings.CLUSTER } });
+  const watchList = parseWatchList(content);
+  const { CLUSTER, CLUSTERS } = settings;
+  if (CLUSTERS !== undefined) return await startFleet({ watchList, location: CLUSTERS }, settings, signal);
+  return await startOne({ watchList, cluster: CLUSTER ?? '' }, settings, signal);
+}
+
+/** Starts a watcher of one cluster. */
+async function startOne(
+  { watchList, cluster }: { readonly watchList: WatchList; readonly cluster: string },
+  settings: WatcherSettings,
+  signal: AbortSignal,
+): Promise<Stoppable> {
+  const log = createLog(write, { readable, minLevel: settings.LOG_LEVEL, fields: { cluster } });
   const { connection, source } = await connectToCluster(settings);
-  const client = createClient(connection, { userAgent: 'outrigger-watcher' });
+  const client = createClient(connection, { userAgent });
   const sqs = createSqsClient();
   const unavailable = await checkApiServer(client, source, { signal });
   if (unavailable !== undefined) {
@@ -57,28 +79,81 @@ async function start(watchList: unknown, signal: AbortSignal): Promise<Watcher> 
   await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
   return await startWatcher(
     {
-      watchList: parseWatchList(watchList),
+      watchList,
       client,
       send: createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
-      checkpoint: createWatchCheckpoint(
-        { client, log, now: monotonicNow, wait: sleep },
-        { writeSeconds: settings.CHECKPOINT_SECONDS },
-      ),
+      checkpoint: createCheckpoint(client, log, settings),
       log,
     },
-    {
-      cluster: settings.CLUSTER,
-      namespace: settings.WATCH_NAMESPACE,
-      queues: [settings.QUEUE_URL_PREFIX, settings.QUEUE_GENERATION].join(' '),
-      lowPriorityPerSecond: settings.RESYNC_PER_SECOND,
-      rateLimit: { perSecond: settings.RATE_LIMIT_PER_SECOND, burst: settings.RATE_LIMIT_BURST },
-      host: settings.HOST,
-      port: settings.PORT,
-    },
+    { ...optionsOf(settings), cluster, host: settings.HOST, port: settings.PORT },
   );
 }
 
-async function stopAndExit(watcher: Watcher): Promise<void> {
+/** Starts a fleet watcher. A clusters table that cannot be read yet is not an error: an outage never ends the process. */
+async function startFleet(
+  { watchList, location }: { readonly watchList: WatchList; readonly location: string },
+  settings: WatcherSettings,
+  signal: AbortSignal,
+): Promise<Stoppable> {
+  const log = createLog(write, { readable, minLevel: settings.LOG_LEVEL });
+  // Imported on demand: a watcher of one cluster needs neither the clients of AWS nor kubeconfigs.
+  const { openClusters } = await import('../clusters/open-clusters.ts');
+  const { table, clusters } = openClusters(location, userAgent);
+  const sqs = createSqsClient();
+  await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
+  const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) });
+  const metrics = createMetrics();
+  const lists = createListLimiter();
+  const fleet = createFleet(
+    {
+      list: table.list,
+      find: clusters.find,
+      start: (cluster, found) => {
+        const clusterLog = createLog(write, { readable, minLevel: settings.LOG_LEVEL, fields: { cluster } });
+        const client = lists.limit(found);
+        return startClusterWatcher(
+          {
+            ...{ watchList, client, send, metrics: metrics.of(cluster), log: clusterLog },
+            checkpoint: createCheckpoint(client, clusterLog, settings),
+            onWatching: (watching) => clusterLog.info('watching', watching),
+          },
+          { ...optionsOf(settings), cluster },
+        );
+      },
+      ...{ log, now: monotonicNow, wait: sleep, random: Math.random },
+    },
+    settings.SHARD === undefined ? {} : { shard: settings.SHARD },
+  );
+  const server = await serveProbes({ probes: fleet.probes, metrics }, { host: settings.HOST, port: settings.PORT });
+  const following = new AbortController();
+  const running = fleet.run(following.signal);
+  log.info('fleet watcher started', { port: server.port, ...(settings.SHARD === undefined ? {} : settings.SHARD) });
+  return {
+    stop: async (drain) => {
+      following.abort();
+      await running;
+      const left = await fleet.stop(drain);
+      clusters.close();
+      await server.close();
+      return left;
+    },
+  };
+}
+
+function createCheckpoint(client: KubeClient, log: Log, { CHECKPOINT_SECONDS: writeSeconds }: WatcherSettings) {
+  return createWatchCheckpoint({ client, log, now: monotonicNow, wait: sleep }, { writeSeconds });
+}
+
+function optionsOf(settings: WatcherSettings): Omit<ClusterWatcherOptions, 'cluster'> {
+  return {
+    namespace: settings.WATCH_NAMESPACE,
+    queues: [settings.QUEUE_URL_PREFIX, settings.QUEUE_GENERATION].join(' '),
+    lowPriorityPerSecond: settings.RESYNC_PER_SECOND,
+    rateLimit: { perSecond: settings.RATE_LIMIT_PER_SECOND, burst: settings.RATE_LIMIT_BURST },
+  };
+}
+
+async function stopAndExit(watcher: Stoppable): Promise<void> {
   const log = createLog(write, { readable });
   try {
     const left = await watcher.stop({ drainSeconds });

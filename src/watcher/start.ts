@@ -1,41 +1,16 @@
-// Assembles the watcher: one watch loop for each collection of the watch list, one forwarder for all of them, the watch
-// checkpoint, the probes and the metrics. The way of a change starts in forwarding/watch-loop.ts.
-import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
-import type { WatchCheckpoint } from '../checkpoint/checkpoint.ts';
-import type { Log } from '../core/log.ts';
-import { monotonicNow, sleep } from '../core/time.ts';
-import type { WatchList } from '../core/watch-list.ts';
-import { createForwarder } from '../forwarding/forwarder.ts';
-import { createHealth, type Health } from '../forwarding/health.ts';
-import type { RateLimit } from '../forwarding/rate-limiter.ts';
-import { createWatchLoops, kindOf } from '../forwarding/watch-loop.ts';
-import type { KubeClient } from '../kube/client/client.ts';
-import { createRestoreDetection } from '../kube/watch/restore-detection.ts';
-import type { Send } from '../sqs/sender.ts';
-import { type ProbeServer, serveProbes } from './http.ts';
+// A watcher of one cluster: the watcher itself, and its probes and metrics over HTTP.
+import type { Health } from '../forwarding/health.ts';
+import {
+  type ClusterWatcher,
+  type ClusterWatcherDeps,
+  type ClusterWatcherOptions,
+  startClusterWatcher,
+} from './cluster-watcher.ts';
+import { serveProbes } from './http.ts';
 import { createMetrics } from './metrics.ts';
 
-/** The dependencies of a watcher. */
-export type WatcherDeps = {
-  readonly watchList: WatchList;
-  readonly client: KubeClient;
-  readonly send: Send;
-  readonly checkpoint: WatchCheckpoint;
-  readonly log: Log;
-};
-
 /** Options of a watcher. */
-export type WatcherOptions = {
-  /** This cluster's name in the clusters table. */
-  readonly cluster: string;
-  readonly namespace?: string | undefined;
-  /** Identifies its queues in the watch checkpoint. */
-  readonly queues?: string | undefined;
-  /** Low-priority keys a second for each controller. */
-  readonly lowPriorityPerSecond: number;
-  /** The rate limit for the changes of each controller; absent: no limit. */
-  readonly rateLimit?: RateLimit | undefined;
+export type WatcherOptions = ClusterWatcherOptions & {
   /** The address of the probes; absent: all addresses. */
   readonly host: string | undefined;
   readonly port: number;
@@ -52,75 +27,29 @@ export type Watcher = {
   stop(options: { readonly drainSeconds: number }): Promise<number>;
 };
 
-/** How often readiness is checked before `watching` is logged. */
-const readySeconds = 0.1;
-
 /** Starts a watcher. Rejects if its port is not available. */
-export async function startWatcher(deps: WatcherDeps, options: WatcherOptions): Promise<Watcher> {
-  const { watchList, client, send, checkpoint, log } = deps;
-  const { cluster, namespace, queues, lowPriorityPerSecond, rateLimit } = options;
-  const now = monotonicNow;
-  const watching = new AbortController();
-  const sending = new AbortController();
-  const random = Math.random;
-  const wait = sleep;
+export async function startWatcher(
+  deps: Omit<ClusterWatcherDeps, 'metrics' | 'onWatching'>,
+  { host, port, ...options }: WatcherOptions,
+): Promise<Watcher> {
   const metrics = createMetrics();
-  const health = createHealth(now);
-  const forwarder = createForwarder({
-    ...{ send, log, now, wait, random, lowPriorityPerSecond, rateLimit, signal: sending.signal },
-    // After everything that this turn of the event loop has read: one chunk of a stream contains many watch events.
-    arrived: async () => await setImmediate(),
-    metrics: {
-      ...metrics.forward,
-      accepted: (...message) => {
-        metrics.forward.accepted(...message);
-        checkpoint.sent();
-      },
-    },
-  });
-  const restoreDetection = createRestoreDetection(checkpoint.verify);
-  const loops = createWatchLoops(
-    { client, forwarder, checkpoint, restoreDetection, health, log, now, wait, random, nonce: randomUUID },
-    watchList,
-    { cluster, namespace, queues },
-  );
-  metrics.observe({
-    health,
-    queueDepth: forwarder.queueDepth,
-    objects: () => [...loops].map(([resource, loop]) => [kindOf(resource), loop.objects()] as const),
-  });
-  const server = await serveProbes({ health, metrics }, options);
-  const running = [
-    ...[...loops.values()].map((loop) => loop.run(watching.signal)),
-    checkpoint.run({
-      lastSeenAt: health.lastSeenAt,
-      onRestored: restoreDetection.report,
-      signal: watching.signal,
-    }),
-  ];
-  void logWhenReady(server, health, log, watching.signal);
-
+  let watcher: ClusterWatcher | undefined;
+  const probes = {
+    alive: () => watcher?.health.alive() ?? true,
+    ready: () => watcher?.health.ready() ?? false,
+    report: () => ({ kinds: watcher?.health.report() ?? [] }),
+  };
+  const server = await serveProbes({ probes, metrics }, { host, port });
+  const onWatching = ({ kinds }: { readonly kinds: number }) => deps.log.info('watching', { port: server.port, kinds });
+  const started = startClusterWatcher({ ...deps, metrics: metrics.of(options.cluster), onWatching }, options);
+  watcher = started;
   return {
     port: server.port,
-    health,
-    stop: async ({ drainSeconds }) => {
-      watching.abort();
-      await Promise.all(running);
-      const left = await forwarder.drain({ signal: AbortSignal.timeout(drainSeconds * 1000) });
-      await checkpoint.flush();
-      sending.abort();
-      client.close();
+    health: started.health,
+    stop: async (drain) => {
+      const left = await started.stop(drain);
       await server.close();
       return left;
     },
   };
-}
-
-/** Logs once that every kind is watched. */
-async function logWhenReady({ port }: ProbeServer, health: Health, log: Log, signal: AbortSignal): Promise<void> {
-  while (!health.ready()) {
-    if (signal.aborted) return;
-    await sleep(readySeconds, signal).catch(() => undefined);
-  }
-  log.info('watching', { port, kinds: health.report().filter(({ served }) => served === true).length });
 }

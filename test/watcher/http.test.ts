@@ -12,7 +12,8 @@ async function start({ host }: { readonly host: string | undefined } = { host: '
   const loops = { tanks: health.loop('tanks'), dinners: health.loop('dinners') };
   for (const loop of Object.values(loops)) loop.received();
   const metrics = { contentType: 'text/plain', page: async () => 'waiting 1\n' };
-  const server = await serveProbes({ health, metrics }, { host, port: 0 });
+  const probes = { alive: health.alive, ready: health.ready, report: () => ({ kinds: health.report() }) };
+  const server = await serveProbes({ probes, metrics }, { host, port: 0 });
   onTestFinished(() => server.close());
   return {
     loops,

@@ -1,0 +1,125 @@
+// Assembles the watcher of one cluster: one watch loop for each collection of the watch list, one forwarder for all of
+// them, the watch checkpoint and the health. Nothing in it is shared with the watcher of another cluster, except the
+// function that sends to SQS. The way of a change starts in forwarding/watch-loop.ts.
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { WatchCheckpoint } from '../checkpoint/checkpoint.ts';
+import type { Log } from '../core/log.ts';
+import { monotonicNow, sleep } from '../core/time.ts';
+import type { WatchList } from '../core/watch-list.ts';
+import { createForwarder } from '../forwarding/forwarder.ts';
+import { createHealth, type Health } from '../forwarding/health.ts';
+import type { RateLimit } from '../forwarding/rate-limiter.ts';
+import { createWatchLoops, kindOf } from '../forwarding/watch-loop.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { createRestoreDetection } from '../kube/watch/restore-detection.ts';
+import type { Send } from '../sqs/sender.ts';
+import type { ClusterMetrics } from './metrics.ts';
+
+/** The dependencies of the watcher of one cluster. */
+export type ClusterWatcherDeps = {
+  readonly watchList: WatchList;
+  readonly client: KubeClient;
+  readonly send: Send;
+  readonly checkpoint: WatchCheckpoint;
+  readonly metrics: ClusterMetrics;
+  readonly log: Log;
+  /** Called once, when every served kind is watched. */
+  readonly onWatching: (watching: { readonly kinds: number }) => void;
+};
+
+/** Options of the watcher of one cluster. */
+export type ClusterWatcherOptions = {
+  /** The cluster's name in the clusters table. */
+  readonly cluster: string;
+  readonly namespace?: string | undefined;
+  /** Identifies the queues in the watch checkpoint. */
+  readonly queues?: string | undefined;
+  /** Low-priority keys a second for each controller. */
+  readonly lowPriorityPerSecond: number;
+  /** The rate limit for the changes of each controller; absent: no limit. */
+  readonly rateLimit?: RateLimit | undefined;
+};
+
+/** A running watcher of one cluster. */
+export type ClusterWatcher = {
+  readonly health: Health;
+  /**
+   * Stops watching, sends queued keys, writes the watch checkpoint, closes the client. Resolves with the number of keys
+   * that were not sent.
+   */
+  stop(options: { readonly drainSeconds: number }): Promise<number>;
+};
+
+/** How often readiness is checked until every kind is watched. */
+const readySeconds = 0.1;
+
+/** Starts the watcher of one cluster. An API server that does not respond is not an error: the loops retry. */
+export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWatcherOptions): ClusterWatcher {
+  const { watchList, client, send, checkpoint, metrics, log } = deps;
+  const { cluster, namespace, queues, lowPriorityPerSecond, rateLimit } = options;
+  const now = monotonicNow;
+  const watching = new AbortController();
+  const sending = new AbortController();
+  const random = Math.random;
+  const wait = sleep;
+  const health = createHealth(now);
+  const forwarder = createForwarder({
+    ...{ send, log, now, wait, random, lowPriorityPerSecond, rateLimit, signal: sending.signal },
+    // After everything that this turn of the event loop has read: one chunk of a stream contains many watch events.
+    arrived: async () => await setImmediate(),
+    metrics: {
+      ...metrics.forward,
+      accepted: (...message) => {
+        metrics.forward.accepted(...message);
+        checkpoint.sent();
+      },
+    },
+  });
+  const restoreDetection = createRestoreDetection(checkpoint.verify);
+  const loops = createWatchLoops(
+    { client, forwarder, checkpoint, restoreDetection, health, log, now, wait, random, nonce: randomUUID },
+    watchList,
+    { cluster, namespace, queues },
+  );
+  metrics.observe({
+    health,
+    queueDepth: forwarder.queueDepth,
+    objects: () => [...loops].map(([resource, loop]) => [kindOf(resource), loop.objects()] as const),
+  });
+  const running = [
+    ...[...loops.values()].map((loop) => loop.run(watching.signal)),
+    checkpoint.run({
+      lastSeenAt: health.lastSeenAt,
+      onRestored: restoreDetection.report,
+      signal: watching.signal,
+    }),
+  ];
+  void reportWhenReady(health, deps.onWatching, watching.signal);
+
+  return {
+    health,
+    stop: async ({ drainSeconds }) => {
+      watching.abort();
+      await Promise.all(running);
+      const left = await forwarder.drain({ signal: AbortSignal.timeout(drainSeconds * 1000) });
+      await checkpoint.flush();
+      sending.abort();
+      client.close();
+      metrics.remove();
+      return left;
+    },
+  };
+}
+
+async function reportWhenReady(
+  health: Health,
+  onWatching: ClusterWatcherDeps['onWatching'],
+  signal: AbortSignal,
+): Promise<void> {
+  while (!health.ready()) {
+    if (signal.aborted) return;
+    await sleep(readySeconds, signal).catch(() => undefined);
+  }
+  onWatching({ kinds: health.report().filter(({ served }) => served === true).length });
+}

@@ -1,0 +1,82 @@
+// Only how many pages of lists are read at once, and that clusters without responses use up no slot of the others.
+import { expect, it } from 'vitest';
+import type { KubeClient, KubeRequest } from '../../../src/kube/client/client.ts';
+import { ConnectError } from '../../../src/kube/client/errors.ts';
+import { createListLimiter } from '../../../src/kube/client/limit-lists.ts';
+
+const page: KubeRequest = { method: 'GET', path: '/api/v1/configmaps', query: { limit: 500 } };
+
+/** A client whose requests end when the test says so. */
+function controlledClient() {
+  const open: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
+  const client: KubeClient = {
+    request: async () => {
+      await new Promise<void>((resolve, reject) => open.push({ resolve, reject }));
+      return { status: 200, body: {}, headers: {} };
+    },
+    stream: () => Promise.reject(new Error('not in this test')),
+    webSocket: () => Promise.reject(new Error('not in this test')),
+    close: () => undefined,
+  };
+  return { client, open };
+}
+
+const turn = async () => await new Promise<void>((resolve) => setImmediate(resolve));
+
+it('a cluster reads at most its own number of pages at once', async () => {
+  const { client, open } = controlledClient();
+  const limited = createListLimiter({ pages: 16, pagesOfCluster: 2 }).limit(client);
+  const reads = Promise.all(Array.from({ length: 5 }, () => limited.request(page)));
+  const started: number[] = [];
+  for (let ended = 0; ended < 5; ended += 1) {
+    await turn();
+    started.push(open.length - ended);
+    open[ended]?.resolve();
+  }
+  expect(started).toEqual([2, 2, 2, 2, 1]);
+  expect(await reads).toHaveLength(5);
+});
+
+it('requests other than pages are not limited', async () => {
+  const { client, open } = controlledClient();
+  const limited = createListLimiter({ pages: 1, pagesOfCluster: 1 }).limit(client);
+  for (let number = 0; number < 3; number += 1) void limited.request({ method: 'GET', path: '/version' });
+  await turn();
+  expect(open).toHaveLength(3);
+});
+
+it('clusters that never respond leave the slots of the process to the others', async () => {
+  const limiter = createListLimiter({ pages: 1, pagesOfCluster: 1 });
+  const silent = Array.from({ length: 5 }, controlledClient);
+  for (const { client } of silent) void limiter.limit(client).request(page);
+  const good = controlledClient();
+  const limited = limiter.limit(good.client);
+  const reads = Promise.all([limited.request(page), limited.request(page)]);
+  for (let number = 0; number < 4; number += 1) {
+    await turn();
+    for (const { resolve } of good.open) resolve();
+  }
+  expect(await reads).toHaveLength(2);
+});
+
+it('a cluster that stops responding gives its slot of the process back', async () => {
+  const limiter = createListLimiter({ pages: 1, pagesOfCluster: 1 });
+  const [bad, good] = [controlledClient(), controlledClient()];
+  const [badClient, goodClient] = [limiter.limit(bad.client), limiter.limit(good.client)];
+  const first = badClient.request(page);
+  await turn();
+  bad.open[0]?.resolve();
+  await first;
+  const second = badClient.request(page);
+  await turn();
+  bad.open[1]?.reject(new ConnectError('no response'));
+  await expect(second).rejects.toThrow('no response');
+  // From here on it holds no slot of the process, however long it takes.
+  void badClient.request(page);
+  const reads = Promise.all([goodClient.request(page), goodClient.request(page)]);
+  for (let number = 0; number < 4; number += 1) {
+    await turn();
+    for (const { resolve } of good.open) resolve();
+  }
+  expect(await reads).toHaveLength(2);
+});

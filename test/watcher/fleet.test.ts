@@ -1,0 +1,217 @@
+// The fleet watcher on several embedded API servers: it follows the clusters table, and a cluster that is down or wrong
+// changes nothing for the others. What is asserted is what a fake SQS accepted, and what the probes report.
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
+import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
+import { createClusters } from '../../src/clusters/connect.ts';
+import { createClusterRegistry } from '../../src/clusters/registry/registry.ts';
+import { checkpointName, systemNamespace } from '../../src/core/names.ts';
+import { monotonicNow, sleep } from '../../src/core/time.ts';
+import type { WatchList } from '../../src/core/watch-list.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { createListLimiter } from '../../src/kube/client/limit-lists.ts';
+import { ConfigMap, Namespace } from '../../src/kubernetes.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
+import type { Send } from '../../src/sqs/sender.ts';
+import { startClusterWatcher } from '../../src/watcher/cluster-watcher.ts';
+import { createFleet, type Fleet } from '../../src/watcher/fleet.ts';
+import { createMetrics } from '../../src/watcher/metrics.ts';
+
+const { group, version, plural, kind, namespaced } = ConfigMap;
+const primary = { group, version, plural, kind, namespaced };
+const watchList: WatchList = {
+  version: 1,
+  resources: [
+    { ...primary, subscribers: [{ controller: 'dish', as: 'primary', primary, predicate: 'resourceVersion' }] },
+  ],
+};
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+let parts: AsyncDisposableStack;
+let table: Map<string, object>;
+let tableFails: boolean;
+/** What SQS accepted: `cluster/name`. */
+let accepted: string[];
+
+beforeEach(() => {
+  parts = new AsyncDisposableStack();
+  table = new Map();
+  tableFails = false;
+  accepted = [];
+});
+afterEach(async () => await parts.disposeAsync());
+
+const send: Send = async (_, entries) => {
+  for (const { body } of entries) {
+    const { cluster, name } = parseMessage(body);
+    accepted.push(`${cluster}/${name}`);
+  }
+  return entries.map(() => ({ accepted: true, messageId: 'm' }));
+};
+
+type Cluster = { readonly server: ApiServer; readonly put: (name: string) => Promise<void> };
+
+/** Starts an API server with the checkpoint's ConfigMap. */
+async function startCluster(): Promise<Cluster> {
+  const server = await startApiServer();
+  parts.defer(async () => await server.close());
+  const client = createClient({ server: new URL(server.url) });
+  parts.defer(() => client.close());
+  const apply = async (one: object & { metadata: { name: string } }, of: typeof ConfigMap | typeof Namespace) =>
+    await applyObject(client, of, { apiVersion: 'v1', kind: of.kind, ...one }, { fieldManager: 'user' });
+  await apply({ metadata: { name: systemNamespace } }, Namespace);
+  await applyObject(
+    client,
+    ConfigMap,
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: checkpointName, namespace: systemNamespace } },
+    { fieldManager: 'user' },
+  );
+  return {
+    server,
+    put: async (name) => {
+      const metadata = { name, namespace: 'default' };
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { at: `${Math.random()}` } };
+      await applyObject(client, ConfigMap, object, { fieldManager: 'user' });
+    },
+  };
+}
+
+const entryOf = ({ server }: Cluster) => ({ server: server.url, access: { type: 'none' } });
+
+function start(name: string, client: KubeClient, metrics = createMetrics()) {
+  return startClusterWatcher(
+    {
+      ...{ watchList, client, send, log, metrics: metrics.of(name), onWatching: () => undefined },
+      checkpoint: createWatchCheckpoint({ client, log, now: monotonicNow, wait: sleep }, { writeSeconds: 0.1 }),
+    },
+    { cluster: name, queues: 'queues', lowPriorityPerSecond: 100 },
+  );
+}
+
+function startFleet(): { readonly fleet: Fleet; readonly page: () => Promise<string>; stop(): Promise<void> } {
+  const registry = createClusterRegistry(
+    {
+      read: async (name) => table.get(name),
+      readAll: async () => {
+        if (tableFails) throw new Error('the table is away');
+        return new Map(table);
+      },
+    },
+    { now: () => new Date() },
+  );
+  const clusters = createClusters(registry, { now: () => new Date() });
+  const metrics = createMetrics();
+  const lists = createListLimiter();
+  const fleet = createFleet(
+    {
+      list: registry.list,
+      find: clusters.find,
+      start: (name, client) => start(name, lists.limit(client), metrics),
+      ...{ log, now: monotonicNow, wait: sleep, random: Math.random },
+    },
+    { followSeconds: 0.05 },
+  );
+  const following = new AbortController();
+  const running = fleet.run(following.signal);
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    stopping ??= (async () => {
+      following.abort();
+      await running;
+      await fleet.stop({ drainSeconds: 1 });
+      clusters.close();
+    })();
+    await stopping;
+  };
+  parts.defer(stop);
+  return { fleet, page: metrics.page, stop };
+}
+
+const untilAccepted = async (...keys: readonly string[]) =>
+  await expect.poll(() => accepted, { timeout: 20_000 }).toEqual(expect.arrayContaining([...keys]));
+const untilReady = async (fleet: Fleet, ...names: readonly string[]) =>
+  await expect.poll(() => readyClusters(fleet), { timeout: 20_000 }).toEqual(expect.arrayContaining([...names]));
+function readyClusters(fleet: Fleet): readonly string[] {
+  const { clusters } = fleet.probes.report() as { clusters: Record<string, { ready: boolean }> };
+  return Object.entries(clusters).flatMap(([name, { ready }]) => (ready ? [name] : []));
+}
+
+it('a change in each cluster of the table is sent with the name of its cluster', async () => {
+  const [one, two] = await Promise.all([startCluster(), startCluster()]);
+  table.set('one', entryOf(one)).set('two', entryOf(two));
+  const { fleet } = startFleet();
+  await untilReady(fleet, 'one', 'two');
+  await Promise.all([one.put('a'), two.put('b')]);
+  await untilAccepted('one/a', 'two/b');
+});
+
+it('a cluster that is added is watched, and one that is removed or decommissioned is not, without a restart', async () => {
+  const [one, two, three] = await Promise.all([startCluster(), startCluster(), startCluster()]);
+  table.set('one', entryOf(one)).set('two', entryOf(two));
+  const { fleet, page } = startFleet();
+  await untilReady(fleet, 'one', 'two');
+
+  table.set('three', entryOf(three)).delete('one');
+  table.set('two', { ...entryOf(two), decommissioning: true });
+  await expect.poll(() => readyClusters(fleet), { timeout: 20_000 }).toEqual(['three']);
+  await Promise.all([one.put('a'), two.put('b')]);
+  await three.put('c');
+  await untilAccepted('three/c');
+  expect(accepted.filter((key) => !key.startsWith('three/'))).toEqual([]);
+  expect(await page()).not.toMatch(/outrigger_watcher_objects\{cluster="(one|two)"/);
+});
+
+it('a cluster that does not respond, and an entry that is wrong, change nothing for the others', async () => {
+  const hole = createServer(() => undefined);
+  await new Promise<void>((resolve) => hole.listen(0, '127.0.0.1', resolve));
+  parts.defer(() => void hole.close());
+  const address = hole.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  const good = await startCluster();
+  for (let number = 0; number < 20; number += 1) {
+    table.set(`hole-${number}`, { server: `http://127.0.0.1:${port}`, access: { type: 'none' } });
+  }
+  table.set('wrong', { server: 'ftp://nowhere', access: { type: 'none' } }).set('good', entryOf(good));
+  const { fleet } = startFleet();
+  await untilReady(fleet, 'good');
+  await good.put('a');
+  await untilAccepted('good/a');
+  expect(fleet.probes.ready()).toBe(true);
+  expect(fleet.probes.report()).toMatchObject({ clusters: { wrong: { ready: false, error: expect.any(String) } } });
+});
+
+it('while the table cannot be read, its clusters stay watched', async () => {
+  const one = await startCluster();
+  table.set('one', entryOf(one));
+  const { fleet } = startFleet();
+  await untilReady(fleet, 'one');
+  tableFails = true;
+  await expect
+    .poll(() => fleet.probes.report(), { timeout: 20_000 })
+    .toMatchObject({ table: { error: 'the table is away' } });
+  await one.put('a');
+  await untilAccepted('one/a');
+});
+
+it('a fleet watcher takes over from a watcher of the cluster, and back, and sends nothing that was sent', async () => {
+  const one = await startCluster();
+  await Promise.all(Array.from({ length: 50 }, (_, number) => one.put(`object-${number}`)));
+  const inCluster = start('one', createClient({ server: new URL(one.server.url) }));
+  await expect.poll(() => new Set(accepted).size, { timeout: 20_000 }).toBeGreaterThanOrEqual(50);
+  await inCluster.stop({ drainSeconds: 1 });
+
+  const before = accepted.length;
+  table.set('one', entryOf(one));
+  const { fleet, stop } = startFleet();
+  await untilReady(fleet, 'one');
+  await one.put('from-fleet');
+  await untilAccepted('one/from-fleet');
+  await stop();
+  const again = start('one', createClient({ server: new URL(one.server.url) }));
+  parts.defer(async () => void (await again.stop({ drainSeconds: 1 })));
+  await one.put('from-cluster');
+  await untilAccepted('one/from-cluster');
+  expect(accepted.slice(before)).toEqual(['one/from-fleet', 'one/from-cluster']);
+});
