@@ -69,47 +69,48 @@ const shard = z
   })
   .refine(({ index, count }) => index < count, 'the index counts from 0 and is below the count');
 
-const watcherSettings = z
-  .object({
-    ...queues,
-    ...logLevel,
-    /** A watcher of one cluster: the name of this cluster in the clusters table. */
-    CLUSTER: emptyAsUnset(z.string().min(1).optional()),
-    /** A fleet watcher: the location of the clusters table. It watches every cluster of the table. */
-    CLUSTERS: emptyAsUnset(z.string().min(1).optional()),
-    /** The share of the clusters that this fleet watcher watches, as index/count: `0/3`, `1/3` or `2/3`. */
-    SHARD: emptyAsUnset(shard.optional()),
-    /** The path of a kubeconfig; absent in a pod, which uses its service account. */
-    KUBECONFIG: z.string().optional(),
-    KUBECONFIG_CONTEXT: z.string().optional(),
-    /** Set by the kubelet in every container: the address of the API server. */
-    KUBERNETES_SERVICE_HOST: z.string().optional(),
-    KUBERNETES_SERVICE_PORT: z.coerce.number().int().min(1).max(65_535).default(443),
-    /** The port of /healthz, /readyz and /metrics; 0 takes a free one. */
-    PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
-    /** The address to listen on; absent: all addresses, including IPv6, which is the only one in IPv6 clusters. */
-    HOST: z.string().optional(),
-    /** The only namespace to watch; absent: all. */
-    WATCH_NAMESPACE: z.string().optional(),
-    ...resyncRate,
-    /**
-     * The rate limit of changes to each controller's queue, in keys a second, after a burst of RATE_LIMIT_BURST. The
-     * excess waits in the watcher. All clusters share the queue. Its function reconciles batch size x concurrency /
-     * seconds per key: with 10, 10 and 0.2 s these are 500 keys a second. At 200 a single cluster therefore does not fill
-     * the queue for long, even if both replicas send a key that changed again while it was queued. A burst of 2,000 is
-     * reconciled in 4 s, which is the longest time that a burst delays another cluster. Slower controllers that several
-     * clusters share need a lower limit.
-     */
-    RATE_LIMIT_PER_SECOND: z.coerce.number().gt(0).default(200),
-    RATE_LIMIT_BURST: z.coerce.number().int().min(1).default(2000),
-    /** How often the watch checkpoint is written while SQS accepts messages. Otherwise it is written half as often. */
-    CHECKPOINT_SECONDS: z.coerce.number().min(0.1).default(30),
-    /**
-     * Change it after the queues were deleted and created again at the same URL: the watch checkpoint is valid for one
-     * set of queues.
-     */
-    QUEUE_GENERATION: z.string().default(''),
-  })
+const watcherVariables = z.object({
+  ...queues,
+  ...logLevel,
+  /** A watcher of one cluster: the name of this cluster in the clusters table. */
+  CLUSTER: emptyAsUnset(z.string().min(1).optional()),
+  /** A fleet watcher: the location of the clusters table. It watches every cluster of the table. */
+  CLUSTERS: emptyAsUnset(z.string().min(1).optional()),
+  /** The share of the clusters that this fleet watcher watches, as index/count: `0/3`, `1/3` or `2/3`. */
+  SHARD: emptyAsUnset(shard.optional()),
+  /** The path of a kubeconfig; absent in a pod, which uses its service account. */
+  KUBECONFIG: z.string().optional(),
+  KUBECONFIG_CONTEXT: z.string().optional(),
+  /** Set by the kubelet in every container: the address of the API server. */
+  KUBERNETES_SERVICE_HOST: z.string().optional(),
+  KUBERNETES_SERVICE_PORT: z.coerce.number().int().min(1).max(65_535).default(443),
+  /** The port of /healthz, /readyz and /metrics; 0 takes a free one. */
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  /** The address to listen on; absent: all addresses, including IPv6, which is the only one in IPv6 clusters. */
+  HOST: z.string().optional(),
+  /** The only namespace to watch; absent: all. */
+  WATCH_NAMESPACE: z.string().optional(),
+  ...resyncRate,
+  /**
+   * The rate limit of changes to each controller's queue, in keys a second, after a burst of RATE_LIMIT_BURST. The
+   * excess waits in the watcher. All clusters share the queue. Its function reconciles batch size x concurrency /
+   * seconds per key: with 10, 10 and 0.2 s these are 500 keys a second. At 200 a single cluster therefore does not fill
+   * the queue for long, even if both replicas send a key that changed again while it was queued. A burst of 2,000 is
+   * reconciled in 4 s, which is the longest time that a burst delays another cluster. Slower controllers that several
+   * clusters share need a lower limit.
+   */
+  RATE_LIMIT_PER_SECOND: z.coerce.number().gt(0).default(200),
+  RATE_LIMIT_BURST: z.coerce.number().int().min(1).default(2000),
+  /** How often the watch checkpoint is written while SQS accepts messages. Otherwise it is written half as often. */
+  CHECKPOINT_SECONDS: z.coerce.number().min(0.1).default(30),
+  /**
+   * Change it after the queues were deleted and created again at the same URL: the watch checkpoint is valid for one
+   * set of queues.
+   */
+  QUEUE_GENERATION: z.string().default(''),
+});
+
+const watcherSettings = watcherVariables
   .refine(({ CLUSTER, CLUSTERS }) => (CLUSTER === undefined) !== (CLUSTERS === undefined), {
     path: ['CLUSTER'],
     error: 'set CLUSTER (one cluster) or CLUSTERS (every cluster of a table), and not both',

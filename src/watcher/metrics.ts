@@ -1,5 +1,5 @@
-// The metrics of the watcher, for Prometheus. Labels are clusters, controllers, causes, queues and kinds, never objects,
-// so the number of time series is bounded.
+// The metrics of the watcher, for Prometheus. Labels are clusters, controllers, causes, queues and kinds, and never
+// objects, so the number of time series is bounded.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Health, KindReport } from '../forwarding/health.ts';
 import type { ForwardMetrics } from '../forwarding/queue-sender.ts';

@@ -1,6 +1,6 @@
 // The process of the watcher: reads the settings, connects to the cluster (CLUSTER) or to every cluster of a table
-// (CLUSTERS) and to the queues, starts the watcher and stops it on a signal without losing changes. Exit code 1 is for errors at the start that only the operator can fix. An
-// outage never ends the process.
+// (CLUSTERS) and to the queues, starts the watcher and stops it on a signal without losing changes. Exit code 1 is for
+// errors at the start that only the operator can fix. An outage never ends the process.
 import { createWatchCheckpoint } from '../checkpoint/checkpoint.ts';
 import { loadServiceAccount, type ServiceAddress, serviceAccountSource } from '../clusters/auth/service-account.ts';
 import { SettingsError, toError, UserError } from '../core/errors.ts';
@@ -89,7 +89,7 @@ async function startOne(
   );
 }
 
-/** Starts a fleet watcher. A clusters table that cannot be read yet is not an error: an outage never ends the process. */
+/** Starts a fleet watcher. A clusters table that cannot be read yet is retried: an outage never ends the process. */
 async function startFleet(
   { watchList, location }: { readonly watchList: WatchList; readonly location: string },
   settings: WatcherSettings,

@@ -95,7 +95,7 @@ function startFleet(): { readonly fleet: Fleet; readonly page: () => Promise<str
     {
       read: async (name) => table.get(name),
       readAll: async () => {
-        if (tableFails) throw new Error('the table is away');
+        if (tableFails) throw new Error('the table is down');
         return new Map(table);
       },
     },
@@ -190,7 +190,7 @@ it('while the table cannot be read, its clusters stay watched', async () => {
   tableFails = true;
   await expect
     .poll(() => fleet.probes.report(), { timeout: 20_000 })
-    .toMatchObject({ table: { error: 'the table is away' } });
+    .toMatchObject({ table: { error: 'the table is down' } });
   await one.put('a');
   await untilAccepted('one/a');
 });

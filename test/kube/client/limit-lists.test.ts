@@ -6,7 +6,7 @@ import { createListLimiter } from '../../../src/kube/client/limit-lists.ts';
 
 const page: KubeRequest = { method: 'GET', path: '/api/v1/configmaps', query: { limit: 500 } };
 
-/** A client whose requests end when the test says so. */
+/** A client whose requests end when the test ends them. */
 function controlledClient() {
   const open: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
   const client: KubeClient = {
