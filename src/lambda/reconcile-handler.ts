@@ -9,7 +9,7 @@ import { redact } from '../core/redact.ts';
 import { createBatch } from '../reconciling/batch.ts';
 import { createBreaker } from '../reconciling/breaker.ts';
 import { followUpSeconds, graceSeconds, reportSeconds } from '../reconciling/ignored-signal.ts';
-import { createMapKeys, isMapped } from '../reconciling/map-keys.ts';
+import { createMapKeys, declaresKind, isMapped } from '../reconciling/map-keys.ts';
 import { createReconcile } from '../reconciling/reconcile.ts';
 import type { ReconcileInput } from '../reconciling/report.ts';
 import { environment, readReconcileSettings, readTraceHeader } from '../settings.ts';
@@ -51,6 +51,7 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
 
   const batch = createBatch({
     controller: name,
+    declares: (message) => declaresKind(declaration, message),
     reconcile: runMessage,
     findCluster: async (cluster) => await clusters.find(cluster),
     breaker: createBreaker(monotonicMs),

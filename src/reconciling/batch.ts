@@ -2,12 +2,15 @@
 // that are done. A message is deleted last, after its follow-up (timer or dead letter) has been accepted.
 
 import { redact } from '../core/redact.ts';
+import type { Message } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { type DispatchDeps, deadLetter, dispatchKey } from './dispatch-key.ts';
 import { groupRecords, type KeyGroup, orderRedelivered } from './group-records.ts';
 
 /** The dependencies of a batch. */
 export type BatchDeps = DispatchDeps & {
+  /** Whether the controller declares the kind of a message. Absent: any kind is accepted. */
+  readonly declares?: (message: Message) => boolean;
   /** Deletes messages by their receipt handles. A failure is harmless: the message is received again. */
   readonly deleteMessages: (
     receiptHandles: readonly string[],
@@ -64,7 +67,7 @@ export function createBatch(
       );
     }
 
-    const { groups, refused } = groupRecords(deps.controller, records);
+    const { groups, refused } = groupRecords(deps.controller, records, deps.declares);
     /** The keys whose reconcile has not ended. */
     const running = new Set<string>();
     async function dispatch(keyGroup: KeyGroup): Promise<void> {

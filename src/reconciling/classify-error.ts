@@ -11,7 +11,7 @@ import {
   isUnauthorized,
   ResponseError,
 } from '../kube/client/errors.ts';
-import { isLastAttempt, type Outcome } from './outcome.ts';
+import { isLastTry, type Outcome } from './outcome.ts';
 import type { PrimaryObject } from './primary-object.ts';
 import type { SessionDeps } from './report.ts';
 import type { RetryState } from './status/status.ts';
@@ -67,7 +67,7 @@ export function resolveFailure(thrown: unknown, primary: PrimaryObject, deps: Se
       return { error, retryState: errorClass, outcome: { type: 'terminal', error }, signal };
     case 'error': {
       const stalledBefore = deps.statusWriter.isStalled(primary.ownedStatus(), primary.generation());
-      const retryState = stalledBefore || isLastAttempt(deps.message) ? 'retries-exhausted' : 'retrying';
+      const retryState = isLastTry(deps.message, { stalledBefore }) ? 'retries-exhausted' : 'retrying';
       return { error, retryState, outcome: { type: 'failed', error, stalledBefore }, signal };
     }
   }

@@ -1,6 +1,7 @@
 // The entry of a batch: rejects the records that are not messages of this controller, and groups the others by key.
 // Pure.
 
+import { maxAttempts } from '../core/backoff.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import { MessageError } from '../sqs/body.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type Message,
   observedAtOf,
   parseMessage,
+  postponementsOf,
   withMerged,
 } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
@@ -32,18 +34,26 @@ export type KeyGroup = {
 /** A record that cannot be reconciled. */
 export type RefusedRecord = { readonly record: QueueRecord; readonly reason: string };
 
-/** Groups the records of a batch by key. The records of a key are reconciled once, and share the outcome. */
+/** The most postponements that count: waits of 15 minutes for more than three months. */
+const maxPostponements = 10_000;
+
+/**
+ * Groups the records of a batch by key. The records of a key are reconciled once, and share the outcome. A kind that
+ * the controller does not declare is refused before it is grouped.
+ */
 export function groupRecords(
   controller: string,
   records: readonly QueueRecord[],
+  declares: (message: Message) => boolean = () => true,
 ): { readonly groups: readonly KeyGroup[]; readonly refused: readonly RefusedRecord[] } {
   const groups = new Map<string, KeyGroup>();
   const refused: RefusedRecord[] = [];
   for (const record of records) {
     try {
-      const message = parseMessage(record.body);
+      const message = withinLimits(parseMessage(record.body));
       if (message.controller !== controller)
         throw new MessageError(`the message is for controller ${message.controller}`);
+      if (!declares(message)) throw new MessageError(`${controller} declares no ${message.resource}.${message.group}`);
       const key = formatReconcileKey(keyOfMessage(message));
       const before = groups.get(key);
       groups.set(key, {
@@ -77,13 +87,26 @@ export function orderRedelivered(groups: readonly KeyGroup[]): readonly KeyGroup
   return receipts % 2 === 0 ? ordered : ordered.reverse();
 }
 
+/** Limits the counts of a retry: a sender may have written any number. */
+function withinLimits(message: Message): Message {
+  const { cause } = message;
+  if (cause.type !== 'retry') return message;
+  const attempt = Math.min(cause.attempt, maxAttempts - 1);
+  const postponements = Math.min(cause.postponements, maxPostponements);
+  return { ...message, cause: { ...cause, attempt, postponements } };
+}
+
 /**
  * Merges two messages of a key. The one with fewer attempts is kept, with the other one in `merged`. A resync is kept
- * only if both are resyncs: otherwise the resync would be counted as one that found a missed change.
+ * only if both are resyncs: otherwise the resync would be counted as one that found a missed change. The fewest
+ * postponements count, so a merged message never makes the next wait longer.
  */
 function mergeMessages(a: Message, b: Message): Message {
   const isFirst = attemptOf(a) < attemptOf(b) || (attemptOf(a) === attemptOf(b) && a.cause.type !== 'resync');
-  return isFirst ? withMerged(a, b) : withMerged(b, a);
+  const kept = isFirst ? withMerged(a, b) : withMerged(b, a);
+  if (kept.cause.type !== 'retry') return kept;
+  const postponements = Math.min(postponementsOf(a), postponementsOf(b));
+  return { ...kept, cause: { ...kept.cause, postponements } };
 }
 
 function later(a: number | undefined, b: number | undefined): number | undefined {

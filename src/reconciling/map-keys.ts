@@ -18,6 +18,14 @@ export function isMapped({ resource }: ControllerDeclaration, message: Message):
   return message.group !== resource.group || message.resource !== resource.plural;
 }
 
+/** Returns whether a message is about a kind that the controller reconciles, or that it maps to keys. */
+export function declaresKind(declaration: ControllerDeclaration, message: Message): boolean {
+  if (!isMapped(declaration, message)) return true;
+  return declaration.watches.some(
+    ({ kind, label }) => label === undefined && kind.group === message.group && kind.plural === message.resource,
+  );
+}
+
 /** Creates the mapping of one controller. Like a reconcile it never throws, except for its signal's reason. */
 export function createMapKeys(
   { name, declaration, instance, now }: ReconcileDeps,

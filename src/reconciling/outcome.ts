@@ -37,8 +37,17 @@ export type Action =
   | { readonly type: 'timer'; readonly message: Message }
   | { readonly type: 'dead-letter'; readonly reason: string };
 
+/**
+ * Returns whether a failed reconcile is not retried. An object that was Stalled before gets no retries, until its
+ * generation changes. A retry of such an object goes on: another message of the key, a forged one included, may have
+ * set Stalled by its last attempt.
+ */
+export function isLastTry(message: Message, { stalledBefore }: { readonly stalledBefore: boolean }): boolean {
+  return isLastAttempt(message) || (stalledBefore && attemptOf(message) === 0);
+}
+
 /** Returns whether this is the message's last attempt. */
-export function isLastAttempt(message: Message): boolean {
+function isLastAttempt(message: Message): boolean {
   return attemptOf(message) + 1 >= maxAttempts;
 }
 
@@ -86,9 +95,9 @@ export function decide(
     case 'failed': {
       // The last attempt itself sets Stalled. Its function may have crashed before it sent the dead letter, so it is
       // sent (again).
-      if (outcome.stalledBefore && !isLastAttempt(message)) return { type: 'delete' };
       if (isLastAttempt(message))
         return { type: 'dead-letter', reason: `retries exhausted after ${maxAttempts} attempts` };
+      if (isLastTry(message, outcome)) return { type: 'delete' };
       const attempt = attemptOf(message) + 1;
       const delaySeconds = backoffSeconds(retryBackoff, attempt, fractionOf(message, attempt));
       // Not before the process of a reconciler that ignored its signal has ended.

@@ -56,18 +56,19 @@ export function deletionId(key: ReconcileKey, source: Omit<ChangeSource, 'gone'>
 
 /**
  * Makes the id of a requeue. A slot consists of its delay and its number, so requests for the same time are one
- * message.
+ * message. The due time is part of the id, so a forged message that claims the slot for an earlier time does not stand
+ * for the genuine one.
  */
-export function requeueId(key: ReconcileKey, { slot }: { readonly slot: string }): string {
-  return hashOf('requeue', ...keyParts(key), slot);
+export function requeueId(key: ReconcileKey, { slot, dueAt }: Pick<CauseOf<'requeue'>, 'slot' | 'dueAt'>): string {
+  return hashOf('requeue', ...keyParts(key), slot, dueAt);
 }
 
 /** Makes the id of a retry, postponed or not. */
 export function retryId(
   key: ReconcileKey,
-  { attempt, postponements, slot }: Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'slot'>,
+  { attempt, postponements, slot, dueAt }: Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'slot' | 'dueAt'>,
 ): string {
-  return hashOf('retry', ...keyParts(key), attempt, postponements, slot);
+  return hashOf('retry', ...keyParts(key), attempt, postponements, slot, dueAt);
 }
 
 /**

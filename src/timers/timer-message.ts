@@ -38,7 +38,7 @@ export function timerEntry(message: Message, { nowMs }: { readonly nowMs: number
 
 /**
  * Decides the next step of a message from the timers queue: to its controller, or one more hop. Throws MessageError
- * like timerEntry, and for a due time that Outrigger never writes: such a message would hop for ever. Messages of one
+ * like timerEntry, and for a due time that Outrigger never writes: such a message would hop for ever. Resyncs of one
  * id but with different due times are not merged, so a forged message cannot replace one that is due earlier.
  */
 export function nextTimerStep(message: Message, { nowMs }: { readonly nowMs: number }): TimerStep {

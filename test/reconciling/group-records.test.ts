@@ -1,6 +1,7 @@
 // Only the grouping of a batch by key, without queues and reconciles.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { maxAttempts } from '../../src/core/backoff.ts';
 import { groupRecords } from '../../src/reconciling/group-records.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
@@ -36,6 +37,36 @@ describe('groupRecords', () => {
       },
     });
     expect(groups[0]?.records).toHaveLength(2);
+  });
+
+  it('attempts and postponements of a retry are limited to what Outrigger writes', () => {
+    const forged = { ...message, ...asRetry({ attempt: 999_999, postponements: 999_999 }) };
+    const { groups } = groupRecords('water-tank', [record(formatMessage(forged))]);
+    expect(groups[0]?.message.cause).toMatchObject({ attempt: maxAttempts - 1, postponements: 10_000 });
+  });
+
+  it('a merged retry never gives a key more attempts or postponements than any of its messages', () => {
+    const forged = asRetry({ attempt: 0, postponements: 9_000 });
+    const genuine = asRetry({ attempt: 4, postponements: 1 });
+    for (const order of [
+      [forged, genuine],
+      [genuine, forged],
+    ]) {
+      const { groups } = groupRecords(
+        'water-tank',
+        order.map((one) => record(formatMessage({ ...message, ...one }))),
+      );
+      expect(groups[0]?.message.cause).toMatchObject({ attempt: 0, postponements: 1 });
+    }
+  });
+
+  it('a kind that the controller does not declare is refused before it is grouped', () => {
+    const declares = (one: { readonly resource: string }) => one.resource === message.resource;
+    const undeclared = { ...message, resource: 'secrets', group: '' };
+    const bodies = [undeclared, message].map((one) => record(formatMessage(one)));
+    const { groups, refused } = groupRecords('water-tank', bodies, declares);
+    expect(groups).toHaveLength(1);
+    expect(refused).toEqual([{ record: bodies[0], reason: 'water-tank declares no secrets.' }]);
   });
 
   it('objects of the same name in another namespace, cluster, group or resource have other keys', () => {

@@ -95,6 +95,11 @@ describe('decide', () => {
     expect(decide(outcome, retried({ attempt: maxAttempts - 1 }), nowMs).type).toBe('dead-letter');
   });
 
+  it('a retry of an object that another message has exhausted is retried by its own attempts', () => {
+    const outcome = { type: 'failed', error, stalledBefore: true } as const;
+    expect(timerOf(outcome, retried({ attempt: 3 })).cause).toMatchObject({ type: 'retry', attempt: 4 });
+  });
+
   it('the last attempt that is redelivered after a crash becomes a dead letter', () => {
     const outcome = { type: 'failed', error, stalledBefore: true } as const;
     expect(decide(outcome, retried({ attempt: maxAttempts - 1 }), nowMs).type).toBe('dead-letter');

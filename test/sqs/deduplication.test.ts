@@ -31,8 +31,8 @@ const source = { uid: 'u1', resourceVersion: '7' };
 const idsOf = (one: ReconcileKey): readonly string[] => [
   watchId(one, [source]),
   deletionId(one, source),
-  requeueId(one, { slot: '30/7' }),
-  retryId(one, { attempt: 1, postponements: 0, slot: '30/7' }),
+  requeueId(one, { slot: '30/7', dueAt: 7 }),
+  retryId(one, { attempt: 1, postponements: 0, slot: '30/7', dueAt: 7 }),
   resyncId(one, { run: '7' }),
   replayId(one, { source: '7' }),
   mappedId(one, { messageId: '7' }),
@@ -105,10 +105,15 @@ describe('deduplication ids', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('the deduplication id of a retry changes with attempt, postponements and slot', () => {
-    const retry = { attempt: 1, postponements: 0, slot: '2/1' };
-    const ids = [retry, { ...retry, attempt: 2 }, { ...retry, postponements: 1 }, { ...retry, slot: '2/2' }];
-    expect(new Set(ids.map((one) => retryId(key, one))).size).toBe(4);
+  it('the deduplication id of a retry changes with attempt, postponements, slot and due time', () => {
+    const retry = { attempt: 1, postponements: 0, slot: '2/1', dueAt: 3 };
+    const more = [
+      { ...retry, attempt: 2 },
+      { ...retry, postponements: 1 },
+      { ...retry, slot: '2/2' },
+    ];
+    const ids = [retry, ...more, { ...retry, dueAt: 2 }];
+    expect(new Set(ids.map((one) => retryId(key, one))).size).toBe(5);
   });
 });
 
@@ -185,8 +190,8 @@ describe('a controller’s FIFO queue', () => {
   });
 
   it('a FIFO queue accepts one message of any number of requeue chains with the same slot', async () => {
-    const id = requeueId(key, { slot: '30/100' });
+    const id = requeueId(key, { slot: '30/100', dueAt: 3000 });
     expect(await deliver([key, id], [key, id], [key, id])).toEqual(['one 0']);
-    expect(await deliver([key, requeueId(key, { slot: '30/101' })])).toEqual(['one 0']);
+    expect(await deliver([key, requeueId(key, { slot: '30/101', dueAt: 3030 })])).toEqual(['one 0']);
   });
 });

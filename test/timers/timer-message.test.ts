@@ -70,9 +70,9 @@ describe('nextTimerStep', () => {
 
   it('a forwarded message has the deduplication id of its cause', () => {
     const idOf = (message: Message) => nextTimerStep(message, early(0)).entry.deduplicationId;
-    expect(idOf(requeue)).toBe(requeueId(requeue, { slot: '30/7' }));
+    expect(idOf(requeue)).toBe(requeueId(requeue, { slot: '30/7', dueAt }));
     const retry = aMessage(asRetry({ attempt: 2, postponements: 1, slot: '8/3', dueAt }));
-    expect(idOf(retry)).toBe(retryId(retry, { attempt: 2, postponements: 1, slot: '8/3' }));
+    expect(idOf(retry)).toBe(retryId(retry, { attempt: 2, postponements: 1, slot: '8/3', dueAt }));
     expect(idOf(aMessage(asResync({ dueAt })))).toBe(resyncId(requeue, { run: 'r' }));
   });
 });
