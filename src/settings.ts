@@ -5,6 +5,7 @@ import * as z from 'zod';
 import type { Environment } from './api/definition.ts';
 import { SettingsError } from './core/errors.ts';
 import { formatZodIssues } from './core/json.ts';
+import { defaultProject } from './core/names.ts';
 
 /** TLS is always verified. This one variable of Node would turn verification off for the AWS clients and for fetch. */
 const tls = {
@@ -21,6 +22,9 @@ const queues = {
 };
 
 const logLevel = { LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO') };
+
+/** The project, whose name is part of the names in a cluster (src/core/names.ts). */
+const project = { PROJECT: z.string().min(1).default(defaultProject) };
 
 const telemetry = {
   ...logLevel,
@@ -40,6 +44,7 @@ const resyncRate = {
 };
 
 const reconcileSettings = z.object({
+  ...project,
   ...queues,
   ...telemetry,
   ...clusters,
@@ -48,6 +53,7 @@ const reconcileSettings = z.object({
 const timersSettings = z.object({ ...queues, ...telemetry });
 
 const resyncSettings = z.object({
+  ...project,
   ...queues,
   ...telemetry,
   ...clusters,

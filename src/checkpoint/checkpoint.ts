@@ -65,6 +65,8 @@ export type CheckpointDeps = {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly wait: Wait;
+  /** Absent: the default project. */
+  readonly project?: string | undefined;
 };
 
 /** The dependencies of reading the version to resume at. */
@@ -89,10 +91,10 @@ const flushSeconds = 5;
  * often.
  */
 export function createWatchCheckpoint(
-  { client, log, now, wait }: CheckpointDeps,
+  { client, log, now, wait, project }: CheckpointDeps,
   { writeSeconds = 30 }: { readonly writeSeconds?: number } = {},
 ): WatchCheckpoint {
-  const store = createCheckpointStore({ client, log });
+  const store = createCheckpointStore({ client, log, project });
   const versions = new Map<string, string>();
   let dropped = new Set<string>();
   let stored: ReturnType<typeof store.read> | undefined;

@@ -2,7 +2,7 @@
 // the verbs get and patch on this one name.
 import { isRecord } from '../core/json.ts';
 import { describeKind } from '../core/kind-names.ts';
-import { checkpointName, systemNamespace } from '../core/names.ts';
+import { clusterNames, isCheckpointKey } from '../core/names.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { type KubeObject, parseObject } from '../kube/client/object.ts';
 import { objectPath } from '../kube/client/path.ts';
@@ -10,7 +10,6 @@ import { getObject } from '../kube/client/read.ts';
 
 const configMap = describeKind({ group: '', version: 'v1', kind: 'ConfigMap' });
 const namespaces = describeKind({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' });
-const checkpointKey = { namespace: systemNamespace, name: checkpointName };
 const dataKey = 'checkpoint';
 
 /** The ConfigMap of the checkpoint. */
@@ -22,12 +21,15 @@ export type CheckpointConfigMap = {
   readonly createdAtMs: number;
 };
 
+/** The project whose checkpoint it is. Absent: the default one. */
+type CheckpointOptions = { readonly project?: string | undefined; readonly signal?: AbortSignal | undefined };
+
 /** Reads the ConfigMap; undefined if it does not exist. */
 export async function readCheckpoint(
   client: KubeClient,
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  { project, signal }: CheckpointOptions = {},
 ): Promise<CheckpointConfigMap | undefined> {
-  const object = await getObject(client, configMap, checkpointKey, { signal });
+  const object = await getObject(client, configMap, checkpointKey(project), { signal });
   return object === undefined ? undefined : parseConfigMap(object);
 }
 
@@ -38,12 +40,12 @@ export async function readCheckpoint(
 export async function writeCheckpoint(
   client: KubeClient,
   { text, resourceVersion }: Pick<CheckpointConfigMap, 'text' | 'resourceVersion'>,
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  { project, signal }: CheckpointOptions = {},
 ): Promise<CheckpointConfigMap> {
   const { body } = await client.request({
     method: 'PATCH',
-    path: objectPath(configMap, checkpointKey),
-    query: { fieldManager: 'outrigger-watcher' },
+    path: objectPath(configMap, checkpointKey(project)),
+    query: { fieldManager: clusterNames(project).watcher },
     contentType: 'application/merge-patch+json',
     body: { metadata: { resourceVersion }, data: { [dataKey]: text } },
     signal,
@@ -59,13 +61,18 @@ export async function readClusterUid(
   return (await getObject(client, namespaces, { name: 'kube-system' }, { signal }))?.metadata.uid;
 }
 
-/** Tells whether an object is the ConfigMap of the checkpoint. The watch loops ignore its changes. */
+/** Tells whether an object is the ConfigMap of a project's checkpoint. The watch loops ignore its changes. */
 export function isCheckpointConfigMap(
   { group, plural }: { readonly group: string; readonly plural: string },
-  { namespace, name }: { readonly namespace?: string; readonly name: string },
+  { namespace = '', name }: { readonly namespace?: string; readonly name: string },
 ): boolean {
   const isConfigMap = group === '' && plural === configMap.plural;
-  return isConfigMap && namespace === checkpointKey.namespace && name === checkpointKey.name;
+  return isConfigMap && isCheckpointKey({ namespace, name });
+}
+
+function checkpointKey(project: string | undefined): { readonly namespace: string; readonly name: string } {
+  const { namespace, checkpoint: name } = clusterNames(project);
+  return { namespace, name };
 }
 
 function parseConfigMap({ metadata, data }: KubeObject): CheckpointConfigMap {

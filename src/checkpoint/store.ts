@@ -3,7 +3,7 @@
 // one back.
 import { toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { checkpointName, systemNamespace } from '../core/names.ts';
+import { clusterNames } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isConflict, isForbidden, isNotFound } from '../kube/client/errors.ts';
@@ -51,9 +51,12 @@ const maxAttempts = 6;
 export function createCheckpointStore({
   client,
   log,
+  project,
 }: {
   readonly client: KubeClient;
   readonly log: Log;
+  /** Absent: the default project. */
+  readonly project?: string | undefined;
 }): CheckpointStore {
   let cluster: string | undefined;
   /** The newest version of the ConfigMap that was read or written. */
@@ -81,10 +84,12 @@ export function createCheckpointStore({
   }
 
   async function requireConfigMap(signal: AbortSignal) {
-    const found = await readCheckpoint(client, { signal });
+    const found = await readCheckpoint(client, { project, signal });
     if (found === undefined) {
-      const name = `${systemNamespace}/${checkpointName}`;
-      throw new CheckpointUnavailableError(`ConfigMap ${name} not found; apply infra/kubernetes/generated`);
+      const { namespace, checkpoint } = clusterNames(project);
+      throw new CheckpointUnavailableError(
+        `ConfigMap ${namespace}/${checkpoint} not found; apply infra/kubernetes/generated`,
+      );
     }
     return found;
   }
@@ -104,7 +109,11 @@ export function createCheckpointStore({
     if (parsed.type === 'corrupt') log.warn('corrupt watch checkpoint overwritten', { reason: redact(parsed.reason) });
     const stored = parsed.type === 'read' ? parsed.document : undefined;
     const merged = mergeCheckpoint(stored, { cluster: uid, lastSeenAtMs, entries }, { dropped, nowMs });
-    const written = await writeCheckpoint(client, { text: formatCheckpoint(merged), resourceVersion }, { signal });
+    const written = await writeCheckpoint(
+      client,
+      { text: formatCheckpoint(merged), resourceVersion },
+      { project, signal },
+    );
     newest = written.resourceVersion;
     return versionsAhead.compare(entries, written.resourceVersion) ? 'restored' : 'same';
   }

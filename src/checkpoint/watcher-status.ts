@@ -27,6 +27,8 @@ export type WatcherStatusDeps = {
   readonly metrics: Metrics;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Absent: the default project. */
+  readonly project?: string | undefined;
 };
 
 /**
@@ -37,11 +39,11 @@ export type WatcherStatusDeps = {
 export async function recordWatcherDown(
   cluster: string,
   client: KubeClient,
-  { log, metrics, now }: WatcherStatusDeps,
+  { log, metrics, now, project }: WatcherStatusDeps,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<void> {
   try {
-    const { down } = await readWatcherStatus(client, now(), { signal });
+    const { down } = await readWatcherStatus(client, now(), { project, signal });
     if (down !== undefined) log[down.level]('watcher down', { reason: redact(down.reason) });
     metrics.count(metricNames.watcherDown, down?.level === 'warn' ? 1 : 0, { cluster });
   } catch (thrown) {
@@ -61,11 +63,11 @@ export type WatcherStatus = {
 export async function readWatcherStatus(
   client: KubeClient,
   nowMs: number,
-  { signal }: { readonly signal: AbortSignal },
+  { project, signal }: { readonly project?: string | undefined; readonly signal: AbortSignal },
 ): Promise<WatcherStatus> {
   const warn = (reason: string): WatcherStatus => ({ down: { reason, level: 'warn' } });
   try {
-    const configMap = await readCheckpoint(client, { signal });
+    const configMap = await readCheckpoint(client, { project, signal });
     if (configMap === undefined) return warn('no watch checkpoint; apply infra/kubernetes/generated');
     const parsed = parseCheckpoint(configMap.text);
     if (parsed.type === 'corrupt') return warn(`the watch checkpoint is corrupt: ${parsed.reason}`);

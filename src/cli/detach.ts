@@ -22,7 +22,7 @@ import {
   requireClusterName,
   withInstallationOptions,
 } from './installation.ts';
-import { loadProject } from './project.ts';
+import { loadProject, readProjectName } from './project.ts';
 
 type Flags = InstallationFlags & {
   readonly cluster?: string;
@@ -85,6 +85,7 @@ Exit status: 0 when no metadata of a controller is left; 1 when some is left, or
 
 async function run(text: string, flags: Flags, signal: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());
+  const project = await readProjectName(process.cwd());
   const { client, close } = await connect(flags, signal);
   try {
     const { kinds, failedGroups } = await discoverKinds(client, { signal });
@@ -93,21 +94,21 @@ async function run(text: string, flags: Flags, signal: AbortSignal): Promise<num
     const { controller } = flags;
     const all = new Set([
       ...registry.filter(({ declaration }) => isSame(declaration.resource, kind)).map(({ name }) => name),
-      ...(await findControllers(client, kind, { signal })),
+      ...(await findControllers(client, kind, { project, signal })),
     ]);
     const controllers = controller === undefined ? all : new Set([controller]);
     const targets: readonly Target[] = [
-      { resource: kind, scope: { controllers, as: 'primary', shared: controller !== undefined } },
-      ...(controllers.size === 0 ? [] : childTargets(kinds, controllers, flags.orphan === true)),
+      { resource: kind, scope: { controllers, project, as: 'primary', shared: controller !== undefined } },
+      ...(controllers.size === 0 ? [] : childTargets(kinds, { controllers, project }, flags.orphan === true)),
       // The copied kinds come after the children that they were copied from.
       ...kinds
         .filter((one) => copiedKinds.includes(collectionName(one)))
-        .map((resource) => copyTarget(resource, controllers)),
+        .map((resource) => copyTarget(resource, { controllers, project })),
     ];
     const planned = await detachAll(client, registry, targets, { dryRun: true, signal });
     const isNeeded = planned.some(({ count }) => count.affected > 0);
     if (flags.yes !== true || !isNeeded) return printResults(planned, flags, isNeeded ? 'planned' : 'nothing');
-    await warnOfRunningWatchers(client, signal);
+    await warnOfRunningWatchers(client, { project, signal });
     // Copies are found only after the object that they were copied from has been detached.
     const affected = planned
       .filter(({ target, count }) => target.scope.as === 'copy' || count.affected > 0)
@@ -147,6 +148,7 @@ async function connect(flags: Flags, signal: AbortSignal): Promise<{ client: Kub
   }
 }
 
+type ScopeControllers = Pick<DetachTarget['scope'], 'controllers' | 'project'>;
 type CollectionId = { readonly group: string; readonly plural: string };
 type Target = DetachTarget & { readonly resource: ServedKind };
 type DetachResult = { readonly target: Target; readonly count: DetachCount };
@@ -170,20 +172,16 @@ function findKind(registry: readonly ControllerDefinition[], text: string, kinds
 /**
  * Every kind that can be listed and patched: an earlier version of a controller may have had children of another kind.
  */
-function childTargets(
-  kinds: readonly ServedKind[],
-  controllers: ReadonlySet<string>,
-  orphan: boolean,
-): readonly Target[] {
+function childTargets(kinds: readonly ServedKind[], controllers: ScopeControllers, orphan: boolean): readonly Target[] {
   const fit = kinds.filter(({ verbs }) => verbs.includes('list') && verbs.includes('patch'));
-  return fit.map((resource) => ({ resource, scope: { controllers, as: 'child', orphan } }));
+  return fit.map((resource) => ({ resource, scope: { ...controllers, as: 'child', orphan } }));
 }
 
 /** Kinds to whose objects Kubernetes copies the annotations of the owner. */
 const copiedKinds = ['replicasets.apps', 'controllerrevisions.apps'];
 
-function copyTarget(resource: ServedKind, controllers: ReadonlySet<string>): Target {
-  return { resource, scope: { controllers, as: 'copy' } };
+function copyTarget(resource: ServedKind, controllers: ScopeControllers): Target {
+  return { resource, scope: { ...controllers, as: 'copy' } };
 }
 
 async function detachAll(
@@ -213,8 +211,11 @@ function isOwned(registry: readonly ControllerDefinition[], { resource, scope }:
   return controllers.some(({ declaration }) => declaration.owns.some((kind) => isSame(kind, resource)));
 }
 
-async function warnOfRunningWatchers(client: KubeClient, signal: AbortSignal): Promise<void> {
-  const { down, lastSeenSeconds } = await readWatcherStatus(client, Date.now(), { signal });
+async function warnOfRunningWatchers(
+  client: KubeClient,
+  options: { readonly project: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const { down, lastSeenSeconds } = await readWatcherStatus(client, Date.now(), options);
   if (down !== undefined || lastSeenSeconds === undefined) return;
   printError(`this cluster's watchers received an event ${lastSeenSeconds} s ago; a running controller reverts this`);
 }

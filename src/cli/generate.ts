@@ -19,7 +19,7 @@ import {
 } from '../generate/functions.ts';
 import { printError, printLines } from './command.ts';
 import { findControllerModules } from './controller-modules.ts';
-import { handlerSourceOf, loadProject } from './project.ts';
+import { handlerSourceOf, loadProject, readProjectName } from './project.ts';
 
 /** Makes the command. */
 export function generateCommand(): Command {
@@ -65,7 +65,7 @@ export async function generate(
   root: string,
   { check, kinds = [] }: { readonly check: boolean; readonly kinds?: readonly AnyCustomKind[] },
 ): Promise<readonly Difference[]> {
-  const files = generatedFiles(controllers, kinds);
+  const files = generatedFiles(controllers, kinds, await readProjectName(root));
   const present = await functionsBelow(root);
   const wanted = new Map([...files, ...(await wantedFunctions(controllers, root, present))]);
   const differences: Difference[] = [];

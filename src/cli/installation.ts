@@ -12,7 +12,7 @@ import { isClusterName } from '../clusters/registry/entry.ts';
 import { type ClusterRegistry, createClusterRegistry } from '../clusters/registry/registry.ts';
 import { openClusterSource } from '../clusters/registry/source.ts';
 import { UserError } from '../core/errors.ts';
-import { timersQueue } from '../core/names.ts';
+import { clustersLocation, deploymentPrefix, timersQueue } from '../core/names.ts';
 import { localCluster } from '../dev/cluster-access.ts';
 import { createLocalSqsClient } from '../dev/sqs-server.ts';
 import { type DevState, readStateFile } from '../dev/state-file.ts';
@@ -21,12 +21,15 @@ import { environment, readOperatorSettings } from '../settings.ts';
 import { callWithin, isMissingQueue, sqsErrorReason } from '../sqs/call.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { printError } from './command.ts';
+import { readProjectName } from './project.ts';
 
 /** The options that choose an installation. */
 export type InstallationFlags = { readonly stage?: string; readonly region?: string; readonly folder: string };
 
 /** The queues and clusters that a command works on. */
 export type Installation = {
+  /** The name of the project. */
+  readonly project: string;
   /** The system that runs here, or a deployment on AWS. */
   readonly on: 'this machine' | 'AWS';
   readonly sqs: SQSClient;
@@ -65,14 +68,17 @@ export async function openInstallation(
   signal: AbortSignal,
 ): Promise<Installation> {
   const settings = readOperatorSettings();
+  const project = await readProjectName(process.cwd());
   const at = region === undefined ? {} : { region };
   if (stage !== undefined || settings.QUEUE_URL_PREFIX !== undefined) {
     const sqs = createSqsClient(at);
     const urlPrefix =
-      stage === undefined ? (settings.QUEUE_URL_PREFIX ?? '') : await queueUrlPrefix(sqs, stage, signal);
-    const table = stage === undefined ? settings.CLUSTERS : `ssm:/outrigger/${stage}/clusters/`;
+      stage === undefined
+        ? (settings.QUEUE_URL_PREFIX ?? '')
+        : await queueUrlPrefix(sqs, deploymentPrefix(stage, project), stage, signal);
+    const table = stage === undefined ? settings.CLUSTERS : clustersLocation(stage, project);
     const more = { defaultCluster: undefined, environment: environment() };
-    return connect({ on: 'AWS', sqs, urlPrefix, clusters: table, ...more }, at);
+    return connect({ project, on: 'AWS', sqs, urlPrefix, clusters: table, ...more }, at);
   }
   const file = path.join(folder, 'state.json');
   const state = await readStateFile(file);
@@ -82,6 +88,7 @@ export async function openInstallation(
   }
   return connect(
     {
+      project,
       on: 'this machine',
       sqs: createLocalSqsClient(state.queueEndpoint),
       urlPrefix: timers.slice(0, -timersQueue.length),
@@ -111,8 +118,8 @@ function connect(
 }
 
 /** Finds the prefix of the queues' URLs, which contains the account id: every deployment has a timers queue. */
-async function queueUrlPrefix(sqs: SQSClient, stage: string, signal: AbortSignal): Promise<string> {
-  const QueueName = `outrigger-${stage}-${timersQueue}`;
+async function queueUrlPrefix(sqs: SQSClient, prefix: string, stage: string, signal: AbortSignal): Promise<string> {
+  const QueueName = `${prefix}${timersQueue}`;
   try {
     const { QueueUrl = '' } = await callWithin(callSeconds, signal, (abortSignal) =>
       sqs.send(new GetQueueUrlCommand({ QueueName }), { abortSignal }),

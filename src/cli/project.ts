@@ -1,14 +1,15 @@
 // The project that a command works on: the folder that it is run in. The command may come out of the package, so the
 // controllers are not among its own modules. They are loaded from the folder.
 
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import type { AnyCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { toError, UserError } from '../core/errors.ts';
-import { formatZodIssues, isRecord } from '../core/json.ts';
+import { formatZodIssues, isRecord, parseJson } from '../core/json.ts';
+import { defaultProject, projectNameProblem } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { type HandlerSource, registryFile } from '../generate/functions.ts';
 
@@ -44,6 +45,22 @@ export async function loadProject(root: string): Promise<Project> {
   if (!parsed.success) throw new UserError(`${registryFile}: ${formatZodIssues(parsed.error)}`);
   return parsed.data;
 }
+
+/**
+ * Returns the name of the project in a folder: `outrigger.project` in its package.json, or the default one. Throws
+ * UserError for an invalid name.
+ */
+export async function readProjectName(root: string): Promise<string> {
+  const text = await readFile(path.join(root, 'package.json'), 'utf8').catch(() => '{}');
+  const settings = named.safeParse(parseJson(text)).data?.outrigger?.project;
+  if (settings === undefined) return defaultProject;
+  const problem = typeof settings === 'string' ? projectNameProblem(settings) : 'use a string';
+  if (problem !== undefined)
+    throw new UserError(`package.json: outrigger.project ${JSON.stringify(settings)}: ${problem}`);
+  return String(settings);
+}
+
+const named = z.object({ outrigger: z.object({ project: z.unknown() }).partial().optional() });
 
 /** The package's own folder, absolute. The sources and their compiled modules are equally deep in it. */
 export const packageRoot = path.join(import.meta.dirname, '../..');

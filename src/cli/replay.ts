@@ -86,7 +86,7 @@ async function printDryRun(
   const signal = AbortSignal.any([stop, AbortSignal.timeout(dryRunSeconds * 1000)]);
   const now = () => new Date();
   const instance = controller.start(installation.environment, withFileSecrets(createSecretReader({ now })));
-  const simulated = createDryRun({ controller, instance, client, log: warnings, now });
+  const simulated = createDryRun({ controller, project: installation.project, instance, client, log: warnings, now });
   let outside: { readonly call: string; readonly after: number } | undefined;
   using _ = blockFetch((call) => {
     outside ??= { call, after: simulated.changes().length };

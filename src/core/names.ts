@@ -1,5 +1,10 @@
 // Names that several parts of the system share: label and annotation keys, names derived from a controller's name,
-// queues and the objects of the watcher.
+// queues and the objects of the watcher. Every name in a cluster has the project's name, so that two projects share a
+// cluster. The stage is in none of them: a cluster moves from one stage to another without a change. The default
+// project keeps the short names, because the finalizers of existing objects cannot be renamed.
+
+/** The project whose name is left out of the names in a cluster. */
+export const defaultProject = 'outrigger';
 
 const domain = 'outrigger.dev';
 
@@ -13,26 +18,46 @@ export const reconcileRequestedAnnotation = `${domain}/reconcile-requested-at`;
 /** While it is `true`, the object is not reconciled. */
 export const pausedAnnotation = `${domain}/paused`;
 
-/** Returns a controller's finalizer. Each controller has its own, so each one finalizes independently of the others. */
-export function finalizerOf(controller: string): string {
-  return `${domain}/${controller}`;
+/** Returns the value of the controller label on a controller's children: `water-tank`, or `<project>.water-tank`. */
+export function controllerLabelValue(controller: string, project = defaultProject): string {
+  return project === defaultProject ? controller : `${project}.${controller}`;
 }
 
-/** Returns the controller of a finalizer, or undefined if the finalizer is not one of Outrigger's. */
-export function controllerOfFinalizer(finalizer: string): string | undefined {
-  return finalizer.startsWith(`${domain}/`) ? finalizer.slice(domain.length + 1) : undefined;
+/**
+ * Returns a controller's finalizer, which is also the reporter of its Events. Each controller has its own, so each one
+ * finalizes independently of the others.
+ */
+export function finalizerOf(controller: string, project = defaultProject): string {
+  return `${domain}/${controllerLabelValue(controller, project)}`;
 }
 
-const managerPrefix = 'outrigger-';
+/** Returns the controller of a finalizer, or undefined if the finalizer is not one of the project's. */
+export function controllerOfFinalizer(finalizer: string, project = defaultProject): string | undefined {
+  const prefix = finalizerOf('', project);
+  const name = finalizer.startsWith(prefix) ? finalizer.slice(prefix.length) : '';
+  // The name of a controller has no dot: this is another project's finalizer.
+  return name === '' || name.includes('.') ? undefined : name;
+}
+
+/** The beginning of the names in a cluster, and of the field managers. */
+function prefixOf(project: string): string {
+  return project === defaultProject ? 'outrigger' : `outrigger-${project}`;
+}
 
 /** Returns the field manager with which a controller applies. */
-export function fieldManagerOf(controller: string): string {
-  return `${managerPrefix}${controller}`;
+export function fieldManagerOf(controller: string, project = defaultProject): string {
+  return `${prefixOf(project)}-${controller}`;
 }
 
-/** Returns the controller of a field manager, or undefined if the manager is not one of Outrigger's. */
-export function controllerOfManager(manager: string): string | undefined {
-  return manager.startsWith(managerPrefix) ? manager.slice(managerPrefix.length) : undefined;
+/** Returns the controller of a field manager, or undefined if the manager is not one of the project's. */
+export function controllerOfManager(manager: string, project = defaultProject): string | undefined {
+  const prefix = fieldManagerOf('', project);
+  return manager.startsWith(prefix) ? manager.slice(prefix.length) : undefined;
+}
+
+/** Returns whether a field manager is a controller's, of any project. */
+export function isControllerManager(manager: string): boolean {
+  return manager.startsWith(fieldManagerOf(''));
 }
 
 /**
@@ -54,18 +79,88 @@ export const timersDeadLetterQueue = 'timers-dlq';
 export const resyncQueue = 'resync';
 export const resyncDeadLetterQueue = 'resync-dlq';
 
-/** The watcher's namespace in its cluster, its service account, and the ConfigMap of its watch checkpoint. */
-export const systemNamespace = 'outrigger-system';
-export const watcherAccount = 'outrigger-watcher';
-export const checkpointName = 'outrigger-watch-checkpoint';
+/**
+ * Returns the prefix of the names of a deployment on AWS: its stack without the hyphen, its queues, functions, roles.
+ */
+export function deploymentPrefix(stage: string, project = defaultProject): string {
+  return `${project}-${stage}-`;
+}
+
+/** Returns the location of the clusters table of a deployment. */
+export function clustersLocation(stage: string, project = defaultProject): string {
+  return `ssm:/${project}/${stage}/clusters/`;
+}
+
+/** The names of a project's shared objects in a cluster. */
+export type ClusterNames = {
+  /** The watcher's namespace. */
+  readonly namespace: string;
+  /** The watcher's service account, its roles, its Deployment, and the field manager of the watch checkpoint. */
+  readonly watcher: string;
+  /** The ConfigMap of the watch checkpoint. */
+  readonly checkpoint: string;
+  /** The flow schema and its priority level. */
+  readonly flowSchema: string;
+  /** The roles of the resync. */
+  readonly resync: string;
+  /** The user and group name of the resync. */
+  readonly resyncIdentity: string;
+};
+
+/** Returns the names of a project's shared objects in a cluster. */
+export function clusterNames(project = defaultProject): ClusterNames {
+  const prefix = prefixOf(project);
+  return {
+    namespace: `${prefix}-system`,
+    watcher: `${prefix}-watcher`,
+    checkpoint: `${prefix}-watch-checkpoint`,
+    flowSchema: prefix,
+    resync: `${prefix}-resync`,
+    resyncIdentity: `${identityPrefix(project)}resync`,
+  };
+}
+
+/** Returns whether this is the key of a watch checkpoint, of any project. */
+export function isCheckpointKey({ namespace, name }: { readonly namespace: string; readonly name: string }): boolean {
+  const prefix = namespace.replace(/-system$/, '');
+  return /^outrigger(-|$)/.test(prefix) && namespace === `${prefix}-system` && name === `${prefix}-watch-checkpoint`;
+}
+
+/** The names of the default project. */
+export const {
+  namespace: systemNamespace,
+  watcher: watcherAccount,
+  checkpoint: checkpointName,
+  resyncIdentity,
+} = clusterNames();
 
 /**
  * Returns a controller's user and group name in a cluster. RBAC grants it exactly the access that the controller
  * declared.
  */
-export function controllerIdentity(controller: string): string {
-  return `outrigger:controller:${controller}`;
+export function controllerIdentity(controller: string, project = defaultProject): string {
+  return `${identityPrefix(project)}controller:${controller}`;
 }
 
-/** The user and group name of the resync in a cluster. */
-export const resyncIdentity = 'outrigger:resync';
+function identityPrefix(project: string): string {
+  return project === defaultProject ? 'outrigger:' : `outrigger:${project}:`;
+}
+
+/**
+ * Returns the name of a controller's ClusterRole, and the beginning of the names of its admission policies. The dot
+ * keeps the controller `a-b` of the default project and the controller `b` of the project `a` apart.
+ */
+export function controllerRole(controller: string, project = defaultProject): string {
+  return `outrigger-${controllerLabelValue(controller, project)}`;
+}
+
+/** The longest name of a project: what is left of 63 characters of a label for a controller's name. */
+export const maxProjectCharacters = 30;
+
+/** Returns why a text cannot be the name of a project; undefined if it can. */
+export function projectNameProblem(name: string): string | undefined {
+  if (!/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name)) return 'use lower-case letters, digits and hyphens, as in cafe-chain';
+  if (name.length > maxProjectCharacters) return `it is longer than ${maxProjectCharacters} characters`;
+  // `outrigger:controller:…` is an identity of the default project.
+  return name === 'controller' ? 'it is reserved' : undefined;
+}

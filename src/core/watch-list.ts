@@ -12,6 +12,8 @@ const collection = {
 
 const subscriber = z.object({
   controller: z.string(),
+  /** The value of the controller label on its children. Absent: its name. */
+  childLabel: z.string().optional(),
   /** The role of the watched kind for the controller. */
   as: z.enum(['primary', 'owned', 'watched']),
   /** The kind that the controller reconciles. If `label` names an object of another watched kind: that kind. */
@@ -27,6 +29,8 @@ const subscriber = z.object({
 
 const watchList = z.object({
   version: z.literal(1),
+  /** Absent: the default project. */
+  project: z.string().optional(),
   resources: z.array(
     z.object({
       ...collection,

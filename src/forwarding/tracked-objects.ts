@@ -140,7 +140,7 @@ function primaryNames(subscriber: Subscriber, metadata: PartialObjectMetadata): 
   const owner = metadata.owners.find(({ controller }) => controller);
   if (owner !== undefined && isOfKind(primary, owner) && isPathSegment(owner.name)) names.add(owner.name);
   // The controller that created an object is notified even after the object was handed over to another owner.
-  if (metadata.labels?.[controllerLabel] === subscriber.controller) {
+  if (metadata.labels?.[controllerLabel] === (subscriber.childLabel ?? subscriber.controller)) {
     const creator = annotatedOwner(metadata, primary.namespaced);
     if (creator !== undefined) names.add(creator);
   }

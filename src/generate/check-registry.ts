@@ -4,10 +4,12 @@ import { runtimeConditions } from '../api/conditions.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { commandRules, type ExecSpec } from '../api/exec.ts';
 import { SchemaError } from '../core/errors.ts';
-import { resyncQueue, timersQueue } from '../core/names.ts';
+import { controllerLabelValue, resyncQueue, timersQueue } from '../core/names.ts';
 
 /** A queue's name has at most 80 characters, prefix and `-dlq.fifo` included; a label's value 63. */
 const validName = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
+/** The limit of Kubernetes for the value of a label, and for the name in a finalizer. */
+const maxLabelCharacters = 63;
 /** The names of other functions, or folders in dist/. */
 const reserved = [timersQueue, resyncQueue, 'watcher'];
 
@@ -15,11 +17,14 @@ const reserved = [timersQueue, resyncQueue, 'watcher'];
  * Rejects invalid and duplicate names, status slices that overlap or have no first controller, and an exec without
  * limits. Throws SchemaError.
  */
-export function checkRegistry(registry: readonly ControllerDefinition[]): void {
+export function checkRegistry(registry: readonly ControllerDefinition[], project?: string): void {
   for (const [index, { name, declaration }] of registry.entries()) {
     const schemaError = (problem: string) => new SchemaError(`controller ${name}`, problem);
     const invalidName = nameProblem(name);
     if (invalidName !== undefined) throw schemaError(invalidName);
+    const label = controllerLabelValue(name, project);
+    if (label.length > maxLabelCharacters)
+      throw schemaError(`the label value ${label} is longer than ${maxLabelCharacters} characters; use a shorter name`);
     if (registry.findIndex((other) => other.name === name) !== index) throw schemaError('there are two of that name');
     const problem = declaration.exec === undefined ? undefined : execProblem(declaration.exec);
     if (problem !== undefined) throw new SchemaError(`controller ${name}.exec`, problem);

@@ -22,9 +22,10 @@ export const generatedFolders = ['infra/kubernetes/generated', 'infra/aws/genera
 export function generatedFiles(
   registry: readonly ControllerDefinition[],
   kinds: readonly AnyCustomKind[] = [],
+  project?: string,
 ): ReadonlyMap<string, string> {
-  checkRegistry(registry);
-  const watchList = watchListOf(registry);
+  checkRegistry(registry, project);
+  const watchList = watchListOf(registry, project);
   const [kubernetes, aws] = generatedFolders;
   const manifests = [
     ...definitionsOf(registry, kinds).map(([name, crd]) => [`crd-${name}.yaml`, yaml([crd])] as const),

@@ -1,6 +1,7 @@
 // The watch list: every kind that a controller reconciles, owns or watches, with the subscribed controllers.
 import type { ControllerDefinition } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
+import { controllerLabelValue, defaultProject } from '../core/names.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../core/watch-list.ts';
 
 /** Core kinds for which the API server sets no generation [seen on kube-apiserver 1.36]. */
@@ -15,7 +16,7 @@ const withoutGeneration = new Set([
 ]);
 
 /** Makes the watch list of a registry, in a stable order. */
-export function watchListOf(registry: readonly ControllerDefinition[]): WatchList {
+export function watchListOf(registry: readonly ControllerDefinition[], project = defaultProject): WatchList {
   const resources = new Map<string, WatchedResource>();
   const add = (kind: Kind, subscriber: Subscriber) => {
     const { group, version, plural, namespaced, aggregated } = kind;
@@ -27,11 +28,15 @@ export function watchListOf(registry: readonly ControllerDefinition[]): WatchLis
       subscribers: [...before, subscriber],
     });
   };
+  const isDefault = project === defaultProject;
+  const childLabel = (controller: string) =>
+    isDefault ? {} : { childLabel: controllerLabelValue(controller, project) };
   for (const { name: controller, declaration } of registry) {
     const { resource, owns, watches } = declaration;
     const primary = collectionOf(resource);
     add(resource, { controller, as: 'primary', primary, predicate: predicateOf(resource) });
-    for (const kind of owns) add(kind, { controller, as: 'owned', primary, predicate: 'any' });
+    for (const kind of owns)
+      add(kind, { controller, ...childLabel(controller), as: 'owned', primary, predicate: 'any' });
     for (const { kind, label, via } of watches) {
       const named = via === undefined ? primary : collectionOf(via);
       const by = label === undefined ? {} : { label };
@@ -40,6 +45,7 @@ export function watchListOf(registry: readonly ControllerDefinition[]): WatchLis
   }
   return {
     version: 1,
+    ...(isDefault ? {} : { project }),
     resources: [...resources].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => withLabelSelector(resource)),
   };
 }

@@ -4,7 +4,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
-import { controllerQueue } from '../core/names.ts';
+import { controllerLabelValue, controllerQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { createBatch } from '../reconciling/batch.ts';
 import { createBreaker } from '../reconciling/breaker.ts';
@@ -38,12 +38,16 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
   const telemetry = createTelemetry(controller.name, telemetryOptions(settings));
   const sqs = createSqsClient();
   const monotonicMs = () => performance.now();
-  const { clusters, secrets } = openClusters(settings.CLUSTERS, `outrigger/${controller.name}`);
+  const project = settings.PROJECT;
+  const { clusters, secrets } = openClusters(
+    settings.CLUSTERS,
+    `outrigger/${controllerLabelValue(controller.name, project)}`,
+  );
   const instance = controller.start(environment(), withFileSecrets(secrets));
   const clock = createSqsClock();
   const { name, declaration } = controller;
   const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader });
-  const deps = { name, declaration, instance, now: () => new Date() };
+  const deps = { name, project, declaration, instance, now: () => new Date() };
   const reconcile = createReconcile(deps);
   const mapKeys = createMapKeys(deps, send);
   const runMessage = async (input: ReconcileInput) =>

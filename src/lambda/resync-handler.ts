@@ -3,7 +3,7 @@
 import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
-import { resyncQueue } from '../core/names.ts';
+import { controllerLabelValue, resyncQueue } from '../core/names.ts';
 import { createResync } from '../resync/run.ts';
 import { readResyncSettings, readTraceHeader } from '../settings.ts';
 import { createDepth } from '../sqs/depth.ts';
@@ -26,11 +26,15 @@ function start(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, 
   const settings = readResyncSettings();
   const telemetry = createTelemetry(resyncQueue, telemetryOptions(settings));
   const sqs = createSqsClient();
-  const { table, clusters } = openClusters(settings.CLUSTERS, 'outrigger/resync');
+  const { table, clusters } = openClusters(
+    settings.CLUSTERS,
+    `outrigger/${controllerLabelValue('resync', settings.PROJECT)}`,
+  );
   const { RESYNC_PERIOD_SECONDS: periodSeconds } = settings;
   const clock = createSqsClock();
   const resync = createResync({
     registry,
+    project: settings.PROJECT,
     findCluster: async (name) => await clusters.find(name),
     listClusters: async () => await table.list(),
     send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),

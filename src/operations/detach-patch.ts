@@ -3,6 +3,7 @@
 // stay as they are.
 import {
   controllerLabel,
+  controllerLabelValue,
   controllerOfFinalizer,
   controllerOfManager,
   fieldManagerOf,
@@ -16,6 +17,8 @@ import type { KubeObject } from '../kube/client/object.ts';
 /** The controllers to detach, and the role of the objects. */
 export type DetachScope = {
   readonly controllers: ReadonlySet<string>;
+  /** Absent: the default project. */
+  readonly project?: string | undefined;
   /**
    * The controllers' own kind, children that they created, or copies that Kubernetes made of a child's annotations (a
    * ReplicaSet).
@@ -37,26 +40,30 @@ export type DetachPatch = {
  * Returns the controllers that left a finalizer or wrote the status of an object of their kind. This also finds
  * controllers that no registry contains any more.
  */
-export function controllersOn({ metadata: { finalizers = [], managedFields = [] } }: KubeObject): readonly string[] {
+export function controllersOn(
+  { metadata: { finalizers = [], managedFields = [] } }: KubeObject,
+  project?: string,
+): readonly string[] {
   const statusManagers = managedFields.filter(({ subresource }) => subresource === 'status');
   return [
-    ...finalizers.map(controllerOfFinalizer),
-    ...statusManagers.map(({ manager = '' }) => controllerOfManager(manager)),
+    ...finalizers.map((one) => controllerOfFinalizer(one, project)),
+    ...statusManagers.map(({ manager = '' }) => controllerOfManager(manager, project)),
   ].filter((name) => name !== undefined);
 }
 
 /** Makes the patch that detaches an object that was read; undefined if there is nothing to remove. */
 export function detachPatch(
   { metadata }: KubeObject,
-  { controllers, as, orphan = false, shared = false }: DetachScope,
+  { controllers, project, as, orphan = false, shared = false }: DetachScope,
 ): DetachPatch | undefined {
   const { resourceVersion, finalizers = [], managedFields = [], labels = {}, annotations = {} } = metadata;
-  const managers = new Set([...controllers].map(fieldManagerOf));
-  const keptFinalizers =
-    as === 'primary' ? finalizers.filter((one) => !controllers.has(controllerOfFinalizer(one) ?? '')) : finalizers;
+  const managers = new Set([...controllers].map((name) => fieldManagerOf(name, project)));
+  const isOurs = (finalizer: string) => controllers.has(controllerOfFinalizer(finalizer, project) ?? '');
+  const keptFinalizers = as === 'primary' ? finalizers.filter((one) => !isOurs(one)) : finalizers;
   const keptManagers =
     as === 'copy' ? managedFields : managedFields.filter(({ manager = '' }) => !managers.has(manager));
-  const isTheirs = as === 'child' && controllers.has(labels[controllerLabel] ?? '');
+  const values = new Set([...controllers].map((name) => controllerLabelValue(name, project)));
+  const isTheirs = as === 'child' && values.has(labels[controllerLabel] ?? '');
   const isCopy = as === 'copy' && labels[controllerLabel] === undefined;
   const removedLabels = isTheirs ? present(labels, [controllerLabel, ownerUidLabel]) : [];
   const removedAnnotations = present(

@@ -56,11 +56,11 @@ const pageSeconds = 30;
 export async function findControllers(
   client: KubeClient,
   resource: ResourceName,
-  { signal }: { readonly signal: AbortSignal },
+  { project, signal }: { readonly project?: string | undefined; readonly signal: AbortSignal },
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   await eachPage(client, resource, { signal }, async (items) => {
-    for (const item of items) for (const name of controllersOn(item)) found.add(name);
+    for (const item of items) for (const name of controllersOn(item, project)) found.add(name);
   });
   return found;
 }

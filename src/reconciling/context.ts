@@ -29,6 +29,8 @@ export type ContextDeps = {
   readonly client: KubeClient;
   readonly cluster: string;
   readonly controller: string;
+  /** Absent: the default project. */
+  readonly project?: string | undefined;
   readonly log: Log;
   readonly now: () => Date;
   readonly signal: AbortSignal;
@@ -39,7 +41,7 @@ export type ContextDeps = {
  * @param owner the object, or for a mapping function only the namespace of the watched object
  */
 export function createContext(
-  { client, cluster, controller, log, now, signal }: ContextDeps,
+  { client, cluster, controller, project, log, now, signal }: ContextDeps,
   owner: { readonly object?: KubeObject; readonly kind?: Kind; readonly namespace: string | undefined },
 ): ContextHandle {
   const recorded = new Map<string, PendingEvent>();
@@ -53,7 +55,7 @@ export function createContext(
       throw new TypeError(`${controller}: a mapping function has no object, so it cannot have children`);
     }
     const { apiVersion } = kind;
-    return { owner: owner.object, controllerName: controller, resource: kind, apiVersion, kind: kind.kind };
+    return { owner: owner.object, controllerName: controller, project, resource: kind, apiVersion, kind: kind.kind };
   };
   function count<R extends { readonly writes: number; readonly noops: number }>(kind: Kind, result: R): R {
     writes += result.writes;

@@ -23,14 +23,14 @@ export type DryRunResult = {
 };
 
 /** The dependencies of a dry run. */
-export type DryRunDeps = Pick<ReconcileDeps, 'instance' | 'now'> & {
+export type DryRunDeps = Pick<ReconcileDeps, 'project' | 'instance' | 'now'> & {
   readonly controller: ControllerDefinition;
   readonly client: KubeClient;
   readonly log: Log;
 };
 
 /** Creates the dry run of one message. `changes` returns the writes that were planned so far. */
-export function createDryRun({ controller, instance, client, log, now }: DryRunDeps): {
+export function createDryRun({ controller, project, instance, client, log, now }: DryRunDeps): {
   readonly run: (message: Message, options: { readonly signal: AbortSignal }) => Promise<DryRunResult>;
   readonly changes: () => readonly PlannedChange[];
 } {
@@ -39,7 +39,7 @@ export function createDryRun({ controller, instance, client, log, now }: DryRunD
     const { exec } = declaration;
     return exec !== undefined && !ruleFor(exec, { controller: name, container, command }).mutates;
   });
-  const deps = { name, declaration, instance, now };
+  const deps = { name, project, declaration, instance, now };
   return {
     changes: dryRunClient.changes,
     run: async (message, { signal }) => {

@@ -28,7 +28,7 @@ export function declaresKind(declaration: ControllerDeclaration, message: Messag
 
 /** Creates the mapping of one controller. Like a reconcile it never throws, except for its signal's reason. */
 export function createMapKeys(
-  { name, declaration, instance, now }: ReconcileDeps,
+  { name, project, declaration, instance, now }: ReconcileDeps,
   send: Send,
 ): (input: ReconcileInput) => Promise<ReconcileReport> {
   return async ({ client, message, messageId, log, signal }) => {
@@ -41,7 +41,7 @@ export function createMapKeys(
         ? new Error(`${name} watches no ${message.resource}.${message.group}`)
         : scopeMismatch(watched.kind, message);
     if (mismatch !== undefined) return { outcome: { type: 'refused', error: mismatch }, writes: 0 };
-    const deps = { client, cluster: message.cluster, controller: name, log, now, signal };
+    const deps = { client, cluster: message.cluster, controller: name, project, log, now, signal };
     try {
       const { context } = createContext(deps, { namespace: message.namespace });
       const keys = await keysOf(instance, index, message, context);

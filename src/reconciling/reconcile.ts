@@ -121,13 +121,13 @@ type Session = {
 
 /** Opens a session for an object that was just read. */
 function openSession(
-  { name, declaration, instance, now, wait = sleep }: ReconcileDeps,
+  { name, project, declaration, instance, now, wait = sleep }: ReconcileDeps,
   { client, message, log, signal }: ReconcileInput,
   read: KubeObject,
 ): Session {
   const { resource } = declaration;
-  const finalizer = finalizerOf(name);
-  const fieldManager = fieldManagerOf(name);
+  const finalizer = finalizerOf(name, project);
+  const fieldManager = fieldManagerOf(name, project);
   const statusWriter = createStatusWriter(declaration);
   const primary = createPrimaryObject(read, { fieldManager, finalizer });
   const observedBefore = statusWriter.observed(primary.ownedStatus()) === primary.generation();
@@ -149,7 +149,7 @@ function openSession(
   const openContext = () => {
     const object = primary.current();
     const handle = createContext(
-      { client, cluster: message.cluster, controller: name, log, now, signal },
+      { client, cluster: message.cluster, controller: name, project, log, now, signal },
       { object, kind: resource, namespace: object.metadata.namespace },
     );
     contexts.push(handle);

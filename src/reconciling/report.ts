@@ -30,6 +30,8 @@ export type ReconcileReport = {
 /** The dependencies of a reconcile: the controller, its instance, and the clock. */
 export type ReconcileDeps = {
   readonly name: string;
+  /** Its project, which is part of its names in a cluster. Absent: the default project. */
+  readonly project?: string | undefined;
   readonly declaration: ControllerDeclaration;
   readonly instance: ControllerInstance;
   readonly now: () => Date;

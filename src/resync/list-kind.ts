@@ -36,6 +36,8 @@ export type ListKindDeps = {
   readonly log: (fields: object) => Log;
   readonly metrics: Metrics;
   readonly rate: ResyncRate;
+  /** Absent: the default project. */
+  readonly project?: string | undefined;
   /** Overrides every controller's own period. */
   readonly periodSeconds?: number;
 };
@@ -135,7 +137,7 @@ type ListedObject = Pick<ReconcileKey, 'namespace' | 'name'> & { readonly decisi
 
 /** Lists page by page, from the message's continue token on. */
 function listObjects(
-  { now, rate: { missedAfterSeconds } }: ListKindDeps,
+  { now, project, rate: { missedAfterSeconds } }: ListKindDeps,
   { message, controller: { name: controller, declaration }, client }: ListKindInput,
   signal: AbortSignal,
 ): AsyncGenerator<ListPage<ListedObject>> {
@@ -154,7 +156,7 @@ function listObjects(
   const toListedObject = (item: unknown): ListedObject => {
     const object = parseObject(item);
     const { name, namespace } = object.metadata;
-    const decision = planObject(object, { controller, statusSlice, missedAfterSeconds, nowMs: serverNowMs });
+    const decision = planObject(object, { controller, project, statusSlice, missedAfterSeconds, nowMs: serverNowMs });
     return { name, ...(namespace === undefined ? {} : { namespace }), decision };
   };
   return listPagesAs(startingAt(message.continue, dated), resource, toListedObject, {

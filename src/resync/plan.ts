@@ -31,11 +31,14 @@ export function planObject(
   object: KubeObject,
   {
     controller,
+    project,
     statusSlice,
     missedAfterSeconds,
     nowMs,
   }: {
     readonly controller: string;
+    /** Absent: the default project. */
+    readonly project?: string | undefined;
     /** For a second controller on the kind. Its conditions show the generation that it has observed. */
     readonly statusSlice?: StatusSlice | undefined;
     readonly missedAfterSeconds: number;
@@ -43,8 +46,8 @@ export function planObject(
     readonly nowMs: number;
   },
 ): ResyncDecision {
-  if (isSkipped(object, controller)) return 'skip';
-  const sinceMs = unobservedSinceMs(object, { controller, statusSlice });
+  if (isSkipped(object, controller, project)) return 'skip';
+  const sinceMs = unobservedSinceMs(object, { controller, project, statusSlice });
   return sinceMs !== undefined && Math.abs(nowMs - sinceMs) > missedAfterSeconds * 1000 ? 'unobserved' : 'periodic';
 }
 
@@ -54,12 +57,20 @@ export function planObject(
  */
 export function unobservedSinceMs(
   object: KubeObject,
-  { controller, statusSlice }: { readonly controller: string; readonly statusSlice?: StatusSlice | undefined },
+  {
+    controller,
+    project,
+    statusSlice,
+  }: {
+    readonly controller: string;
+    readonly project?: string | undefined;
+    readonly statusSlice?: StatusSlice | undefined;
+  },
 ): number | undefined {
-  if (isSkipped(object, controller)) return undefined;
+  if (isSkipped(object, controller, project)) return undefined;
   const { generation = 0 } = object.metadata;
   if ((observedGenerationOf(object.status, statusSlice) ?? 0) >= generation) return undefined;
-  return lastChangedMs(object, controller);
+  return lastChangedMs(object, controller, project);
 }
 
 /**
@@ -142,21 +153,20 @@ export function createResyncRateLimiter(perSecond: number, start: number): Resyn
 }
 
 /** Returns whether a reconcile of an object would do nothing. */
-function isSkipped({ metadata }: KubeObject, controller: string): boolean {
+function isSkipped({ metadata }: KubeObject, controller: string, project: string | undefined): boolean {
   const { annotations, deletionTimestamp, finalizers } = metadata;
   if (annotations?.[pausedAnnotation] === 'true') return true;
-  return deletionTimestamp !== undefined && finalizers?.includes(finalizerOf(controller)) !== true;
+  return deletionTimestamp !== undefined && finalizers?.includes(finalizerOf(controller, project)) !== true;
 }
 
 /**
  * Returns when another field manager last changed the object. The status and the controller's own finalizer do not
  * count.
  */
-function lastChangedMs({ metadata }: KubeObject, controller: string): number {
+function lastChangedMs({ metadata }: KubeObject, controller: string, project: string | undefined): number {
   const { creationTimestamp, deletionTimestamp, managedFields = [] } = metadata;
-  const others = managedFields.filter(
-    ({ manager, subresource = '' }) => subresource === '' && manager !== fieldManagerOf(controller),
-  );
+  const own = fieldManagerOf(controller, project);
+  const others = managedFields.filter(({ manager, subresource = '' }) => subresource === '' && manager !== own);
   const times = [creationTimestamp, deletionTimestamp, ...others.map(({ time }) => time)];
   return Math.max(...times.map((time) => Date.parse(time ?? '')).filter((time) => !Number.isNaN(time)), 0);
 }

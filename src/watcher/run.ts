@@ -82,7 +82,7 @@ async function startOne(
       watchList,
       client,
       send: createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
-      checkpoint: createCheckpoint(client, log, settings),
+      checkpoint: createCheckpoint(client, log, settings, watchList.project),
       log,
     },
     { ...optionsOf(settings), cluster, host: settings.HOST, port: settings.PORT },
@@ -114,7 +114,7 @@ async function startFleet(
         return startClusterWatcher(
           {
             ...{ watchList, client, send, metrics: metrics.of(cluster), log: clusterLog },
-            checkpoint: createCheckpoint(client, clusterLog, settings),
+            checkpoint: createCheckpoint(client, clusterLog, settings, watchList.project),
             onWatching: (watching) => clusterLog.info('watching', watching),
           },
           { ...optionsOf(settings), cluster },
@@ -140,8 +140,13 @@ async function startFleet(
   };
 }
 
-function createCheckpoint(client: KubeClient, log: Log, { CHECKPOINT_SECONDS: writeSeconds }: WatcherSettings) {
-  return createWatchCheckpoint({ client, log, now: monotonicNow, wait: sleep }, { writeSeconds });
+function createCheckpoint(
+  client: KubeClient,
+  log: Log,
+  { CHECKPOINT_SECONDS: writeSeconds }: WatcherSettings,
+  project: string | undefined,
+) {
+  return createWatchCheckpoint({ client, log, now: monotonicNow, wait: sleep, project }, { writeSeconds });
 }
 
 function optionsOf(settings: WatcherSettings): Omit<ClusterWatcherOptions, 'cluster'> {

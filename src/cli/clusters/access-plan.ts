@@ -1,7 +1,7 @@
 // The shell commands that give the functions access to a cluster. No request is sent to AWS here: a function's role has
 // a name that only its stack knows, so the command that needs the name queries it.
 import type { ClusterEntry } from '../../clusters/registry/entry.ts';
-import { resyncIdentity, systemNamespace } from '../../core/names.ts';
+import { clusterNames, deploymentPrefix } from '../../core/names.ts';
 import type { AccessEntry } from '../../generate/rbac/access-entries.ts';
 
 /**
@@ -20,6 +20,7 @@ export type AccessPlan = {
 
 /** The deployment of the functions, and their user in clusters that are accessed with a token or a certificate. */
 export type AccessTarget = {
+  readonly project: string;
   readonly stage: string;
   readonly region?: string | undefined;
   readonly user?: string | undefined;
@@ -52,17 +53,17 @@ export function accessPlan(
     case 'certificate':
     case 'kubeconfig':
     case 'secret':
-      return { ...plan, ...shared(entries, deployment.user) };
+      return { ...plan, ...shared(entries, deployment) };
   }
 }
 
 /** For access types in which all functions have the same credentials. */
-function shared(entries: readonly AccessEntry[], user: string | undefined): Pick<AccessPlan, 'note' | 'steps'> {
+function shared(entries: readonly AccessEntry[], { user, project }: AccessTarget): Pick<AccessPlan, 'note' | 'steps'> {
   if (user !== undefined) {
     const note =
       `has one identity for all functions, ${user}; ` +
       'the admission policies apply only to the functions’ own groups';
-    return { note, steps: entries.map((entry) => ({ ...entry, command: bind(entry, user) })) };
+    return { note, steps: entries.map((entry) => ({ ...entry, command: bind(entry, user, project) })) };
   }
   const note =
     'has one identity for all functions, which must be in these groups (a certificate has them as organizations), ' +
@@ -80,7 +81,7 @@ function createAccessEntry(
   entry: AccessEntry,
   deployment: AccessTarget,
 ): string {
-  const name = `--function-name outrigger-${deployment.stage}-${entry.function}`;
+  const name = `--function-name ${deploymentPrefix(deployment.stage, deployment.project)}${entry.function}`;
   const at = deployment.region === undefined ? '' : ` --region ${deployment.region}`;
   const role = `"$(aws lambda get-function-configuration${at} ${name} --query Role --output text)"`;
   return [
@@ -90,10 +91,11 @@ function createAccessEntry(
 }
 
 /** The resync also reads the watch checkpoint, with a Role of the same name. */
-function bind({ clusterRole, group }: AccessEntry, user: string): string {
+function bind({ clusterRole, group }: AccessEntry, user: string, project: string): string {
   const name = `${clusterRole}-shared`;
   const everywhere = `kubectl create clusterrolebinding ${name} --clusterrole=${clusterRole} --user=${user}`;
+  const { resyncIdentity, namespace } = clusterNames(project);
   if (group !== resyncIdentity) return everywhere;
-  const inNamespace = `kubectl -n ${systemNamespace} create rolebinding ${name} --role=${clusterRole} --user=${user}`;
+  const inNamespace = `kubectl -n ${namespace} create rolebinding ${name} --role=${clusterRole} --user=${user}`;
   return `${everywhere} && ${inNamespace}`;
 }

@@ -6,10 +6,11 @@ import { Command, Option } from 'commander';
 import { createClusterRegistry } from '../../clusters/registry/registry.ts';
 import { openClusterSource } from '../../clusters/registry/source.ts';
 import { UserError } from '../../core/errors.ts';
+import { clustersLocation } from '../../core/names.ts';
 import { accessEntries } from '../../generate/rbac/access-entries.ts';
 import { readOperatorSettings } from '../../settings.ts';
 import { printError, printJson, printLines, runCommand } from '../command.ts';
-import { loadProject } from '../project.ts';
+import { loadProject, readProjectName } from '../project.ts';
 import { type AccessPlan, type AccessTarget, accessPlan, planLines } from './access-plan.ts';
 
 type AccessFlags = {
@@ -59,7 +60,9 @@ async function runAccess(
   if (region !== undefined && !/^[a-z0-9-]+$/.test(region)) throw new UserError('--region: one like eu-central-1');
   if (user !== undefined && !/^[\w:.@/-]+$/.test(user))
     throw new UserError('--user: one name, without spaces or quotes');
-  const { plans, problems } = await readPlans(names, tableLocation(stage, table), { stage, region, user });
+  const project = await readProjectName(process.cwd());
+  const location = tableLocation(stage, table, project);
+  const { plans, problems } = await readPlans(names, location, { project, stage, region, user });
   if (output === 'json') printJson(plans);
   else printLines(plans.flatMap(planLines));
   for (const problem of problems) printError(`outrigger clusters access: ${problem}`);
@@ -67,9 +70,9 @@ async function runAccess(
 }
 
 /** A file's path is made absolute, so that it cannot be mistaken for an `ssm:` location. */
-function tableLocation(stage: string, table: string | undefined): string {
+function tableLocation(stage: string, table: string | undefined, project: string): string {
   const { CLUSTERS } = readOperatorSettings();
-  if (table === undefined) return CLUSTERS ?? `ssm:/outrigger/${stage}/clusters/`;
+  if (table === undefined) return CLUSTERS ?? clustersLocation(stage, project);
   return table.startsWith('ssm:') ? table : path.resolve(table);
 }
 
@@ -81,7 +84,7 @@ async function readPlans(
   const ssm = () => new SSMClient(deployment.region === undefined ? {} : { region: deployment.region });
   const table = createClusterRegistry(openClusterSource(location, ssm), { now: () => new Date() });
   const { registry } = await loadProject(process.cwd());
-  const entries = accessEntries(registry);
+  const entries = accessEntries(registry, deployment.project);
   const known = await table.list();
   if (known.length === 0)
     throw new UserError(`no cluster in ${location}; put one there, or name another --stage or --table`);

@@ -5,7 +5,7 @@ import type { ControllerDefinition } from '../../api/definition.ts';
 import type { Kind } from '../../api/kind.ts';
 import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { forEachConcurrently } from '../../core/async.ts';
-import { watcherAccount } from '../../core/names.ts';
+import { clusterNames, controllerIdentity } from '../../core/names.ts';
 import { rbacOf } from '../../generate/rbac/rbac.ts';
 import { watchListOf } from '../../generate/watch-list.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
@@ -24,15 +24,15 @@ export async function checkCluster(
   name: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  { signal }: { readonly signal: AbortSignal },
+  { project, signal }: { readonly project: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
   const about = `cluster ${name}`;
   try {
     const version = await readVersion(client, signal);
     const parts = await Promise.all([
       checkKinds(about, client, registry, signal),
-      checkPermissions(about, client, registry, signal),
-      checkWatchers(about, client, signal),
+      checkPermissions(about, client, registry, { project, signal }),
+      checkWatchers(about, client, { project, signal }),
     ]);
     return [checkVersion(about, version), ...parts.flat()];
   } catch (error) {
@@ -91,11 +91,12 @@ async function checkPermissions(
   about: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  signal: AbortSignal,
+  { project, signal }: { readonly project: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
-  const roles = rbacOf(registry, watchListOf(registry)).flatMap((one) => role.safeParse(one).data ?? []);
+  const { watcher, resyncIdentity } = clusterNames(project);
+  const roles = rbacOf(registry, watchListOf(registry, project)).flatMap((one) => role.safeParse(one).data ?? []);
   // The watchers use a service account in the cluster.
-  const rules = roles.filter(({ metadata }) => metadata.name !== watcherAccount).flatMap((one) => one.rules);
+  const rules = roles.filter(({ metadata }) => metadata.name !== watcher).flatMap((one) => one.rules);
   const permissions = new Map(
     rules.flatMap(({ apiGroups: [group = ''], resources: [target = ''], verbs }) =>
       verbs.map(
@@ -122,16 +123,20 @@ async function checkPermissions(
   }
   if (refused.length === 0)
     return [passFinding(about, `gives the functions all ${permissions.size} permissions that they need`)];
-  const groups = 'the generated users or groups (outrigger:controller:*, outrigger:resync)';
+  const groups = `the generated users or groups (${controllerIdentity('*', project)}, ${resyncIdentity})`;
   const fix = `${applyManifests}, and give the identity in the clusters table ${groups}`;
   return [failFinding(about, `the functions may not: ${refused.sort().join(', ')}`, fix)];
 }
 
-async function checkWatchers(about: string, client: KubeClient, signal: AbortSignal): Promise<readonly Finding[]> {
-  const { lastSeenSeconds, down } = await readWatcherStatus(client, Date.now(), { signal });
+async function checkWatchers(
+  about: string,
+  client: KubeClient,
+  { project, signal }: { readonly project: string; readonly signal: AbortSignal },
+): Promise<readonly Finding[]> {
+  const { lastSeenSeconds, down } = await readWatcherStatus(client, Date.now(), { project, signal });
   if (down === undefined)
     return [passFinding(about, `its watchers received an event of every kind ${lastSeenSeconds ?? '?'} s ago`)];
-  const fix = 'check the watchers: kubectl -n outrigger-system get pods, and their logs';
+  const fix = `check the watchers: kubectl -n ${clusterNames(project).namespace} get pods, and their logs`;
   return [failFinding(about, `its watchers are down: ${down.reason}`, fix)];
 }
 

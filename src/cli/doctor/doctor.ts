@@ -118,7 +118,7 @@ async function checkClusters(
 }
 
 async function checkEntry(
-  { clusters }: Installation,
+  { clusters, project }: Installation,
   registry: readonly ControllerDefinition[],
   name: string,
   signal: AbortSignal,
@@ -126,7 +126,7 @@ async function checkEntry(
   const about = `cluster ${name}`;
   try {
     const found = await clusters?.find(name);
-    if (found?.type === 'client') return await checkCluster(name, found.client, registry, { signal });
+    if (found?.type === 'client') return await checkCluster(name, found.client, registry, { project, signal });
     if (found?.type === 'decommissioning') {
       return [
         warnFinding(

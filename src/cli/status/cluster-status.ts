@@ -47,12 +47,13 @@ const pageSeconds = 20;
 export async function readClusterStatus(
   client: KubeClient,
   controllers: readonly ControllerDefinition[],
-  { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
+  options: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<ClusterStatus> {
+  const { project, nowMs, signal } = options;
   const version = await readVersion(client, signal);
   const [{ lastSeenSeconds, down }, controllerStatuses] = await Promise.all([
-    readWatcherStatus(client, nowMs, { signal }),
-    Promise.all(controllers.map((one) => readController(client, one, nowMs, signal))),
+    readWatcherStatus(client, nowMs, { project, signal }),
+    Promise.all(controllers.map((one) => readController(client, one, options))),
   ]);
   return {
     version,
@@ -71,8 +72,7 @@ export async function readVersion(client: KubeClient, signal: AbortSignal): Prom
 async function readController(
   client: KubeClient,
   { name, declaration: { resource, statusSlice } }: ControllerDefinition,
-  nowMs: number,
-  signal: AbortSignal,
+  { project, nowMs, signal }: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<ControllerStatus> {
   const counted = { objects: 0, ready: 0, stalled: 0, paused: 0, unobserved: 0 };
   let oldestMs = Number.POSITIVE_INFINITY;
@@ -90,7 +90,7 @@ async function readController(
         if (objectReadiness(object, statusSlice?.conditions).ready) counted.ready += 1;
         if (isStalled(object)) counted.stalled += 1;
         if (object.metadata.annotations?.[pausedAnnotation] === 'true') counted.paused += 1;
-        const sinceMs = unobservedSinceMs(object, { controller: name, statusSlice });
+        const sinceMs = unobservedSinceMs(object, { controller: name, project, statusSlice });
         if (sinceMs === undefined) continue;
         counted.unobserved += 1;
         oldestMs = Math.min(oldestMs, sinceMs);

@@ -92,7 +92,12 @@ async function readNamed(
     const found = await requireRegistry(installation.clusters).find(name);
     if (found.type === 'decommissioning') return { name, decommissioning: true };
     const client = await clusterClient(installation, name);
-    const status: ClusterStatus = await readClusterStatus(client, controllers, { nowMs: Date.now(), signal });
+    const { project } = installation;
+    const status: ClusterStatus = await readClusterStatus(client, controllers, {
+      project,
+      nowMs: Date.now(),
+      signal,
+    });
     return { name, ...status };
   } catch (error) {
     if (signal.aborted) throw signal.reason;

@@ -7,7 +7,15 @@ import { logicalId, ref } from './names.ts';
 
 /** Variables of the runtime and of Lambda. */
 const reservedNames = [
-  ...['QUEUE_URL_PREFIX', 'CLUSTERS', 'LOG_LEVEL', 'METRICS_NAMESPACE', 'METRICS_PER_CLUSTER', 'NODE_OPTIONS'],
+  ...[
+    'QUEUE_URL_PREFIX',
+    'CLUSTERS',
+    'LOG_LEVEL',
+    'METRICS_NAMESPACE',
+    'METRICS_PER_CLUSTER',
+    'NODE_OPTIONS',
+    'PROJECT',
+  ],
   '(?:AWS|LAMBDA|POWERTOOLS|RESYNC)_.*',
 ];
 const reserved = new RegExp(`^(?:${reservedNames.join('|')})$`);

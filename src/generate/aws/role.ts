@@ -20,7 +20,7 @@ export function roleOf({ name, declaration }: ControllerDefinition): JsonObject 
       [...(mapsKeys ? [arnOf(`${id}Queue`)] : []), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')],
     ),
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
-    allow(['ssm:GetParameter'], ownArn('ssm', 'parameter/outrigger/${self:custom.stage}/clusters/*')),
+    allow(['ssm:GetParameter'], ownArn('ssm', 'parameter/${self:service}/${self:custom.stage}/clusters/*')),
     allow(['secretsmanager:GetSecretValue'], secretsOf(declaration.settings)),
     allow(
       ['logs:CreateLogStream', 'logs:PutLogEvents'],
@@ -46,7 +46,7 @@ export function roleOf({ name, declaration }: ControllerDefinition): JsonObject 
 function secretsOf(settings: ControllerDefinition['declaration']['settings']): Json {
   const hasSecrets = Object.values(settings?.shape ?? {}).some(isSecret);
   const folders = ['clusters', ...(hasSecrets ? ['settings'] : [])];
-  return folders.map((folder) => ownArn('secretsmanager', `secret:outrigger/\${self:custom.stage}/${folder}/*`));
+  return folders.map((folder) => ownArn('secretsmanager', `secret:\${self:service}/\${self:custom.stage}/${folder}/*`));
 }
 
 function allow(actions: readonly string[], resources: Json): JsonObject {

@@ -1,7 +1,7 @@
 // The access of functions to a cluster: each function has its own AWS role, and its own Kubernetes group, which the
 // generated roles, bindings and admission policies refer to.
 import type { ControllerDefinition } from '../../api/definition.ts';
-import { controllerIdentity, resyncIdentity, resyncQueue } from '../../core/names.ts';
+import { clusterNames, controllerIdentity, controllerRole, resyncQueue } from '../../core/names.ts';
 
 /** The access of one function. */
 export type AccessEntry = {
@@ -14,11 +14,12 @@ export type AccessEntry = {
 };
 
 /** Lists the access of each function that uses clusters. */
-export function accessEntries(registry: readonly ControllerDefinition[]): readonly AccessEntry[] {
+export function accessEntries(registry: readonly ControllerDefinition[], project?: string): readonly AccessEntry[] {
   const controllers = registry.map(({ name }) => ({
     function: name,
-    group: controllerIdentity(name),
-    clusterRole: `outrigger-${name}`,
+    group: controllerIdentity(name, project),
+    clusterRole: controllerRole(name, project),
   }));
-  return [...controllers, { function: resyncQueue, group: resyncIdentity, clusterRole: 'outrigger-resync' }];
+  const { resync, resyncIdentity } = clusterNames(project);
+  return [...controllers, { function: resyncQueue, group: resyncIdentity, clusterRole: resync }];
 }

@@ -2,7 +2,10 @@
 // other identities. If it cannot be evaluated, the request is rejected.
 
 import type { JsonObject } from '../../core/json.ts';
-import { controllerIdentity } from '../../core/names.ts';
+import { controllerIdentity, controllerRole } from '../../core/names.ts';
+
+/** The controller that a policy limits. */
+export type PolicySubject = { readonly controller: string; readonly project?: string | undefined };
 
 /** The requests that are checked, and the CEL expressions that must hold. */
 export type PolicyRules = {
@@ -20,12 +23,12 @@ export type PolicyRules = {
  * entry).
  */
 export function admissionPolicy(
-  controller: string,
+  { controller, project }: PolicySubject,
   about: string,
   { target, validations }: PolicyRules,
 ): readonly JsonObject[] {
-  const policy = `outrigger-${controller}-${about}`;
-  const identity = controllerIdentity(controller);
+  const policy = `${controllerRole(controller, project)}-${about}`;
+  const identity = controllerIdentity(controller, project);
   return [
     {
       apiVersion: 'admissionregistration.k8s.io/v1',

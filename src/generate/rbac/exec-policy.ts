@@ -2,17 +2,18 @@
 // commands that the controller declared, without stdin and terminal.
 import { commandRules, type ExecSpec } from '../../api/exec.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { admissionPolicy } from './admission-policy.ts';
+import { admissionPolicy, type PolicySubject } from './admission-policy.ts';
 
 /**
  * Makes the policy and its binding. The object of a CONNECT is its PodExecOptions, in which unset fields are absent.
  */
-export function execPolicy(name: string, declaration: ExecSpec): readonly JsonObject[] {
+export function execPolicy(subject: PolicySubject, declaration: ExecSpec): readonly JsonObject[] {
   const allowed = commandRules(declaration).map(({ argv }) => {
     const words = argv.map((word, index) => `object.command[${index}] == ${celText(word)}`);
     return [`size(object.?command.orValue([])) >= ${argv.length}`, ...words].join(' && ');
   });
-  return admissionPolicy(name, 'exec', {
+  const { controller: name } = subject;
+  return admissionPolicy(subject, 'exec', {
     target: { apiGroups: [''], apiVersions: ['v1'], operations: ['CONNECT'], resources: ['pods/exec'] },
     validations: [
       { expression: allowed.join(' || '), message: `${name} may only run the commands that it declares` },

@@ -9,11 +9,14 @@ import { admissionPolicy } from './admission-policy.ts';
 const mutable = ['labels', 'annotations', 'ownerReferences'] as const;
 
 /** Makes the policy and its binding. */
-export function finalizerPolicy({ name, declaration: { resource } }: ControllerDefinition): readonly JsonObject[] {
+export function finalizerPolicy(
+  { name, declaration: { resource } }: ControllerDefinition,
+  project?: string,
+): readonly JsonObject[] {
   const same = (field: string) => `object.?${field} == oldObject.?${field}`;
   const others = (object: string) =>
-    `${object}.metadata.?finalizers.orValue([]).filter(one, one != '${finalizerOf(name)}')`;
-  return admissionPolicy(name, 'finalizers', {
+    `${object}.metadata.?finalizers.orValue([]).filter(one, one != '${finalizerOf(name, project)}')`;
+  return admissionPolicy({ controller: name, project }, 'finalizers', {
     target: {
       apiGroups: [resource.group],
       apiVersions: ['*'],

@@ -4,13 +4,7 @@
 import type { AnyCustomKind } from '../../api/custom-kind.ts';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
-import {
-  checkpointName,
-  controllerIdentity,
-  resyncIdentity,
-  systemNamespace,
-  watcherAccount,
-} from '../../core/names.ts';
+import { type ClusterNames, clusterNames, controllerIdentity, controllerRole } from '../../core/names.ts';
 import type { WatchList } from '../../core/watch-list.ts';
 import { execPolicy } from './exec-policy.ts';
 import { finalizerPolicy } from './finalizer-policy.ts';
@@ -23,25 +17,30 @@ type Rule = {
 };
 
 const rbac = 'rbac.authorization.k8s.io';
-const watcher = { kind: 'ServiceAccount', name: watcherAccount, namespace: systemNamespace };
 
 /**
  * Makes the namespace, the watch checkpoint, roles and bindings, and the admission policies for limits that RBAC cannot
  * express.
  */
-export function rbacOf(registry: readonly ControllerDefinition[], { resources }: WatchList): readonly JsonObject[] {
+export function rbacOf(
+  registry: readonly ControllerDefinition[],
+  { resources, project }: WatchList,
+): readonly JsonObject[] {
+  const names = clusterNames(project);
+  const { namespace } = names;
+  const watcher = { kind: 'ServiceAccount', name: names.watcher, namespace };
   return [
     // Only pods without privileges run in this namespace.
     {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name: systemNamespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+      metadata: { name: namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
     },
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: watcherAccount, namespace: systemNamespace } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: names.watcher, namespace } },
     // Created empty, so that the watcher does not need create, which RBAC cannot limit to a name.
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: checkpointName, namespace: systemNamespace } },
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: names.checkpoint, namespace } },
     ...clusterRole(
-      watcherAccount,
+      names.watcher,
       [
         ...resources.map(({ group, plural }) => rule(group, plural, ['list', 'watch'])),
         // The uid of kube-system identifies the cluster.
@@ -49,22 +48,24 @@ export function rbacOf(registry: readonly ControllerDefinition[], { resources }:
       ],
       [watcher],
     ),
-    ...checkpointRole(watcherAccount, ['get', 'patch'], [watcher]),
+    ...checkpointRole(names.watcher, names, ['get', 'patch'], [watcher]),
     ...clusterRole(
-      'outrigger-resync',
+      names.resync,
       registry.map(({ declaration: { resource } }) => rule(resource.group, resource.plural, ['list'])),
-      subjects(resyncIdentity),
+      subjects(names.resyncIdentity),
     ),
     // For the watcher status.
-    ...checkpointRole('outrigger-resync', ['get'], subjects(resyncIdentity)),
+    ...checkpointRole(names.resync, names, ['get'], subjects(names.resyncIdentity)),
     ...registry.flatMap((controller) => [
       ...clusterRole(
-        `outrigger-${controller.name}`,
+        controllerRole(controller.name, project),
         controllerRules(controller),
-        subjects(controllerIdentity(controller.name)),
+        subjects(controllerIdentity(controller.name, project)),
       ),
-      ...(controller.declaration.finalizes ? finalizerPolicy(controller) : []),
-      ...(controller.declaration.exec === undefined ? [] : execPolicy(controller.name, controller.declaration.exec)),
+      ...(controller.declaration.finalizes ? finalizerPolicy(controller, project) : []),
+      ...(controller.declaration.exec === undefined
+        ? []
+        : execPolicy({ controller: controller.name, project }, controller.declaration.exec)),
     ]),
   ];
 }
@@ -110,14 +111,19 @@ function clusterRole(name: string, rules: readonly Rule[], boundTo: readonly Jso
   ];
 }
 
-function checkpointRole(name: string, verbs: readonly string[], boundTo: readonly JsonObject[]): readonly JsonObject[] {
-  const metadata = { name, namespace: systemNamespace };
+function checkpointRole(
+  name: string,
+  { namespace, checkpoint }: ClusterNames,
+  verbs: readonly string[],
+  boundTo: readonly JsonObject[],
+): readonly JsonObject[] {
+  const metadata = { name, namespace };
   return [
     {
       apiVersion: `${rbac}/v1`,
       kind: 'Role',
       metadata,
-      rules: [{ ...rule('', 'configmaps', verbs), resourceNames: [checkpointName] }],
+      rules: [{ ...rule('', 'configmaps', verbs), resourceNames: [checkpoint] }],
     },
     {
       apiVersion: `${rbac}/v1`,

@@ -5,7 +5,7 @@
 // the same place. Assumptions: children live in the owner's namespace, or the owner is cluster-scoped.
 import type { ChildChange } from '../../api/apply.ts';
 import { NotOwnedError } from '../../core/errors.ts';
-import { controllerLabel, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
+import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
 import type { KubeClient } from '../client/client.ts';
 import {
   type ApiError,
@@ -125,8 +125,8 @@ async function applyChild(
   child: KubeObject,
   listed: KubeObject | undefined,
 ): Promise<ChildOutcome | 'not owned'> {
-  const { owner, controllerName, resource, signal } = request;
-  const fieldManager = fieldManagerOf(controllerName);
+  const { owner, controllerName, project, resource, signal } = request;
+  const fieldManager = fieldManagerOf(controllerName, project);
   let replaced: readonly string[] = request.replaceLists ?? [];
   let live = listed;
   for (let attempt = 1; ; attempt += 1) {
@@ -169,10 +169,10 @@ function isOtherObject(error: unknown): error is ApiError {
 
 async function listOwned(
   client: KubeClient,
-  { owner, controllerName, resource, signal }: ApplyAllRequest,
+  { owner, controllerName, project, resource, signal }: ApplyAllRequest,
 ): Promise<Map<string, KubeObject>> {
   const owned = new Map<string, KubeObject>();
-  const labelSelector = `${controllerLabel}=${controllerName},${ownerUidLabel}=${uidOf(owner)}`;
+  const labelSelector = `${controllerLabel}=${controllerLabelValue(controllerName, project)},${ownerUidLabel}=${uidOf(owner)}`;
   for await (const page of listPages(client, resource, {
     namespace: owner.metadata.namespace,
     labelSelector,

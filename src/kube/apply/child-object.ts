@@ -2,7 +2,7 @@
 // an object is one.
 import { isRecord } from '../../core/json.ts';
 import { formatKey } from '../../core/key.ts';
-import { controllerLabel, ownerAnnotation, ownerUidLabel } from '../../core/names.ts';
+import { controllerLabel, controllerLabelValue, ownerAnnotation, ownerUidLabel } from '../../core/names.ts';
 import { controllerUidOf } from '../../core/owner.ts';
 import type { KubeObject, ParsedOwnerReference, ResourceName } from '../client/object.ts';
 
@@ -22,6 +22,8 @@ export interface ChildKind {
   /** The owner as it was read, with apiVersion, kind, name and uid. */
   readonly owner: KubeObject;
   readonly controllerName: string;
+  /** The project of the controller. Absent: the default one. */
+  readonly project?: string | undefined;
   readonly resource: ResourceName;
   readonly apiVersion: string;
   readonly kind: string;
@@ -29,7 +31,8 @@ export interface ChildKind {
 
 /** Completes a desired child into the object to apply. Throws a TypeError for a child outside its owner's namespace. */
 export function childObject(request: ChildKind, desired: DesiredChild): KubeObject {
-  const { owner, controllerName, resource, apiVersion, kind } = request;
+  const { owner, controllerName, project, resource, apiVersion, kind } = request;
+  const controller = controllerLabelValue(controllerName, project);
   const { name, labels, annotations } = desired.metadata;
   const ownerNamespace = owner.metadata.namespace;
   const namespace = desired.metadata.namespace ?? ownerNamespace;
@@ -48,7 +51,7 @@ export function childObject(request: ChildKind, desired: DesiredChild): KubeObje
     metadata: {
       name,
       ...(resource.namespaced ? { namespace } : {}),
-      labels: { ...labels, [controllerLabel]: controllerName, [ownerUidLabel]: uidOf(owner) },
+      labels: { ...labels, [controllerLabel]: controller, [ownerUidLabel]: uidOf(owner) },
       annotations: { ...annotations, [ownerAnnotation]: keyOf(owner.metadata) },
       ownerReferences: [ownerReference(owner)],
     },

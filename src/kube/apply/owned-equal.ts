@@ -6,7 +6,7 @@
 // `defaultedFields` (for example in a custom resource's list without list-map keys), a map applied empty that the
 // server fills with defaults, and a Secret's stringData. The apply then changes nothing and is counted as a no-op.
 import { isRecord } from '../../core/json.ts';
-import { controllerOfManager } from '../../core/names.ts';
+import { isControllerManager } from '../../core/names.ts';
 import type { KubeObject } from '../client/object.ts';
 import { ownedFields } from './managed-fields.ts';
 
@@ -81,7 +81,7 @@ export function sameQuantity(a: unknown, b: unknown): boolean {
  */
 export function dropForeignFields(status: Fields, object: KubeObject, fieldManager: string): Fields {
   const managers = (object.metadata.managedFields ?? []).flatMap(({ manager = '' }) =>
-    manager !== fieldManager && controllerOfManager(manager) !== undefined ? [manager] : [],
+    manager !== fieldManager && isControllerManager(manager) ? [manager] : [],
   );
   const others = managers.flatMap((manager) => {
     const owned = ownedFields(object, manager, 'status')?.status;

@@ -94,7 +94,7 @@ describe('status', () => {
       }
     }
     const nowMs = Math.min(...touched) + 100_000;
-    const { controllers } = await readClusterStatus(client, [waterTank], { nowMs, signal });
+    const { controllers } = await readClusterStatus(client, [waterTank], { project: 'outrigger', nowMs, signal });
     expect(controllers).toMatchObject([{ controller: 'water-tank', unobserved: 3, oldestSeconds: 100 }]);
     client.close();
   });
