@@ -1,33 +1,54 @@
-// Refuses names that are too long for AWS. The length depends on the stage and the controller's name. Without this
-// check CloudFormation would refuse the name during the deployment.
+// Refuses names that are too long for AWS. The length depends on the project, the stage and the controller's name.
+// Without this check CloudFormation would refuse the name during the deployment.
 import { OptionError } from './options.ts';
 import type { Template } from './with-options.ts';
 
 /** By type: the property that has the name, and the maximum number of characters. */
-const limits: Readonly<Record<string, { readonly property: string; readonly most: number }>> = {
+const limits: Readonly<Record<string, { readonly property: string; readonly most: number; readonly lower?: true }>> = {
   'AWS::SQS::Queue': { property: 'QueueName', most: 80 },
   'AWS::Lambda::Function': { property: 'FunctionName', most: 64 },
   'AWS::IAM::Role': { property: 'RoleName', most: 64 },
+  'AWS::S3::Bucket': { property: 'BucketName', most: 63, lower: true },
+  'AWS::Scheduler::Schedule': { property: 'Name', most: 64 },
 };
 
-/** Throws OptionError for the first name that is too long. */
-export function checkNames({ Resources }: Template, region: string): void {
+/** What the names of a deployment are made of, next to the controller's name. */
+type Deployment = { readonly project: string; readonly stage: string; readonly region: string };
+
+/** Throws OptionError for the first name that is too long, or not valid for a bucket. */
+export function checkNames({ Resources }: Template, deployment: Deployment): void {
   for (const { Type, Properties = {} } of Object.values(Resources)) {
     const limit = limits[Type];
     if (limit === undefined) continue;
-    const name = nameOf(Properties[limit.property], region);
+    const name = nameOf(Properties[limit.property], deployment.region);
     if (name === undefined) continue;
+    if (limit.lower === true && name !== name.toLowerCase())
+      throw new OptionError(`--stage: ${name} has upper-case letters, which ${Type} does not accept`);
     if (name.length > limit.most)
       throw new OptionError(
-        `--stage: ${name} is longer than the ${limit.most} characters of ${Type}; use a shorter one`,
+        `${name} has ${name.length} characters, and ${Type} at most ${limit.most}; ` +
+          `shorten its longest part: ${longestPart(name, deployment)}`,
       );
   }
 }
 
-/** Returns a name as CloudFormation resolves it: text, or a Fn::Sub of the region. */
+/** Names the part that has to become shorter: the project, the stage, or what follows them. */
+function longestPart(name: string, { project, stage, region }: Deployment): string {
+  const prefix = `${project}-${stage}-`;
+  const own = name.startsWith(prefix) ? name.slice(prefix.length) : name;
+  const rest = own.replace(`-${region}`, '').replace(/(-dlq)?\.fifo$/, '');
+  const parts = [
+    { text: project, what: `the project ${project} (outrigger.project in package.json)` },
+    { text: stage, what: `the stage ${stage} (--stage)` },
+    { text: rest, what: `the controller ${rest}` },
+  ];
+  return parts.reduce((longest, part) => (part.text.length > longest.text.length ? part : longest)).what;
+}
+
+/** Returns a name as CloudFormation resolves it: text, or a Fn::Sub of the region and the account's 12 digits. */
 function nameOf(value: unknown, region: string): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null || !('Fn::Sub' in value)) return undefined;
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Fn::Sub
-  return String(value['Fn::Sub']).replace('${AWS::Region}', region);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: variables of Fn::Sub
+  return String(value['Fn::Sub']).replace('${AWS::Region}', region).replace('${AWS::AccountId}', '0'.repeat(12));
 }

@@ -10,7 +10,13 @@ type Osls = {
   readonly classes: { readonly Error: new (message: string, code: string) => Error };
   readonly processedInput: { readonly commands: readonly string[] };
   readonly service: {
-    readonly custom: { readonly options: Readonly<Record<string, unknown>>; readonly settings: readonly string[] };
+    /** The name of the service, which is the project. */
+    readonly service: string;
+    readonly custom: {
+      readonly stage: string;
+      readonly options: Readonly<Record<string, unknown>>;
+      readonly settings: readonly string[];
+    };
     readonly provider: {
       readonly region: string;
       compiledCloudFormationTemplate: Template;
@@ -46,7 +52,8 @@ export default function deploymentOptions(
       'after:aws:package:finalize:mergeCustomProviderResources': () =>
         withOneLineErrors(() => {
           const template = withOptions(service.provider.compiledCloudFormationTemplate, options());
-          checkNames(template, service.provider.region);
+          const { service: project, custom, provider } = service;
+          checkNames(template, { project, stage: custom.stage, region: provider.region });
           checkFunctions(template);
           service.provider.compiledCloudFormationTemplate = template;
         }),

@@ -155,7 +155,7 @@ export function controllerRole(controller: string, project = defaultProject): st
 }
 
 /** The longest name of a project: what is left of 63 characters of a label for a controller's name. */
-export const maxProjectCharacters = 30;
+const maxProjectCharacters = 30;
 
 /** Returns why a text cannot be the name of a project; undefined if it can. */
 export function projectNameProblem(name: string): string | undefined {

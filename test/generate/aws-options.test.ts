@@ -139,11 +139,37 @@ describe('a template with options', () => {
     const role = (length: number) => ({
       Role: { Type: 'AWS::IAM::Role', Properties: { RoleName: { 'Fn::Sub': `${'x'.repeat(length)}\${AWS::Region}` } } },
     });
-    expect(() => checkNames({ Resources: role(64 - 9) }, 'us-east-1')).not.toThrow();
-    expect(() => checkNames({ Resources: role(64 - 8) }, 'us-east-1')).toThrow(
-      /^--stage: x+us-east-1 is longer than the 64 /,
+    const deployment = { project: 'cafes', stage: 'dev', region: 'us-east-1' };
+    expect(() => checkNames({ Resources: role(64 - 9) }, deployment)).not.toThrow();
+    expect(() => checkNames({ Resources: role(64 - 8) }, deployment)).toThrow(
+      /^x+us-east-1 has 65 characters, and AWS::IAM::Role at most 64; /,
     );
-    const queue = { Queue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'x'.repeat(81) } } };
-    expect(() => checkNames({ Resources: queue }, 'us-east-1')).toThrow(/80 characters of AWS::SQS::Queue/);
+  });
+
+  it.each([
+    ['AWS::SQS::Queue', 'QueueName', 80],
+    ['AWS::Lambda::Function', 'FunctionName', 64],
+    ['AWS::IAM::Role', 'RoleName', 64],
+    ['AWS::S3::Bucket', 'BucketName', 63],
+    ['AWS::Scheduler::Schedule', 'Name', 64],
+  ] as const)('a name of %s that is too long blames its longest part', (Type, property, most) => {
+    const check = (project: string, stage: string, controller: string) => () => {
+      const name = `${project}-${stage}-${controller}`;
+      checkNames(
+        { Resources: { One: { Type, Properties: { [property]: name } } } },
+        { project, stage, region: 'us-east-1' },
+      );
+    };
+    const long = 'x'.repeat(most - 9);
+    expect(check('cafes', 'dev', long.slice(1))).not.toThrow();
+    expect(check('cafes', 'dev', `${long}x`)).toThrow(`longest part: the controller ${long}x`);
+    expect(check('cafes', `${long}x`, 'foo')).toThrow(`longest part: the stage ${long}x (--stage)`);
+    expect(check(`${long}xx`, 'dev', 'foo')).toThrow(`longest part: the project ${long}xx (outrigger.project`);
+  });
+
+  it('a bucket with an upper-case letter in its name is rejected', () => {
+    const Resources = { One: { Type: 'AWS::S3::Bucket', Properties: { BucketName: 'cafes-Dev-table' } } };
+    const deployment = { project: 'cafes', stage: 'Dev', region: 'us-east-1' };
+    expect(() => checkNames({ Resources }, deployment)).toThrow(/upper-case/);
   });
 });

@@ -3,8 +3,12 @@
 import { serviceFolder } from '../support/service-folder.ts';
 
 /** Packages a stage with parameters as of `--param`. Resolves with the template's text. */
-export async function packageTemplate(stage: string, parameters: readonly string[] = []): Promise<string> {
-  const service = await serviceFolder();
+export async function packageTemplate(
+  stage: string,
+  parameters: readonly string[] = [],
+  { project }: { readonly project?: string } = {},
+): Promise<string> {
+  const service = await serviceFolder(project);
   try {
     const { status, output } = await service.osls([
       ...['package', '--stage', stage],

@@ -49,8 +49,11 @@ describe('the packaged template', () => {
     }
   });
 
-  it('two stages have no metric, alarm, queue, function or log group in common', async () => {
-    const other = await packageTemplate('prod');
+  it.each([
+    ['stages', async () => await packageTemplate('prod')],
+    ['projects', async () => await packageTemplate('test', [], { project: 'cafes' })],
+  ])('two %s have no metric, alarm, queue, function, role, parameter or log group in common', async (_, packaged) => {
+    const other = await packaged();
     const names =
       /"((?:Alarm|Dashboard|Function|LogGroup|ManagedPolicy|Queue|Role|Topic)Name|Namespace|METRICS_NAMESPACE)"/;
     const identities = (template: string) => {
@@ -67,6 +70,10 @@ describe('the packaged template', () => {
     expect([...own].filter((one) => one.includes('test')).length).toBeGreaterThan(registry.length);
     const common = [...own].filter((one) => identities(other).has(one) && !/"(Ref|Fn::GetAtt)"/.test(one));
     expect(common).toEqual([]);
+    // The prefixes of the clusters table and of secrets, in the policies of roles.
+    const paths = (template: string) => new Set(template.match(/(?:parameter|secret:?)\/?[a-z]+\/[a-z]+\/[a-z*]+/g));
+    expect(paths(text).size).toBeGreaterThan(0);
+    expect([...paths(text)].filter((one) => paths(other).has(one))).toEqual([]);
   });
 
   it('every function has the prefix of its queues’ URLs', () => {

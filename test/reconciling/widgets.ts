@@ -106,9 +106,9 @@ export function widgetsOn(connect: () => Connection) {
     reconcile: (object) => state.painting.reconcile(object),
     finalize: (object) => state.painting.finalize(object),
   });
-  const reconcileOf = ({ name, declaration, start }: ControllerDefinition) =>
+  const reconcileOf = ({ name, declaration, start }: ControllerDefinition, project?: string) =>
     createReconcile({
-      ...{ name, declaration, instance: start({}), now: () => new Date() },
+      ...{ name, project, declaration, instance: start({}), now: () => new Date() },
       wait: async (seconds, signal) => {
         signal.throwIfAborted();
         state.waited.push(seconds);
@@ -198,6 +198,11 @@ export function widgetsOn(connect: () => Connection) {
         body: { metadata: { finalizers: [] } },
       });
       await client().request({ method: 'DELETE', path });
+    },
+    /** Reconciles as the controller of that name in another project. */
+    reconcileIn: async (project: string, name: string): Promise<ReconcileReport> => {
+      const input = { client: client(), message: messageFor(name), messageId: 'm', log: silent };
+      return await reconcileOf(controller, project)({ ...input, signal: AbortSignal.timeout(15_000) });
     },
     reconcile: async (name: string, more: Partial<Message> = {}): Promise<ReconcileReport> => {
       const signal = AbortSignal.timeout(15_000);

@@ -21,12 +21,13 @@ export type ServiceFolder = {
 const source = path.resolve(import.meta.dirname, '../..');
 const oslsMilliseconds = 400_000;
 
-/** Creates the folder. */
-export async function serviceFolder(): Promise<ServiceFolder> {
+/** Creates the folder, with the name of another project if one is given. */
+export async function serviceFolder(project?: string): Promise<ServiceFolder> {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-service-'));
   await cp(path.join(source, 'serverless.yml'), path.join(folder, 'serverless.yml'));
   await cp(path.join(source, 'infra/aws'), path.join(folder, 'infra/aws'), { recursive: true });
-  await writeFile(path.join(folder, 'package.json'), '{"type": "module"}');
+  const named = project === undefined ? {} : { outrigger: { project } };
+  await writeFile(path.join(folder, 'package.json'), JSON.stringify({ type: 'module', ...named }));
   for (const file of await readdir(path.join(source, 'functions'))) {
     const bundle = path.join(folder, 'dist', path.basename(file, '.ts'));
     await mkdir(bundle, { recursive: true });
