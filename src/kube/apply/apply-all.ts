@@ -172,7 +172,8 @@ async function listOwned(
   { owner, controllerName, project, resource, signal }: ApplyAllRequest,
 ): Promise<Map<string, KubeObject>> {
   const owned = new Map<string, KubeObject>();
-  const labelSelector = `${controllerLabel}=${controllerLabelValue(controllerName, project)},${ownerUidLabel}=${uidOf(owner)}`;
+  const controller = controllerLabelValue(controllerName, project);
+  const labelSelector = `${controllerLabel}=${controller},${ownerUidLabel}=${uidOf(owner)}`;
   for await (const page of listPages(client, resource, {
     namespace: owner.metadata.namespace,
     labelSelector,
