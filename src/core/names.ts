@@ -105,6 +105,8 @@ export type ClusterNames = {
   readonly resync: string;
   /** The user and group name of the resync. */
   readonly resyncIdentity: string;
+  /** The user and group name of a fleet watcher. A watcher in the cluster is its service account. */
+  readonly watcherIdentity: string;
 };
 
 /** Returns the names of a project's shared objects in a cluster. */
@@ -117,6 +119,7 @@ export function clusterNames(project = defaultProject): ClusterNames {
     flowSchema: prefix,
     resync: `${prefix}-resync`,
     resyncIdentity: `${identityPrefix(project)}resync`,
+    watcherIdentity: `${identityPrefix(project)}watcher`,
   };
 }
 
@@ -132,6 +135,7 @@ export const {
   watcher: watcherAccount,
   checkpoint: checkpointName,
   resyncIdentity,
+  watcherIdentity,
 } = clusterNames();
 
 /**

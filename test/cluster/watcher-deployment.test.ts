@@ -36,8 +36,10 @@ describe('the manifests of the watcher', { timeout }, () => {
   it.each([
     ['apply --server-side', base],
     ['apply --server-side', `${base}/overlays/eks`],
+    ['apply --server-side', `${base}/overlays/hub`],
     ['apply', base],
     ['apply', `${base}/overlays/eks`],
+    ['apply', `${base}/overlays/hub`],
   ])('the manifests are accepted by kubectl %s -k %s without a warning', async (command, overlay) => {
     // A dry run creates no namespace for the objects in it. A plain apply warns about a namespace that was created
     // without apply.
@@ -94,7 +96,7 @@ describe('the deployed watchers', { timeout }, () => {
     expect(watchers.length).toBe(2);
     await cluster.applyTank('north');
     const accepted = async (ip: string): Promise<boolean> =>
-      /forwarded_total\{controller="water-tank",cause="change"\} 1/.test(
+      /forwarded_total\{cluster="test",controller="water-tank",cause="change"\} 1/.test(
         await (await fetch(`http://${ip}:8080/metrics`)).text(),
       );
     for (const { ip } of watchers) await expect.poll(() => accepted(ip), { timeout: 30_000 }).toBe(true);

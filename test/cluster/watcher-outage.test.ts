@@ -39,7 +39,7 @@ describe('probes of the watcher in an outage', { timeout }, () => {
     const forwarded = async () => await (await fetch(`http://${hanging.ip}:8080/metrics`)).text();
     await expect
       .poll(forwarded, { timeout: 30_000 })
-      .toMatch(/forwarded_total\{controller="water-tank",cause="change"\} 1/);
+      .toMatch(/forwarded_total\{cluster="test",controller="water-tank",cause="change"\} 1/);
 
     const { length } = liveness();
     const notReady = readiness(false);

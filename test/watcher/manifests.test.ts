@@ -4,7 +4,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { checkpointName, resyncIdentity, systemNamespace, watcherAccount } from '../../src/core/names.ts';
+import {
+  checkpointName,
+  resyncIdentity,
+  systemNamespace,
+  watcherAccount,
+  watcherIdentity,
+} from '../../src/core/names.ts';
 import { readWatcherSettings } from '../../src/settings.ts';
 
 const folder = new URL('../../infra/kubernetes/', import.meta.url);
@@ -53,6 +59,7 @@ describe('the manifests of the watcher', () => {
   it.each([
     'watcher.env',
     'overlays/eks/watcher.env',
+    'overlays/hub/watcher.env',
   ])('%s has all required settings of the watcher, with queues in its region', (file) => {
     const { AWS_REGION: region = '', ...settings } = variables(file);
     const { QUEUE_URL_PREFIX, PORT } = readWatcherSettings(settings);
@@ -77,6 +84,8 @@ describe('the manifests of the watcher', () => {
           {
             subjects: [
               { kind: 'ServiceAccount', serviceAccount: { name: watcherAccount, namespace: systemNamespace } },
+              { kind: 'User', user: { name: watcherIdentity } },
+              { kind: 'Group', group: { name: watcherIdentity } },
               { kind: 'User', user: { name: resyncIdentity } },
               { kind: 'Group', group: { name: resyncIdentity } },
             ],

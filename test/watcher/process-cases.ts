@@ -225,7 +225,7 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
       );
       expect(await ready.json()).toMatchObject({ ok: true, kinds });
       const page = await (await fetch(url('/metrics'))).text();
-      expect(page).toContain('outrigger_watcher_objects{kind="watertanks.plant.example.com"} 1');
+      expect(page).toContain('outrigger_watcher_objects{cluster="test",kind="watertanks.plant.example.com"} 1');
       expect((await fetch(url('/elsewhere'))).status).toBe(404);
     },
   );

@@ -83,7 +83,7 @@ export function restartCases(
       for (const name of names) await tank(name);
       expect(namesOf(await until('water-tank.fifo', 'held-0', 'held-1', 'held-2'))).toHaveLength(3);
       const metrics = async () => await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-      await expect.poll(metrics, { timeout: 30_000 }).toContain('\noutrigger_watcher_queue_depth 5\n');
+      await expect.poll(metrics, { timeout: 30_000 }).toContain('\noutrigger_watcher_queue_depth{cluster="test"} 5\n');
       await stop(limited, 'SIGTERM');
       await limited.logged('stopped before all keys were sent; they are sent after the next start');
       await start();

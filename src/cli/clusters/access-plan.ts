@@ -2,12 +2,13 @@
 // a name that only its stack knows, so the command that needs the name queries it.
 import type { ClusterEntry } from '../../clusters/registry/entry.ts';
 import { clusterNames, deploymentPrefix } from '../../core/names.ts';
-import type { AccessEntry } from '../../generate/rbac/access-entries.ts';
+import { type AccessEntry, fleetWatcherAccess } from '../../generate/rbac/access-entries.ts';
 
 /**
- * What one function needs in one cluster. A step without a command is for the administrator who issues the credentials.
+ * What one function, or a fleet watcher, needs in one cluster. A step without a command is for the administrator who
+ * issues the credentials.
  */
-export type AccessStep = AccessEntry & { readonly command?: string };
+export type AccessStep = Omit<AccessEntry, 'function'> & { readonly function?: string; readonly command?: string };
 
 /** The steps for a cluster. */
 export type AccessPlan = {
@@ -24,6 +25,8 @@ export type AccessTarget = {
   readonly stage: string;
   readonly region?: string | undefined;
   readonly user?: string | undefined;
+  /** A fleet watcher needs access too. `role` is the ARN of its role on AWS; absent: it has none. */
+  readonly fleetWatcher?: { readonly role?: string } | undefined;
 };
 
 /** Plans the access to one cluster. */
@@ -45,7 +48,13 @@ export function accessPlan(
       return {
         ...plan,
         note: `is the EKS cluster ${access.cluster} in ${access.region}; its authentication mode must include API`,
-        steps: entries.map((entry) => ({ ...entry, command: createAccessEntry(access, entry, deployment) })),
+        steps: [
+          ...entries.map((entry) => ({
+            ...entry,
+            command: createAccessEntry(access, { group: entry.group, role: roleOf(entry, deployment) }),
+          })),
+          ...fleetWatcherSteps(access, deployment),
+        ],
       };
     case 'none':
       return { ...plan, note: 'needs no credentials, and so no access', steps: [] };
@@ -58,7 +67,11 @@ export function accessPlan(
 }
 
 /** For access types in which all functions have the same credentials. */
-function shared(entries: readonly AccessEntry[], { user, project }: AccessTarget): Pick<AccessPlan, 'note' | 'steps'> {
+function shared(
+  functions: readonly AccessEntry[],
+  { user, fleetWatcher, project }: AccessTarget,
+): Pick<AccessPlan, 'note' | 'steps'> {
+  const entries = fleetWatcher === undefined ? functions : [...functions, fleetWatcherAccess(project)];
   if (user !== undefined) {
     const note =
       `has one identity for all functions, ${user}; ` +
@@ -76,26 +89,40 @@ export function planLines({ cluster, note, steps }: AccessPlan): readonly string
   return [`# ${cluster}: ${note}.`, ...steps.map(({ command, group }) => command ?? `#   ${group}`)];
 }
 
+/** A fleet watcher on AWS has a role of its own. One elsewhere cannot sign the tokens of EKS. */
+function fleetWatcherSteps(
+  access: { readonly cluster: string; readonly region: string },
+  { fleetWatcher, project }: AccessTarget,
+): readonly AccessStep[] {
+  if (fleetWatcher === undefined) return [];
+  const entry = fleetWatcherAccess(project);
+  const { role } = fleetWatcher;
+  if (role === undefined) return [entry];
+  return [{ ...entry, command: createAccessEntry(access, { group: entry.group, role: `"${role}"` }) }];
+}
+
 function createAccessEntry(
   { cluster, region }: { readonly cluster: string; readonly region: string },
-  entry: AccessEntry,
-  deployment: AccessTarget,
+  { group, role }: { readonly group: string; readonly role: string },
 ): string {
-  const name = `--function-name ${deploymentPrefix(deployment.stage, deployment.project)}${entry.function}`;
-  const at = deployment.region === undefined ? '' : ` --region ${deployment.region}`;
-  const role = `"$(aws lambda get-function-configuration${at} ${name} --query Role --output text)"`;
   return [
     `aws eks create-access-entry --region ${region} --cluster-name ${cluster}`,
-    `--kubernetes-groups ${entry.group} --principal-arn ${role}`,
+    `--kubernetes-groups ${group} --principal-arn ${role}`,
   ].join(' ');
 }
 
-/** The resync also reads the watch checkpoint, with a Role of the same name. */
-function bind({ clusterRole, group }: AccessEntry, user: string, project: string): string {
+/** Returns a shell expression for the ARN of a function's role, whose name only its stack knows. */
+function roleOf(entry: AccessEntry, deployment: AccessTarget): string {
+  const name = `--function-name ${deploymentPrefix(deployment.stage, deployment.project)}${entry.function}`;
+  const at = deployment.region === undefined ? '' : ` --region ${deployment.region}`;
+  return `"$(aws lambda get-function-configuration${at} ${name} --query Role --output text)"`;
+}
+
+function bind({ clusterRole, hasRole = false }: Omit<AccessEntry, 'function'>, user: string, project: string): string {
   const name = `${clusterRole}-shared`;
   const everywhere = `kubectl create clusterrolebinding ${name} --clusterrole=${clusterRole} --user=${user}`;
-  const { resyncIdentity, namespace } = clusterNames(project);
-  if (group !== resyncIdentity) return everywhere;
+  if (!hasRole) return everywhere;
+  const { namespace } = clusterNames(project);
   const inNamespace = `kubectl -n ${namespace} create rolebinding ${name} --role=${clusterRole} --user=${user}`;
   return `${everywhere} && ${inNamespace}`;
 }

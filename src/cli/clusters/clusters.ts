@@ -18,6 +18,7 @@ type AccessFlags = {
   readonly region?: string;
   readonly table?: string;
   readonly user?: string;
+  readonly fleetWatcher?: string | true;
   readonly output: 'text' | 'json';
 };
 
@@ -33,6 +34,7 @@ export function clustersCommand(): Command {
       '--user <name>',
       'the user of the token or certificate, as kubectl auth whoami prints it: prints how to bind it',
     )
+    .option('--fleet-watcher [role-arn]', 'also for a fleet watcher; for EKS clusters with the ARN of its role on AWS')
     .addOption(new Option('--output <format>', 'text or json').choices(['text', 'json']).default('text'))
     .addHelpText('after', accessText)
     .action(
@@ -53,7 +55,7 @@ Exit status 1: the table cannot be read, or one of its entries is not valid; the
 
 async function runAccess(
   names: readonly string[],
-  { stage, region, table, user, output }: AccessFlags,
+  { stage, region, table, user, fleetWatcher, output }: AccessFlags,
 ): Promise<number> {
   // These values become part of shell commands.
   if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,40}$/.test(stage)) throw new UserError('--stage: letters, digits and - only');
@@ -61,8 +63,14 @@ async function runAccess(
   if (user !== undefined && !/^[\w:.@/-]+$/.test(user))
     throw new UserError('--user: one name, without spaces or quotes');
   const project = await readProjectName(process.cwd());
-  const location = tableLocation(stage, table, project);
-  const { plans, problems } = await readPlans(names, location, { project, stage, region, user });
+  const isArn = typeof fleetWatcher === 'string';
+  if (isArn && !/^arn:[\w:/+=,.@-]+$/.test(fleetWatcher))
+    throw new UserError('--fleet-watcher: the ARN of a role, like arn:aws:iam::123456789012:role/NAME');
+  const target = {
+    ...{ project, stage, region, user },
+    ...(fleetWatcher === undefined ? {} : { fleetWatcher: isArn ? { role: fleetWatcher } : {} }),
+  };
+  const { plans, problems } = await readPlans(names, tableLocation(stage, table, project), target);
   if (output === 'json') printJson(plans);
   else printLines(plans.flatMap(planLines));
   for (const problem of problems) printError(`outrigger clusters access: ${problem}`);

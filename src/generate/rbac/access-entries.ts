@@ -11,7 +11,15 @@ export type AccessEntry = {
   readonly group: string;
   /** The generated ClusterRole of that group. */
   readonly clusterRole: string;
+  /** Whether it also has a Role of that name, in the namespace of the watch checkpoint. */
+  readonly hasRole?: boolean;
 };
+
+/** Returns the access of a fleet watcher, which is no function. */
+export function fleetWatcherAccess(project?: string): Omit<AccessEntry, 'function'> {
+  const { watcher, watcherIdentity } = clusterNames(project);
+  return { group: watcherIdentity, clusterRole: watcher, hasRole: true };
+}
 
 /** Lists the access of each function that uses clusters. */
 export function accessEntries(registry: readonly ControllerDefinition[], project?: string): readonly AccessEntry[] {
@@ -21,5 +29,5 @@ export function accessEntries(registry: readonly ControllerDefinition[], project
     clusterRole: controllerRole(name, project),
   }));
   const { resync, resyncIdentity } = clusterNames(project);
-  return [...controllers, { function: resyncQueue, group: resyncIdentity, clusterRole: resync }];
+  return [...controllers, { function: resyncQueue, group: resyncIdentity, clusterRole: resync, hasRole: true }];
 }

@@ -28,7 +28,9 @@ export function rbacOf(
 ): readonly JsonObject[] {
   const names = clusterNames(project);
   const { namespace } = names;
-  const watcher = { kind: 'ServiceAccount', name: names.watcher, namespace };
+  // The watcher in the cluster, and a fleet watcher outside of it.
+  const account = { kind: 'ServiceAccount', name: names.watcher, namespace };
+  const watchers = [account, ...subjects(names.watcherIdentity)];
   return [
     // Only pods without privileges run in this namespace.
     {
@@ -46,9 +48,9 @@ export function rbacOf(
         // The uid of kube-system identifies the cluster.
         { ...rule('', 'namespaces', ['get']), resourceNames: ['kube-system'] },
       ],
-      [watcher],
+      watchers,
     ),
-    ...checkpointRole(names.watcher, names, ['get', 'patch'], [watcher]),
+    ...checkpointRole(names.watcher, names, ['get', 'patch'], watchers),
     ...clusterRole(
       names.resync,
       registry.map(({ declaration: { resource } }) => rule(resource.group, resource.plural, ['list'])),

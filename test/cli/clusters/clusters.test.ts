@@ -71,6 +71,25 @@ describe('clusters access', () => {
     }
   });
 
+  it('clusters access --fleet-watcher gives the role of a fleet watcher the group of the watcher', async () => {
+    const role = 'arn:aws:iam::000000000000:role/outrigger-prod-watcher';
+    const calls = await inShell((await run({ prod: eks }, '--fleet-watcher', role)).out);
+    expect(calls).toContain(
+      `aws eks create-access-entry --region eu-central-1 --cluster-name prod-1 --kubernetes-groups outrigger:watcher --principal-arn ${role}`,
+    );
+    expect((await run({ prod: eks }, '--fleet-watcher', 'role; rm -rf /')).status).toBe(1);
+  });
+
+  it('clusters access --fleet-watcher --user binds the shared user to the watcher’s roles', async () => {
+    const calls = await inShell((await run({ lab: secret }, '--user', 'shared', '--fleet-watcher')).out);
+    expect(calls).toEqual(
+      expect.arrayContaining([
+        'kubectl create clusterrolebinding outrigger-watcher-shared --clusterrole=outrigger-watcher --user=shared',
+        'kubectl -n outrigger-system create rolebinding outrigger-watcher-shared --role=outrigger-watcher --user=shared',
+      ]),
+    );
+  });
+
   it('clusters access lists the groups that a shared identity needs, and prints no command', async () => {
     const { out, status } = await run({ lab: secret });
     expect(status).toBe(0);
