@@ -21,6 +21,14 @@ const queues = {
   QUEUE_URL_PREFIX: z.url(),
 };
 
+const deduplication = {
+  /**
+   * The secret in the deduplication ids that only functions make: name or ARN in Secrets Manager, or `file:` and a
+   * path. Absent: those ids can be calculated from public facts.
+   */
+  DEDUPLICATION_SECRET: emptyAsUnset(z.string().optional()),
+};
+
 const logLevel = { LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO') };
 
 /** The project, whose name is part of the names in a cluster (src/core/names.ts). */
@@ -46,11 +54,12 @@ const resyncRate = {
 const reconcileSettings = z.object({
   ...project,
   ...queues,
+  ...deduplication,
   ...telemetry,
   ...clusters,
 });
 
-const timersSettings = z.object({ ...queues, ...telemetry });
+const timersSettings = z.object({ ...queues, ...deduplication, ...telemetry });
 
 const resyncSettings = z.object({
   ...project,

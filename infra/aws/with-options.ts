@@ -41,6 +41,8 @@ function applyOptions(resource: Resource, options: Options): Resource {
     case 'AWS::SQS::Queue':
       // A queue has one kind of encryption.
       return withProperties(kmsKeyArn === undefined ? { SqsManagedSseEnabled: true } : { KmsMasterKeyId: kmsKeyArn });
+    case 'AWS::SecretsManager::Secret':
+      return kmsKeyArn === undefined ? resource : withProperties({ KmsKeyId: kmsKeyArn });
     case 'AWS::Logs::LogGroup':
       return withProperties({ RetentionInDays: logRetentionDays });
     case 'AWS::Lambda::Function':

@@ -37,7 +37,7 @@ export function readLocalStack(
     [simulatorParameters.plant]: simulators.plant.url,
     [simulatorParameters.pantry]: simulators.pantry.url,
   }).filter(([name]) => template.Parameters[name] !== undefined);
-  return readStack(template, {
+  const stack = readStack(template, {
     region: localRegion,
     parameters: {
       ClustersTable: cluster.clustersTableFile,
@@ -48,6 +48,14 @@ export function readLocalStack(
       ...parameters,
     },
   });
+  // Any content that a watcher cannot know will do. The file with the credentials of the functions is one.
+  const secret = `file:${cluster.clustersTableFile}`;
+  const withSecret = (environment: Readonly<Record<string, string>>) =>
+    environment.DEDUPLICATION_SECRET === undefined ? environment : { ...environment, DEDUPLICATION_SECRET: secret };
+  return {
+    ...stack,
+    functions: stack.functions.map((one) => ({ ...one, environment: withSecret(one.environment) })),
+  };
 }
 
 /** The prefix of the deployment's queue names. */

@@ -18,6 +18,7 @@ import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, remainingMs, sleepMs } from './clock.ts';
+import { createIdSource } from './function-ids.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
@@ -39,17 +40,18 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
   const sqs = createSqsClient();
   const monotonicMs = () => performance.now();
   const project = settings.PROJECT;
-  const { clusters, secrets } = openClusters(
+  const { clusters, ...opened } = openClusters(
     settings.CLUSTERS,
     `outrigger/${controllerLabelValue(controller.name, project)}`,
   );
-  const instance = controller.start(environment(), withFileSecrets(secrets));
+  const secrets = withFileSecrets(opened.secrets);
+  const instance = controller.start(environment(), secrets);
   const clock = createSqsClock();
   const { name, declaration } = controller;
   const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader });
   const deps = { name, project, declaration, instance, now: () => new Date() };
   const reconcile = createReconcile(deps);
-  const mapKeys = createMapKeys(deps, send);
+  const mapKeys = createMapKeys(deps, send, createIdSource(settings.DEDUPLICATION_SECRET, secrets, telemetry.log({})));
   const runMessage = async (input: ReconcileInput) =>
     await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input));
 

@@ -1,5 +1,7 @@
 // The Lambda handler of the timers queue. The code is in src/timers.
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
+import { createSecretReader } from '../clusters/auth/secret-reader.ts';
 import { timersQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { readTimersSettings, readTraceHeader } from '../settings.ts';
@@ -8,6 +10,7 @@ import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createTimers } from '../timers/run.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
+import { createIdSource } from './function-ids.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
@@ -26,8 +29,10 @@ function start(controllers: ReadonlySet<string>): Handler<SQSEvent, SQSBatchResp
   const clock = createSqsClock();
   const sqs = createSqsClient();
   const log = telemetry.log({});
+  const secrets = withFileSecrets(createSecretReader({ now: () => new Date() }));
   const timers = createTimers({
     controllers,
+    ids: createIdSource(settings.DEDUPLICATION_SECRET, secrets, log),
     send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
     returnMessages: createReturn(sqs, settings.QUEUE_URL_PREFIX, timersQueue, {
       onFailure: (reason) => log.warn('message not returned', { reason: redact(reason) }),

@@ -1,6 +1,7 @@
 // A batch of messages of one controller: groups the records by key, reconciles each key once, and deletes the messages
 // that are done. A message is deleted last, after its follow-up (timer or dead letter) has been accepted.
 
+import { metricNames } from '../core/metrics.ts';
 import { redact } from '../core/redact.ts';
 import type { Message } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
@@ -88,7 +89,8 @@ export function createBatch(
       await Promise.all([
         ...refused.map(async ({ record, reason }) => {
           const log = deps.log({ messageId: record.messageId });
-          log.error('message refused', { reason: redact(reason) });
+          log.error('message refused', { outcome: 'refused', reason: redact(reason) });
+          deps.metrics.count(metricNames.reconcilesRefused);
           const isSent = await deadLetter(deps, [record], { reason }, log, sending.signal);
           if (isSent) await release([record]);
           else await deps.returnMessages([record], { signal: work.signal });

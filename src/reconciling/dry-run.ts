@@ -7,6 +7,7 @@ import { ruleFor } from '../api/exec.ts';
 import type { Log } from '../core/log.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { createDryRunClient, type PlannedChange } from '../kube/dry-run/dry-run-client.ts';
+import { createFunctionIds } from '../sqs/deduplication.ts';
 import { type Message, parseMessage } from '../sqs/message.ts';
 import { createMapKeys, isMapped } from './map-keys.ts';
 import type { Outcome } from './outcome.ts';
@@ -44,10 +45,14 @@ export function createDryRun({ controller, project, instance, client, log, now }
     changes: dryRunClient.changes,
     run: async (message, { signal }) => {
       const keys: Message[] = [];
-      const mapKeys = createMapKeys(deps, async (_, entries) => {
-        keys.push(...entries.map(({ body }) => parseMessage(body)));
-        return entries.map(() => ({ accepted: true, messageId: '' }));
-      });
+      const mapKeys = createMapKeys(
+        deps,
+        async (_, entries) => {
+          keys.push(...entries.map(({ body }) => parseMessage(body)));
+          return entries.map(() => ({ accepted: true, messageId: '' }));
+        },
+        async () => createFunctionIds(),
+      );
       const runMessage = isMapped(declaration, message) ? mapKeys : createReconcile(deps);
       const input = { client: dryRunClient.client, message, messageId: 'dry-run', log, signal };
       const { outcome } = await runMessage(input);

@@ -5,7 +5,7 @@ import type { ControllerDeclaration, ControllerInstance } from '../api/definitio
 import { toError } from '../core/errors.ts';
 import type { Key } from '../core/key.ts';
 import { controllerQueue } from '../core/names.ts';
-import { groupIdOf, mappedId } from '../sqs/deduplication.ts';
+import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
 import { type Cause, formatMessage, keyOfMessage, type Message, observedAtOf } from '../sqs/message.ts';
 import type { Send } from '../sqs/sender.ts';
 import { errorClassOf } from './classify-error.ts';
@@ -26,10 +26,14 @@ export function declaresKind(declaration: ControllerDeclaration, message: Messag
   );
 }
 
-/** Creates the mapping of one controller. Like a reconcile it never throws, except for its signal's reason. */
+/**
+ * Creates the mapping of one controller. `ids` resolves with the deduplication ids of this deployment. Like a reconcile
+ * it never throws, except for its signal's reason.
+ */
 export function createMapKeys(
   { name, project, declaration, instance, now }: ReconcileDeps,
   send: Send,
+  ids: () => Promise<FunctionIds>,
 ): (input: ReconcileInput) => Promise<ReconcileReport> {
   return async ({ client, message, messageId, log, signal }) => {
     const index = declaration.watches.findIndex(
@@ -45,6 +49,7 @@ export function createMapKeys(
     try {
       const { context } = createContext(deps, { namespace: message.namespace });
       const keys = await keysOf(instance, index, message, context);
+      const { mapped } = await ids();
       const entries = keys.map((key) => {
         const primary: Message = {
           controller: name,
@@ -55,7 +60,7 @@ export function createMapKeys(
           cause: mappedCause(message),
         };
         const reconcileKey = keyOfMessage(primary);
-        const deduplicationId = mappedId(reconcileKey, { messageId });
+        const deduplicationId = mapped(reconcileKey, { messageId });
         return { body: formatMessage(primary), groupId: groupIdOf(reconcileKey), deduplicationId };
       });
       const rejected = (await send(controllerQueue(name), entries, { signal })).find(({ accepted }) => !accepted);

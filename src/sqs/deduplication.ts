@@ -3,6 +3,7 @@
 // id therefore changes with every change, and stays the same for a repetition. AWS compares ids within the group,
 // emulators within the queue. The key is part of every id, so both are correct. All of them are hashes of 64
 // characters.
+import { createHmac } from 'node:crypto';
 import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
 import { type CauseOf, hashOf } from './message.ts';
 
@@ -54,39 +55,46 @@ export function deletionId(key: ReconcileKey, source: Omit<ChangeSource, 'gone'>
   return watchId(key, [{ ...source, gone: true }]);
 }
 
-/**
- * Makes the id of a requeue. A slot consists of its delay and its number, so requests for the same time are one
- * message. The due time is part of the id, so a forged message that claims the slot for an earlier time does not stand
- * for the genuine one.
- */
-export function requeueId(key: ReconcileKey, { slot, dueAt }: Pick<CauseOf<'requeue'>, 'slot' | 'dueAt'>): string {
-  return hashOf('requeue', ...keyParts(key), slot, dueAt);
-}
-
-/** Makes the id of a retry, postponed or not. */
-export function retryId(
-  key: ReconcileKey,
-  { attempt, postponements, slot, dueAt }: Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'slot' | 'dueAt'>,
-): string {
-  return hashOf('retry', ...keyParts(key), attempt, postponements, slot, dueAt);
-}
-
-/**
- * Makes the id of a resync message. `run` is the scheduled time of the resync run, or a nonce for a full pass of a
- * watcher.
- */
-export function resyncId(key: ReconcileKey, { run }: { readonly run: string }): string {
-  return hashOf('resync', ...keyParts(key), run);
-}
-
 /** Makes the id of a replay. `source` is the id of the message that is sent again, or a nonce. */
 export function replayId(key: ReconcileKey, { source }: { readonly source: string }): string {
   return hashOf('command', ...keyParts(key), source);
 }
 
-/** Makes the id of a mapped key: one for each key and message, however often the message is received. */
-export function mappedId(key: ReconcileKey, { messageId }: { readonly messageId: string }): string {
-  return hashOf('mapped', ...keyParts(key), messageId);
+/** The ids that only functions make. */
+export type FunctionIds = {
+  /**
+   * Makes the id of a requeue. A slot consists of its delay and its number, so requests for the same time are one
+   * message. The due time is part of the id, so a forged message that claims the slot for an earlier time does not
+   * stand for the genuine one.
+   */
+  requeue(key: ReconcileKey, cause: Pick<CauseOf<'requeue'>, 'slot' | 'dueAt'>): string;
+  /** Makes the id of a retry, postponed or not. */
+  retry(key: ReconcileKey, cause: Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'slot' | 'dueAt'>): string;
+  /**
+   * Makes the id of a resync message. `run` is the scheduled time of the resync run, or a nonce for a full pass of a
+   * watcher.
+   */
+  resync(key: ReconcileKey, cause: { readonly run: string }): string;
+  /** Makes the id of a mapped key: one for each key and message, however often the message is received. */
+  mapped(key: ReconcileKey, source: { readonly messageId: string }): string;
+};
+
+/**
+ * Makes the ids that only functions make. SQS silently drops a message whose id was used before, so a watcher that
+ * could calculate the id of the next requeue could suppress it for 5 minutes. With a secret the ids are an HMAC that
+ * watchers cannot calculate. Functions of two versions make different ids at worst, which costs a repeated reconcile.
+ * @param secret of the deployment; absent: the ids are hashes of public facts
+ */
+export function createFunctionIds(secret?: string): FunctionIds {
+  const idOf = (...parts: readonly (string | number)[]) =>
+    secret === undefined ? hashOf(...parts) : createHmac('sha256', secret).update(JSON.stringify(parts)).digest('hex');
+  return {
+    requeue: (key, { slot, dueAt }) => idOf('requeue', ...keyParts(key), slot, dueAt),
+    retry: (key, { attempt, postponements, slot, dueAt }) =>
+      idOf('retry', ...keyParts(key), attempt, postponements, slot, dueAt),
+    resync: (key, { run }) => idOf('resync', ...keyParts(key), run),
+    mapped: (key, { messageId }) => idOf('mapped', ...keyParts(key), messageId),
+  };
 }
 
 /** Printable ASCII without the space, at most 128 characters (SQS SendMessage, MessageGroupId). */

@@ -7,6 +7,7 @@ import { timersDeadLetterQueue, timersQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { MessageError } from '../sqs/body.ts';
 import { deadLetterAttributes } from '../sqs/dead-letter.ts';
+import type { FunctionIds } from '../sqs/deduplication.ts';
 import { parseMessage } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import type { ReturnMessages } from '../sqs/return.ts';
@@ -17,6 +18,8 @@ import { nextTimerStep } from './timer-message.ts';
 export type TimersDeps = {
   /** The controllers of the registry. A watcher may send to the timers queue, and could name any queue. */
   readonly controllers: { has(name: string): boolean };
+  /** Resolves with the deduplication ids of this deployment. */
+  readonly ids: () => Promise<FunctionIds>;
   readonly send: Send;
   readonly returnMessages: ReturnMessages;
   readonly log: Log;
@@ -31,6 +34,7 @@ export type TimersDeps = {
  */
 export function createTimers({
   controllers,
+  ids,
   send,
   returnMessages,
   log,
@@ -71,7 +75,7 @@ export function createTimers({
 
   return async (records, { signal }) => {
     const remaining = new Set(records.map(({ messageId }) => messageId));
-    const { outgoing, refused } = planBatch(records, { controllers, sqsNow });
+    const { outgoing, refused } = planBatch(records, { controllers, ids: await ids(), sqsNow });
     const missing = await sendAll(outgoing, remaining, signal);
     const deadLetters = [...refused, ...missing].map(deadLetterOf);
     for (const { record, reason } of [...refused, ...missing]) {
@@ -106,7 +110,7 @@ type RefusedRecord = { readonly record: QueueRecord; readonly reason: string };
  */
 function planBatch(
   records: readonly QueueRecord[],
-  { controllers, sqsNow }: Pick<TimersDeps, 'controllers' | 'sqsNow'>,
+  { controllers, ids, sqsNow }: Pick<TimersDeps, 'controllers' | 'sqsNow'> & { readonly ids: FunctionIds },
 ): { readonly outgoing: readonly OutgoingMessage[]; readonly refused: readonly RefusedRecord[] } {
   const outgoing = new Map<string, OutgoingMessage>();
   const refused: RefusedRecord[] = [];
@@ -114,7 +118,7 @@ function planBatch(
     try {
       const message = parseMessage(record.body);
       if (!controllers.has(message.controller)) throw new MessageError(`controller: ${message.controller} is unknown`);
-      const step = nextTimerStep(message, { nowMs: sqsNow(record) });
+      const step = nextTimerStep(message, { nowMs: sqsNow(record), ids });
       const before = outgoing.get(step.mergeId);
       const queue = step.type === 'hop' ? timersQueue : step.queue;
       outgoing.set(

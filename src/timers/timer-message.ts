@@ -5,7 +5,7 @@ import { formatReconcileKey } from '../core/key.ts';
 import { controllerQueue } from '../core/names.ts';
 import { maxRequeueSeconds } from '../core/time.ts';
 import { MessageError } from '../sqs/body.ts';
-import { groupIdOf, requeueId, resyncId, retryId } from '../sqs/deduplication.ts';
+import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
 import { dueAtOf, formatMessage, keyOfMessage, type Message } from '../sqs/message.ts';
 import type { QueueEntry } from '../sqs/sender.ts';
 import { timerDelaySeconds } from './slots.ts';
@@ -27,7 +27,7 @@ export type TimerStep =
  * without a due time: such a message could never leave the queue.
  */
 export function timerEntry(message: Message, { nowMs }: { readonly nowMs: number }): QueueEntry {
-  timerDeduplicationId(message);
+  refuseUntimed(message);
   const { delaySeconds } = timerDelaySeconds({
     key: formatReconcileKey(keyOfMessage(message)),
     nowMs,
@@ -41,8 +41,11 @@ export function timerEntry(message: Message, { nowMs }: { readonly nowMs: number
  * like timerEntry, and for a due time that Outrigger never writes: such a message would hop for ever. Resyncs of one
  * id but with different due times are not merged, so a forged message cannot replace one that is due earlier.
  */
-export function nextTimerStep(message: Message, { nowMs }: { readonly nowMs: number }): TimerStep {
-  const deduplicationId = timerDeduplicationId(message);
+export function nextTimerStep(
+  message: Message,
+  { nowMs, ids }: { readonly nowMs: number; readonly ids: FunctionIds },
+): TimerStep {
+  const deduplicationId = timerDeduplicationId(message, ids);
   const dueAt = dueAtOf(message) ?? 0;
   if (dueAt * 1000 - nowMs > latestMs) throw new MessageError('cause.dueAt: later than any requeue');
   if (dueAt * 1000 - nowMs > earlyMs) {
@@ -53,18 +56,27 @@ export function nextTimerStep(message: Message, { nowMs }: { readonly nowMs: num
 }
 
 /** Returns the deduplication id of a message on its controller's queue. */
-function timerDeduplicationId(message: Message): string {
+function timerDeduplicationId(message: Message, ids: FunctionIds): string {
   const { cause } = message;
   switch (cause.type) {
     case 'requeue':
-      return requeueId(message, cause);
+      return ids.requeue(message, cause);
     case 'retry':
-      return retryId(message, cause);
+      return ids.retry(message, cause);
     case 'resync':
-      return resyncId(message, cause);
+      return ids.resync(message, cause);
     case 'change':
     case 'wake':
     case 'command':
-      throw new MessageError(`cause: ${cause.type} has no due time and is sent directly to its controller`);
+      throw untimed(message);
   }
+}
+
+function refuseUntimed(message: Message): void {
+  const { type } = message.cause;
+  if (type !== 'requeue' && type !== 'retry' && type !== 'resync') throw untimed(message);
+}
+
+function untimed({ cause }: Message): MessageError {
+  return new MessageError(`cause: ${cause.type} has no due time and is sent directly to its controller`);
 }

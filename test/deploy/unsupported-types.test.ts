@@ -95,4 +95,17 @@ describe('resources that the emulator does not support', () => {
       })),
     );
   });
+
+  it('the secret of the deduplication ids is generated, and only the roles that make such ids may read it', () => {
+    expect(ofType('AWS::SecretsManager::Secret').map(([id, { Properties }]) => [id, Properties])).toMatchObject([
+      ['DeduplicationSecret', { GenerateSecretString: { PasswordLength: 64 } }],
+    ]);
+    const readers = [...ofType('AWS::IAM::Role'), ...ofType('AWS::IAM::ManagedPolicy')].filter(([, { Properties }]) =>
+      JSON.stringify(Properties).includes('{"Ref":"DeduplicationSecret"}'),
+    );
+    const mapping = registry.filter(({ declaration }) => declaration.watches.some(({ label }) => label === undefined));
+    expect(readers).toHaveLength(1 + mapping.length);
+    expect(readers.map(([id]) => id)).toContain('TimersRole');
+    expect(readers.map(([id]) => id)).not.toContain('WatcherPolicy');
+  });
 });

@@ -9,4 +9,5 @@ export const unsupportedTypes = [
   'AWS::S3::BucketPolicy',
   'AWS::SQS::QueuePolicy',
   'AWS::Scheduler::Schedule',
+  'AWS::SecretsManager::Secret',
 ];

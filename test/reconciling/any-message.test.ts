@@ -13,6 +13,7 @@ import { createBreaker } from '../../src/reconciling/breaker.ts';
 import { createMapKeys, isMapped } from '../../src/reconciling/map-keys.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { createResync } from '../../src/resync/run.ts';
+import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
 import type { QueueEntry, Send } from '../../src/sqs/sender.ts';
@@ -139,7 +140,7 @@ it.each<[ControllerDefinition, object, string]>([
       const { send, sent } = acceptingQueues();
       const { log, metrics } = createRecorder();
       const deps = { name, declaration, instance, now: () => new Date(nowMs) };
-      const [reconcile, mapKeys] = [createReconcile(deps), createMapKeys(deps, send)];
+      const [reconcile, mapKeys] = [createReconcile(deps), createMapKeys(deps, send, async () => createFunctionIds())];
       const batch = createBatch({
         ...{ controller: name, findCluster, send, metrics, breaker: createBreaker(() => 0), log: () => log },
         reconcile: async (input) => await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input)),
@@ -172,6 +173,7 @@ it('X20: the timers forward or delay any body that is a message, and send a dead
     fc.asyncProperty(bodies(valid), async (given) => {
       const { send, sent } = acceptingQueues();
       const timers = createTimers({
+        ids: async () => createFunctionIds(),
         controllers: new Set([waterTank.name]),
         send,
         returnMessages: async () => undefined,

@@ -7,6 +7,7 @@ import type { Key } from '../../src/core/key.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
 import { createMapKeys, isMapped } from '../../src/reconciling/map-keys.ts';
+import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import type { Message } from '../../src/sqs/message.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
@@ -66,7 +67,13 @@ async function mapped(
   const deps = { name, declaration: controller.declaration, instance: controller.start({}), now: () => new Date(0) };
   const { log } = createRecorder();
   const { signal } = new AbortController();
-  const report = await createMapKeys(deps, through)({ client: unreachable, message, messageId, log, signal });
+  const report = await createMapKeys(deps, through, async () => createFunctionIds())({
+    client: unreachable,
+    message,
+    messageId,
+    log,
+    signal,
+  });
   const received = await queues.drain(`${name}.fifo`);
   return { outcome: report.outcome, messages: received.map(({ Body = '' }) => parseMessage(Body)) };
 }

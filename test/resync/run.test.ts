@@ -3,6 +3,7 @@
 // several functions in run-failures.test.ts.
 import { describe, expect, it } from 'vitest';
 import { parseResyncMessage } from '../../src/resync/message.ts';
+import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { dueAtOf, parseMessage } from '../../src/sqs/message.ts';
 import { nextTimerStep } from '../../src/timers/timer-message.ts';
 import { aGadget, aMissedGadget, listing, polisherController } from './gadgets.ts';
@@ -133,7 +134,7 @@ describe('the resync of a kind', () => {
     await resync.run({}, {});
     expect(resync.timed).toHaveLength(40);
     const forwarded = resync.timed.map(
-      (message) => nextTimerStep(message, { nowMs: (dueAtOf(message) ?? 0) * 1000 }).entry,
+      (message) => nextTimerStep(message, { nowMs: (dueAtOf(message) ?? 0) * 1000, ids: createFunctionIds() }).entry,
     );
     await send('gadget.fifo', forwarded, { signal });
     const received = (await drain('gadget.fifo')).map(({ Body = '' }) => parseMessage(Body));

@@ -3,16 +3,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatReconcileKey, type ReconcileKey } from '../../src/core/key.ts';
-import {
-  deletionId,
-  groupIdOf,
-  mappedId,
-  replayId,
-  requeueId,
-  resyncId,
-  retryId,
-  watchId,
-} from '../../src/sqs/deduplication.ts';
+import { createFunctionIds, deletionId, groupIdOf, replayId, watchId } from '../../src/sqs/deduplication.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { startTestQueues, type TestQueues } from './fauxqs.ts';
@@ -28,14 +19,15 @@ const key: ReconcileKey = {
 const other = { ...key, name: 'two' };
 const source = { uid: 'u1', resourceVersion: '7' };
 
+const ids = createFunctionIds('secret');
 const idsOf = (one: ReconcileKey): readonly string[] => [
   watchId(one, [source]),
   deletionId(one, source),
-  requeueId(one, { slot: '30/7', dueAt: 7 }),
-  retryId(one, { attempt: 1, postponements: 0, slot: '30/7', dueAt: 7 }),
-  resyncId(one, { run: '7' }),
+  ids.requeue(one, { slot: '30/7', dueAt: 7 }),
+  ids.retry(one, { attempt: 1, postponements: 0, slot: '30/7', dueAt: 7 }),
+  ids.resync(one, { run: '7' }),
   replayId(one, { source: '7' }),
-  mappedId(one, { messageId: '7' }),
+  ids.mapped(one, { messageId: '7' }),
 ];
 
 describe('keys of accepted messages', () => {
@@ -112,8 +104,8 @@ describe('deduplication ids', () => {
       { ...retry, postponements: 1 },
       { ...retry, slot: '2/2' },
     ];
-    const ids = [retry, ...more, { ...retry, dueAt: 2 }];
-    expect(new Set(ids.map((one) => retryId(key, one))).size).toBe(5);
+    const all = [retry, ...more, { ...retry, dueAt: 2 }];
+    expect(new Set(all.map((one) => ids.retry(key, one))).size).toBe(5);
   });
 });
 
@@ -181,17 +173,25 @@ describe('a controller’s FIFO queue', () => {
     const run = '2026-11-21T12:00:00Z';
     const next = '2026-11-21T12:10:00Z';
     const both = [
-      [key, resyncId(key, { run })],
-      [other, resyncId(other, { run })],
+      [key, ids.resync(key, { run })],
+      [other, ids.resync(other, { run })],
     ] as const;
     expect([...(await deliver(...both, ...both))].sort()).toEqual(['one 0', 'two 1']);
     expect(await deliver(...both)).toEqual([]);
-    expect(await deliver([key, resyncId(key, { run: next })])).toEqual(['one 0']);
+    expect(await deliver([key, ids.resync(key, { run: next })])).toEqual(['one 0']);
   });
 
   it('a FIFO queue accepts one message of any number of requeue chains with the same slot', async () => {
-    const id = requeueId(key, { slot: '30/100', dueAt: 3000 });
+    const id = ids.requeue(key, { slot: '30/100', dueAt: 3000 });
     expect(await deliver([key, id], [key, id], [key, id])).toEqual(['one 0']);
-    expect(await deliver([key, requeueId(key, { slot: '30/101', dueAt: 3030 })])).toEqual(['one 0']);
+    expect(await deliver([key, ids.requeue(key, { slot: '30/101', dueAt: 3030 })])).toEqual(['one 0']);
+  });
+
+  it('a message under an id that was calculated from public facts does not suppress the genuine one', async () => {
+    const slot = { slot: '30/102', dueAt: 3060 };
+    const guesses = [createFunctionIds(), createFunctionIds(''), createFunctionIds('guess')];
+    const forged = guesses.map((guess) => [key, guess.requeue(key, slot)] as const);
+    expect(await deliver(...forged)).toHaveLength(guesses.length);
+    expect(await deliver([key, ids.requeue(key, slot)])).toHaveLength(1);
   });
 });

@@ -20,6 +20,7 @@ import { createBreaker } from '../../src/reconciling/breaker.ts';
 import { createMapKeys, isMapped } from '../../src/reconciling/map-keys.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { createResync } from '../../src/resync/run.ts';
+import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { createDelete } from '../../src/sqs/delete.ts';
 import { createDepth } from '../../src/sqs/depth.ts';
 import { dueAtOf, parseMessage } from '../../src/sqs/message.ts';
@@ -108,11 +109,12 @@ export async function startQueueRunner({
   };
   const findCluster = async () => ({ type: 'client', client }) as const;
   const sqsNow = () => clock.ms;
+  const ids = async () => createFunctionIds('secret');
   const createFunction = (controller: ControllerDefinition) => {
     const { name, declaration } = controller;
     const parts = { name, declaration, instance: controller.start(environment), now: () => new Date(clock.ms) };
     const reconcile = createReconcile({ ...parts, wait });
-    const mapKeys = createMapKeys(parts, send);
+    const mapKeys = createMapKeys(parts, send, ids);
     return createBatch({
       controller: name,
       reconcile: async (job) => await (isMapped(declaration, job.message) ? mapKeys(job) : reconcile(job)),
@@ -137,7 +139,7 @@ export async function startQueueRunner({
     batch: createFunction(controller),
   }));
   const timers = createTimers({
-    ...{ send, log: log({}), metrics, sqsNow, controllers: new Set(registry.map(({ name }) => name)) },
+    ...{ ids, send, log: log({}), metrics, sqsNow, controllers: new Set(registry.map(({ name }) => name)) },
     returnMessages: createReturn(sqs, urlPrefix, timersQueue),
   });
   const resync = createResync({

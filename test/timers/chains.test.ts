@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { visibilitySeconds } from '../../src/core/time.ts';
 import { decide } from '../../src/reconciling/outcome.ts';
-import { deduplicationSeconds } from '../../src/sqs/deduplication.ts';
+import { createFunctionIds, deduplicationSeconds } from '../../src/sqs/deduplication.ts';
 import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
 import type { QueueEntry } from '../../src/sqs/sender.ts';
 import { sqsNow } from '../../src/timers/slots.ts';
@@ -113,7 +113,7 @@ function simulate({
     if (receipts === 1 && chance() < 0.1 && at < crashesUntil)
       queued.push({ ...next, at: at + visibilitySeconds, receipts: 2 });
     else if (on === 'timers') {
-      const step = nextTimerStep(parseMessage(body), { nowMs: nowMs(next) });
+      const step = nextTimerStep(parseMessage(body), { nowMs: nowMs(next), ids: createFunctionIds() });
       const id = idOf(body);
       if (step.type === 'hop') put(next, step.entry);
       else if (at - (accepted.get(id) ?? Number.NEGATIVE_INFINITY) >= deduplicationSeconds) {

@@ -1,6 +1,7 @@
 // A batch of the timers queue: from records to the messages on the controllers' queues, the timers queue and the
 // dead-letter queue. Against an SQS server. Only failing sends are simulated.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { createDepth } from '../../src/sqs/depth.ts';
 import type { CauseOf, Message } from '../../src/sqs/message.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
@@ -36,6 +37,7 @@ const run = async (records: readonly QueueRecord[], through: Send = send) => {
   const returned: string[] = [];
   const timers = createTimers({
     controllers: new Set(['gadget', 'widget', 'gone']),
+    ids: async () => createFunctionIds('secret'),
     send: through,
     returnMessages: async (kept) => void returned.push(...kept.map(({ receiptHandle }) => receiptHandle)),
     sqsNow: ({ firstReceivedAt }) => firstReceivedAt,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { visibilitySeconds } from '../../src/core/time.ts';
 import { decide } from '../../src/reconciling/outcome.ts';
-import { deduplicationSeconds } from '../../src/sqs/deduplication.ts';
+import { createFunctionIds, deduplicationSeconds } from '../../src/sqs/deduplication.ts';
 import { dueAtOf, formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import { nextSlot, sqsNow } from '../../src/timers/slots.ts';
 import { nextTimerStep, timerEntry } from '../../src/timers/timer-message.ts';
@@ -150,7 +150,7 @@ function simulate({
       queue.push({ time: time + (entry.delaySeconds ?? 0) + 0.2 * chance(), to: 'timers', body: entry.body });
       continue;
     }
-    const step = nextTimerStep(parseMessage(body), { nowMs });
+    const step = nextTimerStep(parseMessage(body), { nowMs, ids: createFunctionIds() });
     if (step.type === 'hop') {
       queue.push({ time: time + (step.entry.delaySeconds ?? 0) + 0.2 * chance(), to: 'timers', body: step.entry.body });
       continue;

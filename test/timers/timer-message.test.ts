@@ -1,14 +1,15 @@
 // A message into the timers queue and out of it, as values. The batch of the timers function is in run.test.ts.
 import { describe, expect, it } from 'vitest';
 import { MessageError } from '../../src/sqs/body.ts';
-import { requeueId, resyncId, retryId } from '../../src/sqs/deduplication.ts';
+import { createFunctionIds } from '../../src/sqs/deduplication.ts';
 import { type Message, parseMessage } from '../../src/sqs/message.ts';
 import { nextTimerStep, timerEntry } from '../../src/timers/timer-message.ts';
 import { aMessage, asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
 
 const dueAt = 1_700_000_100;
 const requeue = aMessage(asRequeue({ dueAt, slot: '30/7' }));
-const early = (seconds: number) => ({ nowMs: (dueAt - seconds) * 1000 });
+const ids = createFunctionIds('secret');
+const early = (seconds: number) => ({ nowMs: (dueAt - seconds) * 1000, ids });
 
 describe('timerEntry', () => {
   it('timerEntry delays a message until it is due, rounded up, with its due time and slot', () => {
@@ -58,7 +59,7 @@ describe('nextTimerStep', () => {
     let hops = 0;
     for (;;) {
       waited += entry.delaySeconds ?? 0;
-      const step = nextTimerStep(parseMessage(entry.body), { nowMs: nowMs + waited * 1000 });
+      const step = nextTimerStep(parseMessage(entry.body), { nowMs: nowMs + waited * 1000, ids });
       if (step.type === 'forward') break;
       entry = step.entry;
       hops += 1;
@@ -70,9 +71,9 @@ describe('nextTimerStep', () => {
 
   it('a forwarded message has the deduplication id of its cause', () => {
     const idOf = (message: Message) => nextTimerStep(message, early(0)).entry.deduplicationId;
-    expect(idOf(requeue)).toBe(requeueId(requeue, { slot: '30/7', dueAt }));
+    expect(idOf(requeue)).toBe(ids.requeue(requeue, { slot: '30/7', dueAt }));
     const retry = aMessage(asRetry({ attempt: 2, postponements: 1, slot: '8/3', dueAt }));
-    expect(idOf(retry)).toBe(retryId(retry, { attempt: 2, postponements: 1, slot: '8/3', dueAt }));
-    expect(idOf(aMessage(asResync({ dueAt })))).toBe(resyncId(requeue, { run: 'r' }));
+    expect(idOf(retry)).toBe(ids.retry(retry, { attempt: 2, postponements: 1, slot: '8/3', dueAt }));
+    expect(idOf(aMessage(asResync({ dueAt })))).toBe(ids.resync(requeue, { run: 'r' }));
   });
 });

@@ -16,6 +16,9 @@ export function logicalId(name: string): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
+/** The generated secret in the deduplication ids that only functions make (infra/aws/resources.yml). */
+export const deduplicationSecret = 'DeduplicationSecret';
+
 /** Refers to a parameter or resource. */
 export function ref(id: string): JsonObject {
   return { Ref: id };

@@ -10,6 +10,7 @@ const reservedNames = [
   ...[
     'QUEUE_URL_PREFIX',
     'CLUSTERS',
+    'DEDUPLICATION_SECRET',
     'LOG_LEVEL',
     'METRICS_NAMESPACE',
     'METRICS_PER_CLUSTER',

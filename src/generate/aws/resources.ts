@@ -13,10 +13,10 @@ import {
 import { functionSeconds, visibilitySeconds } from '../../core/time.ts';
 import { alarmsOf } from './alarms.ts';
 import { dashboardOf } from './dashboard.ts';
-import { arnOf, logicalId, namePrefix, ref } from './names.ts';
+import { arnOf, deduplicationSecret, logicalId, namePrefix, ref } from './names.ts';
 import { environmentNames, parametersOf, settingsEnvironment, stackParametersOf } from './parameters.ts';
 import { queriesOf } from './queries.ts';
-import { roleOf } from './role.ts';
+import { mapsKeys, roleOf } from './role.ts';
 
 /** High, because throttles and failed deployments count as receives too. */
 const maxReceiveCount = 10;
@@ -68,7 +68,11 @@ function functionOf(controller: ControllerDefinition): JsonObject {
     // The loop function → timers → function is intended; Lambda would stop it after about 16 rounds.
     recursiveLoop: 'Allow',
     package: { patterns: ['!**', `dist/${name}/**`] },
-    environment: { CLUSTERS: ref('ClustersTable'), ...settingsEnvironment(controller) },
+    environment: {
+      CLUSTERS: ref('ClustersTable'),
+      ...(mapsKeys(controller.declaration) ? { DEDUPLICATION_SECRET: ref(deduplicationSecret) } : {}),
+      ...settingsEnvironment(controller),
+    },
     events: [
       {
         sqs: {

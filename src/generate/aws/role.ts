@@ -3,13 +3,12 @@
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { isSecret } from '../../api/secret.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import { arnOf, logicalId, namePrefix, ownArn } from './names.ts';
+import { arnOf, deduplicationSecret, logicalId, namePrefix, ownArn, ref } from './names.ts';
 
 /** Makes the role of a controller's function. */
 export function roleOf({ name, declaration }: ControllerDefinition): JsonObject {
   const id = logicalId(name);
-  // A function with mapToKeys sends the mapped keys to its own queue.
-  const mapsKeys = declaration.watches.some(({ label }) => label === undefined);
+  const sendsMappedKeys = mapsKeys(declaration);
   const statements = [
     allow(
       ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'],
@@ -17,11 +16,14 @@ export function roleOf({ name, declaration }: ControllerDefinition): JsonObject 
     ),
     allow(
       ['sqs:SendMessage'],
-      [...(mapsKeys ? [arnOf(`${id}Queue`)] : []), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')],
+      [...(sendsMappedKeys ? [arnOf(`${id}Queue`)] : []), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')],
     ),
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
     allow(['ssm:GetParameter'], ownArn('ssm', 'parameter/${self:service}/${self:custom.stage}/clusters/*')),
-    allow(['secretsmanager:GetSecretValue'], secretsOf(declaration.settings)),
+    allow(
+      ['secretsmanager:GetSecretValue'],
+      [...secretsOf(declaration.settings), ...(sendsMappedKeys ? [ref(deduplicationSecret)] : [])],
+    ),
     allow(
       ['logs:CreateLogStream', 'logs:PutLogEvents'],
       ownArn('logs', `log-group:/aws/lambda/${namePrefix}${name}:*`),
@@ -42,8 +44,13 @@ export function roleOf({ name, declaration }: ControllerDefinition): JsonObject 
   };
 }
 
+/** Whether a function sends mapped keys to its own queue. */
+export function mapsKeys({ watches }: ControllerDefinition['declaration']): boolean {
+  return watches.some(({ label }) => label === undefined);
+}
+
 /** The secrets of entries of the clusters table, and those of settings if one is a secret. */
-function secretsOf(settings: ControllerDefinition['declaration']['settings']): Json {
+function secretsOf(settings: ControllerDefinition['declaration']['settings']): readonly Json[] {
   const hasSecrets = Object.values(settings?.shape ?? {}).some(isSecret);
   const folders = ['clusters', ...(hasSecrets ? ['settings'] : [])];
   return folders.map((folder) => ownArn('secretsmanager', `secret:\${self:service}/\${self:custom.stage}/${folder}/*`));
