@@ -2,6 +2,7 @@
 // invalid option ends with a one-line error, before anything is packaged or uploaded.
 import { checkFunctions } from './check-functions.ts';
 import { checkNames } from './check-names.ts';
+import { type ControllerOption, readControllerOptions, withControllerOptions } from './controller-options.ts';
 import { OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
 import { type Template, withOptions } from './with-options.ts';
 
@@ -16,6 +17,7 @@ type Osls = {
       readonly stage: string;
       readonly options: Readonly<Record<string, unknown>>;
       readonly settings: readonly string[];
+      readonly controllerOptions: readonly ControllerOption[];
     };
     readonly provider: {
       readonly region: string;
@@ -45,14 +47,21 @@ export default function deploymentOptions(
     hooks: {
       initialize: () =>
         withOneLineErrors(() => {
-          refuseUnknown(param, service.custom.settings);
+          refuseUnknown(param, [
+            ...service.custom.settings,
+            ...service.custom.controllerOptions.map((one) => one.parameter),
+          ]);
           options();
+          readControllerOptions(service.custom.controllerOptions);
           if (osls.processedInput.commands.join(' ') === 'deploy') refuseMissing(service);
         }),
       'after:aws:package:finalize:mergeCustomProviderResources': () =>
         withOneLineErrors(() => {
-          const template = withOptions(service.provider.compiledCloudFormationTemplate, options());
           const { service: project, custom, provider } = service;
+          const template = withControllerOptions(
+            withOptions(provider.compiledCloudFormationTemplate, options()),
+            readControllerOptions(custom.controllerOptions),
+          );
           checkNames(template, { project, stage: custom.stage, region: provider.region });
           checkFunctions(template);
           service.provider.compiledCloudFormationTemplate = template;

@@ -2,6 +2,7 @@
 // and hand it to the `controller` method of their kind; the rest of the system sees the ControllerDefinition
 // (definition.ts) that comes of it.
 import type * as z from 'zod';
+import { controllerOptions, type OptionsSpec } from '../core/controller-options.ts';
 import { SettingsError } from '../core/errors.ts';
 import { formatZodIssues } from '../core/json.ts';
 import type { Key } from '../core/key.ts';
@@ -63,7 +64,7 @@ export interface ControllerSpec<
   Clients,
   Exec extends ExecSpec,
   Returned,
-> {
+> extends OptionsSpec {
   readonly owns?: readonly Owns[];
   readonly reads?: readonly Reads[];
   /** Parsed from the environment once, at cold start; an error names the variable. */
@@ -72,8 +73,6 @@ export interface ControllerSpec<
   /** The commands that it may run in containers; without this there is no `exec` in its context. */
   readonly exec?: Exec;
   readonly watches?: readonly Watch<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec }>[];
-  /** How long until every object has been reconciled once more although nothing happened; 10 h when absent. */
-  readonly resyncPeriodSeconds?: number;
   reconcile(
     object: P['primary'],
     context: Context<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec }>,
@@ -111,8 +110,6 @@ export type DefineController<P extends PrimaryTypes> = <
   spec: ControllerSpec<P, Owns, Reads, Settings, Clients, Exec, Returned>,
 ) => Controller<P, Owns, Reads, Settings, Clients, Exec>;
 
-const defaultResyncPeriodSeconds = 36_000;
-
 /** A spec as the runtime calls it: types that differ from controller to controller are gone. */
 type AnySpec = ControllerSpec<PrimaryTypes, Kind, Kind, z.ZodObject, unknown, ExecSpec, Result<unknown, string>>;
 
@@ -135,22 +132,15 @@ export function controllersOf<P extends PrimaryTypes>(
     };
     const definition: ControllerDefinition = {
       name,
-      declaration: { ...declarationOf(resource, any), ...(slice === undefined ? {} : { statusSlice: slice }) },
+      declaration: { ...declarationOf(name, resource, any), ...(slice === undefined ? {} : { statusSlice: slice }) },
       start: (environment, secrets) => startController(name, view, any, environment, secrets),
     };
     return { ...any, ...definition } as unknown as ReturnType<DefineController<P>> as never;
   };
 }
 
-function declarationOf(resource: AnyCustomKind, spec: AnySpec): ControllerDeclaration {
-  const {
-    owns = [],
-    reads = [],
-    watches = [],
-    settings,
-    exec,
-    resyncPeriodSeconds = defaultResyncPeriodSeconds,
-  } = spec;
+function declarationOf(name: string, resource: AnyCustomKind, spec: AnySpec): ControllerDeclaration {
+  const { owns = [], reads = [], watches = [], settings, exec } = spec;
   return {
     resource,
     owns,
@@ -161,7 +151,7 @@ function declarationOf(resource: AnyCustomKind, spec: AnySpec): ControllerDeclar
         : { kind: watch.kind },
     ),
     finalizes: spec.finalize !== undefined,
-    resyncPeriodSeconds,
+    options: controllerOptions(name, spec),
     ...(settings === undefined ? {} : { settings }),
     ...(exec === undefined ? {} : { exec }),
   };

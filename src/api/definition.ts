@@ -1,6 +1,7 @@
 // A controller without its types, as the runtime, `generate` and the registry see it: what it declares, and how it is
 // started.
 import type * as z from 'zod';
+import type { ControllerOptions } from '../core/controller-options.ts';
 import type { Key } from '../core/key.ts';
 import type { UntypedContext } from './context.ts';
 import type { AnyCustomKind } from './custom-kind.ts';
@@ -25,7 +26,7 @@ export type ControllerDeclaration = {
   readonly settings?: z.ZodObject;
   readonly exec?: ExecSpec;
   readonly finalizes: boolean;
-  readonly resyncPeriodSeconds: number;
+  readonly options: ControllerOptions;
 };
 
 /** A controller whose settings are read and whose clients are made. */

@@ -1,6 +1,8 @@
 // Every backoff policy of the framework, as a named constant, and the one function that computes a delay from it. The
 // watcher and the reconcilers add their own conditions where they use it (Retry-After, an error that needs no wait).
 
+import { defaultRetry, type RetryPolicy } from './controller-options.ts';
+
 /** Exponential backoff: delays that double from `firstSeconds` to `maxSeconds`. */
 export type Backoff = {
   readonly firstSeconds: number;
@@ -11,16 +13,19 @@ export type Backoff = {
   readonly wholeSeconds?: true;
 };
 
-/** After a failed reconcile. */
-export const retryBackoff: Backoff = { firstSeconds: 2, maxSeconds: 900, jitter: [1, 1.5], wholeSeconds: true };
+/** Returns the backoff after failed reconciles of a controller. */
+export function retryBackoffOf({ firstSeconds, maxSeconds }: RetryPolicy): Backoff {
+  return { firstSeconds, maxSeconds, jitter: [1, 1.5], wholeSeconds: true };
+}
+
+/** After a failed reconcile, and a failed finalize, of a controller that declares no other. */
+export const retryBackoff: Backoff = retryBackoffOf(defaultRetry);
 /** While a cluster is unreachable. */
 export const unreachableBackoff: Backoff = { firstSeconds: 5, maxSeconds: 900, jitter: [1, 1.5], wholeSeconds: true };
 /** After a list or a watch failed. The first delay is 0.8 to 1.6 s, the longest 15 to 30 s. */
 export const watchBackoff: Backoff = { firstSeconds: 1.6, maxSeconds: 30, jitter: [0.5, 1] };
 /** After SQS rejected a single key of the watcher. The first delay is 0.25 to 0.5 s, the longest 15 to 30 s. */
 export const keyBackoff: Backoff = { firstSeconds: 0.5, maxSeconds: 30, jitter: [0.5, 1] };
-/** Reconcile attempts for one message before it becomes a dead letter. */
-export const maxAttempts = 10;
 
 /**
  * Returns the delay in seconds after a number of failures. For the same `fraction`, it never decreases as `failures`

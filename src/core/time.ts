@@ -1,10 +1,5 @@
 // Time as a dependency: code that waits or reads the clock gets both from its caller, so tests control them.
 
-/** The timeout of the generated reconcile functions. */
-export const functionSeconds = 30;
-/** The visibility timeout of their queues: six times the function timeout ("Using Lambda with Amazon SQS"). */
-export const visibilitySeconds = 6 * functionSeconds;
-
 /** The longest requeueAfterSeconds: a year. */
 export const maxRequeueSeconds = 31_536_000;
 

@@ -31,6 +31,10 @@ const watchList = z.object({
   version: z.literal(1),
   /** Absent: the default project. */
   project: z.string().optional(),
+  /** The rate limits of controllers that declare one, by controller. The others have the watcher's. */
+  rateLimits: z
+    .record(z.string(), z.object({ perSecond: z.number().gt(0), burst: z.number().int().min(1) }))
+    .optional(),
   resources: z.array(
     z.object({
       ...collection,

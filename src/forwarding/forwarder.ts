@@ -20,6 +20,8 @@ export type ForwarderDeps = QueueSenderDeps & {
    * burst is one entry for each object. The controller's queue is shared with other clusters.
    */
   readonly rateLimit?: RateLimit | undefined;
+  /** The rate limits of controllers that declare their own. */
+  readonly rateLimits?: Readonly<Record<string, RateLimit>> | undefined;
 };
 
 /** Takes keys and sends them to their queues. */
@@ -53,11 +55,11 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const onSent = () => {
     if (queueDepth() === 0) resolveDrained?.();
   };
-  const senderOf = (queue: string, toEntry: (queued: QueuedKey) => QueueEntry): QueueSender => {
+  const senderOf = (queue: string, toEntry: (queued: QueuedKey) => QueueEntry, rateLimit?: RateLimit): QueueSender => {
     const existing = senders.get(queue);
     if (existing !== undefined) return existing;
     // Entries of the timers queue are spread over time by their due times.
-    const options = queue === timersQueue ? {} : { dedupeWindowMs, rateLimit: deps.rateLimit };
+    const options = queue === timersQueue ? {} : { dedupeWindowMs, rateLimit: rateLimit ?? deps.rateLimit };
     const sender = createQueueSender(deps, { queue, toEntry, onSent }, options);
     if (flushing) sender.flush();
     senders.set(queue, sender);
@@ -67,7 +69,8 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   return {
     add: (item) => {
       const { controller } = item.target;
-      if (!senderOf(controllerQueue(controller), changeEntry).add(item)) metrics.coalesced(controller);
+      const sender = senderOf(controllerQueue(controller), changeEntry, deps.rateLimits?.[controller]);
+      if (!sender.add(item)) metrics.coalesced(controller);
     },
     addLowPriority: (item) => {
       const { controller } = item.target;

@@ -43,9 +43,13 @@ export function watchListOf(registry: readonly ControllerDefinition[], project =
       add(kind, { controller, as: 'watched', primary: named, predicate: 'any', ...by });
     }
   }
+  const rateLimits = registry.flatMap(({ name, declaration: { options } }) =>
+    options.rateLimit === undefined ? [] : [[name, options.rateLimit] as const],
+  );
   return {
     version: 1,
     ...(isDefault ? {} : { project }),
+    ...(rateLimits.length === 0 ? {} : { rateLimits: Object.fromEntries(rateLimits) }),
     resources: [...resources].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => withLabelSelector(resource)),
   };
 }

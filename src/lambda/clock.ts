@@ -1,5 +1,6 @@
 // The time in a function: waits, the deadline of an invocation, and the clock of SQS.
 import type { Context as LambdaContext } from 'aws-lambda';
+import { functionLimits, visibilitySecondsOf } from '../core/controller-options.ts';
 import { sleep } from '../core/time.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { sqsNow } from '../timers/slots.ts';
@@ -22,8 +23,8 @@ export function deadlineOf(context: LambdaContext): AbortSignal {
  * remembers.
  */
 export type SqsClock = {
-  /** Records that this batch was received now. */
-  received(records: readonly QueueRecord[]): void;
+  /** Records that this batch was received now, at the start of an invocation. */
+  received(records: readonly QueueRecord[], context?: LambdaContext): void;
   /** Returns the milliseconds since 1970 by the clock of SQS, calculated from a record of that batch. */
   now(record: QueueRecord): number;
 };
@@ -32,14 +33,20 @@ export type SqsClock = {
 export function createSqsClock(): SqsClock {
   let receivedMonotonicMs = performance.now();
   let offsetMs: number | undefined;
+  let timeoutSeconds: number = functionLimits.timeoutSeconds.default;
   return {
-    received: (records) => {
+    received: (records, context) => {
       receivedMonotonicMs = performance.now();
+      // The whole timeout of the function: a deployment may override the declared one.
+      if (context !== undefined) timeoutSeconds = Math.ceil(context.getRemainingTimeInMillis() / 1000);
       const delivered = records.filter(({ receiveCount }) => receiveCount === 1);
       if (delivered.length === 0) return;
       offsetMs = Math.max(...delivered.map(({ firstReceivedAt }) => firstReceivedAt)) - receivedMonotonicMs;
     },
-    now: (record) => sqsNow(record, { receivedMonotonicMs, monotonicMs: performance.now(), offsetMs }),
+    now: (record) => {
+      const visibilitySeconds = visibilitySecondsOf(timeoutSeconds);
+      return sqsNow(record, { receivedMonotonicMs, monotonicMs: performance.now(), offsetMs, visibilitySeconds });
+    },
   };
 }
 

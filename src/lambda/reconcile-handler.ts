@@ -57,6 +57,7 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
 
   const batch = createBatch({
     controller: name,
+    retry: declaration.options.retry,
     declares: (message) => declaresKind(declaration, message),
     reconcile: runMessage,
     findCluster: async (cluster) => await clusters.find(cluster),
@@ -82,7 +83,7 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
 
   return async ({ Records }, context) => {
     const records = Records.map(toQueueRecord);
-    clock.received(records);
+    clock.received(records, context);
     const reconcileMs = Math.max(1, remainingMs(context) - graceMs);
     try {
       return toBatchResponse(await batch(records, { reconcileMs, graceMs }));

@@ -59,7 +59,7 @@ function start(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, 
       }
       const remainingMs = () => context.getRemainingTimeInMillis();
       const records = event.Records.map(toQueueRecord);
-      clock.received(records);
+      clock.received(records, context);
       return toBatchResponse(await resync.run(records, { signal, remainingMs }));
     } finally {
       telemetry.flush();

@@ -43,7 +43,7 @@ function start(controllers: ReadonlySet<string>): Handler<SQSEvent, SQSBatchResp
   });
   return async ({ Records }, context) => {
     const records = Records.map(toQueueRecord);
-    clock.received(records);
+    clock.received(records, context);
     try {
       return toBatchResponse(await timers(records, { signal: deadlineOf(context) }));
     } finally {

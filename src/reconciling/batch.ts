@@ -68,7 +68,7 @@ export function createBatch(
       );
     }
 
-    const { groups, refused } = groupRecords(deps.controller, records, deps.declares);
+    const { groups, refused } = groupRecords(deps.controller, records, deps.declares, deps.retry);
     /** The keys whose reconcile has not ended. */
     const running = new Set<string>();
     async function dispatch(keyGroup: KeyGroup): Promise<void> {

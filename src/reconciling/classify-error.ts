@@ -67,7 +67,7 @@ export function resolveFailure(thrown: unknown, primary: PrimaryObject, deps: Se
       return { error, retryState: errorClass, outcome: { type: 'terminal', error }, signal };
     case 'error': {
       const stalledBefore = deps.statusWriter.isStalled(primary.ownedStatus(), primary.generation());
-      const retryState = isLastTry(deps.message, { stalledBefore }) ? 'retries-exhausted' : 'retrying';
+      const retryState = isLastTry(deps.message, { stalledBefore }, deps.retry) ? 'retries-exhausted' : 'retrying';
       return { error, retryState, outcome: { type: 'failed', error, stalledBefore }, signal };
     }
   }

@@ -3,6 +3,7 @@
 
 import type { ClusterLookup, FindCluster } from '../clusters/connect.ts';
 import { unlessAborted } from '../core/async.ts';
+import type { RetryPolicy } from '../core/controller-options.ts';
 import { toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
@@ -22,6 +23,8 @@ import { keyFields, type ReconcileInput, type ReconcileReport, reportReconcile }
 /** The dependencies of dispatching a key. */
 export type DispatchDeps = {
   readonly controller: string;
+  /** The controller's retries; absent: the default. */
+  readonly retry?: RetryPolicy | undefined;
   readonly reconcile: (input: ReconcileInput) => Promise<ReconcileReport>;
   readonly findCluster: FindCluster;
   readonly breaker: Breaker;
@@ -70,7 +73,7 @@ export async function dispatchKey(
       else await deps.returnMessages(records, { signal: work });
       return 'ended';
     }
-    const action = decide(report.outcome, message, nowMs, keyGroup);
+    const action = decide(report.outcome, message, nowMs, { ...keyGroup, retry: deps.retry });
     const durationMs = deps.monotonicMs() - startedAt;
     reportReconcile(deps.metrics, keyGroup, { report, action, log, durationMs, nowMs });
     if (await sendFollowUp(deps, keyGroup, action, report.outcome, log, nowMs, sending)) await release(records);

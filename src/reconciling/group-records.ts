@@ -1,7 +1,7 @@
 // The entry of a batch: rejects the records that are not messages of this controller, and groups the others by key.
 // Pure.
 
-import { maxAttempts } from '../core/backoff.ts';
+import { defaultRetry } from '../core/controller-options.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import { MessageError } from '../sqs/body.ts';
 import {
@@ -45,12 +45,13 @@ export function groupRecords(
   controller: string,
   records: readonly QueueRecord[],
   declares: (message: Message) => boolean = () => true,
+  { attempts } = defaultRetry,
 ): { readonly groups: readonly KeyGroup[]; readonly refused: readonly RefusedRecord[] } {
   const groups = new Map<string, KeyGroup>();
   const refused: RefusedRecord[] = [];
   for (const record of records) {
     try {
-      const message = withinLimits(parseMessage(record.body));
+      const message = withinLimits(parseMessage(record.body), attempts);
       if (message.controller !== controller)
         throw new MessageError(`the message is for controller ${message.controller}`);
       if (!declares(message)) throw new MessageError(`${controller} declares no ${message.resource}.${message.group}`);
@@ -88,10 +89,10 @@ export function orderRedelivered(groups: readonly KeyGroup[]): readonly KeyGroup
 }
 
 /** Limits the counts of a retry: a sender may have written any number. */
-function withinLimits(message: Message): Message {
+function withinLimits(message: Message, attempts: number): Message {
   const { cause } = message;
   if (cause.type !== 'retry') return message;
-  const attempt = Math.min(cause.attempt, maxAttempts - 1);
+  const attempt = Math.min(cause.attempt, attempts - 1);
   const postponements = Math.min(cause.postponements, maxPostponements);
   return { ...message, cause: { ...cause, attempt, postponements } };
 }

@@ -1,6 +1,7 @@
 // Decides what happens to a message after its reconcile: delete it, send a timer, or send a dead letter. One pure
 // function.
-import { backoffSeconds, maxAttempts, retryBackoff, unreachableBackoff } from '../core/backoff.ts';
+import { backoffSeconds, retryBackoffOf, unreachableBackoff } from '../core/backoff.ts';
+import { defaultRetry, type RetryPolicy } from '../core/controller-options.ts';
 import { IgnoredSignalError } from '../core/errors.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import {
@@ -42,13 +43,17 @@ export type Action =
  * generation changes. A retry of such an object goes on: another message of the key, a forged one included, may have
  * set Stalled by its last attempt.
  */
-export function isLastTry(message: Message, { stalledBefore }: { readonly stalledBefore: boolean }): boolean {
-  return isLastAttempt(message) || (stalledBefore && attemptOf(message) === 0);
+export function isLastTry(
+  message: Message,
+  { stalledBefore }: { readonly stalledBefore: boolean },
+  retry: RetryPolicy = defaultRetry,
+): boolean {
+  return isLastAttempt(message, retry) || (stalledBefore && attemptOf(message) === 0);
 }
 
 /** Returns whether this is the message's last attempt. */
-function isLastAttempt(message: Message): boolean {
-  return attemptOf(message) + 1 >= maxAttempts;
+function isLastAttempt(message: Message, { attempts }: RetryPolicy): boolean {
+  return attemptOf(message) + 1 >= attempts;
 }
 
 /** The shortest delay of a retry whose last attempt ignored its signal. The first wait may be half of it. */
@@ -60,12 +65,19 @@ const toleranceSeconds = 60;
 /** When the first cause was observed, in milliseconds since 1970, and the latest due time so far, in seconds. */
 type Times = { readonly observedAt?: number; readonly afterDueAt?: number | undefined };
 
+/** The retries of the controller. */
+type Retries = { readonly retry?: RetryPolicy | undefined };
+
 /** Decides the follow-up of a message. `nowMs` is by the clock of SQS; the times are those of all merged messages. */
 export function decide(
   outcome: Outcome,
   message: Message,
   nowMs: number,
-  { observedAt = observedAtOf(message), afterDueAt = dueAtOf(message) }: Times = {},
+  {
+    observedAt = observedAtOf(message),
+    afterDueAt = dueAtOf(message),
+    retry: policy = defaultRetry,
+  }: Times & Retries = {},
 ): Action {
   const slotIn = (delaySeconds: number) =>
     nextSlot({
@@ -95,11 +107,11 @@ export function decide(
     case 'failed': {
       // The last attempt itself sets Stalled. Its function may have crashed before it sent the dead letter, so it is
       // sent (again).
-      if (isLastAttempt(message))
-        return { type: 'dead-letter', reason: `retries exhausted after ${maxAttempts} attempts` };
-      if (isLastTry(message, outcome)) return { type: 'delete' };
+      if (isLastAttempt(message, policy))
+        return { type: 'dead-letter', reason: `retries exhausted after ${policy.attempts} attempts` };
+      if (isLastTry(message, outcome, policy)) return { type: 'delete' };
       const attempt = attemptOf(message) + 1;
-      const delaySeconds = backoffSeconds(retryBackoff, attempt, fractionOf(message, attempt));
+      const delaySeconds = backoffSeconds(retryBackoffOf(policy), attempt, fractionOf(message, attempt));
       // Not before the process of a reconciler that ignored its signal has ended.
       const isRunning = outcome.error instanceof IgnoredSignalError;
       return retry(attempt, 0, isRunning ? Math.max(ignoredSignalRetrySeconds, delaySeconds) : delaySeconds);

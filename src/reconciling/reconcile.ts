@@ -137,7 +137,7 @@ function openSession(
     now: now(),
     declared: statusWriter.declared,
   });
-  const shared = { client, message, log, signal, resource };
+  const shared = { client, message, log, signal, resource, retry: declaration.options.retry };
   let reportSignal = signal;
   const deps: SessionDeps = {
     ...{ ...shared, finalizer, fieldManager, statusWriter, statusInput, wait },

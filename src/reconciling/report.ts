@@ -1,6 +1,7 @@
 // The input and the report of the reconcile of one key. A report becomes metrics and one log line.
 
 import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
+import type { RetryPolicy } from '../core/controller-options.ts';
 import { errorText } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
@@ -52,6 +53,7 @@ export type ReconcileInput = {
 /** The dependencies that all steps of one object session share. */
 export type SessionDeps = Pick<ReconcileInput, 'client' | 'message' | 'log' | 'signal'> & {
   readonly resource: ControllerDeclaration['resource'];
+  readonly retry: RetryPolicy;
   readonly finalizer: string;
   readonly fieldManager: string;
   readonly statusWriter: StatusWriter;

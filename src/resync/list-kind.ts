@@ -4,6 +4,7 @@
 
 import type { ControllerDefinition } from '../api/definition.ts';
 import { recordWatcherDown } from '../checkpoint/watcher-status.ts';
+import { missedAfterSecondsOf } from '../core/controller-options.ts';
 import { toError } from '../core/errors.ts';
 import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
@@ -137,11 +138,12 @@ type ListedObject = Pick<ReconcileKey, 'namespace' | 'name'> & { readonly decisi
 
 /** Lists page by page, from the message's continue token on. */
 function listObjects(
-  { now, project, rate: { missedAfterSeconds } }: ListKindDeps,
+  { now, project, rate }: ListKindDeps,
   { message, controller: { name: controller, declaration }, client }: ListKindInput,
   signal: AbortSignal,
 ): AsyncGenerator<ListPage<ListedObject>> {
   const { resource, statusSlice } = declaration;
+  const missedAfterSeconds = missedAfterSecondsOf(declaration.options, rate.missedAfterSeconds);
   let serverNowMs = now();
   // The times of objects are the API server's, so their age is measured by its clock (RFC 9110 §6.6.1, Date).
   const dated: KubeClient = {
@@ -172,11 +174,11 @@ function selectDue(
   rateLimiter: ResyncRateLimiter,
 ): { readonly entries: readonly QueueEntry[]; readonly unobserved: number } {
   const nowMs = now();
-  const { resource, resyncPeriodSeconds } = controller.declaration;
+  const { resource, options } = controller.declaration;
   const run = {
     runSeconds: Date.parse(message.run) / 1000,
     runIntervalSeconds: rate.runIntervalSeconds,
-    periodSeconds: periodSeconds ?? resyncPeriodSeconds,
+    periodSeconds: periodSeconds ?? options.resyncPeriodSeconds,
     nowSeconds: nowMs / 1000,
   };
   const entries: QueueEntry[] = [];

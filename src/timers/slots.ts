@@ -2,7 +2,7 @@
 // one chain of requeues and not one chain each. Pure: the time is a parameter. It is the time by the clock of SQS,
 // because a wrong local clock would choose slots that the FIFO queue still remembers. SQS would drop such a message as
 // a duplicate, and the chain would end.
-import { visibilitySeconds } from '../core/time.ts';
+import { functionLimits, visibilitySecondsOf } from '../core/controller-options.ts';
 import { hashOf } from '../sqs/message.ts';
 import { returnDelaySeconds } from '../sqs/return.ts';
 
@@ -69,6 +69,7 @@ export function timerDelaySeconds({
  * offset, which was learned from another record. Without one, each earlier delivery counts as one visibility timeout,
  * or as the delay with which it was returned if that is longer. The local clock is never used: a clock that is hours
  * ahead would delay a retry by hours.
+ * @param visibilitySeconds the visibility timeout of the record's queue
  * @param offsetMs the clock of SQS minus the monotonic clock, learned from a record that was received once
  */
 export function sqsNow(
@@ -77,7 +78,13 @@ export function sqsNow(
     receivedMonotonicMs,
     monotonicMs,
     offsetMs,
-  }: { readonly receivedMonotonicMs: number; readonly monotonicMs: number; readonly offsetMs?: number | undefined },
+    visibilitySeconds = visibilitySecondsOf(functionLimits.timeoutSeconds.default),
+  }: {
+    readonly receivedMonotonicMs: number;
+    readonly monotonicMs: number;
+    readonly offsetMs?: number | undefined;
+    readonly visibilitySeconds?: number;
+  },
 ): number {
   const bySqs = firstReceivedAt + (monotonicMs - receivedMonotonicMs);
   if (receiveCount <= 1) return bySqs;

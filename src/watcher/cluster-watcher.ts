@@ -66,6 +66,7 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   const health = createHealth(now);
   const forwarder = createForwarder({
     ...{ send, log, now, wait, random, lowPriorityPerSecond, rateLimit, signal: sending.signal },
+    rateLimits: watchList.rateLimits,
     // After everything that this turn of the event loop has read: one chunk of a stream contains many watch events.
     arrived: async () => await setImmediate(),
     metrics: {

@@ -25,9 +25,11 @@ export const source = (version: number) => ({ uid: 'u', resourceVersion: String(
 /** Creates a forwarder, its fake queue, clock and metrics. */
 export function forwarderFixture({
   rateLimit,
+  rateLimits,
   readingMs = 0,
 }: {
   readonly rateLimit?: RateLimit;
+  readonly rateLimits?: Readonly<Record<string, RateLimit>>;
   /** The clock advances by this much at each reading. */
   readonly readingMs?: number;
 } = {}) {
@@ -80,6 +82,7 @@ export function forwarderFixture({
     random: () => 0,
     lowPriorityPerSecond: 2,
     rateLimit,
+    rateLimits,
     signal: ended.signal,
   });
   /** Runs everything that does not wait for time. */

@@ -172,3 +172,13 @@ it('no wait is negative, if the time comes while the wait is computed', async ()
   expect(countOf(await accepting(fixture, 500))).toBe(2);
   expect(fixture.waits.filter((seconds) => seconds < 0)).toEqual([]);
 });
+
+it('a controller with a rate limit of its own has that one, and the others have the watcher’s', async () => {
+  const own = forwarderFixture({ rateLimit, rateLimits: { dish: { perSecond: 1, burst: 3 } } });
+  const other = forwarderFixture({ rateLimit, rateLimits: { other: { perSecond: 1, burst: 3 } } });
+  for (const fixture of [own, other]) {
+    for (let number = 0; number < 20; number += 1) fixture.add(`a${number}`, number);
+  }
+  expect(countOf(await accepting(own, 0))).toBe(3);
+  expect(countOf(await accepting(other, 0))).toBe(20);
+});

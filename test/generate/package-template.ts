@@ -1,15 +1,27 @@
 // Packages serverless.yml and its includes with osls, without bundles and credentials, and returns the CloudFormation
 // template.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { generatedFiles } from '../../src/generate/files.ts';
 import { serviceFolder } from '../support/service-folder.ts';
 
-/** Packages a stage with parameters as of `--param`. Resolves with the template's text. */
+/**
+ * Packages a stage with parameters as of `--param`. Resolves with the template's text. `registry`: other controllers
+ * than those of the repository.
+ */
 export async function packageTemplate(
   stage: string,
   parameters: readonly string[] = [],
-  { project }: { readonly project?: string } = {},
+  { project, registry }: { readonly project?: string; readonly registry?: readonly ControllerDefinition[] } = {},
 ): Promise<string> {
   const service = await serviceFolder(project);
   try {
+    const generated = 'infra/aws/generated/controllers.yml';
+    if (registry !== undefined) {
+      await writeFile(path.join(service.folder, generated), generatedFiles(registry).get(generated) ?? '');
+      await service.addBundles(registry.map(({ name }) => name));
+    }
     const { status, output } = await service.osls([
       ...['package', '--stage', stage],
       ...parameters.flatMap((parameter) => ['--param', parameter]),

@@ -8,7 +8,7 @@ import { vi } from 'vitest';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { startApiServer } from '../../src/apiserver/server.ts';
-import { maxAttempts } from '../../src/core/backoff.ts';
+import { defaultRetry } from '../../src/core/controller-options.ts';
 import { TerminalError } from '../../src/core/errors.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient } from '../../src/kube/client/client.ts';
@@ -126,7 +126,7 @@ async function runAll(controller: ControllerDefinition): Promise<void> {
   await deliver('done');
   await deliver('nowhere');
   await deliver('fails');
-  await deliver('fails', asRetry({ attempt: maxAttempts - 1 }));
+  await deliver('fails', asRetry({ attempt: defaultRetry.attempts - 1 }));
   await deliver('terminal');
   await deliver('done', { resource: 'gadgets' });
   await deliver('done', { cluster: 'broken', ...asRetry({ postponements: 1 }) });

@@ -1,6 +1,6 @@
 // How a batch ends when time runs out, the clusters table or SQS fails, or the function crashes. Also its metrics.
 import { describe, expect, it } from 'vitest';
-import { maxAttempts } from '../../src/core/backoff.ts';
+import { defaultRetry } from '../../src/core/controller-options.ts';
 import type { ReconcileInput, ReconcileReport } from '../../src/reconciling/report.ts';
 import { type Message, parseMessage } from '../../src/sqs/message.ts';
 import { asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
@@ -30,7 +30,7 @@ describe('createBatch, out of time', () => {
       await whenAborted(input);
       return failed(new Error('no'));
     });
-    expect(await run([record('late', asRetry({ attempt: maxAttempts - 1 }))])).toEqual([]);
+    expect(await run([record('late', asRetry({ attempt: defaultRetry.attempts - 1 }))])).toEqual([]);
     expect(queues.get('water-tank-dlq.fifo')).toHaveLength(1);
   });
 
@@ -143,14 +143,14 @@ describe('createBatch, dead letters', () => {
     ['whose message is blank', new TypeError(' \n'), 'TypeError'],
   ])('a dead letter of an error %s has a value in every attribute, as SQS requires', async (_, error, attribute) => {
     const { run, queues } = setUp(async () => failed(error));
-    expect(await run([record('north', asRetry({ attempt: maxAttempts - 1 }))])).toEqual([]);
+    expect(await run([record('north', asRetry({ attempt: defaultRetry.attempts - 1 }))])).toEqual([]);
     expect(queues.get('water-tank-dlq.fifo')?.[0]?.attributes?.error).toBe(attribute);
   });
 
   it('a dead letter is counted when SQS accepts it, and a rejection is logged', async () => {
     const { run, seen, counts, lines } = setUp(async () => failed(new Error('no')));
     seen.sending = false;
-    const last = [record('north', asRetry({ attempt: maxAttempts - 1 }))];
+    const last = [record('north', asRetry({ attempt: defaultRetry.attempts - 1 }))];
     expect(await run(last)).toEqual(['m-north']);
     expect(counts.get('DeadLetters') ?? 0).toBe(0);
     expect(lines.some(({ fields }) => JSON.stringify(fields).includes('queue is unavailable'))).toBe(true);

@@ -1,7 +1,7 @@
 // Only the batch: from records to the messages on the queues and the messages that stay. The reconciles are given; the
 // reconcile itself is in reconcile.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { maxAttempts } from '../../src/core/backoff.ts';
+import { defaultRetry } from '../../src/core/controller-options.ts';
 import { toError } from '../../src/core/errors.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { DeadlineError } from '../../src/kube/client/errors.ts';
@@ -42,7 +42,7 @@ describe('createBatch', () => {
     [
       'dead letter',
       { outcome: { type: 'failed', error: new Error('no'), stalledBefore: false }, writes: 0 },
-      asRetry({ attempt: maxAttempts - 1 }),
+      asRetry({ attempt: defaultRetry.attempts - 1 }),
     ],
   ])('a message stays on the queue, and is returned early, if its %s cannot be sent', async (_, report, message) => {
     const { run, seen, returned } = setUp(async () => report);
@@ -146,7 +146,7 @@ describe('createBatch', () => {
       outcome: { type: 'failed', error, stalledBefore: false },
       writes: 0,
     }));
-    expect(await run([record('north', asRetry({ attempt: maxAttempts - 1 }))])).toEqual([]);
+    expect(await run([record('north', asRetry({ attempt: defaultRetry.attempts - 1 }))])).toEqual([]);
     const [deadLetter] = queues.get('water-tank-dlq.fifo') ?? [];
     expect(deadLetter?.attributes?.error).toContain('refused');
     expect(deadLetter?.attributes?.attempts).toBe('10');

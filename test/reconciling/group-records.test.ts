@@ -1,7 +1,7 @@
 // Only the grouping of a batch by key, without queues and reconciles.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maxAttempts } from '../../src/core/backoff.ts';
+import { defaultRetry } from '../../src/core/controller-options.ts';
 import { groupRecords } from '../../src/reconciling/group-records.ts';
 import { formatMessage } from '../../src/sqs/message.ts';
 import type { QueueRecord } from '../../src/sqs/record.ts';
@@ -42,7 +42,7 @@ describe('groupRecords', () => {
   it('attempts and postponements of a retry are limited to what Outrigger writes', () => {
     const forged = { ...message, ...asRetry({ attempt: 999_999, postponements: 999_999 }) };
     const { groups } = groupRecords('water-tank', [record(formatMessage(forged))]);
-    expect(groups[0]?.message.cause).toMatchObject({ attempt: maxAttempts - 1, postponements: 10_000 });
+    expect(groups[0]?.message.cause).toMatchObject({ attempt: defaultRetry.attempts - 1, postponements: 10_000 });
   });
 
   it('a merged retry never gives a key more attempts or postponements than any of its messages', () => {

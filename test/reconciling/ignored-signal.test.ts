@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { startApiServer } from '../../src/apiserver/server.ts';
-import { maxAttempts } from '../../src/core/backoff.ts';
+import { defaultRetry } from '../../src/core/controller-options.ts';
 import { listPages } from '../../src/kube/client/read.ts';
 import { Event } from '../../src/kubernetes.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
@@ -79,7 +79,7 @@ it('a reconciler that ignores its signal is reported on its object, is retried, 
 it('a reconciler that ignores its signal at the last attempt becomes a dead letter, and its object is Stalled', async () => {
   await widgets.apply('one', { size: 1 });
   widgets.behaviour.reconcile = never;
-  const { queues } = await runUntilDeadline(asRetry({ attempt: maxAttempts - 1 }));
+  const { queues } = await runUntilDeadline(asRetry({ attempt: defaultRetry.attempts - 1 }));
   const attributes = z.record(z.string(), z.string()).parse(queues.get('water-tank-dlq.fifo')?.[0]?.attributes);
   expect(attributes.reason).toContain('retries exhausted');
   expect(Object.values(attributes).join()).toContain('ignored its signal');

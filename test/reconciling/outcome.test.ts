@@ -1,7 +1,7 @@
 // Only the follow-up of a message after its reconcile: every row of the outcome table, as values. Sending is in
 // batch.test.ts.
 import { describe, expect, it } from 'vitest';
-import { maxAttempts } from '../../src/core/backoff.ts';
+import { defaultRetry } from '../../src/core/controller-options.ts';
 import { type Action, decide, type Outcome } from '../../src/reconciling/outcome.ts';
 import { dueAtOf, type Message, observedAtOf } from '../../src/sqs/message.ts';
 import { aMessage, asChange, asRequeue, asRetry } from '../sqs/messages.ts';
@@ -81,7 +81,7 @@ describe('decide', () => {
   });
 
   it('an error costs an attempt, and each retry waits longer than the one before', () => {
-    const waits = Array.from({ length: maxAttempts - 1 }, (_, attempt) => {
+    const waits = Array.from({ length: defaultRetry.attempts - 1 }, (_, attempt) => {
       const next = timerOf({ type: 'failed', error, stalledBefore: false }, retried({ attempt }));
       expect(next.cause).toMatchObject({ type: 'retry', attempt: attempt + 1, postponements: 0 });
       return delayOf(next);
@@ -92,7 +92,17 @@ describe('decide', () => {
 
   it('the last attempt becomes a dead letter', () => {
     const outcome = { type: 'failed', error, stalledBefore: false } as const;
-    expect(decide(outcome, retried({ attempt: maxAttempts - 1 }), nowMs).type).toBe('dead-letter');
+    expect(decide(outcome, retried({ attempt: defaultRetry.attempts - 1 }), nowMs).type).toBe('dead-letter');
+  });
+
+  it('a controller’s own retries decide the attempts and the delays', () => {
+    const outcome = { type: 'failed', error, stalledBefore: false } as const;
+    const retry = { firstSeconds: 60, maxSeconds: 120, attempts: 4 };
+    const actions = [0, 1, 2, 3].map((attempt) => decide(outcome, retried({ attempt }), nowMs, { retry }));
+    const delays = actions.flatMap((action) => (action.type === 'timer' ? [delayOf(action.message)] : []));
+    expect(delays[0]).toBeGreaterThanOrEqual(60);
+    expect(delays[2]).toBe(120);
+    expect(actions.at(-1)).toEqual({ type: 'dead-letter', reason: 'retries exhausted after 4 attempts' });
   });
 
   it('a retry of an object that another message has exhausted is retried by its own attempts', () => {
@@ -102,7 +112,7 @@ describe('decide', () => {
 
   it('the last attempt that is redelivered after a crash becomes a dead letter', () => {
     const outcome = { type: 'failed', error, stalledBefore: true } as const;
-    expect(decide(outcome, retried({ attempt: maxAttempts - 1 }), nowMs).type).toBe('dead-letter');
+    expect(decide(outcome, retried({ attempt: defaultRetry.attempts - 1 }), nowMs).type).toBe('dead-letter');
   });
 
   it('an unreachable cluster costs no attempt, and the wait grows from 5 s to 15 min', () => {

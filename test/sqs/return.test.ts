@@ -2,10 +2,12 @@
 // is test/reconciling/batch.test.ts and test/timers/run.test.ts.
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { visibilitySeconds } from '../../src/core/time.ts';
+import { functionLimits, visibilitySecondsOf } from '../../src/core/controller-options.ts';
 import { createReturn, returnDelaySeconds } from '../../src/sqs/return.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { startTestQueues, type TestQueues } from './fauxqs.ts';
+
+const visibilitySeconds = visibilitySecondsOf(functionLimits.timeoutSeconds.default);
 
 const { signal } = new AbortController();
 let queues: TestQueues;

@@ -11,6 +11,8 @@ export type OslsResult = { readonly status: number; readonly output: string; rea
 /** A copy of the service. */
 export type ServiceFolder = {
   readonly folder: string;
+  /** Adds stubs of the bundles of these functions. */
+  addBundles(functions: readonly string[]): Promise<void>;
   /** Runs osls in the folder with only this environment: no credentials, no region, no profile. */
   osls(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<OslsResult>;
   /** Returns the template that osls packaged or deployed last. */
@@ -28,13 +30,17 @@ export async function serviceFolder(project?: string): Promise<ServiceFolder> {
   await cp(path.join(source, 'infra/aws'), path.join(folder, 'infra/aws'), { recursive: true });
   const named = project === undefined ? {} : { outrigger: { project } };
   await writeFile(path.join(folder, 'package.json'), JSON.stringify({ type: 'module', ...named }));
-  for (const file of await readdir(path.join(source, 'functions'))) {
-    const bundle = path.join(folder, 'dist', path.basename(file, '.ts'));
-    await mkdir(bundle, { recursive: true });
-    await writeFile(path.join(bundle, 'index.mjs'), 'export const handler = () => {};');
-  }
+  const addBundles = async (functions: readonly string[]) => {
+    for (const name of functions) {
+      const bundle = path.join(folder, 'dist', name);
+      await mkdir(bundle, { recursive: true });
+      await writeFile(path.join(bundle, 'index.mjs'), 'export const handler = () => {};');
+    }
+  };
+  await addBundles((await readdir(path.join(source, 'functions'))).map((file) => path.basename(file, '.ts')));
   return {
     folder,
+    addBundles,
     osls: (args, environment = {}) => runOsls(folder, args, environment),
     template: () => readFile(path.join(folder, '.serverless/cloudformation-template-update-stack.json'), 'utf8'),
     remove: () => rm(folder, { recursive: true, force: true }),

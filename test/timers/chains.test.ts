@@ -3,7 +3,7 @@
 // have no clock but that of SQS. The grid itself, and clocks half a second off, are in slots.test.ts.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { visibilitySeconds } from '../../src/core/time.ts';
+import { functionLimits, visibilitySecondsOf } from '../../src/core/controller-options.ts';
 import { decide } from '../../src/reconciling/outcome.ts';
 import { createFunctionIds, deduplicationSeconds } from '../../src/sqs/deduplication.ts';
 import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
@@ -12,6 +12,8 @@ import { sqsNow } from '../../src/timers/slots.ts';
 import { nextTimerStep, timerEntry } from '../../src/timers/timer-message.ts';
 import { createSeededRandom } from '../../tools/chaos/random.ts';
 import { aMessage } from '../sqs/messages.ts';
+
+const visibilitySeconds = visibilitySecondsOf(functionLimits.timeoutSeconds.default);
 
 const started = 1_700_000_000;
 

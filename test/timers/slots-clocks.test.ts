@@ -2,13 +2,15 @@
 // functions, and an SQS that forgets ids after five minutes. The grid itself is in slots.test.ts.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { visibilitySeconds } from '../../src/core/time.ts';
+import { functionLimits, visibilitySecondsOf } from '../../src/core/controller-options.ts';
 import { decide } from '../../src/reconciling/outcome.ts';
 import { createFunctionIds, deduplicationSeconds } from '../../src/sqs/deduplication.ts';
 import { dueAtOf, formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import { nextSlot, sqsNow } from '../../src/timers/slots.ts';
 import { nextTimerStep, timerEntry } from '../../src/timers/timer-message.ts';
 import { aMessage } from '../sqs/messages.ts';
+
+const visibilitySeconds = visibilitySecondsOf(functionLimits.timeoutSeconds.default);
 
 const started = 1_700_000_000;
 const delaySeconds = fc.oneof(

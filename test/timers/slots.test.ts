@@ -2,8 +2,10 @@
 // clocks and an SQS that forgets ids after five minutes. Queues are in run.test.ts and test/sqs/send.test.ts.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { visibilitySeconds } from '../../src/core/time.ts';
+import { functionLimits, visibilitySecondsOf } from '../../src/core/controller-options.ts';
 import { nextSlot, resyncOffset, sqsNow, timerDelaySeconds } from '../../src/timers/slots.ts';
+
+const visibilitySeconds = visibilitySecondsOf(functionLimits.timeoutSeconds.default);
 
 const nowMs = fc.integer({ min: 1_600_000_000_000, max: 2_000_000_000_000 });
 const delaySeconds = fc.integer({ min: 1, max: 86_400 });

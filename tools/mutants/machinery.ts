@@ -54,8 +54,8 @@ export const deliveryMutants: readonly Mutant[] = [
     'firstSeconds * 2 ** Math.min(Math.max(failures - 1, 0), 30)',
     'firstSeconds',
   ),
-  swap('does not retry', outcome, 'if (isLastTry(message, outcome))', 'if (true)'),
-  swap('retries for ever', outcome, 'return attemptOf(message) + 1 >= maxAttempts;', 'return false;'),
+  swap('does not retry', outcome, 'if (isLastTry(message, outcome, policy))', 'if (true)'),
+  swap('retries for ever', outcome, 'return attemptOf(message) + 1 >= attempts;', 'return false;'),
   swap('ignores requeueAfterSeconds', outcome, 'if (outcome.requeueAfterSeconds === undefined)', 'if (true)'),
   swap(
     'retries the key of a deleted object',

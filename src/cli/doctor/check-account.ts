@@ -3,6 +3,7 @@
 // counts as a receive.
 import { type EventSourceMappingConfiguration, GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { functionLimits } from '../../core/controller-options.ts';
 import { controllerQueue, resyncQueue, timersQueue } from '../../core/names.ts';
 import { formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
@@ -72,7 +73,7 @@ function mappingFindings(
           failFinding(
             about,
             'it has no maximumConcurrency, and can use the whole concurrency of the account',
-            set('--scaling-config MaximumConcurrency=10'),
+            set(`--scaling-config MaximumConcurrency=${functionLimits.concurrency.default}`),
           ),
         ]
       : []),
@@ -84,6 +85,7 @@ function concurrencyFinding(maximums: readonly number[], limit: number | undefin
   const message = `up to ${sum} functions run at once, the account has ${limit ?? 'an unknown number'} unreserved`;
   if (limit !== undefined && sum <= limit) return passFinding('concurrency', message);
   const fix =
-    'raise the quota (Service Quotas, AWS Lambda, Concurrent executions), or lower maximumConcurrency and deploy';
+    'raise the quota (Service Quotas, AWS Lambda, Concurrent executions), or lower the concurrency of controllers ' +
+    '(their option, or --param NAME_CONCURRENCY) and deploy';
   return limit === undefined ? warnFinding('concurrency', message, fix) : failFinding('concurrency', message, fix);
 }

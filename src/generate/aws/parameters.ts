@@ -1,6 +1,7 @@
 // The settings of controllers as parameters of the stack: `PLANT_URL` is the parameter `PlantUrl`, and the function's
 // variable PLANT_URL. Defaults stay in the schema: an empty variable counts as not set.
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { functionLimits, optionParameter } from '../../core/controller-options.ts';
 import { SchemaError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { logicalId, ref } from './names.ts';
@@ -24,12 +25,17 @@ const reserved = new RegExp(`^(?:${reservedNames.join('|')})$`);
 /** Makes the `Parameters` of the template. Throws SchemaError for a setting that cannot be a variable. */
 export function parametersOf(registry: readonly ControllerDefinition[]): JsonObject {
   const parameters: Record<string, JsonObject> = {};
+  const optionNames = new Set(
+    registry.flatMap(({ name }) => functionOptions.map((option) => optionParameter(name, option))),
+  );
   for (const { name: controller, declaration } of registry) {
     for (const [setting, { _zod }] of Object.entries(declaration.settings?.shape ?? {})) {
       const path = `${controller}.settings.${setting}`;
       if (!/^[A-Z][A-Z0-9_]*$/.test(setting))
         throw new SchemaError(path, 'the name of a setting is a variable, like PLANT_URL');
       if (reserved.test(setting)) throw new SchemaError(path, 'the runtime has a variable of that name');
+      if (optionNames.has(setting))
+        throw new SchemaError(path, 'an option of a controller has a parameter of that name');
       const before = parameters[logicalId(setting)];
       // Two controllers may share a parameter; it is optional if it is optional for both.
       const isOptional = _zod.optin !== undefined && (before === undefined || 'Default' in before);
@@ -38,6 +44,23 @@ export function parametersOf(registry: readonly ControllerDefinition[]): JsonObj
   }
   return parameters;
 }
+
+/**
+ * The options of the functions and queues, which a deployment may override (`--param WATER_TANK_CONCURRENCY=20`).
+ * infra/aws/controller-options.ts applies them to the template.
+ */
+export function optionParametersOf(registry: readonly ControllerDefinition[]): readonly JsonObject[] {
+  return registry.flatMap(({ name, declaration: { options } }) =>
+    functionOptions.map((option) => {
+      const parameter = optionParameter(name, option);
+      const { min, max } = functionLimits[option];
+      const value = `\${param:${parameter}, '${options[option]}'}`;
+      return { parameter, controller: logicalId(name), option, min, max, value };
+    }),
+  );
+}
+
+const functionOptions = ['concurrency', 'timeoutSeconds', 'memoryMb', 'batchSize'] as const;
 
 /** Lists every setting of a registry once. */
 export function environmentNames(registry: readonly ControllerDefinition[]): readonly string[] {

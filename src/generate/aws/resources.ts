@@ -1,6 +1,7 @@
 // The AWS resources of each controller: a FIFO queue with a dead-letter queue, a function with a role, alarms, and a
 // stack parameter for each setting. serverless.yml includes them next to the shared resources (infra/aws).
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { visibilitySecondsOf } from '../../core/controller-options.ts';
 import type { JsonObject } from '../../core/json.ts';
 import {
   controllerDeadLetterQueue,
@@ -10,22 +11,23 @@ import {
   timersDeadLetterQueue,
   timersQueue,
 } from '../../core/names.ts';
-import { functionSeconds, visibilitySeconds } from '../../core/time.ts';
 import { alarmsOf } from './alarms.ts';
 import { dashboardOf } from './dashboard.ts';
 import { arnOf, deduplicationSecret, logicalId, namePrefix, ref } from './names.ts';
-import { environmentNames, parametersOf, settingsEnvironment, stackParametersOf } from './parameters.ts';
+import {
+  environmentNames,
+  optionParametersOf,
+  parametersOf,
+  settingsEnvironment,
+  stackParametersOf,
+} from './parameters.ts';
 import { queriesOf } from './queries.ts';
 import { mapsKeys, roleOf } from './role.ts';
 
-/** High, because throttles and failed deployments count as receives too. */
+/** High, because throttles and failed deployments count as receives too. These are not attempts of a reconcile. */
 const maxReceiveCount = 10;
 /** The maximum of SQS: 14 days. */
 const retentionSeconds = 1_209_600;
-/** The maximum of a FIFO queue. */
-const batchSize = 10;
-/** The maximum of concurrent batches of one controller. */
-const maximumConcurrency = 10;
 
 /**
  * Makes the parts of serverless.yml: functions, resources, stack parameters, and the names and ARNs that the shared
@@ -37,6 +39,7 @@ export function awsOf(registry: readonly ControllerDefinition[]): JsonObject {
       registry.map((controller) => ({ [camelCase(logicalId(controller.name))]: functionOf(controller) })),
     ),
     settings: environmentNames(registry),
+    controllerOptions: optionParametersOf(registry),
     stackParameters: stackParametersOf(registry),
     // The queues of all controllers, for the roles that send to all of them.
     queueArns: registry.map(({ name }) => arnOf(`${logicalId(name)}Queue`)),
@@ -58,11 +61,14 @@ export function awsOf(registry: readonly ControllerDefinition[]): JsonObject {
 
 function functionOf(controller: ControllerDefinition): JsonObject {
   const { name } = controller;
+  const { timeoutSeconds, memoryMb, batchSize, concurrency, reservedConcurrency } = controller.declaration.options;
   const id = logicalId(name);
   return {
     name: `${namePrefix}${name}`,
     handler: `dist/${name}/index.handler`,
-    timeout: functionSeconds,
+    timeout: timeoutSeconds,
+    memorySize: memoryMb,
+    ...(reservedConcurrency ? { reservedConcurrency: concurrency } : {}),
     // osls cannot validate the template with a bare name or a GetAtt here.
     role: { 'Fn::Sub': `\${${id}Role.Arn}` },
     // The loop function → timers → function is intended; Lambda would stop it after about 16 rounds.
@@ -78,7 +84,7 @@ function functionOf(controller: ControllerDefinition): JsonObject {
         sqs: {
           arn: arnOf(`${id}Queue`),
           batchSize,
-          maximumConcurrency,
+          maximumConcurrency: concurrency,
           functionResponseType: 'ReportBatchItemFailures',
         },
       },
@@ -91,7 +97,7 @@ function resourcesOf(controller: ControllerDefinition): JsonObject {
   const id = logicalId(name);
   return {
     [`${id}Queue`]: fifoQueue(controllerQueue(name), {
-      VisibilityTimeout: visibilitySeconds,
+      VisibilityTimeout: visibilitySecondsOf(controller.declaration.options.timeoutSeconds),
       RedrivePolicy: { deadLetterTargetArn: arnOf(`${id}DeadLetters`), maxReceiveCount },
     }),
     [`${id}DeadLetters`]: fifoQueue(controllerDeadLetterQueue(name), {}),

@@ -1,0 +1,108 @@
+// The options of controllers in what is generated from them: each value is where AWS and the watcher read it, those of
+// --param included. The limits are test/core/controller-options.test.ts.
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readControllerOptions } from '../../infra/aws/controller-options.ts';
+import { defineKind } from '../../src/api/custom-kind.ts';
+import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
+import { parseTemplate } from '../../src/dev/lambda/template.ts';
+import { generatedFiles } from '../../src/generate/files.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
+import { packageTemplate } from './package-template.ts';
+
+const Kettle = defineKind({
+  group: 'kitchen.example.net',
+  version: 'v1',
+  kind: 'Kettle',
+  spec: z.object({}),
+  status: z.object({ a: z.string().optional(), b: z.string().optional() }),
+  conditions: ['Hot'],
+});
+const hot = { status: {}, conditions: { Hot: { status: 'True', reason: 'Hot' } } } as const;
+const plain = Kettle.controller('plain', { reconcile: async () => hot });
+const tuned = Kettle.statusSlice({ status: ['a'], conditions: ['A'] }).controller('tuned', {
+  concurrency: 20,
+  reservedConcurrency: true,
+  timeoutSeconds: 60,
+  memoryMb: 512,
+  batchSize: 4,
+  rateLimit: { perSecond: 5, burst: 9 },
+  reconcile: async () => ({ status: {}, conditions: { A: { status: 'True', reason: 'A' } } }),
+});
+const registry = [plain, tuned];
+
+type Row = readonly number[];
+
+/**
+ * The values of a controller that AWS and the local system read from the template: timeout, visibility timeout, memory,
+ * batch size, maximum and reserved concurrency.
+ */
+function rowOf(text: string, name: string): Row {
+  const stack: Stack = readStack(parseTemplate(text), {
+    region: 'eu-central-1',
+    accountId: '123456789012',
+    parameters: {},
+  });
+  const mapping = stack.mappings.find(({ queueArn }) => queueArn.endsWith(`-${name}.fifo`));
+  const found = stack.functions.find(({ arn }) => arn === mapping?.functionArn);
+  const queue = stack.queues.find(({ arn }) => arn === mapping?.queueArn);
+  const id = `${name.charAt(0).toUpperCase()}${name.slice(1)}LambdaFunction`;
+  const { ReservedConcurrentExecutions: reserved } = JSON.parse(text).Resources[id].Properties;
+  return [
+    found?.timeoutSeconds ?? 0,
+    Number(queue?.attributes.VisibilityTimeout),
+    found?.memoryMegabytes ?? 0,
+    mapping?.batchSize ?? 0,
+    mapping?.maximumConcurrency ?? 0,
+    ...(reserved === undefined ? [] : ([reserved] as const)),
+  ];
+}
+
+describe('the options of controllers in the packaged template', () => {
+  let declared: string;
+  let overridden: string;
+
+  beforeAll(async () => {
+    declared = await packageTemplate('test', [], { registry });
+    overridden = await packageTemplate(
+      'test',
+      ['PLAIN_CONCURRENCY=50', 'PLAIN_TIMEOUT_SECONDS=100', 'PLAIN_MEMORY_MB=1024', 'PLAIN_BATCH_SIZE=1'].concat(
+        'TUNED_CONCURRENCY=30',
+      ),
+      { registry },
+    );
+  }, 240_000);
+
+  it('a controller without options has the defaults', () => {
+    expect(rowOf(declared, 'plain')).toEqual([30, 180, 256, 10, 10]);
+  });
+
+  it('each declared option is where it belongs, and the visibility timeout follows the timeout', () => {
+    expect(rowOf(declared, 'tuned')).toEqual([60, 360, 512, 4, 20, 20]);
+  });
+
+  it('--param overrides an option of one controller in one stage, and what is derived from it', () => {
+    expect(rowOf(overridden, 'plain')).toEqual([100, 600, 1024, 1, 50]);
+    expect(rowOf(overridden, 'tuned')).toEqual([60, 360, 512, 4, 30, 30]);
+  });
+});
+
+it('a rate limit is in the watch list, for its controller alone', () => {
+  expect(watchListOf(registry).rateLimits).toEqual({ tuned: { perSecond: 5, burst: 9 } });
+});
+
+it.each(['1', '1001', '2.5', '', 'many'])('--param PLAIN_CONCURRENCY=%s is refused with its limits', (value) => {
+  const option = { parameter: 'PLAIN_CONCURRENCY', controller: 'Plain', option: 'concurrency', min: 2, max: 1000 };
+  expect(() => readControllerOptions([{ ...option, value }])).toThrow(
+    /^PLAIN_CONCURRENCY: ".*" is not valid; give a whole number from 2 to 1000$/,
+  );
+});
+
+it('a setting with the name of an option is refused', () => {
+  const clash = Kettle.controller('plain', {
+    settings: z.object({ PLAIN_MEMORY_MB: z.string() }),
+    clients: () => ({}),
+    reconcile: async () => hot,
+  });
+  expect(() => generatedFiles([clash])).toThrow('plain.settings.PLAIN_MEMORY_MB: an option of a controller has');
+});
