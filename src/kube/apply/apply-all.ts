@@ -18,7 +18,7 @@ import {
 import type { KubeObject, ResourceName } from '../client/object.ts';
 import { objectPath } from '../client/path.ts';
 import { getObject, listPages } from '../client/read.ts';
-import { applyObject } from './apply.ts';
+import { applyObject, noVersion } from './apply.ts';
 import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
 import { ownedFields } from './managed-fields.ts';
 import { ownedEqual } from './owned-equal.ts';
@@ -143,9 +143,10 @@ async function applyChild(
       if (live !== undefined && contested.length > 0) {
         await replaceLists(client, resource, { live, child }, contested, { fieldManager, signal });
       }
-      // The uid prevents that the apply recreates an object that was deleted since the read. A creation is not forced:
-      // an object that another client creates at the same time keeps its fields.
-      const object = live === undefined ? child : { ...child, metadata: { ...child.metadata, uid: live.metadata.uid } };
+      // The uid prevents that the apply recreates an object that was deleted since the read. The version prevents that
+      // a creation is merged into an object that another client created since the read, which would be adopted.
+      const guard = live === undefined ? { resourceVersion: noVersion } : { uid: live.metadata.uid };
+      const object = { ...child, metadata: { ...child.metadata, ...guard } };
       const after = await applyObject(client, resource, object, { fieldManager, force: live !== undefined, signal });
       const unchanged = after.metadata.resourceVersion === live?.metadata.resourceVersion;
       return { object: after, write: unchanged ? 'noop' : 'changed', before: live };

@@ -27,6 +27,12 @@ export type StatusTarget = {
 };
 
 /**
+ * A version that no stored object has: etcd's revision is 1 before its first write. An apply with it creates a missing
+ * object, and conflicts with an existing one [tried on kube-apiserver 1.36.3].
+ */
+export const noVersion = '1';
+
+/**
  * Applies an object and returns the result. Creates the object if it does not exist. With a uid in the object, the
  * server rejects the apply: with 409 if the object does not exist, with 422 if it is a different one. A resourceVersion
  * alone does not prevent the creation.

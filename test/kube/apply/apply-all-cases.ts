@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { NotOwnedError } from '../../../src/core/errors.ts';
 import { type ApplyAllRequest, type ApplyAllResult, applyAll } from '../../../src/kube/apply/apply-all.ts';
 import type { DesiredChild } from '../../../src/kube/apply/child-object.ts';
+import type { KubeClient } from '../../../src/kube/client/client.ts';
 import type { Connection } from '../../../src/kube/client/connection.ts';
 import type { KubeObject, ResourceName } from '../../../src/kube/client/object.ts';
 import { collectionPath } from '../../../src/kube/client/path.ts';
@@ -19,8 +20,9 @@ export function applyAllCases(connect: () => Connection): void {
   const children = (
     desired: ApplyAllRequest['desired'],
     change: Partial<ApplyAllRequest> = {},
+    client: KubeClient = fixture.client,
   ): Promise<ApplyAllResult> =>
-    applyAll(fixture.client, {
+    applyAll(client, {
       ...{
         owner: fixture.owner,
         controllerName: 'cases',
@@ -104,6 +106,42 @@ export function applyAllCases(connect: () => Connection): void {
       expect(await children(keepB)).toMatchObject({ writes: 2 });
       expect(existingNames.sort()).toEqual(['a', 'b']);
       expect([await read('a'), (await read('b'))?.data]).toEqual([undefined, { x: '2' }]);
+    });
+
+    it('an object that another client creates between the read and the write is neither merged, owned nor pruned', async () => {
+      const theirs = { metadata: { name: 'a' }, data: { theirs: '1' } };
+      const racing: KubeClient = {
+        ...fixture.client,
+        request: async (request) => {
+          if (request.method === 'PATCH') await put('a', theirs.data).catch(() => undefined);
+          return await fixture.client.request(request);
+        },
+      };
+      await expect(children([child('a', { x: '1' })], {}, racing)).rejects.toThrow(NotOwnedError);
+      const left = await read('a');
+      expect(left?.data).toEqual(theirs.data);
+      expect(left?.metadata.ownerReferences).toBeUndefined();
+      expect(await children([])).toMatchObject({ writes: 0 });
+      expect(await read('a')).toBeDefined();
+    });
+
+    it('a creation whose response is lost, and which is retried, ends with one child of the owner', async () => {
+      let lost = 0;
+      const losing: KubeClient = {
+        ...fixture.client,
+        request: async (request) => {
+          const response = await fixture.client.request(request);
+          if (request.method !== 'PATCH' || lost > 0) return response;
+          lost += 1;
+          // What the transport does after a connection was lost: it sends the same request again.
+          return await fixture.client.request(request);
+        },
+      };
+      const { objects } = await children([child('a', { x: '1' })], {}, losing);
+      expect(lost).toBe(1);
+      expect(objects).toMatchObject([{ data: { x: '1' } }]);
+      fixture.requests.length = 0;
+      expect(await children([child('a', { x: '1' })])).toMatchObject({ writes: 0 });
     });
 
     it('applyAll with replaceLists removes items of others from a list, and keeps the server’s defaults', async () => {
