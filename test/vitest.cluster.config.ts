@@ -1,10 +1,12 @@
-// Tier 3 of the proof: what must hold on a real kube-apiserver. One shared control plane for the run; see
-// control-plane/global-setup.ts.
+// Tier 3 of the proof: what must hold on a real kube-apiserver. The control planes of the run are in
+// tools/control-plane/global-setup.ts.
 import { defineConfig } from 'vitest/config';
+import { onBothServers } from './both-servers.ts';
 
 export default defineConfig({
   test: {
-    include: ['test/cluster/**/*.test.ts'],
+    provide: { apiServer: 'real' },
+    include: ['test/cluster/**/*.test.ts', ...onBothServers],
     globalSetup: ['tools/control-plane/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,

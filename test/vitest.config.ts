@@ -5,6 +5,7 @@ import { processTier } from './process-tier.ts';
 
 export default defineConfig({
   test: {
+    provide: { apiServer: 'memory' },
     include: ['test/**/*.test.ts'],
     exclude: ['test/cluster/**', 'test/deploy/**', ...processTier],
     testTimeout: 60_000,

@@ -5,6 +5,7 @@ import { mutantPlugin, mutantVariable } from '../tools/mutants/plugin.ts';
 export default defineConfig({
   plugins: [mutantPlugin(process.env[mutantVariable], process.cwd())],
   test: {
+    provide: { apiServer: 'memory' },
     include: ['test/**/*.test.ts'],
     exclude: ['test/cluster/**', 'test/deploy/**'],
     // A mutant may well wait for what never comes.

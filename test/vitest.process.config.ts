@@ -4,6 +4,7 @@ import { processTier } from './process-tier.ts';
 
 export default defineConfig({
   test: {
+    provide: { apiServer: 'memory' },
     include: processTier,
     testTimeout: 60_000,
     hookTimeout: 60_000,

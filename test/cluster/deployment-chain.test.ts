@@ -6,7 +6,6 @@ import { Foo as foos } from '../../src/controllers/foo.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { Deployment, Pod, ReplicaSet } from '../../src/kubernetes.ts';
 import { createWire } from '../conformance/wire.ts';
-import { cascadeCases } from '../statements/cascade-cases.ts';
 import { install, type System, startSystem } from '../statements/harness.ts';
 import { conditionOf } from '../statements/user.ts';
 import { startWatch, type Watch } from '../statements/watch.ts';
@@ -116,5 +115,3 @@ describe('Foo with a Deployment', () => {
     );
   });
 });
-
-cascadeCases(connect);

@@ -1,10 +1,154 @@
-// MemcachedProxy on the real kube-apiserver, with the real controllers of Kubernetes: its schema, and its Deployments,
-// ReplicaSets, EndpointSlices and garbage collection.
-import { inject } from 'vitest';
-import '../../tools/control-plane/global-setup.ts';
-import { memcachedProxyWorkloadCases } from '../statements/memcached-proxy-workload-cases.ts';
+// MemcachedProxy among Kubernetes' own controllers (M1, M3, M4, M6 to M8, M22): real Deployments, ReplicaSets, EndpointSlices
+// and garbage collection. Only a kubelet is missing, so the test says which pods are ready.
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { foreignKind } from '../../src/api/foreign-kind.ts';
+import type { Meta } from '../../src/api/kind.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { ConfigMap, Node, ReplicaSet, Service } from '../../src/kubernetes.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { install, type System, startSystem } from '../statements/harness.ts';
+import { createMemcached } from '../statements/memcached.ts';
+import { conditionOf } from '../statements/user.ts';
+import { startWatch, type Watch } from '../statements/watch.ts';
 
-const { url, ca, adminToken } = inject('controlPlane');
-const connect = () => ({ server: new URL(url), ca, token: async () => adminToken });
+type Pod = {
+  readonly metadata: Meta;
+  readonly status?: { readonly conditions?: readonly { readonly type: string }[] };
+};
+const pods = foreignKind<Pod, 'Pod'>({ group: '', version: 'v1', kind: 'Pod' });
 
-memcachedProxyWorkloadCases(connect);
+const name = 'sharded-example';
+const front = 'sharded-example-memcached-043e0';
+/** A pod whose node is not there is in no slice. */
+const nodeName = 'memcached-proxy-node';
+const three = ['10.0.2.9', '10.0.2.17', '10.0.2.18'];
+
+const { connect } = await useApiServer();
+let system: System;
+let memcached: ReturnType<typeof createMemcached>;
+let watch: Watch;
+beforeAll(() => install(connect()));
+beforeEach(async () => {
+  system = await startSystem(connect());
+  memcached = createMemcached(system);
+  watch = startWatch(system.client, system.namespace, system.send);
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } };
+  await applyObject(system.client, Node, node, { fieldManager: 'statements' });
+});
+afterEach(async ({ task }) => {
+  await watch.stop();
+  await system.end({ failed: task.result?.state === 'fail' });
+});
+
+const setReady = async (pod: string, podIP: string, isReady = true) =>
+  await system.patch(
+    pods,
+    pod,
+    {
+      status: {
+        phase: 'Running',
+        podIP,
+        podIPs: [{ ip: podIP }],
+        conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }],
+      },
+    },
+    'status',
+  );
+const podOf = (address: string) => `memcached-${address.replaceAll('.', '-')}`;
+/** Runs memcached: pods that a Service selects. */
+async function runMemcached(): Promise<void> {
+  const ports = [{ port: 11_211, targetPort: 'cache' }];
+  await system.apply(Service, 'sharded-memcached', { selector: { app: 'memcached' }, ports });
+  for (const address of three) {
+    const containers = [{ name: 'c', image: 'memcached', ports: [{ name: 'cache', containerPort: 11_211 }] }];
+    await system.apply(pods, podOf(address), { nodeName, containers }, { labels: { app: 'memcached' } });
+    await setReady(podOf(address), address);
+  }
+}
+/** Does what a kubelet does for the proxy's own pods. */
+async function startPods(): Promise<void> {
+  for (const one of await system.list(pods)) {
+    const { metadata, status } = pods.read(one);
+    const isReported = status?.conditions?.some(({ type }) => type === 'Ready') === true;
+    if (!isReported) await setReady(metadata.name, '10.0.3.1').catch(() => undefined);
+  }
+}
+/** Lets the system run, from one forwarded key to the next, until it is so. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (;;) {
+    system.clock.ms = Math.max(system.clock.ms, Date.now());
+    await system.deliver();
+    await startPods();
+    if (await isSo()) return;
+    await watch.next();
+  }
+}
+const isReady = async () => conditionOf(await system.get(proxies, name), 'Ready')?.status === 'True';
+/** The configuration has these servers, and what mounts it is available. */
+async function serves(addresses: readonly string[]): Promise<boolean> {
+  if (!(await isReady())) return false;
+  const config = JSON.stringify(await memcached.config(name));
+  return config.includes(`{"servers":${JSON.stringify(addresses.map((address) => `${address}:11211`))}}`);
+}
+const sets = async () => (await system.list(ReplicaSet)).length;
+
+describe('MemcachedProxy among the controllers of Kubernetes', () => {
+  it('M1, M3, M4: real endpoints become a configuration, in order; the proxy is Ready when its Deployment is', async () => {
+    await runMemcached();
+    await memcached.proxy(name);
+    await until(() => serves(three));
+    expect((await memcached.deployment(name)).status?.availableReplicas).toBe(1);
+    expect((await system.read(proxies, name)).status).toMatchObject({ serviceName: front, pools: [{ servers: 3 }] });
+    expect(await memcached.events('SuccessfulCreate')).toEqual(
+      expect.arrayContaining([expect.stringContaining(`create Deployment "${name}-mcrouter" for`)]),
+    );
+    system.requests.length = 0;
+    await system.reconcile(proxies, name);
+    expect(system.requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
+  });
+
+  it('M4, M6, M6a, M7: a pod that is not ready, and then is, rolls out one ReplicaSet for each set of servers', async () => {
+    await runMemcached();
+    await memcached.proxy(name);
+    await until(() => serves(three));
+    const [first, service] = [await memcached.mounted(name), await system.read(Service, front)];
+    await setReady(podOf('10.0.2.18'), '10.0.2.18', false);
+    await until(() => serves(three.slice(0, 2)));
+    expect(await memcached.mounted(name)).not.toBe(first);
+    expect(await sets()).toBe(2);
+    await setReady(podOf('10.0.2.18'), '10.0.2.18');
+    await until(() => serves(three));
+    expect(await memcached.mounted(name)).toBe(first);
+    expect(await sets()).toBe(2);
+    expect(await system.read(Service, front)).toEqual(service);
+  });
+
+  it('M8: a ReplicaSet that is deleted takes its ConfigMap along, the one in use stays', async () => {
+    await runMemcached();
+    await memcached.proxy(name);
+    await until(() => serves(three));
+    const first = await memcached.mounted(name);
+    const [old] = await system.list(ReplicaSet);
+    await setReady(podOf('10.0.2.18'), '10.0.2.18', false);
+    await until(() => serves(three.slice(0, 2)));
+    expect(await system.get(ConfigMap, first)).toBeDefined();
+    await system.delete(ReplicaSet, old?.metadata.name ?? '');
+    await until(async () => (await system.get(ConfigMap, first)) === undefined);
+    expect(await memcached.configMaps(name)).toEqual([await memcached.mounted(name)]);
+  });
+
+  it('M22: with the proxy go ConfigMaps, Deployment, ReplicaSets, pods and Service', async () => {
+    await runMemcached();
+    await memcached.proxy(name);
+    await until(() => serves(three));
+    await system.delete(proxies, name);
+    const left = async () => [
+      ...(await memcached.configMaps(name)),
+      ...[...(await system.list(ReplicaSet)), ...(await system.list(Service)), ...(await system.list(pods))]
+        .map(({ metadata }) => metadata.name)
+        .filter((one) => one.startsWith(name)),
+    ];
+    await expect.poll(left, { timeout: 30_000 }).toEqual([]);
+  });
+});

@@ -1,12 +1,102 @@
-// Generated CRDs on the in-memory API server.
-import { afterAll, beforeAll } from 'vitest';
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
-import { generatedCases } from './generated-cases.ts';
+// Generated CRDs as cases for any API server: it accepts them, and a schema accepts and rejects the same values there
+// as in zod.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { type AnyCustomKind, defineKind } from '../../src/api/custom-kind.ts';
+import { crdOf } from '../../src/generate/crd/crd.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { ApiError, isNotFound, isThrottled } from '../../src/kube/client/errors.ts';
+import { collectionPath } from '../../src/kube/client/path.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { untilEstablished } from '../support/established.ts';
+import { schemaRows } from './schema-rows.ts';
 
-let server: ApiServer;
+const group = 'schemas.example.net';
+const noStatus = { status: z.object({}), conditions: [] } as const;
+const kindOf = (kind: string, spec: z.ZodObject): AnyCustomKind =>
+  defineKind({ group, version: 'v1', kind, spec, ...noStatus });
+
+/** A kind with one field for every row. */
+const everyRow = kindOf(
+  'Everyrow',
+  z.object(Object.fromEntries(schemaRows.map(({ schema }, n) => [`f${n}`, schema.optional()]))),
+);
+const strict = kindOf('Strict', z.object({ a: z.string() }));
+
+const { connect } = await useApiServer();
+let client: KubeClient;
+
 beforeAll(async () => {
-  server = await startApiServer();
+  client = createClient(connect());
+  for (const kind of [everyRow, strict]) {
+    await define(kind);
+    await untilEstablished(client, `${kind.plural}.${group}`);
+    await untilServed(kind);
+  }
 });
-afterAll(() => server.close());
+afterAll(() => client.close());
 
-generatedCases(() => ({ server: new URL(server.url) }));
+async function define(kind: AnyCustomKind): Promise<void> {
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  await client.request({ method: 'POST', path, body: crdOf(kind) });
+}
+
+/**
+ * Lists until the new kind is served: it responds with 404, then with 429 while its cache fills. Neither can be
+ * watched.
+ */
+async function untilServed(kind: AnyCustomKind): Promise<void> {
+  for (const deadline = Date.now() + 15_000; ; ) {
+    try {
+      await client.request({ method: 'GET', path: collectionPath(kind, 'default') });
+      return;
+    } catch (error) {
+      if (!(isThrottled(error) || isNotFound(error)) || Date.now() > deadline) throw error;
+    }
+  }
+}
+
+/** Creates an object as a dry run. Returns its spec, or the error of the API server. */
+async function dryRunCreate(kind: AnyCustomKind, spec: unknown): Promise<unknown> {
+  const { apiVersion, kind: kindName } = kind;
+  const body = { apiVersion, kind: kindName, metadata: { name: 'one' }, ...(spec === undefined ? {} : { spec }) };
+  const path = collectionPath(kind, 'default');
+  try {
+    const response = await client.request({ method: 'POST', path, body, query: { dryRun: 'All' } });
+    return z.object({ spec: z.unknown() }).parse(response.body).spec;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 422) return new Error(error.message);
+    throw error;
+  }
+}
+
+describe('a generated schema', () => {
+  it.each(
+    schemaRows.map((row, n) => ({ ...row, field: `f${n}` })),
+  )('a generated schema of $what accepts and rejects the same values as zod', async ({
+    schema,
+    field,
+    accepts,
+    rejects,
+  }) => {
+    for (const value of accepts) {
+      const parsed = schema.safeParse(value);
+      expect(parsed, `zod: ${JSON.stringify(value)}`).toMatchObject({ success: true });
+      expect(await dryRunCreate(everyRow, { [field]: value }), JSON.stringify(value)).toEqual({
+        [field]: parsed.data,
+      });
+    }
+    for (const value of rejects) {
+      expect(schema.safeParse(value).success, `zod: ${JSON.stringify(value)}`).toBe(false);
+      expect(await dryRunCreate(everyRow, { [field]: value }), JSON.stringify(value)).toBeInstanceOf(Error);
+    }
+  });
+
+  it('a generated schema with a required field requires spec', async () => {
+    expect(String(await dryRunCreate(strict, undefined))).toContain('spec: Required value');
+  });
+
+  it('a generated schema without required fields defaults a missing spec to an object', async () => {
+    expect(await dryRunCreate(everyRow, undefined)).toEqual({});
+  });
+});

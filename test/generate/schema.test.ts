@@ -1,4 +1,4 @@
-// Only structural schemas and CRDs from zod, as values. test/cluster/generated.test.ts applies them to an API server.
+// Only structural schemas and CRDs from zod, as values. generated.test.ts applies them to an API server.
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';

@@ -1,16 +1,165 @@
-// The detach cases on the in-memory API server. On the real one they are in test/cluster/detach.test.ts.
-import { afterAll, beforeAll } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { detachCases } from './detach-cases.ts';
-import { detachChildrenCases } from './detach-children-cases.ts';
-import { detachFixture } from './detach-fixture.ts';
+// Detaching controllers from the objects of a kind, also with concurrent writes and failures. Cases for any API server.
+// Children are in detach-children.test.ts, the command in test/cli/detach.test.ts.
+import { describe, expect, it } from 'vitest';
+import { WaterTank, waterTank } from '../../src/controllers/water-tank.ts';
+import { pausedAnnotation } from '../../src/core/names.ts';
+import type { KubeClient } from '../../src/kube/client/client.ts';
+import { type DetachTarget, detach, findControllers } from '../../src/operations/detach.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { detachFixture, managersOf } from './detach-fixture.ts';
 
-let server: Awaited<ReturnType<typeof startApiServer>>;
-beforeAll(async () => {
-  server = await startApiServer();
+const { signal } = new AbortController();
+const tank: DetachTarget = {
+  resource: WaterTank,
+  scope: { controllers: new Set([waterTank.name]), as: 'primary' },
+};
+
+const { connect } = await useApiServer();
+const fixture = detachFixture(connect);
+const { detachFrom, tanks } = fixture;
+
+describe('detach of a kind', () => {
+  it('detach removes finalizers, field ownership and annotations, and leaves spec and status unchanged', async () => {
+    await tanks('north');
+    const before = await fixture.system.patch(WaterTank, 'north', {
+      metadata: { annotations: { [pausedAnnotation]: 'true', foreign: 'x' } },
+    });
+    expect(before.metadata.finalizers).toHaveLength(1);
+    expect(managersOf(before)).not.toEqual([]);
+    expect(await detachFrom(tank)).toMatchObject({
+      objects: 1,
+      affected: 1,
+      finalizers: 1,
+      metadata: 1,
+      failed: [],
+      deleting: [],
+    });
+    const after = await fixture.system.read(WaterTank, 'north');
+    // The user of this test writes with the field manager "outrigger", the default of the client.
+    expect(JSON.stringify(after.metadata)).not.toMatch(/outrigger[.-]/);
+    expect(after.metadata.annotations).toEqual({ foreign: 'x' });
+    expect(after.spec).toEqual(before.spec);
+    expect(after.status).toEqual(before.status);
+    expect(after.metadata.generation).toBe(before.metadata.generation);
+  });
+
+  it('detach keeps the finalizers and the field ownership of others', async () => {
+    await tanks('north');
+    await fixture.system.patch(WaterTank, 'north', {
+      metadata: { finalizers: ['example.com/foreign', 'outrigger.dev/water-tank'] },
+    });
+    expect((await detachFrom(tank)).failed).toEqual([]);
+    const { metadata } = await fixture.system.read(WaterTank, 'north');
+    expect(metadata.finalizers).toEqual(['example.com/foreign']);
+    expect(metadata.managedFields?.map(({ manager }) => manager)).toContain('user');
+    await fixture.system.patch(WaterTank, 'north', { metadata: { finalizers: null } });
+  });
+
+  it('detach releases an object whose deletion waits for the finalizer, and names it', async () => {
+    await tanks('north', 'south');
+    await fixture.system.delete(WaterTank, 'north');
+    expect(await fixture.system.get(WaterTank, 'north')).toBeDefined();
+    const { deleting } = await detachFrom(tank);
+    expect(deleting).toEqual([`${fixture.system.namespace}/north`]);
+    expect(await fixture.system.get(WaterTank, 'north')).toBeUndefined();
+  });
+
+  it('findControllers finds controllers in no registry, by their finalizers and status managers', async () => {
+    await tanks('north');
+    await fixture.system.patch(WaterTank, 'north', {
+      metadata: { finalizers: ['outrigger.dev/pump', 'example.com/foreign'] },
+    });
+    expect(await findControllers(fixture.client, WaterTank, { signal })).toEqual(new Set(['pump', 'water-tank']));
+    await fixture.system.patch(WaterTank, 'north', { metadata: { finalizers: null } });
+  });
+
+  it('detach with `shared` removes the metadata of one controller, and keeps the pause of a user', async () => {
+    await tanks('north');
+    await fixture.system.patch(WaterTank, 'north', {
+      metadata: {
+        finalizers: ['outrigger.dev/former', 'outrigger.dev/water-tank'],
+        annotations: { [pausedAnnotation]: 'true' },
+      },
+    });
+    const scope = { controllers: new Set(['former']), as: 'primary', shared: true } as const;
+    expect(await detachFrom({ resource: WaterTank, scope })).toMatchObject({
+      finalizers: 1,
+      managers: 0,
+      metadata: 0,
+    });
+    const after = await fixture.system.read(WaterTank, 'north');
+    expect(after.metadata.finalizers).toEqual(['outrigger.dev/water-tank']);
+    expect(after.metadata.annotations).toEqual({ [pausedAnnotation]: 'true' });
+    expect(managersOf(after)).toContain('outrigger-water-tank');
+    await fixture.system.patch(WaterTank, 'north', { metadata: { finalizers: null } });
+  });
+
+  it('detach with `dryRun` counts, and writes nothing', async () => {
+    await tanks('north');
+    const before = await fixture.system.read(WaterTank, 'north');
+    expect(await detach(fixture.client, tank, { dryRun: true, signal })).toMatchObject({
+      affected: 1,
+      finalizers: 1,
+    });
+    expect(await fixture.system.read(WaterTank, 'north')).toEqual(before);
+  });
 });
-afterAll(() => server.close());
 
-const fixture = detachFixture(() => ({ server: new URL(server.url) }));
-detachCases(fixture);
-detachChildrenCases(fixture);
+describe('detach with concurrent writes and failures', () => {
+  /** Creates a client that runs an action before each of its writes. */
+  const clientWithAction = (act: (path: string) => Promise<unknown>): KubeClient => ({
+    ...fixture.client,
+    request: async (request) => {
+      if (request.method === 'PATCH') await act(request.path);
+      return await fixture.client.request(request);
+    },
+  });
+
+  it('detach keeps a finalizer that is added between its read and its write', async () => {
+    await tanks('north');
+    let acted = false;
+    const through = clientWithAction(async () => {
+      if (acted) return;
+      acted = true;
+      const finalizers = ['outrigger.dev/water-tank', 'example.com/late'];
+      await fixture.system.patch(WaterTank, 'north', { metadata: { finalizers } });
+    });
+    expect(await detachFrom(tank, through)).toMatchObject({ affected: 1, failed: [] });
+    expect((await fixture.system.read(WaterTank, 'north')).metadata.finalizers).toEqual(['example.com/late']);
+    await fixture.system.patch(WaterTank, 'north', { metadata: { finalizers: null } });
+  });
+
+  it('detach ignores an object that is deleted meanwhile', async () => {
+    await tanks('north');
+    let acted = false;
+    const through = clientWithAction(async () => {
+      if (acted) return;
+      acted = true;
+      await fixture.system.patch(WaterTank, 'north', { metadata: { finalizers: null } });
+      await fixture.system.delete(WaterTank, 'north');
+    });
+    expect(await detachFrom(tank, through)).toMatchObject({ failed: [] });
+  });
+
+  it('detach reports an object that could not be written, detaches the others, and can be rerun', async () => {
+    await tanks('a', 'b', 'c');
+    const failing = clientWithAction(async (path) => {
+      if (path.endsWith('/b')) throw new Error('no such luck');
+    });
+    const { affected, failed } = await detachFrom(tank, failing);
+    expect(affected).toBe(2);
+    expect(failed).toEqual([{ object: `${fixture.system.namespace}/b`, reason: 'no such luck' }]);
+    expect(await detachFrom(tank)).toMatchObject({ objects: 3, affected: 1, failed: [] });
+    expect(await detach(fixture.client, tank, { dryRun: true, signal })).toMatchObject({ objects: 3, affected: 0 });
+  });
+});
+
+it('after detach objects can be deleted, and a controller that runs again adds its finalizer', async () => {
+  await tanks('north', 'south');
+  await detachFrom(tank);
+  await fixture.system.reconcile(WaterTank, 'south');
+  expect((await fixture.system.read(WaterTank, 'south')).metadata.finalizers).toEqual(['outrigger.dev/water-tank']);
+  await detachFrom(tank);
+  for (const name of ['north', 'south']) await fixture.system.delete(WaterTank, name);
+  expect(await fixture.system.list(WaterTank)).toEqual([]);
+});

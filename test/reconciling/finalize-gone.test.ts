@@ -1,5 +1,5 @@
 // Only how often finalize is called, and the waits between the calls. When an object counts as gone is in
-// reconcile-family-cases.ts.
+// reconcile-family.test.ts.
 import { expect, it } from 'vitest';
 import type { Finalized } from '../../src/api/result.ts';
 import { TerminalError } from '../../src/core/errors.ts';

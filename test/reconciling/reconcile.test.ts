@@ -1,15 +1,240 @@
-// The reconcile cases on the in-memory API server. On the real one they are in test/cluster/reconcile.test.ts.
-import { afterAll, beforeAll, describe } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { reconcileCases } from './reconcile-cases.ts';
-import { reconcileFamilyCases } from './reconcile-family-cases.ts';
+// One reconcile of an object against an API server, and the cluster after it. Deletions, children and Events are in
+// reconcile-family.test.ts, follow-up messages in outcome.test.ts and batch.test.ts.
+import { describe, expect, it } from 'vitest';
+import { TerminalError } from '../../src/core/errors.ts';
+import { pausedAnnotation } from '../../src/core/names.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { Secret } from '../../src/kubernetes.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { asRetry } from '../sqs/messages.ts';
+import { built, type Status, silent, widget, widgetsOn } from './widgets.ts';
 
-let server: Awaited<ReturnType<typeof startApiServer>>;
-beforeAll(async () => {
-  server = await startApiServer();
+const { connect } = await useApiServer();
+const widgets = widgetsOn(connect);
+const { apply, condition, messageFor, read, reconcile } = widgets;
+
+describe('a successful reconcile', () => {
+  it('a reconcile writes the status with every declared condition, Ready, and the observed generation', async () => {
+    await apply('a', { size: 3 });
+    expect((await reconcile('a')).outcome).toEqual({ type: 'done' });
+    const after = await read('a');
+    expect(after?.status).toMatchObject({ size: 3, observedGeneration: 1 });
+    expect(condition(after, 'Ready')).toMatchObject({ status: 'True', observedGeneration: 1 });
+  });
+
+  it('a reconcile stores its finalizer before the first effect', async () => {
+    await apply('a', { size: 3 });
+    let finalizers: readonly string[] | undefined;
+    widgets.behaviour.reconcile = async () => {
+      finalizers = (await read('a'))?.metadata.finalizers;
+      return { status: {}, conditions: { Built: built } };
+    };
+    await reconcile('a');
+    expect(finalizers).toEqual(['outrigger.dev/widget']);
+  });
+
+  it('a reconcile of a converged object costs one GET, one list for each owned kind, and no write', async () => {
+    await apply('a', { size: 3, parts: ['one', 'two'] });
+    await reconcile('a');
+    const before = await read('a');
+    widgets.requests.length = 0;
+    const report = await reconcile('a');
+    expect(widgets.requests.map((request) => request.replace(widgets.namespace, 'N'))).toEqual([
+      `GET /apis/${widget.apiVersion}/namespaces/N/widgets/a`,
+      'GET /api/v1/namespaces/N/configmaps',
+    ]);
+    expect(report.writes).toBe(0);
+    expect((await read('a'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+  });
+
+  it('a reconcile returns requeueAfterSeconds in its outcome', async () => {
+    await apply('a', { size: 3 });
+    widgets.behaviour.reconcile = async () => ({ status: {}, conditions: { Built: built }, requeueAfterSeconds: 7 });
+    expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 7 });
+  });
+
+  it('a reconcile of a missing object writes nothing', async () => {
+    expect((await reconcile('missing')).outcome).toEqual({ type: 'nothing', reason: 'gone' });
+  });
+
+  it('a reconcile of a paused object writes nothing', async () => {
+    const before = await apply('a', { size: 3 }, { annotations: { [pausedAnnotation]: 'true' } });
+    expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'paused' });
+    expect((await read('a'))?.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  });
+
+  it('a reconcile of a stale version is repeated with a fresh one, and observes its generation', async () => {
+    await apply('a', { size: 3 });
+    await reconcile('a');
+    let runs = 0;
+    const original = widgets.behaviour.reconcile;
+    widgets.behaviour.reconcile = async (object, context) => {
+      runs += 1;
+      if (runs === 1) await apply('a', { size: 5 });
+      return await original(object, context);
+    };
+    await apply('a', { size: 4 });
+    expect((await reconcile('a')).outcome.type).toBe('done');
+    expect((await read('a'))?.status).toMatchObject({ size: 5, observedGeneration: 3 });
+    expect(runs).toBe(2);
+  });
+
+  it('a reconcile that never reads a fresh version is postponed without an attempt', async () => {
+    await apply('a', { size: 3 });
+    let size = 10;
+    widgets.behaviour.reconcile = async () => {
+      size += 1;
+      await apply('a', { size });
+      return { status: { size }, conditions: { Built: built } };
+    };
+    expect((await reconcile('a')).outcome).toMatchObject({ type: 'postponed', reason: 'conflict' });
+    // Three passes, each with a fresh read.
+    expect(size).toBe(13);
+  });
 });
-afterAll(() => server.close());
 
-const connect = () => ({ server: new URL(server.url) });
-describe('createReconcile', () => reconcileCases(connect));
-describe('createReconcile, deletion and children', () => reconcileFamilyCases(connect));
+describe('a failed reconcile', () => {
+  it('a failed reconcile keeps its status fields and reports the error, until the next success', async () => {
+    await apply('a', { size: 3 });
+    const good = widgets.behaviour.reconcile;
+    await reconcile('a');
+    widgets.behaviour.reconcile = async () => {
+      throw new Error('no pump');
+    };
+    expect((await reconcile('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: false });
+    const failed = await read('a');
+    expect(failed?.status).toMatchObject({ size: 3, observedGeneration: 1 });
+    expect(condition(failed, 'Built')).toMatchObject({ status: 'True' });
+    expect(condition(failed, 'Reconciling')).toMatchObject({ status: 'True', message: 'no pump' });
+    widgets.behaviour.reconcile = good;
+    await reconcile('a');
+    expect(condition(await read('a'), 'Reconciling')).toBeUndefined();
+  });
+
+  it('a failed last attempt sets Stalled, and later messages get one attempt each', async () => {
+    await apply('a', { size: 3 });
+    widgets.behaviour.reconcile = async () => {
+      throw new Error('no pump');
+    };
+    expect((await reconcile('a', asRetry({ attempt: 9 }))).outcome).toMatchObject({
+      type: 'failed',
+      stalledBefore: false,
+    });
+    expect(condition(await read('a'), 'Stalled')).toMatchObject({ status: 'True', reason: 'RetriesExhausted' });
+    expect((await reconcile('a')).outcome).toMatchObject({ type: 'failed', stalledBefore: true });
+  });
+
+  it('a TerminalError sets Stalled at once', async () => {
+    await apply('a', { size: 3 });
+    widgets.behaviour.reconcile = async () => {
+      throw new TerminalError('cannot be');
+    };
+    expect((await reconcile('a')).outcome.type).toBe('terminal');
+    const after = await read('a');
+    expect(condition(after, 'Stalled')).toMatchObject({ status: 'True', message: 'cannot be' });
+    expect(condition(after, 'Ready')).toMatchObject({ status: 'False', reason: 'TerminalError' });
+  });
+
+  it('an object with a TerminalError is reconciled by the next message, and a success clears Stalled', async () => {
+    await apply('a', { size: 3 });
+    const good = widgets.behaviour.reconcile;
+    widgets.behaviour.reconcile = async () => {
+      throw new TerminalError('cannot be');
+    };
+    await reconcile('a');
+    widgets.behaviour.reconcile = good;
+    expect((await reconcile('a')).outcome.type).toBe('done');
+    const after = await read('a');
+    expect(condition(after, 'Stalled')).toBeUndefined();
+    expect(condition(after, 'Ready')).toMatchObject({ status: 'True' });
+  });
+
+  it('a result with an error writes its status, and is retried like a thrown error', async () => {
+    await apply('a', { size: 3 });
+    widgets.behaviour.reconcile = async () => ({
+      status: { note: 'half' },
+      conditions: { Built: { status: 'False', reason: 'NoPump' } },
+      error: new Error('no pump'),
+    });
+    expect((await reconcile('a')).outcome.type).toBe('failed');
+    const after = await read('a');
+    expect(after?.status).toMatchObject({ note: 'half', observedGeneration: 1 });
+    expect(condition(after, 'Ready')).toMatchObject({ status: 'False', reason: 'NoPump' });
+    expect(condition(after, 'Reconciling')).toMatchObject({ message: 'no pump' });
+  });
+
+  it('a condition’s message of any length and with any characters is written once, cut to what a condition holds', async () => {
+    await apply('a', { size: 1 });
+    // The cut falls within a pair of surrogates.
+    const message = `${'x'.repeat(32_767)}😀 and more`;
+    widgets.behaviour.reconcile = async () => ({
+      status: {},
+      conditions: { Built: { status: 'False', reason: 'Long', message } },
+    });
+    await reconcile('a');
+    const object = await read('a');
+    expect(condition(object, 'Built')).toMatchObject({
+      reason: 'Long',
+      message: expect.stringMatching(/^x{32767}/),
+    });
+    expect(condition(object, 'Ready')).toMatchObject({
+      reason: 'Long',
+      message: expect.stringMatching(/^Built: x+$/),
+    });
+    expect(await reconcile('a')).toMatchObject({ writes: 0 });
+  });
+
+  it('an invalid spec sets Ready to False with reason InvalidSpec, and names the field', async () => {
+    await apply('a', { size: 'large' });
+    expect((await reconcile('a')).outcome.type).toBe('terminal');
+    const ready = condition(await read('a'), 'Ready');
+    expect(ready).toMatchObject({ status: 'False', reason: 'InvalidSpec' });
+    expect(String(ready?.message)).toContain('spec.size');
+  });
+
+  it('a result with an unknown field fails with an error that names it', async () => {
+    await apply('a', { size: 3 });
+    const invalid: Status = Object.assign({ size: 3 }, { colour: 'red' });
+    widgets.behaviour.reconcile = async () => ({ status: invalid, conditions: { Built: built } });
+    const { outcome } = await reconcile('a');
+    expect(outcome).toMatchObject({ type: 'failed' });
+    expect(String(condition(await read('a'), 'Reconciling')?.message)).toContain('status.colour');
+  });
+
+  it('a result with a delay that is not a number fails with an error that names it', async () => {
+    await apply('a', { size: 3 });
+    widgets.behaviour.reconcile = async () => ({
+      status: {},
+      conditions: { Built: built },
+      requeueAfterSeconds: Number.NaN,
+    });
+    expect((await reconcile('a')).outcome.type).toBe('failed');
+    expect(String(condition(await read('a'), 'Reconciling')?.message)).toContain('requeueAfterSeconds');
+  });
+
+  it('a read of an undeclared kind fails with an error that names it', async () => {
+    await apply('a', { size: 3 });
+    widgets.behaviour.reconcile = async (_, { list }) => {
+      // @ts-expect-error: Secret is not declared; what is tested is what happens at run time
+      await list(Secret);
+      return { status: {}, conditions: { Built: built } };
+    };
+    expect((await reconcile('a')).outcome.type).toBe('failed');
+    expect(condition(await read('a'), 'Reconciling')).toMatchObject({
+      message: 'widget does not declare Secret, so it would be forbidden in a cluster',
+    });
+  });
+
+  it('a reconcile without a reachable server is postponed', async () => {
+    const unreachable = createClient({ server: new URL('http://127.0.0.1:9') });
+    const input = {
+      client: unreachable,
+      message: messageFor('a'),
+      messageId: 'm',
+      log: silent,
+      signal: AbortSignal.timeout(10_000),
+    };
+    expect((await widgets.runReconcile(input)).outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
+    unreachable.close();
+  });
+});

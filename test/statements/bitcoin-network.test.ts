@@ -1,12 +1,200 @@
-// The statements of bitcoin-network-cases.ts and bitcoin-network-life-cases.ts on the in-memory API server. test/cluster/samples-alone.test.ts runs the same on the real one.
-import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { bitcoinNetworkCases } from './bitcoin-network-cases.ts';
-import { bitcoinNetworkLifeCases } from './bitcoin-network-life-cases.ts';
+// What BitcoinNetwork's workloads are (B1 to B6, B14 to B16), as cases for any API server where the test alone says how a StatefulSet
+// changes. bitcoin-network-life.test.ts has failures and deletion, bitcoin-network-wake.test.ts the wake-ups, nodes and peers
+// bitcoin-peers-cases.ts.
 
-const server = await startApiServer();
-afterAll(() => server.close());
+import { describe, expect, it } from 'vitest';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { Service, StatefulSet } from '../../src/kubernetes.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { both, createdService, createdSet, name, networkFixture, service, set } from './bitcoin-network-fixture.ts';
 
-const connection = { server: new URL(server.url) };
-bitcoinNetworkCases(() => connection);
-bitcoinNetworkLifeCases(() => connection);
+const secret = 'bitcoin-default-secret';
+
+const { connect } = await useApiServer({ controllers: 'none' });
+const { at, made, reconcile } = networkFixture(connect);
+const container = async () => (await at.bitcoin.set(name)).spec?.template.spec?.containers[0];
+const world = async () => [
+  await at.system.read(networks, name),
+  await at.system.read(Service, service),
+  await at.system.read(StatefulSet, set),
+  ...(await at.bitcoin.events()),
+];
+/** Says of the StatefulSet what its controller would. */
+async function report(replicas: number, readyReplicas: number): Promise<void> {
+  const { metadata } = await at.bitcoin.set(name);
+  const status = { observedGeneration: metadata?.generation ?? 0, replicas, readyReplicas };
+  await at.system.patch(StatefulSet, set, { status }, 'status');
+}
+
+describe('BitcoinNetwork: workloads', () => {
+  it('B1, B2, B32: has a headless Service and a StatefulSet as upstream, both its own, and an Event for each', async () => {
+    const uid = await made({ nodes: 3, secret });
+    const [its, theirs] = [await at.bitcoin.service(name), await at.bitcoin.set(name)];
+    const { apiVersion, kind } = networks;
+    const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+    for (const { metadata } of [its, theirs]) expect(metadata?.ownerReferences).toEqual([owner]);
+    expect(its.spec).toMatchObject({ clusterIP: 'None', selector: { app: name }, type: 'ClusterIP' });
+    expect(its.spec).not.toHaveProperty('ports');
+    expect(theirs.spec).toMatchObject({
+      replicas: 3,
+      serviceName: service,
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels: { app: name } } },
+    });
+    const { containers, volumes } = theirs.spec?.template.spec ?? {};
+    expect(volumes).toBeUndefined();
+    expect(containers).toEqual([
+      expect.objectContaining({
+        name: 'my-network-sts-ctr',
+        image: 'christianb93/bitcoind:v1.0',
+        imagePullPolicy: 'IfNotPresent',
+        readinessProbe: expect.objectContaining({
+          exec: {
+            command: ['/usr/local/bin/bitcoin-cli', '-regtest', '-conf=/bitcoin.conf', 'getnetworkinfo'],
+          },
+          initialDelaySeconds: 5,
+          periodSeconds: 5,
+        }),
+        envFrom: [{ secretRef: { name: secret, optional: true } }],
+      }),
+    ]);
+    for (const absent of ['ports', 'volumeMounts', 'securityContext', 'env']) {
+      expect(containers?.[0]).not.toHaveProperty(absent);
+    }
+    expect(await at.bitcoin.events()).toEqual([createdService, createdSet]);
+    expect((await at.system.read(networks, name)).status).toMatchObject({ observedGeneration: 1 });
+  });
+
+  it.each([
+    ['absent', { nodes: 1 }],
+    ['""', { nodes: 1, secret: '' }],
+  ])('B3: with a secret that is %s the nodes have no variables at all', async (_, spec) => {
+    await made(spec);
+    expect(await container()).not.toHaveProperty('envFrom');
+  });
+
+  it('B2, B3: a secret that is named later, or no longer, is so on the nodes too', async () => {
+    await made();
+    await made({ nodes: 3, secret });
+    expect(await container()).toMatchObject({ envFrom: [{ secretRef: { name: secret, optional: true } }] });
+    await made({ nodes: 3, secret: 'another' });
+    expect(await container()).toMatchObject({ envFrom: [{ secretRef: { name: 'another', optional: true } }] });
+    await made();
+    expect(await container()).not.toHaveProperty('envFrom');
+  });
+
+  it.each(both)('B4: where the %s alone is missing, it alone is made', async (_, kind, child) => {
+    await made();
+    const kept = both.filter(([, other]) => other !== kind);
+    const before = await Promise.all(kept.map(async ([, other, one]) => await at.system.read(other, one)));
+    await at.system.delete(kind, child);
+    await expect.poll(async () => await at.system.get(kind, child)).toBeUndefined();
+    await reconcile();
+    expect(await at.system.get(kind, child)).toBeDefined();
+    expect(await Promise.all(kept.map(async ([, other, one]) => await at.system.read(other, one)))).toEqual(before);
+  });
+
+  it.each([
+    1, 2, 3, 4, 5, 6, 7,
+  ])('B4: a function that dies after %i requests is finished by the next', async (lives) => {
+    await at.bitcoin.network(name);
+    let asked = 0;
+    at.system.dieAt(() => {
+      asked += 1;
+      return asked > lives;
+    });
+    await reconcile();
+    at.system.revive();
+    await reconcile();
+    expect((await at.bitcoin.service(name)).spec?.clusterIP).toBe('None');
+    expect((await at.bitcoin.set(name)).metadata?.generation).toBe(1);
+  });
+
+  it('B5: when there is nothing to do, nothing is written and nothing is said', async () => {
+    await made();
+    await report(3, 3);
+    await reconcile();
+    const before = await world();
+    at.system.requests.length = 0;
+    await reconcile();
+    expect(at.bitcoin.writes()).toEqual([]);
+    expect(await world()).toEqual(before);
+  });
+
+  it('B6: without pods it is observed and not Ready', async () => {
+    await made();
+    const { status } = await at.system.read(networks, name);
+    expect(status).toMatchObject({ observedGeneration: 1, replicas: 0, readyNodes: 0 });
+    expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'False', reason: 'NotAllReady' });
+  });
+
+  it('B6, V4: is Ready when all nodes are, by a report of the present spec and no other', async () => {
+    await made();
+    await report(3, 2);
+    await reconcile();
+    expect(await at.bitcoin.condition(name, 'NodesReady')).toMatchObject({
+      status: 'False',
+      message: `${set}: 2 of 3 replicas are ready`,
+    });
+    await report(3, 3);
+    await reconcile();
+    expect((await at.system.read(networks, name)).status).toMatchObject({ replicas: 3, readyNodes: 3 });
+    expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'True' });
+    await made({ nodes: 3, secret });
+    expect(await at.bitcoin.condition(name, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'OutOfDate' });
+  });
+
+  it.each([
+    ['B14', 4],
+    ['B15', 2],
+    ['B15a', 0],
+  ])('%s: scaled to %i, the StatefulSet follows, with one Event', async (_, nodes) => {
+    await made();
+    await made({ nodes });
+    await reconcile();
+    expect((await at.bitcoin.set(name)).spec?.replicas).toBe(nodes);
+    expect(await at.bitcoin.events('Scaled')).toEqual([`1 x Normal Scaled: Adjusting number of replicas to ${nodes}`]);
+  });
+
+  it('B14: is scaled by its scale subresource, which shows how many pods there are', async () => {
+    await made();
+    await report(3, 1);
+    await reconcile();
+    const path = `${objectPath(networks, { name, namespace: at.system.namespace })}/scale`;
+    const { body } = await at.system.client.request({ method: 'GET', path });
+    expect(body).toMatchObject({ kind: 'Scale', spec: { replicas: 3 }, status: { replicas: 3 } });
+    const contentType = 'application/merge-patch+json';
+    await at.system.client.request({ method: 'PATCH', path, contentType, body: { spec: { replicas: 5 } } });
+    await reconcile();
+    expect((await at.bitcoin.set(name)).spec?.replicas).toBe(5);
+  });
+
+  it('B16: drift of the replicas is corrected, with an Event', async () => {
+    await made();
+    await at.system.patch(StatefulSet, set, { spec: { replicas: 5 } });
+    await reconcile();
+    expect((await at.bitcoin.set(name)).spec?.replicas).toBe(3);
+    expect(await at.bitcoin.events('Scaled')).toEqual(['1 x Normal Scaled: Adjusting number of replicas to 3']);
+  });
+
+  it('B16: drift of image, labels and probe is corrected', async () => {
+    await made();
+    const { template } = (await at.bitcoin.set(name)).spec ?? {};
+    const [node] = template?.spec?.containers ?? [];
+    const edited = { ...node, image: 'other', readinessProbe: { exec: { command: ['true'] }, periodSeconds: 60 } };
+    const labels = { 'bitcoin.example.com/network': 'other' };
+    await at.system.patch(StatefulSet, set, {
+      spec: { template: { metadata: { labels }, spec: { containers: [edited] } } },
+    });
+    await reconcile();
+    expect((await at.bitcoin.set(name)).spec?.template).toEqual(template);
+  });
+
+  it('B16: drift of the Service is corrected', async () => {
+    await made();
+    await at.system.patch(Service, service, { spec: { selector: { app: 'other' } } });
+    await reconcile();
+    expect((await at.bitcoin.service(name)).spec?.selector).toEqual({ app: name });
+  });
+});

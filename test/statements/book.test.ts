@@ -1,9 +1,196 @@
-// The statements of book-cases.ts (BK1 to BK11) on the in-memory API server. test/cluster/samples-alone.test.ts runs the same on the real one.
-import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { bookCases } from './book-cases.ts';
+// What a definition gives by itself (BK1 to BK11), as cases for any API server, over plain HTTP. No controller runs here; BK9 says
+// that nothing else happens, so the server must run none of its own either. What it refuses (BK3 to BK5) is bad-input.test.ts.
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { Book } from '../../src/controllers/book.ts';
+import { crdsOnly, registry } from '../../src/controllers/registry.ts';
+import { sleep } from '../../src/core/time.ts';
+import { crdOf } from '../../src/generate/crd/crd.ts';
+import { ownKinds } from '../../src/generate/rbac/rbac.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { listAndWatch } from '../../src/kube/watch/watch.ts';
+import { hasCondition } from '../conformance/body.ts';
+import { createWire } from '../conformance/wire.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { install } from './harness.ts';
 
-const server = await startApiServer();
-afterAll(() => server.close());
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const david = { title: 'David Copperfield', author: 'Dickens' };
 
-bookCases({ url: server.url, forget: () => server.expireWindow() });
+const server = await useApiServer({ controllers: 'none' });
+const connection = server.connect();
+const wire = createWire(server);
+let namespace = '';
+beforeAll(() => install(connection));
+beforeEach(async () => {
+  const made = await wire.post('/api/v1/namespaces', { metadata: { generateName: 'library-' } });
+  namespace = made.body.metadata?.name ?? '';
+});
+
+const books = (name?: string) =>
+  [`/apis/library.example.com/v1/namespaces/${namespace}/books`, ...(name === undefined ? [] : [name])].join('/');
+const book = (spec?: object, more: object = {}) => ({
+  apiVersion: Book.apiVersion,
+  kind: 'Book',
+  metadata: { name: 'david-copperfield' },
+  ...(spec === undefined ? {} : { spec }),
+  ...more,
+});
+const create = async (spec?: object, query = {}) => await wire.post(books(), book(spec), query);
+const read = async () => (await wire.get(books('david-copperfield'))).body;
+
+describe('Book', () => {
+  it('BK1: its definition is accepted and established, and there is an empty list of books', async () => {
+    const { body } = await wire.get(`${definitions}/books.library.example.com`);
+    expect(body.apiVersion).toBe('apiextensions.k8s.io/v1');
+    expect(hasCondition(body, 'NamesAccepted')).toBe(true);
+    expect(hasCondition(body, 'Established')).toBe(true);
+    expect((await wire.get(books())).body).toMatchObject({ kind: 'BookList', items: [] });
+    expect((await wire.get('/apis/library.example.com/v1/books')).body).toMatchObject({ kind: 'BookList' });
+  });
+
+  it('BK2: a book is created at generation 1, and read as it was written', async () => {
+    const made = await create(david);
+    expect(made.status).toBe(201);
+    expect(made.body.metadata).toMatchObject({
+      generation: 1,
+      uid: expect.stringMatching(/./),
+      resourceVersion: expect.stringMatching(/^\d+$/),
+    });
+    expect(await read()).toEqual(made.body);
+    expect(made.body.spec).toEqual(david);
+  });
+
+  it('BK6: /status takes the status alone, the main path everything but the status', async () => {
+    await create(david);
+    const first = await read();
+    const both = { spec: { ...david, title: 'Bleak House' }, status: { shelf: 'D4' } };
+    const status = await wire.put(`${books('david-copperfield')}/status`, { ...first, ...both });
+    expect(status.body).toMatchObject({ spec: david, status: { shelf: 'D4' }, metadata: { generation: 1 } });
+    expect(status.body.metadata?.resourceVersion).not.toBe(first.metadata?.resourceVersion);
+    const main = await wire.put(books('david-copperfield'), { ...status.body, ...both, status: { shelf: 'Z9' } });
+    expect(main.body).toMatchObject({ spec: both.spec, status: { shelf: 'D4' }, metadata: { generation: 2 } });
+  });
+
+  it('BK7: a status field that the schema does not list is dropped', async () => {
+    await create(david);
+    const path = `${books('david-copperfield')}/status`;
+    const { body } = await wire.mergePatch(path, { status: { shelf: 'D4', floor: 2 } });
+    expect(body.status).toEqual({ shelf: 'D4' });
+  });
+
+  it.each(
+    ownKinds(registry, crdsOnly).map((kind) => ({ kind })),
+  )('BK7: the definition of $kind.kind lists every status field that may be written', ({ kind }) => {
+    const [version] = crdShape.parse(crdOf(kind)).spec.versions;
+    const listed = Object.keys(version?.schema.openAPIV3Schema.properties.status.properties ?? {});
+    const written = [...Object.keys(kind.definition.status.shape), 'conditions', 'observedGeneration'];
+    expect(listed.sort()).toEqual(written.sort());
+  });
+
+  it('BK8: a stale PUT is 409, a merge patch without a version wins', async () => {
+    await create(david);
+    const stale = await read();
+    const patched = await wire.mergePatch(books('david-copperfield'), { spec: { title: 'Hard Times' } });
+    expect(patched.status).toBe(200);
+    const { status, body } = await wire.put(books('david-copperfield'), { ...stale, spec: david });
+    expect(status).toBe(409);
+    expect(body.reason).toBe('Conflict');
+    const versioned = { metadata: { resourceVersion: stale.metadata?.resourceVersion }, spec: david };
+    expect((await wire.mergePatch(books('david-copperfield'), versioned)).status).toBe(409);
+    expect((await read()).spec).toMatchObject({ title: 'Hard Times' });
+  });
+
+  it('BK9: a book makes no other object', async () => {
+    const before = await contents();
+    const { body } = await create(david);
+    expect(await contents()).toEqual([...before, `Book ${body.metadata?.uid}`].sort());
+  });
+
+  it('BK10: the v1beta1 form of a definition is 404', async () => {
+    const names = { kind: 'Book', plural: 'books', singular: 'book' };
+    const { status } = await wire.post('/apis/apiextensions.k8s.io/v1beta1/customresourcedefinitions', {
+      apiVersion: 'apiextensions.k8s.io/v1beta1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'books.christianb93.github.com' },
+      spec: {
+        version: 'v1',
+        group: 'christianb93.github.com',
+        scope: 'Namespaced',
+        subresources: { status: {} },
+        names,
+      },
+    });
+    expect(status).toBe(404);
+  });
+
+  it('BK11: a watch from the version of a list shows everything since, as whole objects', async () => {
+    const { resourceVersion = '' } = (await wire.get(books())).body.metadata ?? {};
+    await create(david);
+    await wire.mergePatch(books('david-copperfield'), { spec: { title: 'Hard Times' } });
+    await wire.remove(books('david-copperfield'));
+    await using watch = await wire.watch(books(), { resourceVersion });
+    const frames = await watch.until(({ type }) => type === 'DELETED');
+    expect(frames.map(({ type, object }) => [type, object.kind, object.spec])).toEqual([
+      ['ADDED', 'Book', david],
+      ['MODIFIED', 'Book', { ...david, title: 'Hard Times' }],
+      ['DELETED', 'Book', { ...david, title: 'Hard Times' }],
+    ]);
+  });
+
+  it('BK11: a version too old is 410 Gone, after which the watcher lists again', async () => {
+    await create(david);
+    server.expireWindow();
+    const tooOld = wire.watch(books(), { resourceVersion: 1 }).then(async (watch) => {
+      await using open = watch;
+      const { type, object } = await open.next();
+      return `${type} ${object.code}`;
+    }, String);
+    expect(await tooOld).toContain('410');
+
+    const ending = new AbortController();
+    const client = createClient(connection);
+    const following = { start: '1', signal: ending.signal, wait: sleep, random: Math.random };
+    const listed: string[] = [];
+    for await (const event of listAndWatch(client, { resource: Book, namespace }, following)) {
+      if (event.type !== 'page' || event.mode === 'exact') continue;
+      listed.push(...event.items.map(({ name }) => name));
+      break;
+    }
+    ending.abort();
+    client.close();
+    expect(listed).toEqual(['david-copperfield']);
+  });
+});
+
+/** Everything in the namespace, of every kind that can be listed. */
+async function contents(): Promise<readonly string[]> {
+  const { groups } = groupsShape.parse((await wire.get('/apis')).body);
+  const roots = ['/api/v1', ...groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`)];
+  const found = await Promise.all(
+    roots.map(async (root) => {
+      const { resources } = resourcesShape.parse((await wire.get(root)).body);
+      const listable = resources.filter(({ namespaced, verbs }) => namespaced && verbs.includes('list'));
+      return await Promise.all(
+        listable.map(async ({ name, kind }) => {
+          const { items = [] } = (await wire.get(`${root}/namespaces/${namespace}/${name}`)).body;
+          return items.map(({ metadata }) => `${kind} ${metadata?.uid}`);
+        }),
+      );
+    }),
+  );
+  return found.flat(2).sort();
+}
+
+const groupsShape = z.object({
+  groups: z.array(z.object({ preferredVersion: z.object({ groupVersion: z.string() }) })),
+});
+const resourcesShape = z.object({
+  resources: z.array(
+    z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean(), verbs: z.array(z.string()) }),
+  ),
+});
+const properties = z.object({ status: z.object({ properties: z.record(z.string(), z.unknown()) }) });
+const crdShape = z.object({
+  spec: z.object({ versions: z.array(z.object({ schema: z.object({ openAPIV3Schema: z.object({ properties }) }) })) }),
+});

@@ -1,9 +1,230 @@
-// The statements of dinner-cases.ts (I6, I7, I10, V1 to V13) on the in-memory API server. test/cluster/statements.test.ts runs the same on the real one.
-import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { dinnerCases } from './dinner-cases.ts';
+// The behaviour of Dinner (I6, I7, I10, and V1 to V13 of the aggregation), as cases for any API server. I8, the wake-ups, is
+// where the watcher is: wake.test.ts. What its schema refuses is bad-input.test.ts.
+import { describe, expect, it } from 'vitest';
+import { Dinner as dinners } from '../../src/controllers/dinner.ts';
+import { Ingredient as ingredients } from '../../src/controllers/ingredient.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { useSystem } from './harness.ts';
+import { conditionOf } from './user.ts';
 
-const server = await startApiServer();
-afterAll(() => server.close());
+const line = (name: string) => ({ name, item: name, amount: 1, unit: 'piece' });
+const menu = (...names: readonly string[]) => ({ ingredients: names.map(line) });
 
-dinnerCases(() => ({ server: new URL(server.url) }));
+const { connect } = await useApiServer();
+const system = useSystem(connect);
+
+const names = async () => (await system.list(ingredients)).map(({ metadata }) => metadata.name).sort();
+const soup = async () => await system.read(dinners, 'soup');
+const isStatusOfSoup = ({ path }: { readonly path: string }) => path.endsWith('/dinners/soup/status');
+/** A dinner with everything laid out. */
+async function served(...list: readonly string[]): Promise<void> {
+  await system.apply(dinners, 'soup', menu(...list));
+  await system.reconcile(dinners, 'soup');
+  await system.reconcile(ingredients, ...list.map((name) => `soup-${name}`));
+  await system.reconcile(dinners, 'soup');
+}
+
+describe('Dinner', () => {
+  it('I6: three lines make exactly three ingredients that it controls, and only those are counted', async () => {
+    const { metadata } = await system.apply(dinners, 'soup', menu('leek', 'salt', 'water'));
+    await system.reconcile(dinners, 'soup');
+    expect(await names()).toEqual(['soup-leek', 'soup-salt', 'soup-water']);
+    const leek = await system.read(ingredients, 'soup-leek');
+    expect(leek.metadata.ownerReferences).toEqual([
+      {
+        apiVersion: 'kitchen.example.com/v1',
+        kind: 'Dinner',
+        name: 'soup',
+        uid: metadata.uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ]);
+    // A stray one, Ready, with everything that can be copied: labels and annotations.
+    const { labels, annotations } = leek.metadata;
+    await system.apply(ingredients, 'stray', { item: 'leek', amount: 1, unit: 'piece' }, { labels, annotations });
+    await system.reconcile(ingredients, 'stray', 'soup-leek');
+    await system.reconcile(dinners, 'soup');
+    expect((await soup()).status).toMatchObject({ ingredientsTotal: 3, ingredientsReady: 1, observedGeneration: 1 });
+    expect(conditionOf(await soup(), 'Ready')?.status).toBe('Unknown');
+    await system.reconcile(ingredients, 'soup-salt', 'soup-water');
+    await system.reconcile(dinners, 'soup');
+    expect((await soup()).status).toMatchObject({ ingredientsTotal: 3, ingredientsReady: 3 });
+    expect(conditionOf(await soup(), 'IngredientsReady')?.status).toBe('True');
+    expect(conditionOf(await soup(), 'Ready')?.status).toBe('True');
+    expect(await names()).toContain('stray');
+  });
+
+  it('I7, V9, V11: a reconcile asks the pantry nothing, reads no other kind, and writes nothing when it has converged', async () => {
+    await served('leek', 'salt');
+    const calls = system.pantry.calls();
+    const before = await soup();
+    system.requests.length = 0;
+    await system.reconcile(dinners, 'soup');
+    const place = `GET /apis/kitchen.example.com/v1/namespaces/${system.namespace}`;
+    expect(system.requests).toEqual([`${place}/dinners/soup`, `${place}/ingredients`]);
+    expect(system.pantry.calls()).toEqual(calls);
+    expect((await soup()).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  });
+
+  it('V4: what a child said of an older generation makes it OutOfDate, even if that was Ready', async () => {
+    await served('leek', 'salt');
+    expect(conditionOf(await soup(), 'Ready')?.status).toBe('True');
+    await system.apply(dinners, 'soup', { ingredients: [{ ...line('leek'), amount: 2 }, line('salt')] });
+    await system.reconcile(dinners, 'soup');
+    expect(conditionOf(await system.read(ingredients, 'soup-leek'), 'Ready')?.status).toBe('True');
+    expect((await soup()).status).toMatchObject({ ingredientsReady: 1, observedGeneration: 2 });
+    expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject({ status: 'Unknown', reason: 'OutOfDate' });
+    await system.reconcile(ingredients, 'soup-leek');
+    await system.reconcile(dinners, 'soup');
+    expect(conditionOf(await soup(), 'Ready')?.status).toBe('True');
+  });
+
+  it('V1: Ready since when it became so, however often its list is put in another order', async () => {
+    await served('leek', 'salt');
+    const since = conditionOf(await soup(), 'Ready')?.lastTransitionTime;
+    system.clock.ms += 60_000;
+    await system.apply(dinners, 'soup', menu('salt', 'leek'));
+    await system.reconcile(dinners, 'soup');
+    const ready = conditionOf(await soup(), 'Ready');
+    expect(ready).toMatchObject({ status: 'True', observedGeneration: 2, lastTransitionTime: since });
+    await system.replaceStatus(ingredients, 'soup-salt', {});
+    await system.reconcile(dinners, 'soup');
+    expect(conditionOf(await soup(), 'Ready')).toMatchObject({ status: 'Unknown' });
+    expect(conditionOf(await soup(), 'Ready')?.lastTransitionTime).not.toBe(since);
+  });
+
+  it('V3, V5: an ingredient that says nothing leaves the dinner Unknown, whatever the others say', async () => {
+    await served('leek', 'salt');
+    await system.replaceStatus(ingredients, 'soup-leek', {});
+    await system.reconcile(dinners, 'soup');
+    expect((await soup()).status).toMatchObject({ ingredientsTotal: 2, ingredientsReady: 1 });
+    const expected = { status: 'Unknown', reason: 'NotReported' };
+    expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject(expected);
+  });
+
+  it('V6: a dinner whose ingredients have just been made is Unknown', async () => {
+    await system.apply(dinners, 'soup', menu('leek'));
+    await system.reconcile(dinners, 'soup');
+    expect(conditionOf(await soup(), 'Ready')).toMatchObject({ status: 'Unknown', observedGeneration: 1 });
+  });
+
+  it('V2: an ingredient that cannot be had makes the dinner False, with its reason', async () => {
+    system.pantry.setFaults({ items: { saffron: 'out-of-stock' } });
+    await served('saffron', 'salt');
+    expect((await soup()).status).toMatchObject({ ingredientsReady: 1 });
+    expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject({ status: 'False', reason: 'OutOfStock' });
+    expect(conditionOf(await soup(), 'IngredientsReady')?.message).toContain('soup-saffron');
+  });
+
+  it('V7: a name that is taken is NotOwned, the stranger is left alone, and the others are made', async () => {
+    const stranger = await system.apply(ingredients, 'soup-salt', { item: 'sand', amount: 1, unit: 'kg' });
+    await system.apply(dinners, 'soup', menu('salt', 'leek'));
+    await system.reconcile(dinners, 'soup');
+    expect(await system.read(ingredients, 'soup-salt')).toEqual(stranger);
+    expect(await names()).toEqual(['soup-leek', 'soup-salt']);
+    expect(conditionOf(await soup(), 'IngredientsReady')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+    await system.delete(ingredients, 'soup-salt');
+    await system.pass(60);
+    expect((await system.read(ingredients, 'soup-salt')).spec).toMatchObject({ item: 'salt' });
+    expect(conditionOf(await soup(), 'IngredientsReady')?.reason).not.toBe('NotOwned');
+  });
+
+  it('V8: a child that may not be made is False with what the API server said, written, and tried again', async () => {
+    await system.apply(dinners, 'soup', menu('salt', 'leek'));
+    system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/ingredients/'));
+    await system.reconcile(dinners, 'soup');
+    const held = conditionOf(await soup(), 'IngredientsReady');
+    expect(held).toMatchObject({ status: 'False', reason: 'ChildRefused' });
+    expect(held?.message).toContain('you may not do that');
+    expect(conditionOf(await soup(), 'Reconciling')?.status).toBe('True');
+    system.revive();
+    await system.pass(60);
+    expect(await names()).toEqual(['soup-leek', 'soup-salt']);
+    expect(conditionOf(await soup(), 'Reconciling')).toBeUndefined();
+  });
+
+  it('V10: after a conflict with a foreign write the object is read and the status written again, never over the foreign write', async () => {
+    await system.apply(dinners, 'soup', menu('leek'));
+    await system.reconcile(dinners, 'soup');
+    await system.reconcile(ingredients, 'soup-leek');
+    system.meanwhile(isStatusOfSoup, () => system.patch(dinners, 'soup', { metadata: { labels: { table: '7' } } }));
+    system.requests.length = 0;
+    await system.reconcile(dinners, 'soup');
+    expect((await soup()).metadata.labels).toEqual({ table: '7' });
+    expect((await soup()).status).toMatchObject({ ingredientsTotal: 1, ingredientsReady: 1 });
+    const ofSoup = system.requests.flatMap((request) => /^\w+(?= .*\/dinners\/soup)/.exec(request) ?? []);
+    expect(ofSoup).toEqual(['GET', 'PATCH', 'GET', 'PATCH']);
+  });
+
+  it.each([
+    'GET /ingredients',
+    'PATCH /ingredients/soup-leek',
+    'PATCH /dinners/soup/status',
+  ])('V10, V13: a list that changes before %s is not said to be observed before it is', async (line) => {
+    await system.apply(dinners, 'soup', menu('leek'));
+    system.meanwhile(
+      ({ method, path }) => `${method} ${path.split(system.namespace)[1]}` === line,
+      () => system.apply(dinners, 'soup', menu('leek', 'salt')),
+    );
+    await system.reconcile(dinners, 'soup');
+    expect((await soup()).metadata.generation).toBe(2);
+    expect((await soup()).status).toMatchObject({ observedGeneration: 2, ingredientsTotal: 2 });
+    expect(await names()).toEqual(['soup-leek', 'soup-salt']);
+  });
+
+  it('V12: a dinner that is being deleted makes no child', async () => {
+    await system.apply(dinners, 'soup', menu('salt'), { finalizers: ['example.com/other'] });
+    await system.delete(dinners, 'soup');
+    const { metadata } = await soup();
+    await system.reconcile(dinners, 'soup');
+    expect(await names()).toEqual([]);
+    expect((await soup()).metadata).toEqual(metadata);
+    await system.patch(dinners, 'soup', { metadata: { finalizers: [] } }).catch(() => undefined);
+  });
+
+  it('I10: an ingredient that is dropped from the list gives its goods back before it vanishes', async () => {
+    await served('leek', 'salt');
+    const { metadata } = await system.read(ingredients, 'soup-salt');
+    await system.apply(dinners, 'soup', menu('leek'));
+    await system.reconcile(dinners, 'soup');
+    const dropped = await system.read(ingredients, 'soup-salt');
+    expect(dropped.metadata.deletionTimestamp).toBeDefined();
+    expect(system.pantry.holding(metadata.uid ?? '').location).toBe('Counter');
+    await system.reconcile(ingredients, 'soup-salt');
+    expect(await names()).toEqual(['soup-leek']);
+    expect(system.pantry.holding(metadata.uid ?? '').location).toBe('Unknown');
+    expect(system.pantry.stock('salt', 'piece')).toBe(1000);
+    expect((await soup()).status).toMatchObject({ ingredientsTotal: 1, ingredientsReady: 1 });
+  });
+
+  it.each([
+    0, 1, 2, 3, 4, 5, 6,
+  ])('X6: dying after %i requests leaves nothing that the next function does not finish', async (lives) => {
+    await system.apply(dinners, 'soup', menu('leek', 'salt'));
+    let made = 0;
+    system.dieAt(() => {
+      made += 1;
+      return made > lives;
+    });
+    await system.reconcile(dinners, 'soup');
+    expect((await soup()).status).toBeUndefined();
+    system.revive();
+    await system.reconcile(dinners, 'soup');
+    expect(await names()).toEqual(['soup-leek', 'soup-salt']);
+    for (const { metadata } of await system.list(ingredients)) expect(metadata.generation).toBe(1);
+    expect((await soup()).status).toMatchObject({ ingredientsTotal: 2, ingredientsReady: 0, observedGeneration: 1 });
+  });
+
+  it('X15: two dinners whose children would have one name do not take them from each other', async () => {
+    await system.apply(dinners, 'a', menu('b-c'));
+    await system.apply(dinners, 'a-b', menu('c'));
+    await system.reconcile(dinners, 'a', 'a-b');
+    await system.reconcile(dinners, 'a', 'a-b');
+    const [child] = await system.list(ingredients);
+    const owner = child?.metadata.ownerReferences?.[0]?.name;
+    const loser = owner === 'a' ? 'a-b' : 'a';
+    expect(conditionOf(await system.read(dinners, loser), 'IngredientsReady')?.reason).toBe('NotOwned');
+    expect(child?.metadata.resourceVersion).toBe((await system.list(ingredients))[0]?.metadata.resourceVersion);
+  });
+});

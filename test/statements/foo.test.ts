@@ -1,9 +1,232 @@
-// The statements of foo-cases.ts (F1 to F12) on the in-memory API server. test/cluster/samples-alone.test.ts runs the same on the real one.
-import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { fooCases } from './foo-cases.ts';
+// What is asked of Foo (F1 to F12), as cases for any API server that runs no Deployment controller: the tests say what a
+// Deployment's status is. F6 with a garbage collector, and what real Deployments do, is deployment-chain.test.ts.
 
-const server = await startApiServer();
-afterAll(() => server.close());
+import { describe, expect, it } from 'vitest';
+import { foreignKind } from '../../src/api/foreign-kind.ts';
+import { Foo as foos } from '../../src/controllers/foo.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
+import { Deployment } from '../../src/kubernetes.ts';
+import { dueAtOf, parseMessage } from '../../src/sqs/message.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { useSystem } from './harness.ts';
+import { conditionOf } from './user.ts';
 
-fooCases(() => ({ server: new URL(server.url) }));
+type Event = KubeObject & {
+  readonly reason?: string;
+  readonly type?: string;
+  readonly message?: string;
+  readonly count?: number;
+};
+const events = foreignKind<Event, 'Event'>({ group: '', version: 'v1', kind: 'Event' });
+const one = { deploymentName: 'example-foo', replicas: 1 };
+/** A finalizer that only the test removes. */
+const held = { metadata: { finalizers: ['example.com/held'] } };
+
+const { connect } = await useApiServer({ controllers: 'none' });
+const system = useSystem(connect);
+
+const deployment = async (name = 'example-foo') => await system.read(Deployment, name);
+const names = async () => (await system.list(Deployment)).map(({ metadata }) => metadata.name).sort();
+const said = async () =>
+  (await system.list(events))
+    .map((event) => events.read(event))
+    .map(({ type, reason, message, count }) => `${count} x ${type} ${reason}: ${message}`);
+const synced = '1 x Normal Synced: Foo synced successfully';
+const taken = '1 x Warning ErrResourceExists: Resource "example-foo" already exists and is not managed by Foo';
+/** Says of a Deployment what a Deployment controller would. */
+const report = async (availableReplicas: number) => {
+  const { metadata } = await deployment();
+  const conditions = [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: 'has some' }];
+  const counts = { replicas: availableReplicas, readyReplicas: availableReplicas, availableReplicas };
+  const status = { observedGeneration: metadata.generation, ...counts, conditions };
+  await system.patch(Deployment, 'example-foo', { status }, 'status');
+};
+/** A Foo with its Deployment. */
+const made = async (spec: object = one) => {
+  const { metadata } = await system.apply(foos, 'a', spec);
+  await system.reconcile(foos, 'a');
+  return metadata;
+};
+const stranger = async () =>
+  await system.apply(Deployment, 'example-foo', {
+    selector: { matchLabels: { app: 'other' } },
+    template: { metadata: { labels: { app: 'other' } }, spec: { containers: [{ name: 'c', image: 'other' }] } },
+  });
+
+describe('Foo', () => {
+  it('F1, F6: it has the Deployment that it names, which it controls, and says once that it is so', async () => {
+    const { uid } = await made();
+    const { metadata, spec } = await deployment();
+    const labels = { app: 'nginx', controller: 'a' };
+    expect(spec).toMatchObject({
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'nginx', image: 'nginx:latest' }] } },
+    });
+    const { apiVersion, kind } = foos;
+    const owner = { apiVersion, kind, name: 'a', uid, controller: true, blockOwnerDeletion: true };
+    expect(metadata.ownerReferences).toEqual([owner]);
+    expect(await said()).toEqual([synced]);
+  });
+
+  it('F2: more replicas reach the Deployment, and what others wrote on it stays', async () => {
+    await made();
+    const theirs = { labels: { team: 'blue' }, annotations: { note: 'hands off' } };
+    await system.patch(Deployment, 'example-foo', { metadata: theirs });
+    await made({ ...one, replicas: 2 });
+    expect((await deployment()).spec).toMatchObject({ replicas: 2 });
+    expect((await deployment()).metadata).toMatchObject(theirs);
+  });
+
+  it('F3: drift of the replicas is corrected', async () => {
+    await made({ ...one, replicas: 2 });
+    await system.patch(Deployment, 'example-foo', { spec: { replicas: 5 } });
+    await system.reconcile(foos, 'a');
+    expect((await deployment()).spec).toMatchObject({ replicas: 2 });
+  });
+
+  it('F4, V1, V6: the available replicas are those that the Deployment reports', async () => {
+    await made({ ...one, replicas: 2 });
+    expect(conditionOf(await system.read(foos, 'a'), 'Ready')).toMatchObject({ status: 'Unknown' });
+    await report(2);
+    await system.reconcile(foos, 'a');
+    const after = await system.read(foos, 'a');
+    expect(after.status).toMatchObject({ availableReplicas: 2 });
+    expect(conditionOf(after, 'Ready')?.status).toBe('True');
+  });
+
+  it('F5: a Deployment that was deleted is made again', async () => {
+    await made();
+    const { uid } = (await deployment()).metadata;
+    await system.delete(Deployment, 'example-foo');
+    await system.reconcile(foos, 'a');
+    expect((await deployment()).metadata.uid).not.toBe(uid);
+  });
+
+  it('F7, V7: a foreign Deployment of that name is left alone and reported once', async () => {
+    await made();
+    await report(1);
+    await system.reconcile(foos, 'a');
+    await system.delete(Deployment, 'example-foo');
+    const theirs = await stranger();
+    await system.reconcile(foos, 'a');
+    await system.pass(60);
+    expect(await deployment()).toEqual(theirs);
+    expect((await said()).sort()).toEqual([synced, taken]);
+    const after = await system.read(foos, 'a');
+    expect(after.status).toMatchObject({ availableReplicas: 1 });
+    expect(conditionOf(after, 'Ready')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+  });
+
+  it('F7: its removal concerns no Foo, so the retry heals it', async () => {
+    await stranger();
+    await made();
+    expect(system.waiting()).toHaveLength(1);
+    await system.delete(Deployment, 'example-foo');
+    expect(await system.deliver()).toBe(0);
+    await system.pass(60);
+    expect((await deployment()).metadata.ownerReferences).toMatchObject([{ kind: 'Foo', name: 'a' }]);
+    expect((await said()).sort()).toEqual([synced, taken]);
+  });
+
+  it('F7: when the retries are over, the resync heals it', async () => {
+    await stranger();
+    await made();
+    await system.pass(24 * 3600);
+    expect(await system.deadLetters('foo')).toHaveLength(1);
+    expect(system.waiting()).toEqual([]);
+    await system.delete(Deployment, 'example-foo');
+    await system.tick();
+    await system.pass(600);
+    expect((await deployment()).metadata.ownerReferences).toMatchObject([{ kind: 'Foo', name: 'a' }]);
+  });
+
+  it('F8, V7: of two Foos with one Deployment name the first owns it, the other reports it, and neither adopts it', async () => {
+    await made();
+    await system.apply(foos, 'b', { ...one, replicas: 7 });
+    await system.reconcile(foos, 'b');
+    const before = await deployment();
+    for (const name of ['a', 'b', 'a', 'b']) await system.reconcile(foos, name);
+    expect(await deployment()).toEqual(before);
+    expect(before.metadata.ownerReferences).toMatchObject([{ name: 'a' }]);
+    expect(conditionOf(await system.read(foos, 'b'), 'Ready')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+    expect((await said()).sort()).toEqual([synced, taken]);
+  });
+
+  it('F8: made again under its name, it does not take the Deployment of the one before, and has its own when that is gone', async () => {
+    await made();
+    const { uid } = (await system.patch(Deployment, 'example-foo', held)).metadata;
+    await system.delete(foos, 'a');
+    await made();
+    expect((await deployment()).metadata.uid).toBe(uid);
+    const after = await system.read(foos, 'a');
+    expect(conditionOf(after, 'DeploymentAvailable')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+    await system.patch(Deployment, 'example-foo', { metadata: { finalizers: null } }).catch(() => undefined);
+    await system.delete(Deployment, 'example-foo').catch(() => undefined);
+    await expect.poll(async () => (await system.get(Deployment, 'example-foo'))?.metadata.uid).not.toBe(uid);
+    await system.pass(60);
+    expect((await deployment()).metadata.ownerReferences).toMatchObject([{ uid: after.metadata.uid }]);
+  });
+
+  it('F9: under a new name it has a new Deployment, and the one of the old name goes', async () => {
+    await stranger();
+    await made({ deploymentName: 'old' });
+    await made({ deploymentName: 'new' });
+    expect(await names()).toEqual(['example-foo', 'new']);
+  });
+
+  it('F10: without replicas there is one, and a user’s scale is kept', async () => {
+    await made({ deploymentName: 'example-foo' });
+    expect((await deployment()).spec).toMatchObject({ replicas: 1 });
+    await system.patch(Deployment, 'example-foo', { spec: { replicas: 4 } });
+    const scaled = await deployment();
+    await system.reconcile(foos, 'a');
+    expect(await deployment()).toEqual(scaled);
+  });
+
+  it('F10: replicas that are no longer said are no longer held', async () => {
+    await made({ ...one, replicas: 3 });
+    await made({ deploymentName: 'example-foo' });
+    await system.patch(Deployment, 'example-foo', { spec: { replicas: 5 } });
+    await system.reconcile(foos, 'a');
+    expect((await deployment()).spec).toMatchObject({ replicas: 5 });
+  });
+
+  it('F11, V9, V11: when there is nothing to do, nothing is written and nothing is said', async () => {
+    await made();
+    await report(1);
+    await system.reconcile(foos, 'a');
+    const before = [await system.read(foos, 'a'), await deployment(), ...(await system.list(events))];
+    system.requests.length = 0;
+    await system.reconcile(foos, 'a');
+    expect(system.requests).toEqual([
+      `GET /apis/samples.example.com/v1/namespaces/${system.namespace}/foos/a`,
+      `GET /apis/apps/v1/namespaces/${system.namespace}/deployments`,
+    ]);
+    expect([await system.read(foos, 'a'), await deployment(), ...(await system.list(events))]).toEqual(before);
+  });
+
+  it('F12, V8: a forbidden child is retried with backoff, delays no other object, and is not retried once created', async () => {
+    system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/deployments/bad'));
+    await system.apply(foos, 'bad', { deploymentName: 'bad' });
+    await system.apply(foos, 'good', { deploymentName: 'good' });
+    await system.reconcile(foos, 'bad', 'good');
+    expect(await names()).toEqual(['good']);
+    for (let tries = 1; tries <= 6; tries += 1) {
+      const [next = ''] = system.waiting();
+      const dueAt = dueAtOf(parseMessage(next)) ?? 0;
+      // It doubles from 2 s; the key's own jitter and the grid of due times make of it half to twice and a bit that.
+      expect(dueAt - system.clock.ms / 1000).toBeGreaterThanOrEqual(2 ** tries / 2);
+      expect(dueAt - system.clock.ms / 1000).toBeLessThan(2 ** tries * 2.5);
+      system.clock.ms = Math.ceil(dueAt * 1000);
+      expect(await system.deliver()).toBe(1);
+    }
+    const refused = conditionOf(await system.read(foos, 'bad'), 'DeploymentAvailable');
+    expect(refused).toMatchObject({ status: 'False', reason: 'ChildRefused' });
+    expect(refused?.message).toContain('you may not do that');
+    system.revive();
+    await system.pass(300);
+    expect(await names()).toEqual(['bad', 'good']);
+    expect(system.waiting()).toEqual([]);
+  });
+});

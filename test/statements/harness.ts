@@ -1,6 +1,7 @@
 // The whole system for one statement, in this process: an API server that is handed in, SQS, the batches, timers and resync
 // of the product, and the two worlds. Each statement gets a namespace, queues and worlds of its own.
 
+import { afterEach, beforeAll, beforeEach } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { crdsOnly, registry } from '../../src/controllers/registry.ts';
@@ -232,6 +233,26 @@ export async function startSystem(
       client.close();
     },
   };
+}
+
+/**
+ * Gives each test of a file a system of its own, with the kinds installed. The log of a failed test is printed.
+ * @returns the system of the running test
+ */
+export function useSystem(connect: () => Connection): System {
+  let current: System | undefined;
+  beforeAll(() => install(connect()));
+  beforeEach(async () => {
+    current = await startSystem(connect());
+  });
+  afterEach(async ({ task }) => await current?.end({ failed: task.result?.state === 'fail' }));
+  const forward = {
+    get: (_: object, key: string): unknown => {
+      if (current === undefined) throw new Error(`system.${key} was read outside of a test`);
+      return Reflect.get(current, key);
+    },
+  };
+  return new Proxy<System>(Object.create(null), forward);
 }
 
 /** The controllers that a message is for: all of the kind. Throws for a kind without a controller. */

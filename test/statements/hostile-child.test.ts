@@ -1,9 +1,226 @@
-// The cases of hostile-child-cases.ts on the in-memory API server. test/cluster/samples-alone.test.ts runs the same on the real one.
-import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { hostileChildCases } from './hostile-child-cases.ts';
+// Children in a state that no controller created (V7, F8, M18, M20): with another owner, edited by hand, or created again under
+// their name. Each is a condition with a reason, and nothing is done to it. Cases for any API server.
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { AnyCustomKind } from '../../src/api/custom-kind.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { Dinner as dinners } from '../../src/controllers/dinner.ts';
+import { Foo as foos } from '../../src/controllers/foo.ts';
+import { Ingredient } from '../../src/controllers/ingredient.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
+import { ConfigMap, Deployment, EndpointSlice, Service } from '../../src/kubernetes.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { install, type System, startSystem } from './harness.ts';
+import { createMemcached } from './memcached.ts';
+import { conditionOf } from './user.ts';
 
-const server = await startApiServer();
-afterAll(() => server.close());
+type Family = {
+  readonly id: string;
+  readonly owner: AnyCustomKind;
+  readonly spec: object;
+  readonly child: Kind;
+  /** Where the owner says what became of the child. */
+  readonly condition: string;
+};
+const salt = { name: 'salt', item: 'salt', amount: 1, unit: 'g' };
+const rules = { service: { name: 'memcached', port: 11_211 } };
+const dinner = {
+  id: 'V7',
+  owner: dinners,
+  spec: { ingredients: [salt] },
+  child: Ingredient,
+  condition: 'IngredientsReady',
+};
+const foo = {
+  id: 'F8',
+  owner: foos,
+  spec: { deploymentName: 'web' },
+  child: Deployment,
+  condition: 'DeploymentAvailable',
+};
+const proxy = { id: 'M20', owner: proxies, spec: { rules } };
+const families: readonly Family[] = [
+  dinner,
+  foo,
+  { ...proxy, child: ConfigMap, condition: 'ConfigReady' },
+  { ...proxy, child: Deployment, condition: 'DeploymentAvailable' },
+  { ...proxy, child: Service, condition: 'ServiceReady' },
+];
 
-hostileChildCases(() => ({ server: new URL(server.url) }));
+const { connect } = await useApiServer({ controllers: 'none' });
+let system: System;
+let memcached: ReturnType<typeof createMemcached>;
+beforeAll(() => install(connect()));
+beforeEach(async () => {
+  system = await startSystem(connect());
+  memcached = createMemcached(system);
+  await memcached.service('memcached');
+  await memcached.endpoints('memcached', ['10.0.2.17', '10.0.2.18']);
+});
+afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
+
+/** The only child of a kind. */
+async function childOf(kind: Kind, owner: KubeObject): Promise<KubeObject> {
+  const owned = (await system.list(kind)).filter(({ metadata }) =>
+    metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid),
+  );
+  const [first] = owned;
+  if (first === undefined) throw new Error(`it has no ${kind.kind}`);
+  return first;
+}
+async function made({ owner, spec, child }: Family): Promise<{ readonly by: KubeObject; readonly it: KubeObject }> {
+  const by = await system.apply(owner, 'a', spec);
+  await system.reconcile(owner, 'a');
+  return { by, it: await childOf(child, by) };
+}
+const referenceTo = ({ metadata: { name, uid } }: KubeObject, { apiVersion, kind }: Kind, controller: boolean) => ({
+  apiVersion,
+  kind,
+  name,
+  uid,
+  controller,
+  blockOwnerDeletion: true,
+});
+/** Requests that changed something beside the owner's status and its Events. */
+const actions = () =>
+  system.requests.filter((one) => !one.startsWith('GET') && !one.endsWith('/status') && !one.includes('/events'));
+const refused = async (change: Promise<unknown>): Promise<ApiError> => {
+  const thrown: unknown = await change.catch((error: unknown) => error);
+  if (!(thrown instanceof ApiError)) throw new Error(`not refused by the API server: ${thrown}`);
+  return thrown;
+};
+
+describe.each(families)('a $child.kind of a $owner.kind', (family) => {
+  const { id, owner, child, condition } = family;
+
+  it(`${id}: cannot be given a second controller`, async () => {
+    const { by, it: live } = await made(family);
+    const other = await system.apply(owner, 'b', family.spec);
+    const ownerReferences = [referenceTo(by, owner, true), referenceTo(other, owner, true)];
+    const { status } = await refused(system.patch(child, live.metadata.name, { metadata: { ownerReferences } }));
+    expect(status).toBe(422);
+    system.requests.length = 0;
+    await system.reconcile(owner, 'a');
+    expect(actions()).toEqual([]);
+  });
+
+  it(`${id}: a child with another controller is left to it, and the status reports it`, async () => {
+    const { by, it: live } = await made(family);
+    const other = await system.apply(owner, 'b', family.spec);
+    const ownerReferences = [referenceTo(by, owner, false), referenceTo(other, owner, true)];
+    const theirs = await system.patch(child, live.metadata.name, { metadata: { ownerReferences } });
+    system.requests.length = 0;
+    await system.reconcile(owner, 'a');
+    await system.reconcile(owner, 'a');
+    expect(actions()).toEqual([]);
+    expect(await system.read(child, live.metadata.name)).toEqual(theirs);
+    const after = await system.read(owner, 'a');
+    expect(conditionOf(after, condition)).toMatchObject({ status: 'False', reason: 'NotOwned' });
+    expect(conditionOf(after, condition)?.message).toContain(live.metadata.name);
+    expect(conditionOf(after, 'Ready')?.status).toBe('False');
+  });
+});
+
+describe.each([
+  foo,
+  { ...proxy, child: Deployment, condition: 'DeploymentAvailable' },
+])('a Deployment of a $owner.kind', (family) => {
+  it(`${family.id}: a child created again with another immutable selector is left alone, and the status has the API server's error`, async () => {
+    const { by, it: live } = await made(family);
+    const { name, labels, annotations } = live.metadata;
+    await system.delete(Deployment, name);
+    const others = { app: 'other' };
+    const content = {
+      spec: {
+        selector: { matchLabels: others },
+        template: { metadata: { labels: others }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+      },
+    };
+    const ownerReferences = [referenceTo(by, family.owner, true)];
+    await memcached.put(Deployment, name, content, { labels, annotations, ownerReferences });
+    const theirs = Deployment.read(await system.read(Deployment, name));
+    await system.reconcile(family.owner, 'a');
+    expect(Deployment.read(await system.read(Deployment, name)).spec).toEqual(theirs.spec);
+    const said = conditionOf(await system.read(family.owner, 'a'), family.condition);
+    expect(said).toMatchObject({ status: 'False', reason: 'ChildRefused' });
+    expect(said?.message).toContain('field is immutable');
+    await system.delete(Deployment, name);
+    await system.pass(60);
+    expect((await childOf(Deployment, by)).metadata.name).toBe(name);
+    expect(conditionOf(await system.read(family.owner, 'a'), family.condition)?.reason).not.toBe('ChildRefused');
+  });
+});
+
+describe('the ConfigMap of a MemcachedProxy', () => {
+  const configured = { ...proxy, child: ConfigMap, condition: 'ConfigReady' };
+  const forged = { data: { 'config.json': '{"pools":{}}' } };
+
+  it('M18a: cannot be edited by hand', async () => {
+    const { it: live } = await made(configured);
+    for (const change of [forged, { immutable: false }, { binaryData: { more: 'AA==' } }]) {
+      expect((await refused(system.patch(ConfigMap, live.metadata.name, change))).status).toBe(422);
+    }
+    expect(await system.read(ConfigMap, live.metadata.name)).toEqual(live);
+  });
+
+  it('M18a: a child whose labels were removed gets them back and is the same object', async () => {
+    const { it: live } = await made(configured);
+    const labels = Object.fromEntries(Object.keys(live.metadata.labels ?? {}).map((label) => [label, null]));
+    await system.patch(ConfigMap, live.metadata.name, { metadata: { labels } });
+    await system.reconcile(proxies, 'a');
+    const { metadata } = await system.read(ConfigMap, live.metadata.name);
+    expect(metadata).toMatchObject({ uid: live.metadata.uid, labels: live.metadata.labels });
+    expect(await memcached.configMaps('a')).toHaveLength(1);
+  });
+
+  it.each([
+    true,
+    false,
+  ])('M7, M18a: a ConfigMap created again with other content (immutable: %s) is not mounted: a Warning is recorded and another one is mounted', async (immutable) => {
+    const { by, it: live } = await made(configured);
+    const { name, labels, annotations } = live.metadata;
+    await system.delete(ConfigMap, name);
+    const ownerReferences = [referenceTo(by, proxies, true)];
+    await memcached.put(ConfigMap, name, { ...forged, immutable }, { labels, annotations, ownerReferences });
+    await system.reconcile(proxies, 'a');
+    expect(ConfigMap.read(await system.read(ConfigMap, name)).data).toEqual(forged.data);
+    expect(await memcached.mounted('a')).not.toBe(name);
+    expect(JSON.stringify(await memcached.config('a'))).toContain('10.0.2.17:11211');
+    expect(await memcached.events('NameCollision')).toHaveLength(1);
+  });
+});
+
+describe('the endpoints of a MemcachedProxy', () => {
+  const ports = [{ name: '', port: 11_211 }];
+  const named = async (service: string, address: string) =>
+    await memcached.put(
+      EndpointSlice,
+      `${service}-by-name`,
+      { addressType: 'FQDN', endpoints: [{ addresses: [address], conditions: { ready: true } }], ports },
+      { labels: { 'kubernetes.io/service-name': service } },
+    );
+
+  it('M3: with a name instead of an address are left out, and a condition names them', async () => {
+    await named('memcached', 'evil.example.com');
+    await system.apply(proxies, 'a', proxy.spec);
+    await system.reconcile(proxies, 'a');
+    const config = JSON.stringify(await memcached.config('a'));
+    expect(config).toContain('"servers":["10.0.2.17:11211","10.0.2.18:11211"]');
+    const said = conditionOf(await system.read(proxies, 'a'), 'ConfigReady');
+    expect(said).toMatchObject({ status: 'False', reason: 'AddressNotIP' });
+    expect(said?.message).toContain('evil.example.com');
+  });
+
+  it('M3: that come to have a name change nothing of what runs', async () => {
+    const { it: live } = await made({ ...proxy, child: Deployment, condition: 'DeploymentAvailable' });
+    await named('memcached', 'evil.example.com');
+    system.requests.length = 0;
+    await system.reconcile(proxies, 'a');
+    expect(actions()).toEqual([]);
+    expect(await system.read(Deployment, live.metadata.name)).toEqual(live);
+    await system.delete(EndpointSlice, 'memcached-by-name');
+    await system.reconcile(proxies, 'a');
+    expect(conditionOf(await system.read(proxies, 'a'), 'ConfigReady')).toMatchObject({ status: 'True' });
+  });
+});

@@ -1,9 +1,237 @@
-// The statements of ingredient-cases.ts (I1 to I5, I9, I11 to I14) on the in-memory API server. test/cluster/statements.test.ts runs the same on the real one.
-import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { ingredientCases } from './ingredient-cases.ts';
+// What is asked of Ingredient (I1 to I5, I9, I11 to I14), as cases for any API server. What its schema refuses is
+// bad-input.test.ts, what a Dinner makes of it is dinner.test.ts.
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { Ingredient as ingredients } from '../../src/controllers/ingredient.ts';
+import { collectionPath } from '../../src/kube/client/path.ts';
+import { readWatchLines } from '../../src/kube/watch/ndjson.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { useSystem } from './harness.ts';
+import { conditionOf } from './user.ts';
 
-const server = await startApiServer();
-afterAll(() => server.close());
+const finalizer = 'outrigger.dev/ingredient';
+const salt = (amount: number) => ({ item: 'salt', amount, unit: 'tbsp' });
 
-ingredientCases(() => ({ server: new URL(server.url) }));
+/** What a frame of a watch says about how much is laid out, and for which generation. */
+const claim = z.object({
+  object: z.object({
+    status: z
+      .object({ measured: z.object({ amount: z.number() }).optional(), observedGeneration: z.number().optional() })
+      .default({}),
+  }),
+});
+
+const { connect } = await useApiServer();
+const system = useSystem(connect);
+
+/** One tablespoon of salt, laid out. */
+async function laidOut(metadata: object = {}): Promise<string> {
+  const { metadata: made } = await system.apply(ingredients, 'salt', salt(1), metadata);
+  await system.reconcile(ingredients, 'salt');
+  return made.uid ?? '';
+}
+const read = async () => await system.read(ingredients, 'salt');
+const stock = () => system.pantry.stock('salt', 'tbsp');
+
+describe('Ingredient', () => {
+  it('I1: one tablespoon of salt is located, measured once, and on the counter', async () => {
+    await laidOut();
+    const after = await read();
+    expect(after.status).toMatchObject({
+      location: 'Counter',
+      measured: { amount: 1, unit: 'tbsp' },
+      observedGeneration: 1,
+    });
+    for (const type of ['Located', 'Measured', 'Ready']) expect(conditionOf(after, type)?.status).toBe('True');
+    expect(system.pantry.calls()).toMatchObject({ reserve: 1, measure: 1 });
+    expect(stock()).toBe(999);
+    // A converged object costs nothing: there is no requeue.
+    expect(system.waiting()).toEqual([]);
+  });
+
+  it('I2: a duplicate neither moves goods nor writes, and a lost status is rebuilt without measuring twice', async () => {
+    await laidOut();
+    const before = await read();
+    system.requests.length = 0;
+    await system.reconcile(ingredients, 'salt', 'salt');
+    expect(system.requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
+    expect((await read()).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+    await system.replaceStatus(ingredients, 'salt', {});
+    expect((await read()).status).toEqual({});
+    await system.reconcile(ingredients, 'salt');
+    expect((await read()).status).toMatchObject({ location: 'Counter', measured: { amount: 1, unit: 'tbsp' } });
+    expect(conditionOf(await read(), 'Ready')?.status).toBe('True');
+    expect(system.pantry.calls()).toMatchObject({ reserve: 1, measure: 1 });
+    expect(stock()).toBe(999);
+  });
+
+  it('I3: a doubled amount is measured again, the old portion is returned, and no status reports it too early', async () => {
+    await laidOut();
+    const { resourceVersion } = (await read()).metadata;
+    await system.apply(ingredients, 'salt', salt(2));
+    // It crashes in between as well: after the pantry call, before the status write.
+    system.dieAt(({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
+    await system.reconcile(ingredients, 'salt');
+    system.revive();
+    await system.reconcile(ingredients, 'salt');
+    expect((await read()).status).toMatchObject({ measured: { amount: 2, unit: 'tbsp' }, observedGeneration: 2 });
+    expect(system.pantry.calls()).toMatchObject({ reserve: 2, measure: 2 });
+    expect(stock()).toBe(998);
+
+    const stream = await system.client.stream({
+      method: 'GET',
+      path: collectionPath(ingredients, system.namespace),
+      query: { watch: true, resourceVersion },
+      signal: AbortSignal.timeout(15_000),
+    });
+    const seen: string[] = [];
+    for await (const frame of readWatchLines(stream)) {
+      const { measured, observedGeneration } = claim.parse(frame).object.status;
+      seen.push(`${measured?.amount} at ${observedGeneration}`);
+      if (seen.at(-1) === '2 at 2') break;
+    }
+    stream.close();
+    expect(seen).toContain('1 at 1');
+    expect(seen).not.toContain('2 at 1');
+  });
+
+  it('I4: brand and cost are annotations: no goods move, nothing is written, the generation stays', async () => {
+    await laidOut({ annotations: { brand: 'Sel & Co', cost: '1.20' } });
+    const calls = system.pantry.calls();
+    const marked = await system.patch(ingredients, 'salt', {
+      metadata: { annotations: { brand: 'Other', cost: '9' } },
+    });
+    await system.reconcile(ingredients, 'salt');
+    expect((await read()).metadata).toMatchObject({
+      generation: 1,
+      resourceVersion: marked.metadata.resourceVersion,
+    });
+    // The watcher forwards no such change; a reconcile that comes anyway only looks.
+    expect(system.pantry.calls()).toEqual({ ...calls, look: calls.look + 1 });
+  });
+
+  it('I5: the resync finds removed salt, reports it, and replaces it', async () => {
+    const uid = await laidOut();
+    system.pantry.takeAway(uid);
+    await system.tick();
+    const turns: string[] = [];
+    for (let minute = 0; minute < 600 && turns.at(-1) !== 'True Ready'; minute += 1) {
+      await system.pass(1);
+      const ready = conditionOf(await read(), 'Ready');
+      const turn = `${ready?.status} ${ready?.reason}`;
+      if (turn === 'False TakenAway' || turns.length > 0) turns.push(turn);
+    }
+    expect(turns[0]).toBe('False TakenAway');
+    expect(turns.at(-1)).toBe('True Ready');
+    expect((await read()).status).toMatchObject({ location: 'Counter', measured: { amount: 1 } });
+    expect(system.pantry.holding(uid).location).toBe('Counter');
+  });
+
+  it('I9: its reconciler neither reads nor writes anything but itself', async () => {
+    const uid = await laidOut({ labels: { 'outrigger.dev/controller': 'dinner' } });
+    system.pantry.takeAway(uid);
+    await system.reconcile(ingredients, 'salt');
+    await system.delete(ingredients, 'salt');
+    await system.reconcile(ingredients, 'salt');
+    const own = `/apis/kitchen.example.com/v1/namespaces/${system.namespace}/ingredients/salt`;
+    expect(system.requests.length).toBeGreaterThan(4);
+    // Beside itself there are only the Events that it records.
+    const others = system.requests.filter((request) => !request.split(' ')[1]?.startsWith(own));
+    expect(others.filter((request) => !/^(POST|PATCH) .*\/events(\/|$)/.test(request))).toEqual([]);
+  });
+
+  it('I11: a deleted ingredient stays until its goods are back, once, even if two finalize it at the same time', async () => {
+    await laidOut();
+    expect((await read()).metadata.finalizers).toEqual([finalizer]);
+    await system.patch(ingredients, 'salt', { metadata: { finalizers: ['example.com/other', finalizer] } });
+    const { moves } = system.pantry.calls();
+    system.pantry.setFaults({ down: true });
+    await system.delete(ingredients, 'salt');
+    await system.reconcile(ingredients, 'salt');
+    const held = await read();
+    expect(held.metadata.deletionTimestamp).toBeDefined();
+    expect(held.metadata.finalizers).toContain(finalizer);
+    expect(conditionOf(held, 'Finalized')).toMatchObject({ status: 'False' });
+    expect(system.waiting().some((body) => body.includes('"type":"retry"'))).toBe(true);
+
+    system.pantry.setFaults({});
+    await system.reconcileAtOnce(ingredients, 'salt', 2);
+    expect(system.pantry.calls().moves - moves).toBe(1);
+    expect(stock()).toBe(1000);
+    expect((await read()).metadata.finalizers).toEqual(['example.com/other']);
+    await system.patch(ingredients, 'salt', { metadata: { finalizers: [] } }).catch(() => undefined);
+    expect(await system.get(ingredients, 'salt')).toBeUndefined();
+  });
+
+  it('I12: the resync finds a creation and a deletion that no watcher saw', async () => {
+    const { metadata } = await system.apply(ingredients, 'salt', salt(1));
+    await system.pass(300);
+    expect(system.pantry.calls().moves).toBe(0);
+    await system.tick();
+    await system.pass(10);
+    expect((await read()).status).toMatchObject({ location: 'Counter' });
+    expect(system.pantry.holding(metadata.uid ?? '').location).toBe('Counter');
+
+    await system.delete(ingredients, 'salt');
+    await system.pass(600);
+    expect((await read()).metadata.deletionTimestamp).toBeDefined();
+    await system.tick();
+    await system.pass(600);
+    expect(await system.get(ingredients, 'salt')).toBeUndefined();
+    expect(stock()).toBe(1000);
+  });
+
+  it('I13: deleted before its first reconcile, it is gone, and nothing was ever reserved', async () => {
+    await system.apply(ingredients, 'salt', salt(1));
+    await system.enqueue(ingredients, 'salt');
+    await system.delete(ingredients, 'salt');
+    expect(await system.deliver()).toBe(1);
+    expect(await system.get(ingredients, 'salt')).toBeUndefined();
+    expect(system.pantry.calls()).toMatchObject({ reserve: 0, moves: 0 });
+  });
+
+  it('I13: a function that dies while it persists the finalizer has reserved nothing', async () => {
+    await system.apply(ingredients, 'salt', salt(1));
+    system.dieAt(({ method }) => method === 'PATCH');
+    await system.reconcile(ingredients, 'salt');
+    expect(system.pantry.calls()).toMatchObject({ reserve: 0, moves: 0 });
+    expect((await read()).metadata.finalizers).toBeUndefined();
+  });
+
+  it.each([
+    0, 1, 2,
+  ])('X6: dying after %i requests leaves nothing that the next function does not finish', async (lives) => {
+    await system.apply(ingredients, 'salt', salt(1));
+    let made = 0;
+    system.dieAt(() => {
+      made += 1;
+      return made > lives;
+    });
+    await system.reconcile(ingredients, 'salt');
+    expect((await read()).status).toBeUndefined();
+    system.revive();
+    await system.reconcile(ingredients, 'salt');
+    expect((await read()).status).toMatchObject({ location: 'Counter', measured: { amount: 1 } });
+    expect((await read()).metadata.finalizers).toEqual([finalizer]);
+    expect(stock()).toBe(999);
+  });
+
+  it('I14: saffron that cannot be had delays neither salt nor pepper', async () => {
+    for (const item of ['pepper', 'saffron', 'salt']) {
+      await system.apply(ingredients, item, { item, amount: 1, unit: 'g' });
+    }
+    system.pantry.setFaults({ items: { saffron: 'error' } });
+    await system.reconcile(ingredients, 'saffron', 'salt', 'pepper');
+    for (const item of ['pepper', 'salt']) {
+      expect(conditionOf(await system.read(ingredients, item), 'Ready')?.status).toBe('True');
+    }
+    const saffron = await system.read(ingredients, 'saffron');
+    // That it cannot be opened does not say that there is none.
+    expect(conditionOf(saffron, 'Located')?.reason).not.toBe('OutOfStock');
+    expect(conditionOf(saffron, 'Ready')?.status).not.toBe('True');
+    expect(conditionOf(saffron, 'Reconciling')?.message).toContain('the saffron jar cannot be opened');
+    system.pantry.setFaults({});
+    await system.pass(60);
+    expect(conditionOf(await system.read(ingredients, 'saffron'), 'Ready')?.status).toBe('True');
+  });
+});

@@ -1,9 +1,130 @@
-// The statements of owner-cases.ts (C1 to C3, C6, C8, F4) on the in-memory API server. test/cluster/samples-alone.test.ts runs the same on the real one.
-import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { ownerCases } from './owner-cases.ts';
+// Who is woken by a Deployment (C1 to C3, F4), and what of its status is believed (C6), as cases for any API server that runs no
+// Deployment controller; that none does is C8. The tests say what a Deployment's status is.
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Foo as foos } from '../../src/controllers/foo.ts';
+import { Deployment, Pod, ReplicaSet } from '../../src/kubernetes.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { install, type System, startSystem } from './harness.ts';
+import { conditionOf } from './user.ts';
+import { startWatch, type Watch } from './watch.ts';
 
-const server = await startApiServer();
-afterAll(() => server.close());
+const bare = {
+  selector: { matchLabels: { app: 'bare' } },
+  template: { metadata: { labels: { app: 'bare' } }, spec: { containers: [{ name: 'c', image: 'c' }] } },
+};
 
-ownerCases(() => ({ server: new URL(server.url) }));
+const { connect } = await useApiServer({ controllers: 'none' });
+let system: System;
+let watch: Watch;
+beforeAll(() => install(connect()));
+beforeEach(async () => {
+  system = await startSystem(connect());
+  watch = startWatch(system.client, system.namespace, system.send);
+});
+afterEach(async ({ task }) => {
+  await watch.stop();
+  await system.end({ failed: task.result?.state === 'fail' });
+});
+
+const forwarded = (from: number) =>
+  watch.forwarded.slice(from).map((body) => {
+    const { controller, group, resource, namespace, name } = parseMessage(body);
+    return `${controller}: ${resource}.${group} ${namespace}/${name}`;
+  });
+const keyOf = (name: string) => `foo: foos.samples.example.com ${system.namespace}/${name}`;
+async function seen(from: number, ...names: readonly string[]): Promise<void> {
+  while (!names.every((name) => forwarded(from).includes(keyOf(name)))) await watch.next();
+}
+/** Creates Foos that are not reconciled, each forwarded once; returns the number of keys. */
+async function parents(...names: readonly string[]): Promise<number> {
+  for (const name of names) await system.apply(foos, name, { deploymentName: `of-${name}` });
+  await seen(0, ...names);
+  return watch.forwarded.length;
+}
+const ownedBy = async (name: string, more: object = {}) => {
+  const { uid } = (await system.read(foos, name)).metadata;
+  return { ownerReferences: [{ apiVersion: foos.apiVersion, kind: 'Foo', name, uid, controller: true, ...more }] };
+};
+
+describe('a Deployment that is owned', () => {
+  it('C1: wakes exactly its controller, and no owner that is none, nor one of another group’s kind of that name', async () => {
+    const before = await parents('x', 'guest', 'foreign', 'y', 'z');
+    await system.apply(Deployment, 'a', bare, await ownedBy('guest', { controller: false }));
+    await system.apply(Deployment, 'b', bare, await ownedBy('foreign', { apiVersion: 'other.example.com/v1' }));
+    await system.apply(Deployment, 'c', bare, await ownedBy('x'));
+    // Events of one kind come in order: when these are through, so is everything before them.
+    for (const name of ['y', 'z']) {
+      await system.apply(Deployment, `of-${name}`, bare, await ownedBy(name));
+      await seen(before, name);
+    }
+    expect(forwarded(before).sort()).toEqual(['x', 'y', 'z'].map(keyOf));
+  });
+
+  it('C2: when it changes hands, both its old and its new owner are woken', async () => {
+    const before = await parents('x', 'y');
+    await system.apply(Deployment, 'a', bare, await ownedBy('x'));
+    await seen(before, 'x');
+    const after = watch.forwarded.length;
+    await system.patch(Deployment, 'a', { metadata: await ownedBy('y') });
+    await seen(after, 'x', 'y');
+    expect(forwarded(after).sort()).toEqual(['x', 'y'].map(keyOf));
+  });
+
+  it('C3: when it is deleted, its owner is woken although it is gone', async () => {
+    const before = await parents('x');
+    await system.apply(Deployment, 'a', bare, await ownedBy('x'));
+    await seen(before, 'x');
+    const after = watch.forwarded.length;
+    await system.delete(Deployment, 'a');
+    await seen(after, 'x');
+    expect(await system.get(Deployment, 'a')).toBeUndefined();
+  });
+
+  /** Lets the system run, from one forwarded key to the next, until something is so. */
+  async function until(isSo: () => Promise<boolean>): Promise<void> {
+    for (;;) {
+      system.clock.ms = Math.max(system.clock.ms, Date.now());
+      await system.deliver();
+      if (await isSo()) return;
+      await watch.next();
+    }
+  }
+  const a = async () => await system.read(foos, 'a');
+  const report = async (count: number) => {
+    const { generation } = (await system.read(Deployment, 'web')).metadata;
+    const counts = { replicas: count, readyReplicas: count, availableReplicas: count };
+    const available = { type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: '' };
+    const status = { ...counts, observedGeneration: generation, conditions: [available] };
+    await system.patch(Deployment, 'web', { status }, 'status');
+  };
+  const isReady = async () => conditionOf(await a(), 'Ready')?.status === 'True';
+
+  it('F4, C6: a Deployment’s status reaches its Foo, for the current generation only', async () => {
+    await system.apply(foos, 'a', { deploymentName: 'web', replicas: 2 });
+    await until(async () => (await system.get(Deployment, 'web')) !== undefined);
+    await report(2);
+    await until(isReady);
+    expect((await a()).status).toMatchObject({ availableReplicas: 2 });
+
+    await system.apply(foos, 'a', { deploymentName: 'web', replicas: 3 });
+    await until(async () => conditionOf(await a(), 'DeploymentAvailable')?.reason === 'OutOfDate');
+    await system.patch(Deployment, 'web', { status: { availableReplicas: 1 } }, 'status');
+    await system.reconcile(foos, 'a');
+    expect(conditionOf(await system.read(Deployment, 'web'), 'Available')?.status).toBe('True');
+    expect(conditionOf(await a(), 'Ready')).toMatchObject({ status: 'Unknown', reason: 'OutOfDate' });
+    expect((await a()).status).toMatchObject({ availableReplicas: 2 });
+    await report(3);
+    await until(isReady);
+    expect((await a()).status).toMatchObject({ availableReplicas: 3 });
+  });
+
+  it('C8: makes no ReplicaSet and no Pod by itself, and says nothing of itself', async () => {
+    await system.apply(foos, 'a', { deploymentName: 'web' });
+    await until(async () => (await system.get(Deployment, 'web')) !== undefined);
+    expect((await system.read(Deployment, 'web')).status ?? {}).toEqual({});
+    expect(await system.list(ReplicaSet)).toEqual([]);
+    expect(await system.list(Pod)).toEqual([]);
+    expect(conditionOf(await a(), 'Ready')).toMatchObject({ status: 'Unknown', reason: 'NotReported' });
+  });
+});

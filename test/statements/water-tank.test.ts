@@ -1,9 +1,177 @@
-// The statements of water-tank-cases.ts (W1 to W10) on the in-memory API server. test/cluster/statements.test.ts runs the same on the real one.
-import { afterAll } from 'vitest';
-import { startApiServer } from '../../src/apiserver/server.ts';
-import { waterTankCases } from './water-tank-cases.ts';
+// What is asked of WaterTank (W1 to W10), as cases for any API server. What its schema refuses is bad-input.test.ts.
+import { describe, expect, it } from 'vitest';
+import { WaterTank as tanks } from '../../src/controllers/water-tank.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { useSystem } from './harness.ts';
+import { conditionOf } from './user.ts';
 
-const server = await startApiServer();
-afterAll(() => server.close());
+const finalizer = 'outrigger.dev/water-tank';
+const spec = (targetLevel: number) => ({ targetLevel, capacity: 100, tolerance: 5 });
 
-waterTankCases(() => ({ server: new URL(server.url) }));
+const { connect } = await useApiServer();
+const system = useSystem(connect);
+
+/** A tank with a water level, before its first reconcile. */
+async function tankAt(level: number): Promise<string> {
+  const { metadata } = await system.apply(tanks, 'north', spec(40));
+  const { uid = '' } = metadata;
+  system.plant.disturb(uid, level);
+  return uid;
+}
+const valves = (id: string) => {
+  const { inlet, outlet } = system.plant.tank(id);
+  return { inlet: inlet.open, outlet: outlet.open };
+};
+const versionOf = async () => (await system.read(tanks, 'north')).metadata.resourceVersion;
+
+describe('WaterTank', () => {
+  it('W1: below the band the inlet opens, the outlet stays closed, and it is Filling', async () => {
+    const id = await tankAt(34);
+    await system.reconcile(tanks, 'north');
+    expect(valves(id)).toEqual({ inlet: true, outlet: false });
+    const after = await system.read(tanks, 'north');
+    expect(after.status).toMatchObject({ action: 'Filling', observedLevel: 34 });
+    expect(conditionOf(after, 'AtLevel')).toMatchObject({ status: 'False', reason: 'BelowTarget' });
+    expect(conditionOf(after, 'Ready')).toMatchObject({ status: 'False' });
+  });
+
+  it('W2: above the band the outlet opens, the inlet stays closed, and it is Draining', async () => {
+    const id = await tankAt(46);
+    await system.reconcile(tanks, 'north');
+    expect(valves(id)).toEqual({ inlet: false, outlet: true });
+    expect((await system.read(tanks, 'north')).status).toMatchObject({ action: 'Draining', observedLevel: 46 });
+  });
+
+  it('W3: within the band both valves are closed, and a second reconcile neither commands nor writes', async () => {
+    const id = await tankAt(38);
+    await system.reconcile(tanks, 'north');
+    const after = await system.read(tanks, 'north');
+    expect(after.status).toMatchObject({ action: 'Holding', observedGeneration: 1 });
+    expect(conditionOf(after, 'AtLevel')?.status).toBe('True');
+    expect(conditionOf(after, 'Ready')?.status).toBe('True');
+    const { commands } = system.plant.tank(id);
+    // It moves within the band, which is no news either.
+    system.plant.disturb(id, 41);
+    system.requests.length = 0;
+    await system.reconcile(tanks, 'north');
+    expect(valves(id)).toEqual({ inlet: false, outlet: false });
+    expect(system.plant.tank(id).commands).toBe(commands);
+    expect(await versionOf()).toBe(after.metadata.resourceVersion);
+    expect(system.requests).toHaveLength(1);
+  });
+
+  it('W4: a level that drops without any API change is back in the band within one resync period', async () => {
+    const id = await tankAt(40);
+    await system.reconcile(tanks, 'north');
+    system.plant.disturb(id, 3);
+    await system.pass(600);
+    expect(Math.abs(system.plant.tank(id).level - 40)).toBeLessThanOrEqual(5);
+    expect(valves(id)).toEqual({ inlet: false, outlet: false });
+    expect((await system.read(tanks, 'north')).status).toMatchObject({ action: 'Holding' });
+  });
+
+  it('W5: of targets 40, 60 and 20 the last one counts, however their messages come', async () => {
+    const id = await tankAt(40);
+    await system.reconcile(tanks, 'north');
+    await system.apply(tanks, 'north', spec(60));
+    await system.enqueue(tanks, 'north', 'north');
+    await system.apply(tanks, 'north', spec(20));
+    // Keys say nothing of the change that sent them, so an old one after a new one is the same key again.
+    await system.enqueue(tanks, 'north', 'north', 'north');
+    await system.deliver();
+    const after = await system.read(tanks, 'north');
+    expect(after.metadata.generation).toBe(3);
+    expect(after.status).toMatchObject({ action: 'Draining', observedGeneration: 3 });
+    expect(valves(id)).toEqual({ inlet: false, outlet: true });
+  });
+
+  it('W6: a function that dies between valve and status leaves nothing that the next one does not finish', async () => {
+    const id = await tankAt(10);
+    system.dieAt(({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
+    await system.reconcile(tanks, 'north');
+    expect(valves(id)).toEqual({ inlet: true, outlet: false });
+    expect((await system.read(tanks, 'north')).status).toBeUndefined();
+    system.revive();
+    await system.reconcile(tanks, 'north');
+    expect(valves(id)).toEqual({ inlet: true, outlet: false });
+    expect(system.plant.tank(id).commands).toBe(1);
+    expect((await system.read(tanks, 'north')).status).toMatchObject({ action: 'Filling', observedGeneration: 1 });
+  });
+
+  it.each([
+    'sensor-error',
+    'sensor-text',
+    'sensor-out-of-range',
+    'sensor-hang',
+  ] as const)('W7: with %s both valves close, and it is retried until there is a reading', async (fault) => {
+    const id = await tankAt(10);
+    await system.reconcile(tanks, 'north');
+    expect(valves(id)).toEqual({ inlet: true, outlet: false });
+    system.plant.setFaults({ [id]: fault });
+    await system.reconcile(tanks, 'north');
+    expect(valves(id)).toEqual({ inlet: false, outlet: false });
+    const after = await system.read(tanks, 'north');
+    expect(after.status).toMatchObject({ action: 'Unknown' });
+    expect(after.status).not.toHaveProperty('observedLevel');
+    expect(conditionOf(after, 'SensorReachable')).toMatchObject({ status: 'False', reason: 'SensorError' });
+    expect(conditionOf(after, 'Reconciling')).toMatchObject({ status: 'True' });
+    expect(system.waiting().some((body) => body.includes('"type":"retry"'))).toBe(true);
+    system.plant.setFaults({});
+    await system.pass(60);
+    expect((await system.read(tanks, 'north')).status).toMatchObject({ action: 'Holding' });
+    expect(conditionOf(await system.read(tanks, 'north'), 'Reconciling')).toBeUndefined();
+  });
+
+  it('W8: a deleted tank stays, and says why, until both valves are confirmed closed', async () => {
+    const id = await tankAt(10);
+    await system.reconcile(tanks, 'north');
+    expect((await system.read(tanks, 'north')).metadata.finalizers).toEqual([finalizer]);
+    system.plant.setFaults({ '*': 'down' });
+    await system.delete(tanks, 'north');
+    await system.reconcile(tanks, 'north');
+    const held = await system.read(tanks, 'north');
+    expect(held.metadata.finalizers).toEqual([finalizer]);
+    expect(conditionOf(held, 'Finalized')).toMatchObject({ status: 'False' });
+    expect(conditionOf(held, 'Finalized')?.message).not.toBe('');
+    system.plant.setFaults({});
+    await system.reconcile(tanks, 'north', 'north');
+    expect(valves(id)).toEqual({ inlet: false, outlet: false });
+    expect(await system.get(tanks, 'north')).toBeUndefined();
+  });
+
+  it('W9: a message for a missing tank is deleted without a call to the plant', async () => {
+    await system.enqueue(tanks, 'nowhere');
+    expect(await system.deliver()).toBe(1);
+    expect(await system.deliver()).toBe(0);
+    expect(system.requests).toHaveLength(1);
+    expect(system.plant.tanks()).toEqual([]);
+    expect(system.waiting()).toEqual([]);
+    expect(await system.deadLetters('water-tank')).toEqual([]);
+  });
+
+  it('W10: the resync alone fills a tank whose creation no watcher saw', async () => {
+    const id = await tankAt(0);
+    await system.pass(30);
+    expect(system.plant.tank(id).readings).toBe(0);
+    await system.tick();
+    // At once, not when its turn comes, which may be at any time until the next tick.
+    await system.pass(10);
+    expect(system.plant.tank(id).readings).toBeGreaterThan(0);
+    await system.pass(290);
+    expect((await system.read(tanks, 'north')).status).toMatchObject({ action: 'Holding', observedGeneration: 1 });
+    expect(Math.abs(system.plant.tank(id).level - 40)).toBeLessThanOrEqual(5);
+  });
+
+  it('W: labels and annotations send no valve command and cause no write', async () => {
+    const id = await tankAt(40);
+    await system.reconcile(tanks, 'north');
+    const { commands } = system.plant.tank(id);
+    const marked = await system.patch(tanks, 'north', {
+      metadata: { labels: { colour: 'blue' }, annotations: { note: 'drain me' } },
+    });
+    await system.reconcile(tanks, 'north');
+    expect(system.plant.tank(id).commands).toBe(commands);
+    expect(await versionOf()).toBe(marked.metadata.resourceVersion);
+    expect(marked.metadata.generation).toBe(1);
+  });
+});

@@ -69,9 +69,16 @@ const ingredient = [...statements('ingredient', 'wake'), ...controllers('ingredi
 const dinner = [...statements('dinner', 'wake'), ...controllers('dinner')];
 const aggregation = api('readiness', 'availability', 'conditions');
 const foo = [...statements('foo', 'foo-aggregation', 'owner', 'cascade'), ...controllers('foo')];
-const proxy = statements('memcached-proxy', 'memcached-proxy-damage', 'memcached-proxy-wake');
+const proxyLife = statements('memcached-proxy', 'memcached-proxy-roll-out');
+const proxy = [
+  ...proxyLife,
+  ...statements('memcached-proxy-missing', 'memcached-proxy-damage', 'memcached-proxy-wake'),
+];
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
-const network = [...statements('bitcoin-network'), ...controllers('bitcoin-network/bitcoin-network')];
+const network = [
+  ...statements('bitcoin-network', 'bitcoin-network-life'),
+  ...controllers('bitcoin-network/bitcoin-network'),
+];
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
 const peers = [...statements('bitcoin-peers'), ...networkParts('bitcoin-peers')];
 
@@ -110,7 +117,7 @@ const given: Readonly<Record<string, Given>> = {
     own: [
       {
         mutants: configurationMutants,
-        suites: [...statements('memcached-proxy'), ...proxyParts('config', 'endpoints', 'grammar')],
+        suites: [...proxyLife, ...proxyParts('config', 'endpoints', 'grammar')],
       },
       { mutants: rollOutMutants, suites: [...proxy, ...proxyParts('roll-out', 'memcached-proxy')] },
       { mutants: workloadMutants, suites: [...proxy, ...proxyParts('memcached-proxy')] },
@@ -171,7 +178,7 @@ export const subjects: readonly Subject[] = [
         mutants: sayingMutants,
         suites: [
           'test/core/decisions.test.ts',
-          ...reconciling('reconcile'),
+          ...reconciling('reconcile', 'reconcile-family'),
           ...resync('run-failures'),
           'test/clusters/registry/any-entry.test.ts',
         ],
@@ -203,7 +210,7 @@ export const subjects: readonly Subject[] = [
       { mutants: slotDefences, suites: timers('slots', 'timer-message', 'run') },
       { mutants: batchDefences, suites: reconciling('batch', 'batch-ends', 'redelivery-order', 'group-records') },
       { mutants: distanceDefences, suites: reconciling('breaker', 'outcome', 'batch') },
-      { mutants: objectDefences, suites: reconciling('reconcile', 'reconcile-failures', 'status/status') },
+      { mutants: objectDefences, suites: reconciling('reconcile', 'reconcile-family', 'reconcile-failures', 'status/status') },
       {
         mutants: resyncDefences,
         suites: [...resync('run', 'plan', 'run-failures'), 'test/operations/redrive.test.ts'],

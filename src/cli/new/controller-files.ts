@@ -34,8 +34,8 @@ export function newNames(given: string, group?: string): NewNames | undefined {
 
 /** Lists of every controller, or kind, in a repository with these tests. */
 const catalogueFile = 'tools/mutants/catalogue.ts';
-const generationFile = 'test/statements/generation-cases.ts';
-const badInputFile = 'test/statements/bad-input-cases.ts';
+const generationFile = 'test/statements/generation.test.ts';
+const badInputFile = 'test/statements/bad-input.test.ts';
 
 /**
  * A source that lists every controller: the line with which the list begins, the new entry, and the import of the

@@ -1,4 +1,4 @@
-// Only the content of a status slice, and its observed generation. Applying it is in status-slice-cases.ts.
+// Only the content of a status slice, and its observed generation. Applying it is in status-slice.test.ts.
 import { describe, expect, it } from 'vitest';
 import { observedGenerationOf } from '../../../src/api/status-slice.ts';
 import { NotOwnedError } from '../../../src/core/errors.ts';

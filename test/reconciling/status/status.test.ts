@@ -1,4 +1,4 @@
-// Only the content of a status. Applying it is in reconcile-cases.ts.
+// Only the content of a status. Applying it is in reconcile.test.ts.
 import { describe, expect, it } from 'vitest';
 import { NotOwnedError } from '../../../src/core/errors.ts';
 import {

@@ -1,7 +1,11 @@
 // The harness of the workload cases: a namespace of their own on a server with a controller manager or the simulator,
 // watches to wait on, and a kubelet that the test controls.
+import { afterAll, beforeAll, expect, inject, type TestOptions } from 'vitest';
+import { createClient } from '../../../src/kube/client/client.ts';
+import { startWorkloads } from '../../../src/simulators/workloads/workloads.ts';
 import type { Body } from '../../conformance/body.ts';
-import type { Wire } from '../../conformance/wire.ts';
+import { createWire, type Wire } from '../../conformance/wire.ts';
+import { useApiServer } from '../../harness/api-server.ts';
 
 /** A server, and whether its pods have to be bound to a node before they are counted. */
 export type WorkloadHarness = {
@@ -9,6 +13,30 @@ export type WorkloadHarness = {
   /** The node that pods are bound to; absent where no node is required. */
   readonly node?: string;
 };
+
+/**
+ * Opens the server of a test file: kube-controller-manager on the real one, the simulator on the one in memory. On a
+ * loaded machine kube-controller-manager may delay a change by up to a minute: such a test is retried in a new namespace.
+ */
+export async function useWorkloads(): Promise<WorkloadHarness & { readonly options: TestOptions }> {
+  const server = await useApiServer();
+  const wire = createWire(server);
+  if (inject('apiServer') === 'real') {
+    const node = `workloads-${crypto.randomUUID()}`;
+    beforeAll(() => wire.post('/api/v1/nodes', { metadata: { name: node } }));
+    afterAll(() => wire.remove(`/api/v1/nodes/${node}`));
+    return { wire, node, options: { retry: 2, timeout: 30_000 } };
+  }
+  const client = createClient(server.connect());
+  const errors: string[] = [];
+  const workloads = await startWorkloads(client, { startsPods: false, onError: (line) => errors.push(line) });
+  afterAll(async () => {
+    await workloads.close();
+    client.close();
+    expect(errors).toEqual([]);
+  });
+  return { wire, options: {} };
+}
 
 /** One namespace. */
 export type NamespaceFixture = {

@@ -1,5 +1,5 @@
 // The shape of a kind's table: what a user may get wrong in an object of it, and what the API server makes of that. One table a
-// kind, all run by bad-input-cases.ts.
+// kind, all run by bad-input.test.ts.
 import type { AnyCustomKind } from '../../../src/api/custom-kind.ts';
 
 /** What a rule on metadata.name names: the API server has no path for the object itself. */

@@ -1,8 +1,8 @@
 // Service → EndpointSlices, as kube-controller-manager creates them: the pods, their readiness and their ports. The
 // test acts as the kubelet. The same cases run on the simulator and on kube-controller-manager.
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Body } from '../../conformance/body.ts';
-import { type NamespaceFixture, names, openNamespaceFixture, type WorkloadHarness } from './workloads-harness.ts';
+import { type NamespaceFixture, names, openNamespaceFixture, useWorkloads } from './workloads-harness.ts';
 
 const labels = { app: 'one' };
 
@@ -32,8 +32,8 @@ function ready(slices: readonly Body[]): string[] {
     .sort();
 }
 
-/** Declares the cases. */
-export function serviceCases(harness: WorkloadHarness): void {
+const harness = await useWorkloads();
+describe('Services', harness.options, () => {
   let at: NamespaceFixture;
   beforeEach(async () => {
     at = await openNamespaceFixture(harness);
@@ -199,4 +199,4 @@ export function serviceCases(harness: WorkloadHarness): void {
     await at.remove('services', 'one');
     await at.until('endpointslices', (slices) => slices.length === 0);
   });
-}
+});

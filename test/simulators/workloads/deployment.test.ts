@@ -1,14 +1,14 @@
 // Deployment → ReplicaSet → Pods, as kube-controller-manager does it: names, labels, owners, statuses, and deleted
 // pods. The test acts as the kubelet. The same cases run on the simulator and on kube-controller-manager. Scaling and
-// rolling updates: deployment-rolling-cases.ts.
-import { expect, it } from 'vitest';
+// rolling updates: deployment-rolling.test.ts.
+import { describe, expect, it } from 'vitest';
 import { count, deployment, deploymentFixture, labels } from './deployment-fixture.ts';
-import { names, statusOf, type WorkloadHarness } from './workloads-harness.ts';
+import { names, statusOf, useWorkloads } from './workloads-harness.ts';
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Declares the cases. */
-export function deploymentCases(harness: WorkloadHarness): void {
+const harness = await useWorkloads();
+describe('Deployments', harness.options, () => {
   const { address, available, runAll, fixture, whenStatus } = deploymentFixture(harness);
 
   it('a Deployment gets one ReplicaSet, named after its template and owned by it', async () => {
@@ -143,4 +143,4 @@ export function deploymentCases(harness: WorkloadHarness): void {
     );
     expect(names(adopted)).toEqual(pods);
   });
-}
+});

@@ -1,14 +1,8 @@
 // StatefulSet → Pods, as kube-controller-manager does it: stable names, order, statuses, rolling updates. The test acts
 // as the kubelet. The same cases run on the simulator and on kube-controller-manager.
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Body } from '../../conformance/body.ts';
-import {
-  type NamespaceFixture,
-  names,
-  openNamespaceFixture,
-  statusOf,
-  type WorkloadHarness,
-} from './workloads-harness.ts';
+import { type NamespaceFixture, names, openNamespaceFixture, statusOf, useWorkloads } from './workloads-harness.ts';
 
 const labels = { app: 'st' };
 const withImage = (image: string) => ({ spec: { template: { spec: { containers: [{ name: 'c', image }] } } } });
@@ -29,8 +23,8 @@ const named =
   (objects: readonly Body[]) =>
     names(objects).join() === wanted.join();
 
-/** Declares the cases. */
-export function statefulSetCases(harness: WorkloadHarness): void {
+const harness = await useWorkloads();
+describe('StatefulSets', harness.options, () => {
   let fixture: NamespaceFixture;
   let addresses = 0;
   beforeEach(async () => {
@@ -182,4 +176,4 @@ export function statefulSetCases(harness: WorkloadHarness): void {
     await harness.wire.mergePatch(`${fixture.path('pods')}/st-0/status`, { status: { phase: 'Failed' } });
     await fixture.until('pods', (pods) => isNew(pods, 'st-0', before));
   });
-}
+});

@@ -1,12 +1,12 @@
 // ReplicaSets and pods of a Deployment that is scaled, changed, recreated or deleted, as kube-controller-manager does
 // it. The test acts as the kubelet. The same cases run on the simulator and on kube-controller-manager.
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Body } from '../../conformance/body.ts';
 import { count, deployment, deploymentFixture, otherTemplate } from './deployment-fixture.ts';
-import { names, statusOf, type WorkloadHarness } from './workloads-harness.ts';
+import { names, statusOf, useWorkloads } from './workloads-harness.ts';
 
-/** Declares the cases. */
-export function deploymentRollingCases(harness: WorkloadHarness): void {
+const harness = await useWorkloads();
+describe('Deployments that change', harness.options, () => {
   const { address, available, runAll, fixture, whenStatus } = deploymentFixture(harness);
 
   it('scaling a Deployment changes the size of its present ReplicaSet', async () => {
@@ -126,4 +126,4 @@ export function deploymentRollingCases(harness: WorkloadHarness): void {
     await fixture().until('replicasets', count(0));
     await fixture().until('pods', count(0));
   });
-}
+});

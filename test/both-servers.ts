@@ -1,0 +1,16 @@
+// The test files that run on both API servers: in `npm test` on the one in memory, and in `npm run test:cluster` on a real
+// kube-apiserver, which shows that their expectations are Kubernetes' own. They open it with useApiServer of test/harness.
+
+/** Files as globs from the root of the repository. */
+export const onBothServers = [
+  'test/conformance/{conformance,history}.test.ts',
+  'test/generate/generated.test.ts',
+  'test/kube/apply/{apply-all,write}.test.ts',
+  'test/operations/detach{,-children}.test.ts',
+  'test/reconciling/reconcile{,-family}.test.ts',
+  'test/reconciling/status-slice*.test.ts',
+  'test/simulators/workloads/{deployment,deployment-rolling,service,stateful-set}.test.ts',
+  'test/statements/{bad-input,book,cascade,dinner,foo,foo-aggregation,generation,hostile-child,ingredient}.test.ts',
+  'test/statements/{owner,poison,wake,water-tank}.test.ts',
+  'test/statements/bitcoin-network{,-cascade,-life,-wake}.test.ts',
+];

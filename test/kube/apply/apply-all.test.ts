@@ -1,0 +1,291 @@
+// applyAll, as test cases for any API server: the objects in the cluster afterwards, and the number of writes.
+import { describe, expect, inject, it } from 'vitest';
+import { NotOwnedError } from '../../../src/core/errors.ts';
+import { type ApplyAllRequest, type ApplyAllResult, applyAll } from '../../../src/kube/apply/apply-all.ts';
+import type { DesiredChild } from '../../../src/kube/apply/child-object.ts';
+import type { KubeClient } from '../../../src/kube/client/client.ts';
+import type { KubeObject, ResourceName } from '../../../src/kube/client/object.ts';
+import { collectionPath } from '../../../src/kube/client/path.ts';
+import { useApiServer } from '../../harness/api-server.ts';
+import { configMaps, deployments, type NamespaceFixture, useNamespace } from '../namespace.ts';
+
+const services: ResourceName = { group: '', version: 'v1', plural: 'services', namespaced: true };
+
+const { connect } = await useApiServer();
+const fixture: NamespaceFixture = useNamespace(connect);
+const { put, read, patch, remove } = fixture;
+const writes = () => fixture.requests.filter((request) => !request.startsWith('GET'));
+const child = (name: string, values: Record<string, string>): DesiredChild => ({ metadata: { name }, data: values });
+const children = (
+  desired: ApplyAllRequest['desired'],
+  change: Partial<ApplyAllRequest> = {},
+  client: KubeClient = fixture.client,
+): Promise<ApplyAllResult> =>
+  applyAll(client, {
+    ...{
+      owner: fixture.owner,
+      controllerName: 'cases',
+      resource: configMaps,
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      desired,
+    },
+    prune: true,
+    ...change,
+  });
+
+describe('applyAll', () => {
+  it('applyAll creates children with their owner reference, and writes nothing the second time', async () => {
+    const first = await children([child('a', { x: '1' }), child('b', {})]);
+    expect(first).toMatchObject({ writes: 2, noops: 0 });
+    const reference = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      name: 'owner',
+      uid: fixture.owner.metadata.uid,
+      controller: true,
+      blockOwnerDeletion: true,
+    };
+    expect((await read('a'))?.metadata).toMatchObject({
+      labels: { 'outrigger.dev/controller': 'cases', 'outrigger.dev/owner-uid': fixture.owner.metadata.uid },
+      annotations: { 'outrigger.dev/owner': `${fixture.namespace}/owner` },
+      ownerReferences: [reference],
+    });
+    fixture.requests.length = 0;
+    const second = await children([child('a', { x: '1' }), child('b', {})]);
+    expect(second).toMatchObject({ writes: 0, noops: 0 });
+    expect(second.objects.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
+    expect(fixture.requests).toEqual([`GET ${collectionPath(configMaps, fixture.namespace)}`]);
+  });
+
+  it('applyAll corrects drift, removes fields that are no longer desired, and keeps fields of others', async () => {
+    await children([child('a', { x: '1', y: '1' })]);
+    await patch(configMaps, 'a', { data: { x: 'drifted', theirs: '1' } });
+    expect(await children([child('a', { x: '1' })])).toMatchObject({ writes: 1 });
+    expect(await read('a')).toMatchObject({ data: { x: '1', theirs: '1' } });
+    expect((await read('a'))?.data).not.toHaveProperty('y');
+  });
+
+  it('applyAll calls onChange for each created, updated and deleted child, and not without a write', async () => {
+    const changes: unknown[] = [];
+    const onChange: ApplyAllRequest['onChange'] = ({ type, child: { metadata, data }, ...was }) =>
+      void changes.push([type, metadata.name, data, 'before' in was ? was.before.data : undefined]);
+    await children([child('a', { x: '1' }), child('b', { y: '1' })], { onChange });
+    expect(changes.splice(0)).toEqual([
+      ['created', 'a', { x: '1' }, undefined],
+      ['created', 'b', { y: '1' }, undefined],
+    ]);
+    await children([child('a', { x: '1' }), child('b', { y: '1' })], { onChange });
+    expect(changes).toEqual([]);
+    await children([child('a', { x: '2' })], { onChange });
+    expect(changes).toEqual([
+      ['updated', 'a', { x: '2' }, { x: '1' }],
+      ['deleted', 'b', { y: '1' }, undefined],
+    ]);
+  });
+
+  it('applyAll deletes children that are no longer desired, unless prune is false', async () => {
+    await children([child('a', {}), child('b', {})]);
+    expect(await children([child('a', {})], { prune: false })).toMatchObject({ writes: 0 });
+    expect(await read('b')).toBeDefined();
+    expect(await children([child('a', {})])).toMatchObject({ writes: 1 });
+    expect(await read('b')).toBeUndefined();
+  });
+
+  it('applyAll passes existing children to a function, without objects that only have copied labels', async () => {
+    await children([child('a', { x: '1' }), child('b', { x: '2' })]);
+    const labels = (await read('a'))?.metadata.labels ?? {};
+    await put('stray', {});
+    await patch(configMaps, 'stray', { metadata: { labels } });
+    const existingNames: string[] = [];
+    const keepB = (existing: readonly KubeObject[]) => {
+      existingNames.push(...existing.map(({ metadata }) => metadata.name));
+      return [child('b', { x: '2' }), child('c', {})];
+    };
+    expect(await children(keepB)).toMatchObject({ writes: 2 });
+    expect(existingNames.sort()).toEqual(['a', 'b']);
+    expect([await read('a'), (await read('b'))?.data]).toEqual([undefined, { x: '2' }]);
+  });
+
+  it('an object that another client creates between the read and the write is neither merged, owned nor pruned', async () => {
+    const theirs = { metadata: { name: 'a' }, data: { theirs: '1' } };
+    const racing: KubeClient = {
+      ...fixture.client,
+      request: async (request) => {
+        if (request.method === 'PATCH') await put('a', theirs.data).catch(() => undefined);
+        return await fixture.client.request(request);
+      },
+    };
+    await expect(children([child('a', { x: '1' })], {}, racing)).rejects.toThrow(NotOwnedError);
+    const left = await read('a');
+    expect(left?.data).toEqual(theirs.data);
+    expect(left?.metadata.ownerReferences).toBeUndefined();
+    expect(await children([])).toMatchObject({ writes: 0 });
+    expect(await read('a')).toBeDefined();
+  });
+
+  it('a creation whose response is lost, and which is retried, ends with one child of the owner', async () => {
+    let lost = 0;
+    const losing: KubeClient = {
+      ...fixture.client,
+      request: async (request) => {
+        const response = await fixture.client.request(request);
+        if (request.method !== 'PATCH' || lost > 0) return response;
+        lost += 1;
+        // What the transport does after a connection was lost: it sends the same request again.
+        return await fixture.client.request(request);
+      },
+    };
+    const { objects } = await children([child('a', { x: '1' })], {}, losing);
+    expect(lost).toBe(1);
+    expect(objects).toMatchObject([{ data: { x: '1' } }]);
+    fixture.requests.length = 0;
+    expect(await children([child('a', { x: '1' })])).toMatchObject({ writes: 0 });
+  });
+
+  it('applyAll with replaceLists removes items of others from a list, and keeps the server’s defaults', async () => {
+    const service = (port: number) => ({ metadata: { name: 's' }, spec: { ports: [{ name: 'main', port }] } });
+    const apply = (port: number) =>
+      children([service(port)], {
+        resource: services,
+        apiVersion: 'v1',
+        kind: 'Service',
+        replaceLists: ['spec.ports'],
+      });
+    const [created] = (await apply(80)).objects;
+    expect(await apply(80)).toMatchObject({ writes: 0, noops: 0 });
+    const foreignPorts = [
+      // Renumbered under the same name. The server would reject an apply, because of the repeated name.
+      [{ name: 'main', port: 81 }],
+      [
+        { name: 'more', port: 82 },
+        { name: 'main', port: 80 },
+      ],
+    ];
+    for (const ports of foreignPorts) {
+      await patch(services, 's', { spec: { ports } });
+      const after = await apply(80);
+      expect(after.objects).toMatchObject([{ spec: created?.spec }]);
+      expect(await apply(80)).toMatchObject({ writes: 0, noops: 0 });
+    }
+    expect((await apply(90)).objects).toMatchObject([{ spec: { ports: [{ name: 'main', port: 90 }] } }]);
+    expect(await apply(90)).toMatchObject({ writes: 0, noops: 0 });
+  });
+
+  // The in-memory server accepts this write.
+  it.runIf(inject('apiServer') === 'real')(
+    'applyAll removes an item of others from a list only if the server rejects the apply because of it',
+    async () => {
+      const ports = [{ name: 'main', port: 80 }];
+      const apply = () =>
+        children([{ metadata: { name: 's' }, spec: { ports } }], {
+          ...{ resource: services, apiVersion: 'v1', kind: 'Service' },
+        });
+      const [created] = (await apply()).objects;
+      await patch(services, 's', { spec: { ports: [...ports, { name: 'guest', port: 82 }] } });
+      expect(await apply()).toMatchObject({ writes: 0 });
+      // Renumbered under the same name. The server would reject an apply, because of the repeated name.
+      await patch(services, 's', { spec: { ports: [{ name: 'main', port: 81 }] } });
+      expect(await apply()).toMatchObject({ writes: 1, objects: [{ spec: created?.spec }] });
+      expect(await apply()).toMatchObject({ writes: 0, noops: 0 });
+    },
+  );
+
+  it('applyAll never changes an object of others or an orphan, and throws after the other children are applied', async () => {
+    const orphan = await put('orphan', { theirs: '1' });
+    const other = await put('other', {});
+    await applyAll(fixture.client, {
+      owner: other,
+      controllerName: 'cases',
+      resource: configMaps,
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      desired: [child('cousin', { theirs: '1' })],
+      prune: true,
+    });
+    const error: unknown = await children([
+      child('orphan', { x: '1' }),
+      child('cousin', { x: '1' }),
+      child('mine', { x: '1' }),
+    ]).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(NotOwnedError);
+    expect(error).toMatchObject({
+      names: [`ConfigMap ${fixture.namespace}/orphan`, `ConfigMap ${fixture.namespace}/cousin`],
+    });
+    expect((await read('orphan'))?.metadata.resourceVersion).toBe(orphan.metadata.resourceVersion);
+    expect((await read('cousin'))?.data).toEqual({ theirs: '1' });
+    expect((await read('mine'))?.data).toEqual({ x: '1' });
+  });
+
+  it('applyAll neither changes nor deletes a child that was handed over to another owner', async () => {
+    await children([child('a', { x: '1' })]);
+    await patch(configMaps, 'a', {
+      metadata: {
+        ownerReferences: [
+          {
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            name: 'heir',
+            uid: (await put('heir', {})).metadata.uid,
+            controller: true,
+          },
+        ],
+      },
+    });
+    expect(await children([])).toMatchObject({ writes: 0 });
+    await expect(children([child('a', { x: '2' })])).rejects.toThrow(NotOwnedError);
+    expect(await read('a')).toMatchObject({ data: { x: '1' } });
+  });
+
+  it('applyAll finds a child without its labels by name, and restores them', async () => {
+    await children([child('a', { x: '1' })]);
+    await patch(configMaps, 'a', { metadata: { labels: { 'outrigger.dev/controller': null } } });
+    expect(await children([child('a', { x: '1' })])).toMatchObject({ writes: 1 });
+    expect((await read('a'))?.metadata.labels).toMatchObject({ 'outrigger.dev/controller': 'cases' });
+  });
+
+  it('applyAll writes nothing to a child that is being deleted', async () => {
+    await children([child('a', { x: '1' })]);
+    await patch(configMaps, 'a', { metadata: { finalizers: ['example.com/keep'] } });
+    await remove('a');
+    fixture.requests.length = 0;
+    expect(await children([child('a', { x: '2' })])).toMatchObject({ writes: 0 });
+    expect(await children([])).toMatchObject({ writes: 0 });
+    expect(writes()).toEqual([]);
+    await patch(configMaps, 'a', { metadata: { finalizers: null } });
+  });
+
+  it('applyAll converges for a workload with quantities, zero values, defaults and another’s scale', async () => {
+    const template = {
+      metadata: { labels: { app: 'a' } },
+      spec: {
+        hostNetwork: false,
+        containers: [
+          {
+            name: 'c',
+            image: 'i',
+            env: [{ name: 'A', value: '' }],
+            ports: [{ containerPort: 80 }],
+            resources: { limits: { cpu: '0.5', memory: '1024Mi' } },
+          },
+        ],
+      },
+    };
+    const workload = {
+      metadata: { name: 'w' },
+      spec: { paused: false, selector: { matchLabels: { app: 'a' } }, template },
+    };
+    const apply = () => children([workload], { resource: deployments, apiVersion: 'apps/v1', kind: 'Deployment' });
+    expect(await apply()).toMatchObject({ writes: 1 });
+    await patch(deployments, 'w', { spec: { replicas: 3 } });
+    expect(await apply()).toMatchObject({ writes: 0, noops: 0, objects: [{ spec: { replicas: 3 } }] });
+  });
+
+  it.each<[string, readonly DesiredChild[]]>([
+    ['two children of one name', [{ metadata: { name: 'a' } }, { metadata: { name: 'a' } }]],
+    ['a child in another namespace', [{ metadata: { name: 'a', namespace: 'default' } }]],
+  ])('applyAll throws a TypeError for %s, and writes nothing', async (_, desired) => {
+    await expect(children(desired)).rejects.toThrow(TypeError);
+    expect(writes()).toEqual([]);
+  });
+});

@@ -1,0 +1,240 @@
+// A reconcile of an object that is being deleted, and the effects on other objects: finalizers, children, Events. On
+// any API server.
+import { describe, expect, it } from 'vitest';
+import type { Finalized } from '../../src/api/result.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import type { KubeObject } from '../../src/kube/client/object.ts';
+import { getObject, listPages } from '../../src/kube/client/read.ts';
+import { Event } from '../../src/kubernetes.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { built, configMap, widget, widgetsOn } from './widgets.ts';
+
+const { connect } = await useApiServer();
+const widgets = widgetsOn(connect);
+const { apply, condition, read, reconcile, remove } = widgets;
+
+describe('a deletion', () => {
+  it('a deletion runs finalize, and the object is deleted when it is done', async () => {
+    await apply('a', { size: 3 });
+    await reconcile('a');
+    await remove('a');
+    expect(await read('a')).toBeDefined();
+    await reconcile('a');
+    expect(await read('a')).toBeUndefined();
+  });
+
+  it.each([
+    { next: 'without a new object', recreated: false, outcome: { type: 'nothing', reason: 'gone' } },
+    { next: 'with a new object of the name', recreated: true, outcome: { type: 'done' } },
+  ])('a deletion in spite of the finalizer runs finalize ($next)', async ({ recreated, outcome }) => {
+    const { metadata } = await apply('a', { size: 3 });
+    const original = widgets.behaviour.reconcile;
+    widgets.behaviour.reconcile = async (object, context) => {
+      widgets.behaviour.reconcile = original;
+      await widgets.vanish('a');
+      if (recreated) await apply('a', { size: 4 });
+      return await original(object, context);
+    };
+    const finalized: string[] = [];
+    widgets.behaviour.finalize = async ({ metadata: { uid } }) => {
+      finalized.push(uid);
+      return 'done';
+    };
+    expect((await reconcile('a')).outcome).toEqual(outcome);
+    expect(finalized).toEqual([metadata.uid]);
+    expect((await read('a'))?.status).toEqual(recreated ? expect.objectContaining({ size: 4 }) : undefined);
+  });
+
+  it('a deletion in spite of the finalizer runs finalize until it is done', async () => {
+    const { metadata } = await apply('a', { size: 3, parts: ['part'] });
+    const original = widgets.behaviour.reconcile;
+    widgets.behaviour.reconcile = async (object, context) => {
+      const result = await original(object, context);
+      await widgets.vanish('a');
+      return result;
+    };
+    const results: (Finalized | Error)[] = [
+      { requeueAfterSeconds: 7, reason: 'Closing' },
+      new Error('unavailable'),
+      'done',
+    ];
+    const finalized: string[] = [];
+    widgets.behaviour.finalize = async ({ metadata: { uid } }) => {
+      finalized.push(uid);
+      const next = results.shift() ?? 'done';
+      if (next instanceof Error) throw next;
+      return next;
+    };
+    // The two writes before finalize are the finalizer and the child.
+    expect(await reconcile('a')).toEqual({ outcome: { type: 'nothing', reason: 'gone' }, writes: 2 });
+    expect([finalized, results]).toEqual([Array(3).fill(metadata.uid), []]);
+    expect(widgets.waited).toEqual([7, 2]);
+  });
+
+  it.each([
+    // The second call is that of the second pass, which reads the object being deleted.
+    { next: 'once, and again in the next pass', gone: false, times: 2 },
+    { next: 'until done, if the object is gone meanwhile', gone: true, times: 3 },
+  ])('a deletion during a reconcile runs finalize at once: $next', async ({ gone, times }) => {
+    await apply('a', { size: 3 });
+    const original = widgets.behaviour.reconcile;
+    widgets.behaviour.reconcile = async (object, context) => {
+      await remove('a');
+      return await original(object, context);
+    };
+    let finalized = 0;
+    widgets.behaviour.finalize = async () => {
+      finalized += 1;
+      // Another reconcile has finalized the object as well.
+      if (gone && finalized === 1) await widgets.vanish('a').catch(() => undefined);
+      return finalized === 3 ? 'done' : { requeueAfterSeconds: 7, reason: 'Closing' };
+    };
+    expect((await reconcile('a')).outcome.type).toBe(gone ? 'nothing' : 'done');
+    expect(finalized).toBe(times);
+    expect((await read('a'))?.metadata.finalizers?.length).toBe(gone ? undefined : 1);
+  });
+
+  it('a conflict without a deletion runs no finalize', async () => {
+    await apply('a', { size: 3 });
+    let finalized = 0;
+    widgets.behaviour.finalize = async () => {
+      finalized += 1;
+      return 'done';
+    };
+    let size = 10;
+    widgets.behaviour.reconcile = async () => {
+      size += 1;
+      await apply('a', { size });
+      return { status: { size }, conditions: { Built: built } };
+    };
+    expect((await reconcile('a')).outcome).toMatchObject({ type: 'postponed', reason: 'conflict' });
+    expect(finalized).toBe(0);
+  });
+
+  it('a deletion whose finalize is not done keeps the object and reports the reason', async () => {
+    await apply('a', { size: 3 });
+    await reconcile('a');
+    await remove('a');
+    widgets.behaviour.finalize = async () => {
+      throw new Error('pantry down');
+    };
+    expect((await reconcile('a')).outcome.type).toBe('failed');
+    expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', message: 'pantry down' });
+    widgets.behaviour.finalize = async () => ({ requeueAfterSeconds: 4, reason: 'Draining' });
+    expect((await reconcile('a')).outcome).toEqual({ type: 'done', requeueAfterSeconds: 4 });
+    expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', reason: 'Draining' });
+  });
+
+  it('a deletion removes only the controller’s finalizer', async () => {
+    await apply('a', { size: 3 }, { finalizers: ['example.com/other'] });
+    await reconcile('a');
+    await remove('a');
+    await reconcile('a');
+    expect((await read('a'))?.metadata.finalizers).toEqual(['example.com/other']);
+  });
+
+  it('a deletion before the first reconcile writes nothing', async () => {
+    await apply('a', { size: 3 }, { finalizers: ['example.com/other'] });
+    await remove('a');
+    const before = await read('a');
+    expect((await reconcile('a')).outcome).toEqual({ type: 'nothing', reason: 'no-finalizer' });
+    expect((await read('a'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+  });
+
+  it('a deletion with an invalid spec keeps the finalizer until the spec is corrected', async () => {
+    await apply('a', { size: 3 });
+    await reconcile('a');
+    await apply('a', { size: 'large' });
+    await remove('a');
+    expect((await reconcile('a')).outcome.type).toBe('terminal');
+    expect(condition(await read('a'), 'Finalized')).toMatchObject({ status: 'False', reason: 'InvalidSpec' });
+    await apply('a', { size: 4 });
+    await reconcile('a');
+    expect(await read('a')).toBeUndefined();
+  });
+});
+
+describe('children', () => {
+  const listChildren = async () => {
+    const found: KubeObject[] = [];
+    for await (const { items } of listPages(widgets.client, configMap, {
+      namespace: widgets.namespace,
+      labelSelector: 'outrigger.dev/controller=widget',
+    })) {
+      found.push(...items);
+    }
+    return found;
+  };
+
+  it('children are created with a controller reference, corrected after drift, and pruned', async () => {
+    const owner = await apply('a', { size: 3, parts: ['one', 'two'] });
+    await reconcile('a');
+    const created = await listChildren();
+    expect(created.map(({ metadata }) => metadata.name)).toEqual(['one', 'two']);
+    expect(created[0]?.metadata.ownerReferences).toEqual([
+      {
+        apiVersion: widget.apiVersion,
+        kind: 'Widget',
+        name: 'a',
+        uid: owner.metadata.uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ]);
+    await widgets.client.request({
+      method: 'PATCH',
+      path: `/api/v1/namespaces/${widgets.namespace}/configmaps/one`,
+      contentType: 'application/merge-patch+json',
+      body: { data: { size: '99', foreign: 'kept' } },
+    });
+    expect((await reconcile('a')).writes).toBe(1);
+    expect((await listChildren())[0]).toMatchObject({ data: { size: '3', foreign: 'kept' } });
+    await apply('a', { size: 3, parts: ['two'] });
+    await reconcile('a');
+    expect((await listChildren()).map(({ metadata }) => metadata.name)).toEqual(['two']);
+  });
+
+  it('children that are created again are a write to an observed object', async () => {
+    await apply('a', { size: 3, parts: ['one'] });
+    expect(await reconcile('a')).toMatchObject({ observedBefore: false });
+    await widgets.client.request({
+      method: 'DELETE',
+      path: `/api/v1/namespaces/${widgets.namespace}/configmaps/one`,
+    });
+    expect(await reconcile('a')).toMatchObject({ observedBefore: true, writes: 1, noops: 0 });
+    expect(await reconcile('a')).toMatchObject({ observedBefore: true, writes: 0, noops: 0 });
+  });
+
+  it('a foreign object with a child’s name is not changed, and the condition has reason NotOwned', async () => {
+    const foreign = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'one', namespace: widgets.namespace },
+      data: { size: 'foreign' },
+    };
+    const before = await applyObject(widgets.client, configMap, foreign, { fieldManager: 'user' });
+    await apply('a', { size: 3, parts: ['one', 'two'] });
+    expect((await reconcile('a')).outcome.type).toBe('failed');
+    expect(
+      (await getObject(widgets.client, configMap, { namespace: widgets.namespace, name: 'one' }))?.metadata
+        .resourceVersion,
+    ).toBe(before.metadata.resourceVersion);
+    expect(await getObject(widgets.client, configMap, { namespace: widgets.namespace, name: 'two' })).toBeDefined();
+    expect(condition(await read('a'), 'Ready')).toMatchObject({ status: 'False', reason: 'NotOwned' });
+  });
+});
+
+it('a repeated Event is counted in one object, and has no credential', async () => {
+  await apply('a', { size: 3 });
+  widgets.behaviour.reconcile = async (_, { recordEvent }) => {
+    recordEvent('Normal', 'Filled', 'the widget is full of https://me:hunter2@tap/');
+    return { status: {}, conditions: { Built: built } };
+  };
+  for (let runs = 0; runs < 3; runs += 1) await reconcile('a');
+  const found: KubeObject[] = [];
+  for await (const { items } of listPages(widgets.client, Event, { namespace: widgets.namespace }))
+    found.push(...items);
+  expect(found).toHaveLength(1);
+  const message = 'the widget is full of https://[redacted]@tap/';
+  expect(found[0]).toMatchObject({ reason: 'Filled', message, count: 3, type: 'Normal' });
+});
