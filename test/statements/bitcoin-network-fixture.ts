@@ -1,13 +1,12 @@
 // Where the statements about one BitcoinNetwork's workloads take place: a system for each, the network, and what one looks at. The test
 // says how its StatefulSet fares.
 
-import { afterEach, beforeAll, beforeEach } from 'vitest';
 import type { Kind } from '../../src/api/kind.ts';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 import { Service, StatefulSet } from '../../src/kubernetes.ts';
 import { createBitcoin } from './bitcoin.ts';
-import { install, type System, startSystem } from './harness.ts';
+import { useSystem } from './harness.ts';
 
 /** The network. */
 export const name = 'my-network';
@@ -24,28 +23,13 @@ export const both: readonly (readonly [string, Kind, string, string])[] = [
 export const createdService = `1 x Normal Created: Created headless service for bitcoin network ${name}`;
 export const createdSet = `1 x Normal Created: Created stateful set for bitcoin network ${name}`;
 
-/** Starts a system for each statement. What is `at` it is of the statement that runs. */
+/** Starts a system for each test of a file. */
 export function networkFixture(connect: () => Connection) {
-  let system: System;
-  let bitcoin: ReturnType<typeof createBitcoin>;
-  beforeAll(() => install(connect()));
-  beforeEach(async () => {
-    system = await startSystem(connect());
-    bitcoin = createBitcoin(system);
-  });
-  afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
-
-  const at = {
-    get system() {
-      return system;
-    },
-    get bitcoin() {
-      return bitcoin;
-    },
-  };
+  const system = useSystem(connect);
+  const bitcoin = createBitcoin(system);
   const reconcile = async () => await system.reconcile(networks, name);
   return {
-    at,
+    at: { system, bitcoin },
     reconcile,
     /** Makes the network, or changes it, and reconciles it. Returns its uid. */
     made: async (spec: object = { nodes: 3 }): Promise<string> => {

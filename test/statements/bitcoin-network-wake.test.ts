@@ -1,15 +1,14 @@
-// Who wakes a BitcoinNetwork (B8, B17, B18), and what the resync finds where no watcher saw it (B25), as cases for any API server
+// What wakes a BitcoinNetwork (B8, B9, B11, B12), and what the resync finds where no watcher saw it (B25), as cases for any API server
 // where the test alone says how a StatefulSet fares.
 
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Kind } from '../../src/api/kind.ts';
-import { type NetworkNode, BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import { describe, expect, it } from 'vitest';
+import type { NetworkNode } from '../../src/controllers/bitcoin-network/kind.ts';
+import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import { Pod, Service, StatefulSet } from '../../src/kubernetes.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { createBitcoin } from './bitcoin.ts';
-import { install, type System, startSystem } from './harness.ts';
-import { startWatch, type Watch } from './watch.ts';
+import { useWatchedSystem } from './watch.ts';
 
 const name = 'my-network';
 const service = 'my-network-svc';
@@ -21,69 +20,14 @@ function isNode(nodes: readonly NetworkNode[] | undefined, like: Partial<Network
 }
 
 const { connect } = await useApiServer({ controllers: 'none' });
-let system: System;
-let bitcoin: ReturnType<typeof createBitcoin>;
-let watch: Watch | undefined;
-beforeAll(() => install(connect()));
-beforeEach(async () => {
-  system = await startSystem(connect());
-  bitcoin = createBitcoin(system);
-  watch = undefined;
-});
-afterEach(async ({ task }) => {
-  await watch?.stop();
-  await system.end({ failed: task.result?.state === 'fail' });
-});
-
-/** Lets the system run, from one forwarded key to the next, until it is so. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  watch ??= startWatch(system.client, system.namespace, system.send);
-  for (;;) {
-    system.clock.ms = Math.max(system.clock.ms, Date.now());
-    await system.deliver();
-    if (await isSo()) return;
-    await watch.next();
-  }
-}
-/** Forwards and delivers all events of an object, so that later keys come from new events. */
-async function seen(kind: Kind, object: string): Promise<void> {
-  const { resourceVersion } = (await system.patch(kind, object, { metadata: { labels: { seen: 'yes' } } })).metadata;
-  watch ??= startWatch(system.client, system.namespace, system.send);
-  const isForwarded = (body: string) => {
-    const { cause } = parseMessage(body);
-    return cause.type === 'change' && cause.resourceVersion === resourceVersion;
-  };
-  while (!watch.forwarded.some(isForwarded)) await watch.next();
-  await system.deliver();
-}
+const { system, until, watch } = useWatchedSystem(connect);
+const bitcoin = createBitcoin(system);
 /** One whole period of polling the world: every object has been visited once. */
 async function resync(): Promise<void> {
   await system.tick();
   await system.pass(600);
 }
 const replicas = async () => (await bitcoin.set(name)).spec?.replicas;
-
-describe('the watcher and BitcoinNetwork', () => {
-  it.each([
-    ['B17', 'StatefulSet', StatefulSet, set],
-    ['B18', 'Service', Service, service],
-  ])('%s: a %s that is deleted is made again by that event alone', async (_, __, kind, child) => {
-    await bitcoin.network(name);
-    await until(async () => (await system.get(kind, child)) !== undefined);
-    const { uid } = (await system.read(kind, child)).metadata;
-    await seen(kind, child);
-    await system.delete(kind, child);
-    await until(async () => ((await system.get(kind, child))?.metadata.uid ?? uid) !== uid);
-  });
-
-  it('B16: a StatefulSet that is scaled by hand wakes its network, which scales it back', async () => {
-    await bitcoin.network(name);
-    await until(async () => (await system.get(StatefulSet, set)) !== undefined);
-    await system.patch(StatefulSet, set, { spec: { replicas: 5 } });
-    await until(async () => (await bitcoin.events('Scaled')).length > 0);
-    expect(await replicas()).toBe(3);
-  });
-});
 
 describe('the watcher and a network’s Pod', () => {
   it('B8, B11, B12: a pod that comes, turns ready, moves or goes is so in the status by that event alone', async () => {
@@ -113,13 +57,13 @@ describe('the watcher and a network’s Pod', () => {
     await bitcoin.network(name);
     await bitcoin.network('other');
     await until(async () => (await system.get(StatefulSet, 'other-sts')) !== undefined);
-    const from = watch?.forwarded.length ?? 0;
+    const from = watch().forwarded.length;
     const spec = { containers: [{ name: 'c', image: 'i' }] };
     await system.apply(Pod, 'plain', spec, { labels: { app: name } });
     await system.apply(Pod, 'stranger', spec, { labels: { 'bitcoin.example.com/network': 'other' } });
     const peers = () =>
-      (watch?.forwarded ?? [])
-        .slice(from)
+      watch()
+        .forwarded.slice(from)
         .map((body) => parseMessage(body))
         .filter(({ controller }) => controller === 'bitcoin-peers');
     await until(async () => peers().length > 0);

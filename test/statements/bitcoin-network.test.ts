@@ -169,32 +169,4 @@ describe('BitcoinNetwork: workloads', () => {
     await reconcile();
     expect((await at.bitcoin.set(name)).spec?.replicas).toBe(5);
   });
-
-  it('B16: drift of the replicas is corrected, with an Event', async () => {
-    await made();
-    await at.system.patch(StatefulSet, set, { spec: { replicas: 5 } });
-    await reconcile();
-    expect((await at.bitcoin.set(name)).spec?.replicas).toBe(3);
-    expect(await at.bitcoin.events('Scaled')).toEqual(['1 x Normal Scaled: Adjusting number of replicas to 3']);
-  });
-
-  it('B16: drift of image, labels and probe is corrected', async () => {
-    await made();
-    const { template } = (await at.bitcoin.set(name)).spec ?? {};
-    const [node] = template?.spec?.containers ?? [];
-    const edited = { ...node, image: 'other', readinessProbe: { exec: { command: ['true'] }, periodSeconds: 60 } };
-    const labels = { 'bitcoin.example.com/network': 'other' };
-    await at.system.patch(StatefulSet, set, {
-      spec: { template: { metadata: { labels }, spec: { containers: [edited] } } },
-    });
-    await reconcile();
-    expect((await at.bitcoin.set(name)).spec?.template).toEqual(template);
-  });
-
-  it('B16: drift of the Service is corrected', async () => {
-    await made();
-    await at.system.patch(Service, service, { spec: { selector: { app: 'other' } } });
-    await reconcile();
-    expect((await at.bitcoin.service(name)).spec?.selector).toEqual({ app: name });
-  });
 });

@@ -30,30 +30,6 @@ describe('MemcachedProxy: drift and damage', () => {
     expect(writes()).toEqual([]);
   });
 
-  it('M18: a Deployment that is deleted is made again, mounting the right ConfigMap', async () => {
-    await started();
-    const mounted = await at.memcached.mounted(name);
-    await at.system.delete(Deployment, mcrouter);
-    await reconcile();
-    expect(await at.memcached.mounted(name)).toBe(mounted);
-  });
-
-  it('M18a: the ConfigMap in use is made again, with its name and content', async () => {
-    await started();
-    const mounted = await at.memcached.mounted(name);
-    const { data } = ConfigMap.read(await at.system.read(ConfigMap, mounted));
-    await at.system.delete(ConfigMap, mounted);
-    await reconcile();
-    expect(ConfigMap.read(await at.system.read(ConfigMap, mounted)).data).toEqual(data);
-  });
-
-  it('M18b: a Service that is deleted is made again', async () => {
-    await started();
-    await at.system.delete(Service, service);
-    await reconcile();
-    expect(await at.system.get(Service, service)).toBeDefined();
-  });
-
   it.each([
     ['Service', Service, service, { spec: { ports: [{ port: 1 }] } }, 'ServiceReady'],
     ['ConfigMap', ConfigMap, 'the configuration', { data: { 'config.json': '{}' } }, 'ConfigReady'],
@@ -89,16 +65,6 @@ describe('MemcachedProxy: drift and damage', () => {
     await at.system.pass(60);
     expect((await condition(type))?.reason).not.toBe('NotOwned');
     expect((await at.system.read(kind, taken)).metadata.ownerReferences).toMatchObject([{ name }]);
-  });
-
-  it('M21: Deployments that an older version left are deleted, with an Event', async () => {
-    await started();
-    const { metadata, spec } = await at.system.read(Deployment, mcrouter);
-    const { labels, annotations, ownerReferences } = metadata;
-    await at.memcached.put(Deployment, `${mcrouter}-x7k2p`, { spec }, { labels, annotations, ownerReferences });
-    await reconcile();
-    expect((await at.system.list(Deployment)).map((one) => one.metadata.name)).toEqual([mcrouter]);
-    expect(await at.memcached.events('SuccessfulDelete')).toEqual([expect.stringContaining(`${mcrouter}-x7k2p`)]);
   });
 });
 

@@ -1,11 +1,10 @@
 // Where the statements about one MemcachedProxy take place: a system for each, a Service with endpoints, the proxy before it, and what
 // one looks at.
 
-import { afterEach, beforeAll, beforeEach } from 'vitest';
 import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 import { Deployment } from '../../src/kubernetes.ts';
-import { install, type System, startSystem } from './harness.ts';
+import { useSystem } from './harness.ts';
 import { createMemcached } from './memcached.ts';
 import { conditionOf } from './user.ts';
 
@@ -18,28 +17,13 @@ export const service = 'sharded-example-memcached-043e0';
 /** Its Deployment. */
 export const mcrouter = `${name}-mcrouter`;
 
-/** Starts a system for each statement. What is `at` it is of the statement that runs. */
+/** Starts a system for each test of a file. */
 export function proxyFixture(connect: () => Connection) {
-  let system: System;
-  let memcached: ReturnType<typeof createMemcached>;
-  beforeAll(() => install(connect()));
-  beforeEach(async () => {
-    system = await startSystem(connect());
-    memcached = createMemcached(system);
-  });
-  afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
-
-  const at = {
-    get system() {
-      return system;
-    },
-    get memcached() {
-      return memcached;
-    },
-  };
+  const system = useSystem(connect);
+  const memcached = createMemcached(system);
   const reconcile = async () => await system.reconcile(proxies, name);
   return {
-    at,
+    at: { system, memcached },
     reconcile,
     proxy: async (of = name) => await system.read(proxies, of),
     condition: async (type: string, of = name) => conditionOf(await system.read(proxies, of), type),

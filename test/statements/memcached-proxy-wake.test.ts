@@ -1,47 +1,21 @@
 // Who wakes a MemcachedProxy (M13, M13a, M27): Services, EndpointSlices and ReplicaSets that name it or that it names, through
 // the watcher and the mapping function; and the resync, where the watcher saw nothing.
 
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import { EndpointSlice, ReplicaSet } from '../../src/kubernetes.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { install, type System, startSystem } from './harness.ts';
 import { createMemcached } from './memcached.ts';
 import { conditionOf } from './user.ts';
-import { startWatch, type Watch } from './watch.ts';
+import { useWatchedSystem } from './watch.ts';
 
 const three = ['10.0.2.17', '10.0.2.18', '10.0.2.19'];
 const name = 'sharded-example';
 
 const { connect } = await useApiServer();
-let system: System;
-let memcached: ReturnType<typeof createMemcached>;
-let watch: Watch | undefined;
-beforeAll(() => install(connect()));
-beforeEach(async () => {
-  system = await startSystem(connect());
-  memcached = createMemcached(system);
-  watch = undefined;
-});
-afterEach(async ({ task }) => {
-  await watch?.stop();
-  await system.end({ failed: task.result?.state === 'fail' });
-});
-
-function watched(): Watch {
-  watch = startWatch(system.client, system.namespace, system.send);
-  return watch;
-}
-/** Lets the system run, from one forwarded key to the next, until it is so. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (;;) {
-    system.clock.ms = Math.max(system.clock.ms, Date.now());
-    await system.deliver();
-    if (await isSo()) return;
-    await watch?.next();
-  }
-}
+const { system, until, watch } = useWatchedSystem(connect);
+const memcached = createMemcached(system);
 const mapped = () => system.lines.filter((line) => line.startsWith('info keys mapped '));
 const reason = async (type: string, of = name) => conditionOf(await system.get(proxies, of), type)?.reason;
 const servers = async (of = name) => (await system.read(proxies, of)).status;
@@ -53,7 +27,7 @@ const follows =
 
 describe('the watcher and MemcachedProxy', () => {
   it('M13: a Service and endpoints that are created later suffice to converge, without an edit of the proxy', async () => {
-    watched();
+    watch();
     await memcached.proxy(name);
     await until(async () => (await reason('ResolvedRefs')) === 'ServiceNotFound');
     await memcached.service('sharded-memcached');
@@ -64,7 +38,7 @@ describe('the watcher and MemcachedProxy', () => {
   });
 
   it('M13a: a corrected port of the Service suffices', async () => {
-    watched();
+    watch();
     await memcached.service('sharded-memcached', [{ port: 1 }]);
     await memcached.endpoints('sharded-memcached', three);
     await memcached.proxy(name);
@@ -80,7 +54,7 @@ describe('the watcher and MemcachedProxy', () => {
     const five = ['p1', 'p2', 'p3', 'p4', 'p5'];
     for (const proxy of five) await memcached.proxy(proxy);
     await memcached.proxy('stranger', { service: { name: 'other', port: 11_211 } });
-    const seen = watched();
+    const seen = watch();
     for (const proxy of five) await until(follows(3, proxy));
     await until(async () => (await reason('ConfigReady', 'stranger')) === 'NoEndpoints');
     const from = seen.forwarded.length;
@@ -100,7 +74,7 @@ describe('the watcher and MemcachedProxy', () => {
     await memcached.endpoints('sharded-memcached', three.slice(1, 2), { slice: 'b' });
     await memcached.endpoints('sharded-memcached', three.slice(2), { slice: 'c' });
     await memcached.proxy(name);
-    watched();
+    watch();
     await until(follows(3));
     // Its own children wake it too, so the mapped keys show the effect of EndpointSlices.
     const before = mapped().length;
@@ -128,7 +102,7 @@ describe('the watcher and MemcachedProxy', () => {
     await memcached.service('sharded-memcached');
     await memcached.endpoints('sharded-memcached', three);
     await memcached.proxy(name);
-    watched();
+    watch();
     await until(follows(3));
     const old = await memcached.rollOut(name);
     await memcached.endpoints('sharded-memcached', three.slice(1));

@@ -18,11 +18,15 @@ type SliceOptions = {
 
 /** Creates what a statement about proxies needs. */
 export function createMemcached(system: System) {
-  const { namespace, client } = system;
   const put = async (kind: Kind, name: string, content: object, metadata: object = {}): Promise<KubeObject> => {
     const { apiVersion, kind: named } = kind;
-    const object = { apiVersion, kind: named, ...content, metadata: { ...metadata, name, namespace } };
-    return await applyObject(client, kind, object, { fieldManager: 'user' });
+    const object = {
+      apiVersion,
+      kind: named,
+      ...content,
+      metadata: { ...metadata, name, namespace: system.namespace },
+    };
+    return await applyObject(system.client, kind, object, { fieldManager: 'user' });
   };
   const only = async (kind: Kind, prefix: string) =>
     (await system.list(kind)).filter(({ metadata }) => metadata.name.startsWith(prefix));

@@ -1,6 +1,8 @@
 // The watcher's loops in a statement's own process: what it forwards is on the queues, and can be waited for.
 
+import { afterEach } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
+import type { Kind } from '../../src/api/kind.ts';
 import { noCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import type { Log } from '../../src/core/log.ts';
@@ -10,8 +12,11 @@ import { createHealth } from '../../src/forwarding/health.ts';
 import { createWatchLoop } from '../../src/forwarding/watch-loop.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
+import type { Connection } from '../../src/kube/client/connection.ts';
 import { createRestoreDetection } from '../../src/kube/watch/restore-detection.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
 import type { Send } from '../../src/sqs/sender.ts';
+import { type System, useSystem } from './harness.ts';
 
 /** A watcher that runs. */
 export type Watch = {
@@ -84,6 +89,53 @@ export function startWatch(
     stop: async () => {
       ending.abort();
       await Promise.allSettled(running);
+    },
+  };
+}
+
+/** A system with a watcher. */
+export type WatchedSystem = {
+  readonly system: System;
+  /** The watcher. The first call in a test starts it. */
+  watch(): Watch;
+  /** Delivers, from one forwarded key to the next, until the condition holds. Starts the watcher. */
+  until(holds: () => Promise<boolean>): Promise<void>;
+  /** Forwards and delivers all events of an object, so that later keys come from new events. */
+  seen(kind: Kind, name: string): Promise<void>;
+};
+
+/** Gives each test of a file a system, and a watcher as soon as it is used. */
+export function useWatchedSystem(connect: () => Connection): WatchedSystem {
+  const system = useSystem(connect);
+  let current: Watch | undefined;
+  afterEach(async () => {
+    await current?.stop();
+    current = undefined;
+  });
+  const watch = (): Watch => {
+    current ??= startWatch(system.client, system.namespace, system.send);
+    return current;
+  };
+  return {
+    system,
+    watch,
+    until: async (holds) => {
+      watch();
+      for (;;) {
+        system.clock.ms = Math.max(system.clock.ms, Date.now());
+        await system.deliver();
+        if (await holds()) return;
+        await watch().next();
+      }
+    },
+    seen: async (kind, name) => {
+      const { metadata } = await system.patch(kind, name, { metadata: { labels: { seen: 'yes' } } });
+      const isForwarded = (body: string): boolean => {
+        const { cause } = parseMessage(body);
+        return cause.type === 'change' && cause.resourceVersion === metadata.resourceVersion;
+      };
+      while (!watch().forwarded.some(isForwarded)) await watch().next();
+      await system.deliver();
     },
   };
 }

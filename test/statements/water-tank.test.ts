@@ -1,6 +1,7 @@
 // What is asked of WaterTank (W1 to W10), as cases for any API server. What its schema refuses is bad-input.test.ts.
 import { describe, expect, it } from 'vitest';
 import { WaterTank as tanks } from '../../src/controllers/water-tank.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { useSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
@@ -70,15 +71,24 @@ describe('WaterTank', () => {
     expect((await system.read(tanks, 'north')).status).toMatchObject({ action: 'Holding' });
   });
 
-  it('W5: of targets 40, 60 and 20 the last one counts, however their messages come', async () => {
+  it.each([
+    ['in the order of the changes', [0, 1, 2]],
+    ['in the opposite order', [2, 1, 0]],
+    ['twice, with the oldest last', [2, 1, 2, 0, 1, 0]],
+  ])('W5: of targets 40, 60 and 20 the last one counts if their messages arrive %s', async (_, order) => {
     const id = await tankAt(40);
-    await system.reconcile(tanks, 'north');
-    await system.apply(tanks, 'north', spec(60));
-    await system.enqueue(tanks, 'north', 'north');
-    await system.apply(tanks, 'north', spec(20));
-    // Keys say nothing of the change that sent them, so an old one after a new one is the same key again.
-    await system.enqueue(tanks, 'north', 'north', 'north');
-    await system.deliver();
+    const bodies: string[] = [];
+    for (const target of [40, 60, 20]) {
+      const { resourceVersion = '' } = (await system.apply(tanks, 'north', spec(target))).metadata;
+      const { group, plural: resource } = tanks;
+      const key = { controller: 'water-tank', cluster: 'test', group, resource, namespace: system.namespace };
+      const cause = { type: 'change', observedAt: system.clock.ms, resourceVersion } as const;
+      bodies.push(formatMessage({ ...key, name: 'north', cause }));
+      // The function also runs between the changes.
+      if (target === 60) await system.atOnce('water-tank', bodies[1] ?? '', 1);
+    }
+    expect(valves(id)).toEqual({ inlet: true, outlet: false });
+    for (const index of order) await system.atOnce('water-tank', bodies[index] ?? '', 1);
     const after = await system.read(tanks, 'north');
     expect(after.metadata.generation).toBe(3);
     expect(after.status).toMatchObject({ action: 'Draining', observedGeneration: 3 });

@@ -68,15 +68,15 @@ const tank = [...statements('water-tank'), ...controllers('water-tank')];
 const ingredient = [...statements('ingredient', 'wake'), ...controllers('ingredient')];
 const dinner = [...statements('dinner', 'wake'), ...controllers('dinner')];
 const aggregation = api('readiness', 'availability', 'conditions');
-const foo = [...statements('foo', 'foo-aggregation', 'owner', 'cascade'), ...controllers('foo')];
+const foo = [...statements('foo', 'drift', 'foo-aggregation', 'owner', 'cascade'), ...controllers('foo')];
 const proxyLife = statements('memcached-proxy', 'memcached-proxy-roll-out');
 const proxy = [
   ...proxyLife,
-  ...statements('memcached-proxy-missing', 'memcached-proxy-damage', 'memcached-proxy-wake'),
+  ...statements('drift', 'memcached-proxy-missing', 'memcached-proxy-damage', 'memcached-proxy-wake'),
 ];
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
 const network = [
-  ...statements('bitcoin-network', 'bitcoin-network-life'),
+  ...statements('bitcoin-network', 'bitcoin-network-life', 'drift'),
   ...controllers('bitcoin-network/bitcoin-network'),
 ];
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
@@ -210,7 +210,10 @@ export const subjects: readonly Subject[] = [
       { mutants: slotDefences, suites: timers('slots', 'timer-message', 'run') },
       { mutants: batchDefences, suites: reconciling('batch', 'batch-ends', 'redelivery-order', 'group-records') },
       { mutants: distanceDefences, suites: reconciling('breaker', 'outcome', 'batch') },
-      { mutants: objectDefences, suites: reconciling('reconcile', 'reconcile-family', 'reconcile-failures', 'status/status') },
+      {
+        mutants: objectDefences,
+        suites: reconciling('reconcile', 'reconcile-family', 'reconcile-failures', 'status/status'),
+      },
       {
         mutants: resyncDefences,
         suites: [...resync('run', 'plan', 'run-failures'), 'test/operations/redrive.test.ts'],
