@@ -8,9 +8,6 @@ import type { KubeObject } from '../../src/kube/client/object.ts';
 import { type DetachTarget, detach } from '../../src/operations/detach.ts';
 import { confine, install, type System, startSystem } from '../statements/harness.ts';
 
-/** The system of the current test, with helpers for the cases. */
-export type DetachFixture = ReturnType<typeof detachFixture>;
-
 /** Starts a system for each test of a file. `system` and `client` are those of the current test. */
 export function detachFixture(connect: () => Connection) {
   let system: System;
