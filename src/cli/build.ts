@@ -1,7 +1,7 @@
 // `outrigger build`: one bundle for each function and one for the watcher, in dist/.
 
 import { execFile } from 'node:child_process';
-import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
@@ -10,6 +10,7 @@ import * as z from 'zod';
 import { UserError } from '../core/errors.ts';
 import { ownModule } from '../dev/lambda/own-module.ts';
 import { runCommand } from './command.ts';
+import { fileExists } from './project.ts';
 
 /** Makes the command. */
 export function buildCommand(): Command {
@@ -138,8 +139,22 @@ export async function build(root: string): Promise<void> {
     }),
   ]);
   for (const result of bundles) if (result.status === 'rejected') throw result.reason;
-  await rm(path.join(root, 'dist'), { recursive: true, force: true });
-  await rename(path.join(root, temporaryFolder), path.join(root, 'dist'));
+  await moveBundles(path.join(root, temporaryFolder), path.join(root, 'dist'));
+}
+
+/** Replaces the bundles in a folder. What another tool has written there stays. */
+async function moveBundles(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  for (const entry of await readdir(to, { withFileTypes: true })) {
+    const folder = path.join(to, entry.name);
+    const isBundle = entry.isDirectory() && (await fileExists(path.join(folder, 'index.mjs')));
+    if (isBundle) await rm(folder, { recursive: true, force: true });
+  }
+  for (const name of await readdir(from)) {
+    await rm(path.join(to, name), { recursive: true, force: true });
+    await rename(path.join(from, name), path.join(to, name));
+  }
+  await rm(from, { recursive: true, force: true });
 }
 
 const execQuery = `

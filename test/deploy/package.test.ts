@@ -47,7 +47,7 @@ beforeAll(async () => {
   await npm('init', '--yes');
   const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
   await npm('install', '--prefer-offline', '--no-audit', '--no-fund', path.join('..', tarball));
-  await npm('exec', '--', 'outrigger', 'new', 'project');
+  await npm('exec', '--', 'outrigger', 'new', 'project', '--yes');
   await npm('install', '--prefer-offline', '--no-audit', '--no-fund');
 }, 2 * timeout);
 afterAll(() => rm(folder, { recursive: true, force: true }), timeout);

@@ -95,7 +95,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npm pack': ['test/deploy/package.test.ts', "'pack'"],
   'npm init --yes': ['test/deploy/package.test.ts', "npm('init', '--yes')"],
   'npm install ../outrigger-0.1.0.tgz': ['test/deploy/package.test.ts', "path.join('..', tarball)"],
-  'npx outrigger new project': ['test/deploy/package.test.ts', "'outrigger', 'new', 'project'"],
+  'npx outrigger new project --yes': ['test/deploy/package.test.ts', "'outrigger', 'new', 'project', '--yes'"],
   'npm install': ['test/deploy/package.test.ts', "npm('install', '--prefer-offline', '--no-audit', '--no-fund')"],
   'npx outrigger': ['test/deploy/package.test.ts', "'outrigger', 'new', 'project'"],
   'npx outrigger detach WaterTank --kubeconfig admin.yaml --yes': ['test/cluster/uninstall.test.ts', "'detach', kind"],

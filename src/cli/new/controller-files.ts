@@ -93,17 +93,19 @@ export type ProjectLayout = {
   readonly listed: { has(file: string): boolean };
   /** In this repository itself the package's entries are files. */
   readonly handlers: HandlerSource;
+  /** Whether the folder has Jest, too. The name of a test is then one that Jest skips. */
+  readonly besideJest: boolean;
 };
 
 /** Makes the new files, as text by path. */
 export async function newFiles(
   names: NewNames,
-  { listed, handlers }: ProjectLayout,
+  { listed, handlers, besideJest }: ProjectLayout,
 ): Promise<ReadonlyMap<string, string>> {
   const { name } = names;
   const templates = {
     controller: `src/controllers/${name}.ts`,
-    test: `test/controllers/${name}.test.ts`,
+    test: `test/controllers/${name}.${besideJest ? 'vitest' : 'test'}.ts`,
     sample: `infra/kubernetes/samples/${name}.yaml`,
     ...(listed.has(catalogueFile) ? { mutants: `tools/mutants/${name}.ts` } : {}),
     ...(listed.has(badInputFile) ? { 'bad-input': `test/statements/bad-input/${name}.ts` } : {}),

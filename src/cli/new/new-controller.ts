@@ -17,6 +17,7 @@ import { fileExists, handlerSourceOf, loadProject } from '../project.ts';
 import { type NewNames, newFiles, newLines, newNames } from './controller-files.ts';
 import { type SourceFile, withEntry, withImport } from './edit-source.ts';
 import { newProjectCommand } from './new-project.ts';
+import { vitestConfig } from './project-files.ts';
 
 /** Makes the command. */
 export function newCommand(): Command {
@@ -66,7 +67,8 @@ async function run(root: string, given: string, group: string | undefined): Prom
   const { registry } = await loadProject(root);
   const names = checkedNames(registry, given, group);
   const sources = await readSources(root, names);
-  const files = await newFiles(names, { listed: sources, handlers: await handlerSourceOf(root) });
+  const besideJest = await fileExists(path.join(root, vitestConfig));
+  const files = await newFiles(names, { listed: sources, handlers: await handlerSourceOf(root), besideJest });
   for (const file of [...files.keys(), functionFile(names.name)]) {
     if (await fileExists(path.join(root, file))) throw new UserError(`${file} is there already; choose another name`);
   }

@@ -1,135 +1,210 @@
-// `outrigger new project`: turns a folder that has the package installed into a service that can be deployed. The
-// service gets the AWS resources and manifests of this repository, an empty registry, and the two functions that every
-// service has. No existing file is overwritten.
+// `outrigger new project`, and npm create outrigger: makes the current folder a service that can be deployed. The folder
+// may be empty, a folder of a monorepo, or have code of its own. Nothing of it is replaced: every change of an existing
+// file is shown first, and written only after a yes.
 
-import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { UserError } from '../../core/errors.ts';
 import { isRecord, parseJson } from '../../core/json.ts';
-import { registryFile, sharedFunctions } from '../../generate/functions.ts';
-import { printLines, runCommand } from '../command.ts';
-import { fileExists, packageRoot } from '../project.ts';
+import { projectNameProblem } from '../../core/names.ts';
+import { replaceFile } from '../../dev/replace-file.ts';
+import { printError, printLines, runCommand } from '../command.ts';
+import { fileExists, packageRoot, readProjectName } from '../project.ts';
+import { diffLines } from './diff-lines.ts';
+import {
+  formatJson,
+  mergedGitignore,
+  optionalFiles,
+  requiredFiles,
+  type Surroundings,
+  scriptCommands,
+  withoutProjectSources,
+} from './project-files.ts';
+import { mergeManifest, recordField, suggestedName } from './project-manifest.ts';
+
+type Flags = { readonly name?: string; readonly yes?: true };
 
 /** Makes the command. */
 export function newProjectCommand(): Command {
   return new Command('project')
     .description('make the current folder a service: registry, functions, AWS resources and manifests')
+    .option('--name <name>', 'the name of the project: part of every name on AWS and in clusters')
+    .option('--yes', 'write without asking')
     .addHelpText('after', helpText)
-    .action(async () => await runCommand('new project', async () => await run(process.cwd())));
+    .action(async (flags: Flags) => await runCommand('new project', async () => await run(process.cwd(), flags)));
 }
 
 const helpText = `
 Example, in an empty folder:
   npm init --yes
   npm install ../outrigger-0.1.0.tgz       what npm pack makes in a clone of Outrigger
-  npx outrigger new project
+  npx outrigger new project --yes
   npm install
   npx outrigger new controller Cafe
   npm run check && npm test && npm run demo -- --until-ready
 
-Exit status: 0 when the project is written; 1 when one of its files exists already.`;
-
-/** The same in every service; copied from the package's own folder. */
-const shared = ['serverless.yml', 'tsconfig.json', 'infra/aws', 'infra/kubernetes'];
-/** Specific to a service: made by `generate`, or by its author. */
-const own = ['infra/aws/generated', 'infra/kubernetes/generated', 'infra/kubernetes/samples'];
-
-/** Written from a template. */
-const templates: Readonly<Record<string, string>> = {
-  'registry.txt': registryFile,
-  'watcher.txt': 'src/watcher/main.ts',
-  'gitignore.txt': '.gitignore',
-};
+npm create outrigger does the same. It asks for the project's name, shows every change of an existing file as a diff, and
+asks before it writes; without a terminal it needs --yes. Existing scripts, the type of package.json and existing files
+stay. Scripts whose name is taken get the prefix outrigger:. A repository is made with git init if there is none.
+Exit status: 0 when the project is written; 1 when it is not, and nothing was written.`;
 
 /** The packages that the project's own commands and sources need next to Outrigger. */
 const tools = ['@kubernetes/client-node', '@types/node', 'osls', 'typescript', 'vitest'];
-const scripts = {
-  build: 'outrigger build',
-  generate: 'outrigger generate',
-  demo: 'outrigger dev --apply infra/kubernetes/samples',
-  check: 'tsc && outrigger generate --check',
-  test: 'vitest run',
-};
 
-async function run(root: string): Promise<number> {
+/** A file with its new text; without `before` it is new. */
+type Change = { readonly file: string; readonly text: string; readonly before: string | undefined };
+
+async function run(root: string, { name, ...flags }: Flags): Promise<number> {
+  const yes = flags.yes === true;
   if (root === packageRoot) throw new UserError('this is a project; make another one in a folder of its own');
   const manifest = await readManifest(root);
-  const written = new Map([...(await filledTemplates()), ...sharedFunctions('package', [])]);
-  const files = [...(await sharedFiles()), ...written.keys()];
-  for (const file of files) {
-    if (await fileExists(path.join(root, file))) throw new UserError(`${file} is there already; use an empty folder`);
+  if (recordField(manifest, 'outrigger').project !== undefined)
+    throw new UserError(`this is the project ${await readProjectName(root)} already; see npx outrigger new controller`);
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  if (!yes && !isTerminal) {
+    throw new UserError(
+      'there is no terminal to ask in, so nothing is written; run it with --yes, and with --name NAME for the project',
+    );
   }
-  for (const one of shared) {
-    const from = path.join(packageRoot, one);
-    await cp(from, path.join(root, one), {
-      recursive: true,
-      filter: (source) => !own.includes(pathInPackage(source)),
-    });
-  }
-  for (const [file, text] of written) {
-    await mkdir(path.dirname(path.join(root, file)), { recursive: true });
-    await writeFile(path.join(root, file), text);
-  }
-  await writeFile(path.join(root, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  const suggestion = suggestedName(typeof manifest?.name === 'string' ? manifest.name : path.basename(root));
+  const project = name ?? (yes ? suggestion : await ask('Name of the project', suggestion));
+  const problem = projectNameProblem(project);
+  if (problem !== undefined) throw new UserError(`--name ${JSON.stringify(project)}: ${problem}`);
+
+  const { changes, hints } = await planProject(root, manifest, project);
+  const edited = changes.filter(({ before }) => before !== undefined);
+  const added = changes.filter(({ before }) => before === undefined);
   printLines([
-    ...files.map((file) => `new: ${file}`),
-    'changed: package.json',
+    ...edited.flatMap(({ file, before = '', text }) => [`${file}:`, ...diffLines(before, text)]),
+    ...added.map(({ file }) => `new: ${file}`),
+  ]);
+  if (!yes && !/^y(es)?$/i.test(await ask('Write these files? (y/n)', 'n'))) {
+    printError('nothing is written');
+    return 1;
+  }
+  for (const { file, text } of changes) {
+    const target = path.join(root, file);
+    await mkdir(path.dirname(target), { recursive: true });
+    await replaceFile(target, text, { within: (await repositoryOf(root)) ?? root });
+  }
+  const initialized = await initRepository(root);
+  printLines([
+    ...edited.map(({ file }) => `changed: ${file}`),
+    ...(initialized ? ['git init'] : []),
+    ...hints.map((hint) => `hint: ${hint}`),
     '',
-    'Now: npm install, and npx outrigger new controller Cafe.',
+    `Now: npm install, and npx outrigger new controller Cafe. The project is named ${project}.`,
   ]);
   return 0;
 }
 
-async function filledTemplates(): Promise<ReadonlyMap<string, string>> {
-  const folder = path.join(packageRoot, 'src/cli/new/project-templates');
-  const files = Object.entries(templates).map(
-    async ([template, file]) => [file, await readFile(path.join(folder, template), 'utf8')] as const,
-  );
-  return new Map(await Promise.all(files));
+/** Plans the files of a project. Throws UserError for files that are in the way. */
+async function planProject(
+  root: string,
+  manifest: Readonly<Record<string, unknown>> | undefined,
+  project: string,
+): Promise<{ readonly changes: readonly Change[]; readonly hints: readonly string[] }> {
+  const readText = async (file: string) => await readFile(path.join(root, file), 'utf8').catch(() => undefined);
+  const tsconfig = await readText('tsconfig.json');
+  const gitignore = await readText('.gitignore');
+  const isModule = manifest === undefined || manifest.type === 'module';
+  const surroundings: Surroundings = {
+    ...{ project, isModule, tsconfig },
+    hasJest: await hasJest(root, manifest),
+  };
+  const changes: Change[] = [];
+  const inTheWay: string[] = [];
+  for (const [file, text] of await requiredFiles(surroundings)) {
+    const before = await readText(file);
+    if (before === undefined && !(await fileExists(path.join(root, file)))) changes.push({ file, text, before });
+    else if (before !== text) inTheWay.push(file);
+  }
+  if (inTheWay.length > 0)
+    throw new UserError(
+      `${inTheWay.join(', ')}: there already, and no file is replaced; ` +
+        'move what is in the way, or make the project in a folder of its own',
+    );
+
+  const packages = await ownPackages();
+  const merged = mergeManifest(manifest, { project, scripts: scriptCommands(surroundings), ...packages });
+  const before = await readText('package.json');
+  changes.push({ file: 'package.json', text: formatJson(merged.manifest, before), before });
+  changes.push({ file: '.gitignore', text: await mergedGitignore(gitignore), before: gitignore });
+
+  const repository = (await repositoryOf(root)) ?? root;
+  const workflow = path.join(path.relative(root, repository), '.github/workflows', `${project}.yml`);
+  const folder = path.relative(repository, root) || '.';
+  for (const [file, text] of await optionalFiles(project, { names: merged.names, workflow, folder })) {
+    if (!(await fileExists(path.join(root, file)))) changes.push({ file, text, before: undefined });
+  }
+
+  const hints: string[] = [];
+  if (tsconfig !== undefined) {
+    const text = withoutProjectSources(tsconfig);
+    if (text === undefined)
+      hints.push('exclude functions, infra, src/controllers, src/watcher and test/controllers in tsconfig.json');
+    else changes.push({ file: 'tsconfig.json', text, before: tsconfig });
+  }
+  return { changes: changes.filter(({ text, before: old }) => text !== old), hints };
 }
 
-/** Adds what a project needs to the folder's package.json. The author's own entries stay. */
-async function readManifest(root: string): Promise<object> {
-  const [theirs, ours] = await Promise.all([root, packageRoot].map(readJson));
-  if (theirs === undefined) {
-    throw new UserError('there is no package.json here; begin with npm init --yes, and install the package');
-  }
+async function hasJest(root: string, manifest: Readonly<Record<string, unknown>> | undefined): Promise<boolean> {
+  if (manifest?.jest !== undefined) return true;
+  if (['dependencies', 'devDependencies'].some((field) => 'jest' in recordField(manifest, field))) return true;
+  return (await readdir(root)).some((file) => file.startsWith('jest.config.'));
+}
+
+/** The versions of the packages that a project needs: those that this package was tested with. */
+async function ownPackages(): Promise<{
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}> {
+  const ours = await readManifest(packageRoot);
   const pinned = { ...recordField(ours, 'devDependencies'), ...recordField(ours, 'dependencies') };
-  const versions = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, pinned[name]]));
+  const versions = (names: readonly string[]) =>
+    Object.fromEntries(names.map((one) => [one, String(pinned[one] ?? '')]));
   return {
-    ...theirs,
-    private: true,
-    type: 'module',
-    scripts: { ...recordField(theirs, 'scripts'), ...scripts },
-    dependencies: { ...versions(['zod']), ...recordField(theirs, 'dependencies') },
-    devDependencies: { ...versions(tools), ...recordField(theirs, 'devDependencies') },
+    dependencies: { outrigger: String(ours?.version ?? ''), ...versions(['zod']) },
+    devDependencies: versions(tools),
   };
 }
 
-async function readJson(folder: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+/** Reads a package.json; undefined for none. Throws UserError for one that cannot be parsed. */
+async function readManifest(folder: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   const text = await readFile(path.join(folder, 'package.json'), 'utf8').catch(() => undefined);
-  const value = text === undefined ? undefined : parseJson(text);
-  return isRecord(value) ? value : undefined;
+  if (text === undefined) return undefined;
+  const value = parseJson(text);
+  if (!isRecord(value)) throw new UserError('package.json is not a JSON object; repair it first');
+  return value;
 }
 
-function recordField(manifest: Readonly<Record<string, unknown>> | undefined, field: string): Record<string, unknown> {
-  return { ...Object(manifest?.[field]) };
+/** Finds the folder of the repository that a folder is in; undefined for none. */
+async function repositoryOf(folder: string): Promise<string | undefined> {
+  for (let at = folder; ; at = path.dirname(at)) {
+    if (await fileExists(path.join(at, '.git'))) return at;
+    if (at === path.dirname(at)) return undefined;
+  }
 }
 
-async function sharedFiles(): Promise<readonly string[]> {
-  const listed = shared.map(async (one) => {
-    const entries = await readdir(path.join(packageRoot, one), { recursive: true, withFileTypes: true }).catch(
-      () => undefined,
-    );
-    if (entries === undefined) return [one];
-    return entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => pathInPackage(path.join(entry.parentPath, entry.name)));
-  });
-  return (await Promise.all(listed)).flat().filter((file) => !own.some((folder) => file.startsWith(`${folder}/`)));
+/** Makes a repository if there is none. Returns whether it did; without git there is none. */
+async function initRepository(root: string): Promise<boolean> {
+  if ((await repositoryOf(root)) !== undefined) return false;
+  return await promisify(execFile)('git', ['init', '--quiet'], { cwd: root }).then(
+    () => true,
+    () => false,
+  );
 }
 
-function pathInPackage(file: string): string {
-  return path.relative(packageRoot, file);
+async function ask(question: string, preset: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const reply = (await terminal.question(`${question} [${preset}]: `)).trim();
+    return reply === '' ? preset : reply;
+  } finally {
+    terminal.close();
+  }
 }
