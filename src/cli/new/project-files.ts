@@ -123,6 +123,8 @@ function renamed(text: string, project: string): string {
     .replaceAll('outrigger-system', names.namespace)
     .replaceAll('outrigger-watcher', names.watcher)
     .replaceAll('outrigger:resync', names.resyncIdentity)
+    .replaceAll('outrigger:watcher', names.watcherIdentity)
+    .replaceAll('ssm:/outrigger/', `ssm:/${project}/`)
     .replaceAll(/name: outrigger$/gm, `name: ${names.flowSchema}`);
 }
 
