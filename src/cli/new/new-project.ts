@@ -1,6 +1,6 @@
-// `outrigger new project`, and npm create outrigger: makes the current folder a service that can be deployed. The folder
-// may be empty, a folder of a monorepo, or have code of its own. Nothing of it is replaced: every change of an existing
-// file is shown first, and written only after a yes.
+// `outrigger new project`, and npm create outrigger: makes the current folder a service that can be deployed. The
+// folder may be empty, a folder of a monorepo, or have code of its own. Nothing of it is replaced: every change of an
+// existing file is shown first, and written only after a yes.
 
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
@@ -16,11 +16,11 @@ import { printError, printLines, runCommand } from '../command.ts';
 import { fileExists, packageRoot, readProjectName } from '../project.ts';
 import { diffLines } from './diff-lines.ts';
 import {
+  type FolderContent,
   formatJson,
   mergedGitignore,
   optionalFiles,
   requiredFiles,
-  type Surroundings,
   scriptCommands,
   withoutProjectSources,
 } from './project-files.ts';
@@ -47,9 +47,9 @@ Example, in an empty folder:
   npx outrigger new controller Cafe
   npm run check && npm test && npm run demo -- --until-ready
 
-npm create outrigger does the same. It asks for the project's name, shows every change of an existing file as a diff, and
-asks before it writes; without a terminal it needs --yes. Existing scripts, the type of package.json and existing files
-stay. Scripts whose name is taken get the prefix outrigger:. A repository is made with git init if there is none.
+npm create outrigger does the same. It asks for the project's name, shows every change of an existing file as a diff,
+and asks before it writes; without a terminal it needs --yes. Existing scripts, the type of package.json and existing
+files stay. Scripts whose name is taken get the prefix outrigger:. A repository is made with git init if there is none.
 Exit status: 0 when the project is written; 1 when it is not, and nothing was written.`;
 
 /** The packages that the project's own commands and sources need next to Outrigger. */
@@ -112,13 +112,13 @@ async function planProject(
   const tsconfig = await readText('tsconfig.json');
   const gitignore = await readText('.gitignore');
   const isModule = manifest === undefined || manifest.type === 'module';
-  const surroundings: Surroundings = {
+  const content: FolderContent = {
     ...{ project, isModule, tsconfig },
     hasJest: await hasJest(root, manifest),
   };
   const changes: Change[] = [];
   const inTheWay: string[] = [];
-  for (const [file, text] of await requiredFiles(surroundings)) {
+  for (const [file, text] of await requiredFiles(content)) {
     const before = await readText(file);
     if (before === undefined && !(await fileExists(path.join(root, file)))) changes.push({ file, text, before });
     else if (before !== text) inTheWay.push(file);
@@ -130,7 +130,7 @@ async function planProject(
     );
 
   const packages = await ownPackages();
-  const merged = mergeManifest(manifest, { project, scripts: scriptCommands(surroundings), ...packages });
+  const merged = mergeManifest(manifest, { project, scripts: scriptCommands(content), ...packages });
   const before = await readText('package.json');
   changes.push({ file: 'package.json', text: formatJson(merged.manifest, before), before });
   changes.push({ file: '.gitignore', text: await mergedGitignore(gitignore), before: gitignore });

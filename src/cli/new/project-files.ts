@@ -21,7 +21,7 @@ export const vitestConfig = 'vitest.outrigger.config.mts';
 const ownTsconfig = 'tsconfig.outrigger.json';
 
 /** What the folder has. */
-export type Surroundings = {
+export type FolderContent = {
   readonly project: string;
   /** Whether .ts files are ES modules: `type` in package.json is `module`. */
   readonly isModule: boolean;
@@ -32,7 +32,7 @@ export type Surroundings = {
 };
 
 /** The commands of the scripts, for the files that a folder gets. */
-export function scriptCommands({ tsconfig, hasJest }: Pick<Surroundings, 'tsconfig' | 'hasJest'>): ScriptNames {
+export function scriptCommands({ tsconfig, hasJest }: Pick<FolderContent, 'tsconfig' | 'hasJest'>): ScriptNames {
   return {
     build: 'outrigger build',
     generate: 'outrigger generate',
@@ -43,8 +43,8 @@ export function scriptCommands({ tsconfig, hasJest }: Pick<Surroundings, 'tsconf
 }
 
 /** Returns the files that every project needs, as text by path. They are written, or are there with the same text. */
-export async function requiredFiles(surroundings: Surroundings): Promise<ReadonlyMap<string, string>> {
-  const { project, isModule, hasJest, tsconfig } = surroundings;
+export async function requiredFiles(content: FolderContent): Promise<ReadonlyMap<string, string>> {
+  const { project, isModule, hasJest, tsconfig } = content;
   const files = new Map<string, string>();
   for (const file of await copiedFiles()) {
     const text = await readFile(path.join(packageRoot, file), 'utf8');

@@ -7,7 +7,7 @@ type Manifest = Readonly<Record<string, unknown>>;
 export type ScriptNames = Readonly<Record<'build' | 'generate' | 'demo' | 'check' | 'test', string>>;
 
 /** What a project needs in its package.json. */
-export type ManifestParts = {
+export type ManifestInput = {
   readonly project: string;
   readonly scripts: ScriptNames;
   readonly dependencies: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ const placeholder = 'echo "Error: no test specified" && exit 1';
  */
 export function mergeManifest(
   theirs: Manifest | undefined,
-  { project, scripts, dependencies, devDependencies }: ManifestParts,
+  { project, scripts, dependencies, devDependencies }: ManifestInput,
 ): { readonly manifest: Manifest; readonly names: ScriptNames } {
   const merged: Record<string, unknown> = { ...recordField(theirs, 'scripts') };
   const nameOf = (wanted: string, command: string): string => {
