@@ -42,7 +42,7 @@ const telemetry = {
 };
 
 const clusters = {
-  /** The location of the clusters table: `ssm:/outrigger/dev/clusters/` or the path of a file. */
+  /** The location of the clusters table: `s3://bucket/clusters.json`, `ssm:/path/` or the path of a file. */
   CLUSTERS: z.string().min(1),
 };
 
@@ -139,6 +139,14 @@ const watcherSettings = watcherVariables
 const unlessEmpty = emptyAsUnset(z.string().optional());
 const operatorSettings = z.object({ ...tls, QUEUE_URL_PREFIX: unlessEmpty, CLUSTERS: unlessEmpty });
 
+/** The variables of the AWS SDKs that say where AWS is. */
+const awsSettings = z.object({
+  AWS_REGION: unlessEmpty,
+  AWS_DEFAULT_REGION: unlessEmpty,
+  AWS_ENDPOINT_URL: unlessEmpty,
+  AWS_ENDPOINT_URL_S3: unlessEmpty,
+});
+
 const credentials = z.object({
   AWS_ACCESS_KEY_ID: z.string().min(1),
   AWS_SECRET_ACCESS_KEY: z.string().min(1),
@@ -183,6 +191,15 @@ export function readOperatorSettings(from: Environment = process.env): z.infer<t
 /** Reads the trace header of the current invocation, which Lambda sets for each; undefined outside of Lambda. */
 export function readTraceHeader(from: Environment = process.env): string | undefined {
   return from._X_AMZN_TRACE_ID;
+}
+
+/** Reads where AWS is: the region, and another server that implements S3. Lambda and EKS set the region. */
+export function readAwsSettings(from: Environment = process.env): {
+  readonly region: string | undefined;
+  readonly s3Endpoint: string | undefined;
+} {
+  const { AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 } = parse(awsSettings, from);
+  return { region: AWS_REGION ?? AWS_DEFAULT_REGION, s3Endpoint: AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL };
 }
 
 /** Reads the credentials that Lambda provides to a function. Throws a SettingsError. */

@@ -16,7 +16,7 @@ import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
 import { createQueues } from '../../src/dev/lambda/queues.ts';
 import { readStack } from '../../src/dev/lambda/stack.ts';
 import { parseTemplate } from '../../src/dev/lambda/template.ts';
-import { stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
+import { stackNamePrefix, watcherEnvironment, withClustersTable } from '../../src/dev/local-stack.ts';
 import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
 import { packagedTemplate } from '../../src/dev/packaged-template.ts';
 import { createLocalSqsClient } from '../../src/dev/sqs-server.ts';
@@ -86,13 +86,13 @@ async function start(): Promise<void> {
   const cluster = await openCluster(folder, { file: KUBECONFIG, signal });
   cleanup.defer(() => cluster.close());
 
-  const stack = readStack(parseTemplate(template), {
+  const packaged = readStack(parseTemplate(template), {
     region: localRegion,
     parameters: {
-      ClustersTable: cluster.clustersTableFile,
       ...(job === 'slow' ? { OutsideUrl: OUTSIDE_URL } : {}),
     },
   });
+  const stack = withClustersTable(packaged, cluster.clustersTableFile);
   const queues = await createQueues(client, stack.queues, { endpoint, signal });
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
   const prerequisites = manifests.filter(({ kind }) => ['Namespace', 'ConfigMap'].includes(kind));

@@ -10,11 +10,18 @@ export type Options = {
   readonly alarmTopicArn?: string | undefined;
   /** The KMS key of the queues, instead of SQS-managed encryption. */
   readonly kmsKeyArn?: string | undefined;
+  /** The clusters table, instead of an object in a bucket of the stack. */
+  readonly clustersTable?: ClustersTable | undefined;
   /** The VPC of the functions, for clusters that only a VPC reaches. */
   readonly vpc?: { readonly subnetIds: readonly string[]; readonly securityGroupIds: readonly string[] } | undefined;
   /** Whether the functions send traces to AWS X-Ray. */
   readonly tracing: boolean;
 };
+
+/** The location of the clusters table. */
+export type ClustersTable =
+  | { readonly type: 's3'; readonly bucket: string; readonly key: string }
+  | { readonly type: 'ssm'; readonly path: string };
 
 /** An invalid option. The message is one line: the option and its valid values. */
 export class OptionError extends Error {
@@ -26,6 +33,7 @@ const optionNames = [
   'LOG_RETENTION_DAYS',
   'ALARM_TOPIC_ARN',
   'KMS_KEY_ARN',
+  'CLUSTERS_TABLE',
   'VPC_SUBNET_IDS',
   'VPC_SECURITY_GROUP_IDS',
   'TRACING',
@@ -80,6 +88,7 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
     logRetentionDays: days,
     alarmTopicArn: matching('ALARM_TOPIC_ARN', topicArn, 'arn:aws:sns:eu-central-1:123456789012:on-call'),
     kmsKeyArn: matching('KMS_KEY_ARN', keyArn, 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d'),
+    clustersTable: clustersTableOf(text('CLUSTERS_TABLE')),
     vpc: subnetIds.length > 0 ? { subnetIds, securityGroupIds } : undefined,
     tracing: tracing === 'on',
   };
@@ -92,6 +101,15 @@ export function refuseUnknown(given: readonly string[], settings: readonly strin
     if (!known.includes(name))
       throw new OptionError(`--param ${name}: unknown parameter; use one of ${known.join(', ')}`);
   }
+}
+
+function clustersTableOf(value: string): ClustersTable | undefined {
+  if (value === '') return undefined;
+  const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([A-Za-z0-9/_.-]+)$/.exec(value) ?? [];
+  if (bucket !== undefined && key !== undefined) return { type: 's3', bucket, key };
+  const [, path] = /^ssm:(\/[A-Za-z0-9/_.-]+?)\/?$/.exec(value) ?? [];
+  if (path !== undefined) return { type: 'ssm', path };
+  throw invalidOption('CLUSTERS_TABLE', value, 'give s3://bucket/clusters.json or ssm:/path/');
 }
 
 function invalidOption(name: string, value: string, remedy: string): OptionError {

@@ -2,6 +2,7 @@
 // fixed parts. An option changes every queue, function or role in the same way, later ones included, so it is applied
 // here. CloudFormation conditions are not used: the template states its resources directly, and outrigger dev can read
 // it.
+import { withClustersTable } from './clusters-table.ts';
 import type { Options } from './options.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -13,10 +14,12 @@ export type Resource = { readonly Type: string; readonly Properties?: Properties
 export type Template = {
   readonly Parameters?: Readonly<Record<string, unknown>>;
   readonly Resources: Readonly<Record<string, Resource>>;
+  readonly Outputs?: Readonly<Record<string, unknown>>;
 };
 
 /** Applies the options to a template. */
-export function withOptions<T extends Template>(template: T, options: Options): T {
+export function withOptions<T extends Template>(given: T, options: Options): T {
+  const template = withClustersTable(given, options);
   const resources = Object.entries(template.Resources).map(
     ([id, resource]) => [id, applyOptions(resource, options)] as const,
   );

@@ -4,15 +4,14 @@
 
 import path from 'node:path';
 import { GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { SSMClient } from '@aws-sdk/client-ssm';
 import type { Command } from 'commander';
 import type { Environment } from '../api/definition.ts';
 import { type Clusters, createClusters } from '../clusters/connect.ts';
 import { isClusterName } from '../clusters/registry/entry.ts';
-import { type ClusterRegistry, createClusterRegistry } from '../clusters/registry/registry.ts';
-import { openClusterSource } from '../clusters/registry/source.ts';
+import { type ClusterRegistry, type ClusterSource, createClusterRegistry } from '../clusters/registry/registry.ts';
+import { createDeferredSource, createFileSource, openClusterSource } from '../clusters/registry/source.ts';
 import { UserError } from '../core/errors.ts';
-import { clustersLocation, deploymentPrefix, timersQueue } from '../core/names.ts';
+import { deploymentPrefix, timersQueue } from '../core/names.ts';
 import { localCluster } from '../dev/cluster-access.ts';
 import { createLocalSqsClient } from '../dev/sqs-server.ts';
 import { type DevState, readStateFile } from '../dev/state-file.ts';
@@ -22,6 +21,7 @@ import { callWithin, isMissingQueue, sqsErrorReason } from '../sqs/call.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { printError } from './command.ts';
 import { readProjectName } from './project.ts';
+import { awsAccess, type RegionFlag, readTableLocation } from './stage-table.ts';
 
 /** The options that choose an installation. */
 export type InstallationFlags = { readonly stage?: string; readonly region?: string; readonly folder: string };
@@ -76,9 +76,17 @@ export async function openInstallation(
       stage === undefined
         ? (settings.QUEUE_URL_PREFIX ?? '')
         : await queueUrlPrefix(sqs, deploymentPrefix(stage, project), stage, signal);
-    const table = stage === undefined ? settings.CLUSTERS : clustersLocation(stage, project);
-    const more = { defaultCluster: undefined, environment: environment() };
-    return connect({ project, on: 'AWS', sqs, urlPrefix, clusters: table, ...more }, at);
+    const source =
+      stage === undefined
+        ? sourceAt(settings.CLUSTERS, at)
+        : createDeferredSource(async () => {
+            const location = await readTableLocation(deploymentPrefix(stage, project), at);
+            return openClusterSource(location, awsAccess(at));
+          });
+    return connect(
+      { project, on: 'AWS', sqs, urlPrefix, source, defaultCluster: undefined, environment: environment() },
+      at,
+    );
   }
   const file = path.join(folder, 'state.json');
   const state = await readStateFile(file);
@@ -92,7 +100,7 @@ export async function openInstallation(
       on: 'this machine',
       sqs: createLocalSqsClient(state.queueEndpoint),
       urlPrefix: timers.slice(0, -timersQueue.length),
-      clusters: path.join(folder, 'clusters.json'),
+      source: createFileSource(path.join(folder, 'clusters.json')),
       defaultCluster: localCluster,
       environment: { ...environment(), ...settingsOf(state) },
     },
@@ -101,12 +109,16 @@ export async function openInstallation(
 }
 
 function connect(
-  parts: Omit<Installation, 'close' | 'clusters' | 'registry' | 'region'> & { readonly clusters: string | undefined },
+  {
+    source,
+    ...parts
+  }: Omit<Installation, 'close' | 'clusters' | 'registry' | 'region'> & {
+    readonly source: ClusterSource | undefined;
+  },
   at: { readonly region?: string },
 ): Installation {
   printError(`queues: ${parts.urlPrefix}`);
   const now = () => new Date();
-  const source = parts.clusters === undefined ? undefined : openClusterSource(parts.clusters, () => new SSMClient(at));
   const registry = source === undefined ? undefined : createClusterRegistry(source, { now });
   const clusters =
     registry === undefined ? undefined : createClusters(registry, { now, client: { userAgent: 'outrigger-cli' } });
@@ -115,6 +127,10 @@ function connect(
     clusters?.close();
   };
   return { ...parts, region: at.region, registry, clusters, close };
+}
+
+function sourceAt(location: string | undefined, at: RegionFlag): ClusterSource | undefined {
+  return location === undefined ? undefined : openClusterSource(location, awsAccess(at));
 }
 
 /** Finds the prefix of the queues' URLs, which contains the account id: every deployment has a timers queue. */
@@ -166,6 +182,6 @@ export async function clusterClient(
 export function requireRegistry<T>(table: T | undefined): T {
   if (table !== undefined) return table;
   throw new UserError(
-    'the location of the clusters table is not set; set CLUSTERS (ssm:/outrigger/dev/clusters/), or give --stage',
+    'the location of the clusters table is not set; set CLUSTERS (s3://bucket/clusters.json), or give --stage',
   );
 }

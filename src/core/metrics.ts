@@ -23,6 +23,8 @@ export const metricNames = {
   decommissioningClusterMessages: 'DecommissioningClusterMessages',
   missedChanges: 'MissedChanges',
   watcherDown: 'WatcherDown',
+  clustersTableAge: 'ClustersTableAge',
+  clustersTableStale: 'ClustersTableStale',
   resyncRuns: 'ResyncRuns',
   resyncPages: 'ResyncPages',
   resyncObjects: 'ResyncObjects',

@@ -86,11 +86,6 @@ export function deploymentPrefix(stage: string, project = defaultProject): strin
   return `${project}-${stage}-`;
 }
 
-/** Returns the location of the clusters table of a deployment. */
-export function clustersLocation(stage: string, project = defaultProject): string {
-  return `ssm:/${project}/${stage}/clusters/`;
-}
-
 /** The names of a project's shared objects in a cluster. */
 export type ClusterNames = {
   /** The watcher's namespace. */

@@ -40,7 +40,6 @@ export function readLocalStack(
   const stack = readStack(template, {
     region: localRegion,
     parameters: {
-      ClustersTable: cluster.clustersTableFile,
       ResyncScheduleSeconds: String(tick),
       ResyncPeriodSeconds: String(period),
       ResyncMissedAfterSeconds: String(grace),
@@ -52,10 +51,16 @@ export function readLocalStack(
   const secret = `file:${cluster.clustersTableFile}`;
   const withSecret = (environment: Readonly<Record<string, string>>) =>
     environment.DEDUPLICATION_SECRET === undefined ? environment : { ...environment, DEDUPLICATION_SECRET: secret };
-  return {
-    ...stack,
-    functions: stack.functions.map((one) => ({ ...one, environment: withSecret(one.environment) })),
-  };
+  const functions = stack.functions.map((one) => ({ ...one, environment: withSecret(one.environment) }));
+  return withClustersTable({ ...stack, functions }, cluster.clustersTableFile);
+}
+
+/** Gives the functions another clusters table: a file instead of the object in S3. */
+export function withClustersTable(stack: Stack, location: string): Stack {
+  const functions = stack.functions.map((one) =>
+    'CLUSTERS' in one.environment ? { ...one, environment: { ...one.environment, CLUSTERS: location } } : one,
+  );
+  return { ...stack, functions };
 }
 
 /** The prefix of the deployment's queue names. */

@@ -21,6 +21,7 @@ import { createSqsClock, remainingMs, sleepMs } from './clock.ts';
 import { createIdSource } from './function-ids.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
+import { tableOptions } from './table-options.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
 /** The time after which the process exits if a reconcile ignores its signal, which is reported before. */
@@ -43,6 +44,7 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
   const { clusters, ...opened } = openClusters(
     settings.CLUSTERS,
     `outrigger/${controllerLabelValue(controller.name, project)}`,
+    tableOptions(telemetry),
   );
   const secrets = withFileSecrets(opened.secrets);
   const instance = controller.start(environment(), secrets);

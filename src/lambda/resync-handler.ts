@@ -12,6 +12,7 @@ import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
+import { tableOptions } from './table-options.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
 
 /** The events of the resync function: its queue's records, or the input of its schedule. */
@@ -29,6 +30,7 @@ function start(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, 
   const { table, clusters } = openClusters(
     settings.CLUSTERS,
     `outrigger/${controllerLabelValue('resync', settings.PROJECT)}`,
+    tableOptions(telemetry),
   );
   const { RESYNC_PERIOD_SECONDS: periodSeconds } = settings;
   const clock = createSqsClock();

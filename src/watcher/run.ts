@@ -11,7 +11,7 @@ import { parseWatchList, type WatchList } from '../core/watch-list.ts';
 import { createClient, type KubeClient } from '../kube/client/client.ts';
 import type { Connection } from '../kube/client/connection.ts';
 import { createListLimiter } from '../kube/client/limit-lists.ts';
-import { readWatcherSettings, type WatcherSettings } from '../settings.ts';
+import { readAwsSettings, readWatcherSettings, type WatcherSettings } from '../settings.ts';
 import { createDirectBatch } from '../sqs/direct-batch.ts';
 import { createSend } from '../sqs/send.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
@@ -98,7 +98,7 @@ async function startFleet(
   const log = createLog(write, { readable, minLevel: settings.LOG_LEVEL });
   // Imported on demand: a watcher of one cluster needs neither the clients of AWS nor kubeconfigs.
   const { openClusters } = await import('../clusters/open-clusters.ts');
-  const { table, clusters } = openClusters(location, userAgent);
+  const { table, clusters } = openClusters(location, userAgent, readAwsSettings());
   const sqs = createSqsClient();
   await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
   const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) });
@@ -106,7 +106,13 @@ async function startFleet(
   const lists = createListLimiter();
   const fleet = createFleet(
     {
-      list: table.list,
+      list: async () => {
+        const names = await table.list();
+        // The clusters that are known stay watched, and the fleet reports the failure.
+        const failure = table.failure();
+        if (failure !== undefined) throw failure;
+        return names;
+      },
       find: clusters.find,
       start: (cluster, found) => {
         const clusterLog = createLog(write, { readable, minLevel: settings.LOG_LEVEL, fields: { cluster } });

@@ -53,6 +53,8 @@ async function respond(account: Account, request: IncomingMessage): Promise<read
     if (account.unreserved === undefined) return [403, { __type: 'AccessDeniedException', Message: 'not you' }];
     return [200, { AccountLimit: { UnreservedConcurrentExecutions: account.unreserved } }];
   }
+  if (url.startsWith('/2015-03-31/functions/'))
+    return [200, { Environment: { Variables: { CLUSTERS: 'ssm:/outrigger/dev/clusters/' } } }];
   const { Name, Path } = byName.parse(await json(request));
   const parameters = Object.entries(account.parameters).map(([name, Value]) => ({ Name: name, Value }));
   if (Path !== undefined) return [200, { Parameters: parameters }];

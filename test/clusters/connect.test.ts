@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AwsCredentials } from '../../src/clusters/auth/eks-token.ts';
 import { createSecretReader } from '../../src/clusters/auth/secret-reader.ts';
 import { createClusters } from '../../src/clusters/connect.ts';
-import { createClusterRegistry } from '../../src/clusters/registry/registry.ts';
+import { createClusterRegistry, type TableRead } from '../../src/clusters/registry/registry.ts';
 import { UserError } from '../../src/core/errors.ts';
 import { ConnectError } from '../../src/kube/client/errors.ts';
 import { failure, pem, sendJson, startWireServer, statusOf, type WireServer } from '../kube/wire-server.ts';
@@ -19,8 +19,8 @@ const role = { accessKeyId: 'ASIAEXAMPLE', secretAccessKey: 'not-a-secret', sess
 function createFixture(entries: Record<string, unknown>, secretsByName: Record<string, string> = {}) {
   const state = { entries, secretsByName, credentials: async (): Promise<AwsCredentials> => role };
   const source = {
-    read: async (name: string) => state.entries[name],
-    readAll: async () => new Map(Object.entries(state.entries)),
+    refreshSeconds: 60,
+    read: async (): Promise<TableRead> => ({ type: 'table', entries: new Map(Object.entries(state.entries)) }),
   };
   const registry = createClusterRegistry(source, { now: () => now });
   const clusters = createClusters(registry, {

@@ -1,16 +1,15 @@
 // Every call to AWS of a running system, compared with the policies that would be deployed: all calls are allowed for
-// their callers, and every allowed action is needed. A proxy records the callers and calls of the queues; Systems
-// Manager and Secrets Manager, which one machine does not have, are called by the product's own clients.
+// their callers, and every allowed action is needed. A proxy records the callers and calls of the queues; S3 and
+// Secrets Manager, which one machine does not have, are called by the product's own clients.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
-import { SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { build } from '../../src/cli/build.ts';
 import { createGetSecret } from '../../src/clusters/auth/secrets-manager.ts';
-import { createSsmSource } from '../../src/clusters/registry/ssm-source.ts';
+import { createS3Object } from '../../src/clusters/registry/s3-object.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import {
   controllerDeadLetterQueue,
@@ -40,6 +39,7 @@ const usedByAws: Readonly<Record<string, string>> = {
   'sqs:DeleteMessage': 'the event source mapping deletes processed messages; functions do so only in long batches',
   'sqs:ChangeMessageVisibility': 'functions return a message whose follow-up SQS rejected',
   'sqs:GetQueueAttributes': "the event source mapping reads the queue's attributes",
+  's3:ListBucket': 'S3 requires it to tell that an object is missing',
   'logs:CreateLogStream': "Lambda stores the function's log",
   'logs:PutLogEvents': "Lambda stores the function's log",
 };
@@ -61,7 +61,8 @@ beforeAll(async () => {
     calls.set(call.caller, [...(calls.get(call.caller) ?? []), call]);
     if (call.action.startsWith('sqs:')) return undefined;
     const headers = { 'content-type': 'application/x-amz-json-1.1' };
-    const answer = { Parameter: { Value: '{}' }, Parameters: [], SecretString: 'hunter2' };
+    if (call.action.startsWith('s3:')) return { type: 'respond', status: 200, headers: { etag: '"1"' }, body: '{}' };
+    const answer = { SecretString: 'hunter2' };
     return { type: 'respond', status: 200, headers, body: JSON.stringify(answer) };
   });
   const samples = path.join(root, 'infra/kubernetes/samples');
@@ -115,9 +116,16 @@ describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
         credentials: { accessKeyId: prefix + name, secretAccessKey: 'x' },
       };
       if (name === 'timers') continue;
-      const source = createSsmSource(new SSMClient(client), '/outrigger/dev/clusters/');
-      await source.read('prod-1');
-      if (name === 'resync') await source.readAll();
+      const object = createS3Object(
+        { bucket: 'outrigger-dev-clustersbucket', key: 'clusters.json' },
+        {
+          region: async () => localRegion,
+          credentials: async () => client.credentials,
+          s3Endpoint: proxy.url,
+          now: () => new Date(),
+        },
+      );
+      await object.get();
       await createGetSecret(new SecretsManagerClient(client))('outrigger/dev/clusters/prod-1', 'here');
     }
   });

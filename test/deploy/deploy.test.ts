@@ -51,6 +51,9 @@ afterAll(async () => {
 });
 
 const queueArn = (name: string): string => `arn:aws:sqs:${aws.region}:${aws.accountId}:${prefix}${name}`;
+/** CloudFormation chooses the name of the bucket. */
+const bucketName = (): string =>
+  held.find(({ LogicalResourceId }) => LogicalResourceId === 'ClustersBucket')?.PhysicalResourceId ?? '';
 const own = (service: string, rest: string): string => `arn:aws:${service}:${aws.region}:${aws.accountId}:${rest}`;
 
 describe('a deployment with osls', () => {
@@ -136,7 +139,7 @@ describe('a deployment with osls', () => {
         METRICS_NAMESPACE: `outrigger/${stage}`,
         METRICS_PER_CLUSTER: 'false',
         NODE_OPTIONS: '--enable-source-maps',
-        CLUSTERS: `ssm:/outrigger/${stage}/clusters/`,
+        CLUSTERS: `s3://${bucketName()}/clusters.json`,
         ...Object.fromEntries(Object.entries(settings).filter(([setting]) => asked.includes(setting))),
       });
       expect(found.VpcConfig?.SubnetIds ?? []).toEqual([]);
@@ -187,7 +190,8 @@ describe('a deployment with osls', () => {
           deadLetters,
           timersQueue,
         ].map((queue) => `sqs:SendMessage ${queueArn(queue)}`),
-        `ssm:GetParameter ${own('ssm', `parameter/outrigger/${stage}/clusters/*`)}`,
+        `s3:GetObject arn:aws:s3:::${bucketName()}/clusters.json`,
+        `s3:ListBucket arn:aws:s3:::${bucketName()}`,
         `secretsmanager:GetSecretValue ${own('secretsmanager', `secret:outrigger/${stage}/clusters/*`)}`,
         ...['CreateLogStream', 'PutLogEvents'].map(
           (action) => `logs:${action} ${own('logs', `log-group:/aws/lambda/${prefix}${name}:*`)}`,
@@ -225,7 +229,7 @@ describe('a deployment with osls', () => {
 });
 
 describe('a removal with osls', () => {
-  it('a removal leaves nothing', async () => {
+  it('a removal leaves the bucket of the clusters table, and nothing else', async () => {
     const removed = await service.osls(['remove', '--stage', stage, '--region', aws.region], aws.environment);
     expect(removed).toMatchObject({ status: 0 });
     await expect(account.stackResources(stack)).rejects.toThrow(/does not exist/);
@@ -233,6 +237,7 @@ describe('a removal with osls', () => {
       expect(await left).toEqual([]);
     // moto does not support the deletion of a managed policy. None of ours has a retention policy.
     expect(await account.policyNames()).toEqual([`${prefix}watcher-${aws.region}`]);
-    expect(Object.values(template.Resources).filter((one) => 'DeletionPolicy' in one)).toEqual([]);
+    const kept = Object.entries(template.Resources).filter(([, one]) => 'DeletionPolicy' in one);
+    expect(kept.map(([id]) => id)).toEqual(['ClustersBucket', 'ClustersBucketPolicy']);
   });
 });

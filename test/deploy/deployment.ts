@@ -1,19 +1,18 @@
 // A deployment in which only the Lambda service itself is ours: the packaged template's queues on ElasticMQ, its
-// clusters table in Systems Manager on moto, its functions in AWS's own runtime with a role's credentials each; and
+// clusters table in S3 on moto, its functions in AWS's own runtime with a role's credentials each; and
 // clusters, which are real control planes with the watcher's manifests, and authenticate functions as EKS does, with
 // tokens and access entries.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { DeleteParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { build } from '../../src/cli/build.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { createQueues } from '../../src/dev/lambda/queues.ts';
 import { readStack } from '../../src/dev/lambda/stack.ts';
 import { parseTemplate } from '../../src/dev/lambda/template.ts';
-import { stackNamePrefix } from '../../src/dev/local-stack.ts';
+import { stackNamePrefix, withClustersTable } from '../../src/dev/local-stack.ts';
 import { createLocalSqsClient } from '../../src/dev/sqs-server.ts';
 import { accessEntries } from '../../src/generate/rbac/access-entries.ts';
 import { simulatorParameters, startSimulators } from '../../src/simulators/registry.ts';
@@ -25,6 +24,7 @@ import { createEksAuthenticator, type KnownIdentity } from '../clusters/auth/eks
 import { startElasticMq } from './elasticmq.ts';
 import { startEmulatedAws } from './emulated-aws.ts';
 import { type EmulatedLambda, startEmulatedLambda } from './emulated-lambda.ts';
+import { changeEntries, createTableBucket } from './emulated-table.ts';
 
 /** A cluster of the deployment, with an entry in its table. */
 export type DeployedCluster = InstallableCluster & {
@@ -55,7 +55,6 @@ export type Deployment = AsyncDisposable & {
 const root = path.resolve(import.meta.dirname, '../..');
 /** The region and account in the watcher's overlay. */
 const location = { region: 'eu-central-1', accountId: '123456789012' } as const;
-const stage = 'dev';
 const scheduleSeconds = 20;
 /** The endpoint of every AWS service without an emulator, so that an unexpected call never reaches a real account. */
 const unreachableEndpoint = 'http://127.0.0.1:9';
@@ -75,7 +74,7 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
     startEmulatedAws(children),
   ]);
   const simulators = await startSimulators(cleanup);
-  const stack = readStack(parseTemplate(template), {
+  const packaged = readStack(parseTemplate(template), {
     ...location,
     parameters: {
       ResyncScheduleSeconds: String(scheduleSeconds),
@@ -83,6 +82,8 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
       [simulatorParameters.pantry]: simulators.pantry.url,
     },
   });
+  const bucket = { aws, region: location.region, credentials };
+  const stack = withClustersTable(packaged, await createTableBucket(bucket));
   const client = createLocalSqsClient(queueEndpoint);
   cleanup.defer(() => client.destroy());
   const queues = await createQueues(client, stack.queues, { endpoint: queueEndpoint, signal });
@@ -100,14 +101,12 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
       AWS_SESSION_TOKEN: sessionToken,
       AWS_ENDPOINT_URL: unreachableEndpoint,
       AWS_ENDPOINT_URL_SQS: queueEndpoint,
-      AWS_ENDPOINT_URL_SSM: aws,
+      AWS_ENDPOINT_URL_S3: aws,
     };
   };
   const lambda = await startEmulatedLambda({ stack, queues, client, environment, taskRoot: root }, location);
   cleanup.use(lambda);
   lambda.feed({ scheduleSeconds });
-  const ssm = new SSMClient({ region: location.region, endpoint: aws, credentials });
-  cleanup.defer(() => ssm.destroy());
 
   // The access entries of each cluster in EKS: one for every function's role, as in the registry.
   const roleOf = (name: string) => identityOf(`${prefix}${name}`).arn;
@@ -137,18 +136,18 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
       resources.defer(() => cluster.close());
       const user = await createKubectl(cluster.plane.kubectlPath, cluster.plane.kubeconfig(), 'default');
       resources.defer(() => user.close());
-      const Name = `/outrigger/${stage}/clusters/${name}`;
       const enter: DeployedCluster['enter'] = async (fields = {}) => {
         const access = { type: 'eks', cluster: name, region: location.region };
-        const Value = JSON.stringify({ server: cluster.plane.url, ca: cluster.plane.ca, access, ...fields });
-        await ssm.send(new PutParameterCommand({ Name, Value, Type: 'SecureString', Overwrite: true }));
+        const entry = { server: cluster.plane.url, ca: cluster.plane.ca, access, ...fields };
+        await changeEntries(bucket, (entries) => new Map([...entries, [name, entry]]));
       };
       // The roles come before the table, or the resync would be denied; the table before the watcher, or its keys would
       // become dead letters.
       await cluster.apply();
       await enter();
       await cluster.run();
-      const remove = async () => void (await ssm.send(new DeleteParameterCommand({ Name })));
+      const remove = async () =>
+        await changeEntries(bucket, (entries) => new Map([...entries].filter(([one]) => one !== name)));
       return { ...cluster, user, enter, remove };
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

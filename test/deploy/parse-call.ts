@@ -8,23 +8,23 @@ import type { Call } from './policy.ts';
 export type SignedCall = Call & { readonly caller: string };
 
 const queueBody = z.looseObject({ QueueUrl: z.string().default('') });
-const namedBody = z.looseObject({
-  Name: z.string().optional(),
-  Path: z.string().optional(),
-  SecretId: z.string().optional(),
-});
+const secretBody = z.looseObject({ SecretId: z.string() });
 
-/** Parses a request in AWS' JSON protocol; undefined for a request without an action, such as a health check. */
+/** Parses a read of S3 (bucket and key in the path) or a request in AWS' JSON protocol; undefined for a request without an action, such as a health check. */
 export function parseCall({
+  url = '',
   headers,
   body,
 }: {
+  readonly url?: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }): SignedCall | undefined {
   const target = headers['x-amz-target'];
+  const [, caller = 'an unsigned caller', signedFor] =
+    /Credential=([^/]+)\/[^/]+\/[^/]+\/([^/]+)\//.exec(headers.authorization ?? '') ?? [];
+  if (signedFor === 's3') return { caller, action: 's3:GetObject', resource: `arn:aws:s3:::${url.slice(1)}` };
   if (target === undefined) return undefined;
-  const caller = /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1] ?? 'an unsigned caller';
   const [service = '', operation = ''] = String(target).split('.');
   if (service === 'AmazonSQS') {
     const { QueueUrl } = queueBody.parse(JSON.parse(body));
@@ -32,13 +32,12 @@ export function parseCall({
     const action = `sqs:${operation.replace(/Batch$/, '')}`;
     return { caller, action, resource: localArn('sqs', QueueUrl.slice(QueueUrl.lastIndexOf('/') + 1)) };
   }
-  const { Name, Path, SecretId } = namedBody.parse(JSON.parse(body));
-  const action = `${service === 'AmazonSSM' ? 'ssm' : service}:${operation}`;
-  const resource =
-    SecretId === undefined
-      ? localArn('ssm', `parameter${Name ?? Path}`)
-      : localArn('secretsmanager', `secret:${SecretId}-a1B2c3`);
-  return { caller, action, resource };
+  const { SecretId } = secretBody.parse(JSON.parse(body));
+  return {
+    caller,
+    action: `${service}:${operation}`,
+    resource: localArn('secretsmanager', `secret:${SecretId}-a1B2c3`),
+  };
 }
 
 /** The ARN of a local resource that stands for one in AWS. */

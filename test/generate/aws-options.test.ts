@@ -56,6 +56,10 @@ describe('the options of a deployment', () => {
     [{ TRACING: 'true' }, 'TRACING: "true" is not valid; give on or off'],
     [{ METRICS_PER_CLUSTER: 'on' }, 'METRICS_PER_CLUSTER: "on" is not valid; give true or false'],
     [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" is not valid; give an ARN like arn:aws:sns:'],
+    [
+      { CLUSTERS_TABLE: 'clusters.json' },
+      'CLUSTERS_TABLE: "clusters.json" is not valid; give s3://bucket/clusters.json',
+    ],
     [{ KMS_KEY_ARN: 'alias/mine' }, 'KMS_KEY_ARN: "alias/mine" is not valid; give an ARN like arn:aws:kms:'],
     [
       { ...vpc, VPC_SUBNET_IDS: 'vpc-0a1b2c3d' },
@@ -171,5 +175,67 @@ describe('a template with options', () => {
     const Resources = { One: { Type: 'AWS::S3::Bucket', Properties: { BucketName: 'cafes-Dev-table' } } };
     const deployment = { project: 'cafes', stage: 'Dev', region: 'us-east-1' };
     expect(() => checkNames({ Resources }, deployment)).toThrow(/upper-case/);
+  });
+});
+
+describe('the option CLUSTERS_TABLE', () => {
+  const statement = (Action: string) => ({ Effect: 'Allow', Action, Resource: 'the table' });
+  const template = {
+    Parameters: { ClustersKey: { Type: 'String', Default: 'clusters.json' } },
+    Outputs: { ClustersTable: {}, WatcherPolicyArn: {} },
+    Resources: {
+      ClustersBucket: { Type: 'AWS::S3::Bucket', Properties: {} },
+      ClustersBucketPolicy: { Type: 'AWS::S3::BucketPolicy' },
+      ServerlessDeploymentBucket: { Type: 'AWS::S3::Bucket' },
+      FooLambdaFunction: {
+        Type: 'AWS::Lambda::Function',
+        Properties: { Environment: { Variables: { CLUSTERS: 's3', LOG_LEVEL: 'INFO' } } },
+      },
+      FooRole: {
+        Type: 'AWS::IAM::Role',
+        Properties: {
+          Policies: [
+            {
+              PolicyDocument: {
+                Statement: [statement('s3:GetObject'), statement('s3:ListBucket'), statement('sqs:SendMessage')],
+              },
+            },
+          ],
+        },
+      },
+    },
+  };
+  const apply = (given: object) => withOptions(template, readOptions({ ...defaults, ...given }));
+
+  it('by default the stack has a bucket, encrypted by S3, or with the KMS key of the deployment', () => {
+    const encryption = (given: object) => JSON.stringify(apply(given).Resources.ClustersBucket?.Properties);
+    expect(encryption({})).toContain('"SSEAlgorithm":"AES256"');
+    expect(encryption({ KMS_KEY_ARN: key })).toContain(`"SSEAlgorithm":"aws:kms","KMSMasterKeyID":"${key}"`);
+    expect(apply({}).Resources.ServerlessDeploymentBucket).toEqual({ Type: 'AWS::S3::Bucket' });
+  });
+
+  it("with a bucket of one's own, the stack has none, and a parameter has its name", () => {
+    const { Resources, Parameters } = apply({ CLUSTERS_TABLE: 's3://mine/tables/prod.json' });
+    expect(Object.keys(Resources)).toEqual(['ServerlessDeploymentBucket', 'FooLambdaFunction', 'FooRole']);
+    expect(Parameters).toMatchObject({
+      ClustersBucket: { Default: 'mine' },
+      ClustersKey: { Default: 'tables/prod.json' },
+    });
+  });
+
+  it('with parameters of Systems Manager, functions read them by path and may read nothing in S3', () => {
+    const { Resources, Outputs } = apply({ CLUSTERS_TABLE: 'ssm:/outrigger/dev/clusters/' });
+    expect(Outputs).toEqual({ WatcherPolicyArn: {} });
+    const variables = { CLUSTERS: 'ssm:/outrigger/dev/clusters/', LOG_LEVEL: 'INFO' };
+    expect(Resources.FooLambdaFunction?.Properties).toEqual({ Environment: { Variables: variables } });
+    const path = `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter/outrigger/dev/clusters`;
+    const read = {
+      Effect: 'Allow',
+      Action: 'ssm:GetParametersByPath',
+      Resource: [{ 'Fn::Sub': path }, { 'Fn::Sub': `${path}/*` }],
+    };
+    expect(Resources.FooRole?.Properties).toEqual({
+      Policies: [{ PolicyDocument: { Statement: [statement('sqs:SendMessage'), read] } }],
+    });
   });
 });

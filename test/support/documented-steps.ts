@@ -104,6 +104,8 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'outrigger doctor --cluster NAME': ['test/cli/doctor/doctor-clusters.test.ts', "'--cluster'"],
   'npm run bench -- --quick': ['.ci/run', 'npm run bench -- --quick'],
   'outrigger generate': ['test/cli/generate.test.ts', "describe('generate'"],
+  'outrigger clusters': ['test/cli/clusters/edit.test.ts', "run('list'"],
+  'outrigger clusters add NAME FILE --replace': ['test/cli/clusters/edit.test.ts', "'--replace'"],
   'outrigger clusters access': ['test/cli/clusters/clusters.test.ts', "'access'"],
 };
 

@@ -93,10 +93,10 @@ function start(name: string, client: KubeClient, metrics = createMetrics()) {
 function startFleet(): { readonly fleet: Fleet; readonly page: () => Promise<string>; stop(): Promise<void> } {
   const registry = createClusterRegistry(
     {
-      read: async (name) => table.get(name),
-      readAll: async () => {
+      refreshSeconds: 0,
+      read: async () => {
         if (tableFails) throw new Error('the table is down');
-        return new Map(table);
+        return { type: 'table', entries: new Map(table) };
       },
     },
     { now: () => new Date() },
@@ -106,7 +106,12 @@ function startFleet(): { readonly fleet: Fleet; readonly page: () => Promise<str
   const lists = createListLimiter();
   const fleet = createFleet(
     {
-      list: registry.list,
+      list: async () => {
+        const names = await registry.list();
+        const failure = registry.failure();
+        if (failure !== undefined) throw failure;
+        return names;
+      },
       find: clusters.find,
       start: (name, client) => start(name, lists.limit(client), metrics),
       ...{ log, now: monotonicNow, wait: sleep, random: Math.random },

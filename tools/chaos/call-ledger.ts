@@ -10,7 +10,7 @@ export type LedgerEntry = SignedCall & { readonly times: number; readonly allowe
 
 /** The calls so far. */
 export type CallLedger = {
-  record(request: Pick<ProxiedRequest, 'headers' | 'body'>): void;
+  record(request: Pick<ProxiedRequest, 'headers' | 'body'> & { readonly url?: string }): void;
   entries(): readonly LedgerEntry[];
   /** Returns the calls since the last call of this function that AWS would deny, one line for each kind. */
   takeDenied(): readonly string[];

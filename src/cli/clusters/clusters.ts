@@ -1,17 +1,14 @@
-// `outrigger clusters access`: prints the shell commands that give the functions access to the clusters of the table.
+// `outrigger clusters`: the commands of the clusters table. This file has `access`, which prints the shell commands
+// that give the functions access to the clusters of the table.
 
-import path from 'node:path';
-import { SSMClient } from '@aws-sdk/client-ssm';
 import { Command, Option } from 'commander';
-import { createClusterRegistry } from '../../clusters/registry/registry.ts';
-import { openClusterSource } from '../../clusters/registry/source.ts';
 import { UserError } from '../../core/errors.ts';
-import { clustersLocation } from '../../core/names.ts';
 import { accessEntries } from '../../generate/rbac/access-entries.ts';
-import { readOperatorSettings } from '../../settings.ts';
 import { printError, printJson, printLines, runCommand } from '../command.ts';
 import { loadProject, readProjectName } from '../project.ts';
 import { type AccessPlan, type AccessTarget, accessPlan, planLines } from './access-plan.ts';
+import { addCommand, listCommand, migrateCommand, removeCommand } from './edit-commands.ts';
+import { openTable, tableLocation } from './table.ts';
 
 type AccessFlags = {
   readonly stage: string;
@@ -29,7 +26,7 @@ export function clustersCommand(): Command {
     .argument('[names...]', 'only these clusters')
     .requiredOption('--stage <name>', 'the deployment of the functions')
     .option('--region <name>', 'its AWS region; by default from AWS_REGION or your profile')
-    .option('--table <location>', 'a JSON file with the table, or ssm:/path/; by default the table of the stage')
+    .option('--table <location>', 's3://bucket/key, ssm:/path/ or a JSON file; by default the table of the stage')
     .option(
       '--user <name>',
       'the user of the token or certificate, as kubectl auth whoami prints it: prints how to bind it',
@@ -41,13 +38,17 @@ export function clustersCommand(): Command {
       async (names: readonly string[], flags: AccessFlags) =>
         await runCommand('clusters access', async () => await runAccess(names, flags)),
     );
-  return new Command('clusters').description('the clusters table').addCommand(access);
+  const commands = [listCommand(), addCommand(), removeCommand(), migrateCommand(), access];
+  return commands.reduce(
+    (clusters, command) => clusters.addCommand(command),
+    new Command('clusters').description('the clusters table'),
+  );
 }
 
 const accessText = `
 The command changes nothing. It prints commands for a shell; read them and run them.
   outrigger clusters access --stage prod > access.sh
-  outrigger clusters access eu-1 --stage prod --table clusters.json   before the entry is put into Systems Manager
+  outrigger clusters access eu-1 --stage prod --table clusters.json   before the entry is added to the table
 An EKS cluster admits the role of each function with an access entry, in a group that has exactly that function's
 permissions. For an existing entry use aws eks update-access-entry with the same options. The groups have permissions
 once the generated roles are in the cluster: kubectl apply --server-side -k infra/kubernetes/generated.
@@ -70,18 +71,13 @@ async function runAccess(
     ...{ project, stage, region, user },
     ...(fleetWatcher === undefined ? {} : { fleetWatcher: isArn ? { role: fleetWatcher } : {} }),
   };
-  const { plans, problems } = await readPlans(names, tableLocation(stage, table, project), target);
+  const flags = { ...(table === undefined ? {} : { table }), ...(region === undefined ? {} : { region }) };
+  const location = await tableLocation({ stage, ...flags });
+  const { plans, problems } = await readPlans(names, location, target);
   if (output === 'json') printJson(plans);
   else printLines(plans.flatMap(planLines));
   for (const problem of problems) printError(`outrigger clusters access: ${problem}`);
   return problems.length === 0 ? 0 : 1;
-}
-
-/** A file's path is made absolute, so that it cannot be mistaken for an `ssm:` location. */
-function tableLocation(stage: string, table: string | undefined, project: string): string {
-  const { CLUSTERS } = readOperatorSettings();
-  if (table === undefined) return CLUSTERS ?? clustersLocation(stage, project);
-  return table.startsWith('ssm:') ? table : path.resolve(table);
 }
 
 async function readPlans(
@@ -89,8 +85,7 @@ async function readPlans(
   location: string,
   deployment: AccessTarget,
 ): Promise<{ readonly plans: readonly AccessPlan[]; readonly problems: readonly string[] }> {
-  const ssm = () => new SSMClient(deployment.region === undefined ? {} : { region: deployment.region });
-  const table = createClusterRegistry(openClusterSource(location, ssm), { now: () => new Date() });
+  const table = openTable(location, deployment.region === undefined ? {} : { region: deployment.region });
   const { registry } = await loadProject(process.cwd());
   const entries = accessEntries(registry, deployment.project);
   const known = await table.list();

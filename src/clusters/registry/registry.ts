@@ -1,80 +1,132 @@
-// The clusters table for the functions: entries by name, with a cache. A warm function reads an entry once per minute,
-// and a new cluster needs no deployment. An unknown name is read again after some seconds.
+// The clusters table for the functions: entries by name. The table is read as a whole, at most once a minute, and only
+// when a message needs an entry, so a new cluster needs no deployment and an idle environment reads nothing. Once read,
+// a table stays in use while its source fails, without a limit: a storage outage must not stop reconciles.
+import { toError } from '../../core/errors.ts';
 import { type ClusterEntry, isClusterName, parseEntry } from './entry.ts';
+
+/** The result of a read: the entries, or that the version that the caller has is still current. */
+export type TableRead =
+  | { readonly type: 'unchanged' }
+  | { readonly type: 'table'; readonly entries: ReadonlyMap<string, unknown>; readonly version?: string };
 
 /** The storage of the clusters table. Its values are not validated. */
 export type ClusterSource = {
-  /** Reads one entry. Returns undefined for an unknown name. */
-  read(name: string): Promise<unknown>;
-  /** Reads all entries by name. */
-  readAll(): Promise<ReadonlyMap<string, unknown>>;
+  /** The time between two reads. */
+  readonly refreshSeconds: number;
+  /**
+   * Reads the table, unless it still has this version. Throws if it cannot be read, or is not a JSON object. Without a
+   * version the caller has no table yet, and a source may try longer.
+   */
+  read(version?: string): Promise<TableRead>;
 };
 
 /** The clusters table. Its methods throw the source's errors, and a UserError for an invalid entry. */
 export type ClusterRegistry = {
-  /** Returns one entry, or undefined for an unknown name. */
+  /** Returns one entry, or undefined for an unknown name. Throws for an unknown name while the source fails. */
   get(name: string): Promise<ClusterEntry | undefined>;
-  /** Lists the names, without the cache. The entries are cached, so the next `get` of each one needs no read. */
+  /** Lists the names. */
   list(): Promise<readonly string[]>;
-  /** Discards one cached entry after its credentials were rejected, because they may have been replaced. */
+  /** Reads the table early after credentials were rejected, because they may have been replaced. */
   forget(name: string): void;
+  /** Returns the error of the last read; undefined if it succeeded. The previous table stays in use. */
+  failure(): Error | undefined;
 };
 
-const entryCacheSeconds = 60;
-/** Also applies to a cached entry while the source fails. */
-const unknownCacheSeconds = 5;
+/** A failed read of the table. The previous table stays in use. */
+export type FailedTableRead = {
+  readonly error: Error;
+  /** The time since the last successful read; undefined if there was none. */
+  readonly ageMs: number | undefined;
+};
 
-type CachedEntry = { readonly value: unknown; readonly until: number; entry?: ClusterEntry };
+export type ClusterRegistryOptions = {
+  readonly now: () => Date;
+  /** A random number from 0 to 1. It spreads the reads of many environments. */
+  readonly random?: () => number;
+  readonly onFailedRead?: (failed: FailedTableRead) => void;
+};
 
-/** Creates a clusters table on top of a source. While the source fails, cached entries stay in use. */
-export function createClusterRegistry(source: ClusterSource, { now }: { readonly now: () => Date }): ClusterRegistry {
-  const cache = new Map<string, CachedEntry>();
-  const inFlight = new Map<string, Promise<CachedEntry>>();
+/** The refresh period varies by this share, so that environments that started together do not stay together. */
+const jitter = 0.2;
+/** The shortest time between two early reads after rejected credentials, whatever the number of clusters and keys. */
+const earlyReadSeconds = 15;
+/** The shortest time between two reads for unknown names. */
+const unknownNameSeconds = 5;
+/** The time between two reads while there is no table. */
+const retrySeconds = 1;
 
-  function store(
-    name: string,
-    value: unknown,
-    seconds = value === undefined ? unknownCacheSeconds : entryCacheSeconds,
-  ): CachedEntry {
-    const one = { value, until: now().getTime() + seconds * 1000 };
-    cache.set(name, one);
-    return one;
+type CachedEntry = { readonly value: unknown; entry?: ClusterEntry };
+type Table = { readonly entries: ReadonlyMap<string, CachedEntry>; readonly version: string | undefined };
+
+/** Creates a clusters table on top of a source. */
+export function createClusterRegistry(
+  source: ClusterSource,
+  { now, random = Math.random, onFailedRead = () => undefined }: ClusterRegistryOptions,
+): ClusterRegistry {
+  let table: Table | undefined;
+  let failure: Error | undefined;
+  let reading: Promise<void> | undefined;
+  let readAt = -Infinity;
+  let triedAt = -Infinity;
+  let nextReadAt = -Infinity;
+  let earlyReadAt = -Infinity;
+  const nowMs = () => now().getTime();
+
+  async function read(): Promise<void> {
+    triedAt = nowMs();
+    nextReadAt = triedAt + source.refreshSeconds * 1000 * (1 - jitter + 2 * jitter * random());
+    try {
+      const result = await source.read(table?.version);
+      if (result.type === 'table') table = toTable(result);
+      failure = undefined;
+      readAt = nowMs();
+    } catch (error) {
+      failure = toError(error);
+      if (table === undefined) nextReadAt = nowMs() + retrySeconds * 1000;
+      onFailedRead({ error: failure, ageMs: table === undefined ? undefined : nowMs() - readAt });
+    }
   }
 
-  async function fetch(name: string): Promise<CachedEntry> {
-    const cached = cache.get(name);
-    try {
-      return store(name, await source.read(name));
-    } catch (error) {
-      if (cached?.value === undefined) throw error;
-      return store(name, cached.value, unknownCacheSeconds);
-    }
+  /** Returns the table, after a read if one is due. Concurrent callers share a read. */
+  async function currentTable(): Promise<Table> {
+    if (reading === undefined && nowMs() >= nextReadAt)
+      reading = read().finally(() => {
+        reading = undefined;
+      });
+    await reading;
+    if (table === undefined) throw failure;
+    return table;
   }
 
   return {
     async get(name) {
       if (!isClusterName(name)) return undefined;
-      const cached = cache.get(name);
-      if (cached !== undefined && now().getTime() < cached.until) return parsed(name, cached);
-      const fetching = inFlight.get(name) ?? fetch(name).finally(() => inFlight.delete(name));
-      inFlight.set(name, fetching);
-      return parsed(name, await fetching);
+      let found = (await currentTable()).entries.get(name);
+      if (found === undefined && nowMs() >= triedAt + unknownNameSeconds * 1000) {
+        nextReadAt = -Infinity;
+        found = (await currentTable()).entries.get(name);
+      }
+      // The entry may have been added since: the message must not become a dead letter.
+      if (found === undefined && failure !== undefined) throw failure;
+      return found === undefined ? undefined : parsed(name, found);
     },
     async list() {
-      const all = await source.readAll();
-      for (const [name, value] of all) store(name, value);
-      return [...all.keys()].filter(isClusterName).sort();
+      return [...(await currentTable()).entries.keys()].filter(isClusterName).sort();
     },
-    forget(name) {
-      const cached = cache.get(name);
-      if (cached !== undefined) cache.set(name, { ...cached, until: 0 });
+    forget() {
+      earlyReadAt = Math.max(earlyReadAt + earlyReadSeconds * 1000, nowMs());
+      nextReadAt = Math.min(nextReadAt, earlyReadAt);
     },
+    failure: () => failure,
   };
 }
 
-/** Parses an entry on first use only, because it is needed for every request. */
-function parsed(name: string, cached: CachedEntry): ClusterEntry | undefined {
-  if (cached.value === undefined) return undefined;
+function toTable({ entries, version }: Extract<TableRead, { type: 'table' }>): Table {
+  return { entries: new Map([...entries].map(([name, value]) => [name, { value }] as const)), version };
+}
+
+/** Parses an entry on first use only, because it is needed for every request, and a large table has many. */
+function parsed(name: string, cached: CachedEntry): ClusterEntry {
   cached.entry ??= parseEntry(name, cached.value);
   return cached.entry;
 }

@@ -1,46 +1,43 @@
-// The clusters table on AWS: one SecureString parameter per cluster in Systems Manager, below one path. The role of a
-// reconcile function may only read parameters by name. Only the resync function may list the path.
-import {
-  GetParameterCommand,
-  GetParametersByPathCommand,
-  ParameterNotFound,
-  type SSMClient,
-} from '@aws-sdk/client-ssm';
+// The clusters table for up to ten clusters: one SecureString parameter per cluster in Systems Manager, below one path.
+// Ten is what one GetParametersByPath returns. With more, the reads of many environments exceed the rate of Systems
+// Manager, and the table belongs into S3.
+import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
 import type { ClusterSource } from './registry.ts';
 
 /** An unresponsive service must not use up a function's time. */
 const deadlineMilliseconds = 5000;
+const maxAttempts = 3;
+/** The page size of GetParametersByPath. */
+const maxClusters = 10;
+
+/** A source without its refresh period, which is needed before this module is loaded. */
+export type SsmSource = Pick<ClusterSource, 'read'>;
+
+/** Creates a source for the parameters below a path, in this region. */
+export function openSsmSource(path: string, region: string): SsmSource {
+  return createSsmSource(new SSMClient({ maxAttempts, region }), path);
+}
 
 /** Creates a source for the parameters below a path, such as `/outrigger/dev/clusters/`. */
-export function createSsmSource(ssm: SSMClient, path: string): ClusterSource {
+export function createSsmSource(ssm: SSMClient, path: string): SsmSource {
   const prefix = `${path.replace(/\/+$/, '')}/`;
-  const deadline = () => ({ abortSignal: AbortSignal.timeout(deadlineMilliseconds) });
   return {
-    async read(name) {
-      try {
-        const { Parameter } = await ssm.send(
-          new GetParameterCommand({ Name: prefix + name, WithDecryption: true }),
-          deadline(),
+    async read() {
+      const command = new GetParametersByPathCommand({ Path: prefix, WithDecryption: true, MaxResults: maxClusters });
+      const { Parameters = [], NextToken } = await ssm.send(command, {
+        abortSignal: AbortSignal.timeout(deadlineMilliseconds),
+      });
+      if (NextToken !== undefined)
+        throw new UserError(
+          `clusters table ssm:${prefix}: more than ${maxClusters} clusters; ` +
+            'copy it to S3 with outrigger clusters migrate, and deploy without CLUSTERS_TABLE=ssm:...',
         );
-        return parseValue(Parameter?.Value);
-      } catch (error) {
-        if (error instanceof ParameterNotFound) return undefined;
-        throw error;
-      }
-    },
-    async readAll() {
-      const all = new Map<string, unknown>();
-      let NextToken: string | undefined;
-      do {
-        const command = new GetParametersByPathCommand({ Path: prefix, WithDecryption: true, NextToken });
-        const page = await ssm.send(command, deadline());
-        for (const { Name, Value } of page.Parameters ?? []) {
-          if (Name !== undefined) all.set(Name.slice(prefix.length), parseValue(Value));
-        }
-        NextToken = page.NextToken;
-      } while (NextToken !== undefined);
-      return all;
+      const entries = Parameters.flatMap(({ Name, Value }) =>
+        Name === undefined ? [] : [[Name.slice(prefix.length), parseValue(Value)] as const],
+      );
+      return { type: 'table', entries: new Map(entries) };
     },
   };
 }

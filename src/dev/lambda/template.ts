@@ -147,7 +147,8 @@ export function createResolve(
         return text(resolve(properties.get(property), `Resources.${id}.Properties.${property}`), path);
       }
     }
-    return `${stackName}-${id}`;
+    const name = `${stackName}-${id}`;
+    return Resources[id]?.Type === 'AWS::S3::Bucket' ? name.toLowerCase() : name;
   }
 
   function resourceType(id: string, path: string): string {

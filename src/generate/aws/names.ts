@@ -29,6 +29,10 @@ export function arnOf(id: string): JsonObject {
   return { 'Fn::GetAtt': [id, 'Arn'] };
 }
 
+/** The location of the clusters table: an object in the stack's bucket (infra/aws/resources.yml). */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: variables of Fn::Sub
+export const clustersTable: JsonObject = { 'Fn::Sub': 's3://${ClustersBucket}/${ClustersKey}' };
+
 /** An ARN in the deployment's account and region, which CloudFormation fills in. */
 export function ownArn(service: string, rest: string): JsonObject {
   return { 'Fn::Sub': `arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}:${rest}` };

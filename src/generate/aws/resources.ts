@@ -13,7 +13,7 @@ import {
 } from '../../core/names.ts';
 import { alarmsOf } from './alarms.ts';
 import { dashboardOf } from './dashboard.ts';
-import { arnOf, deduplicationSecret, logicalId, namePrefix, ref } from './names.ts';
+import { arnOf, clustersTable, deduplicationSecret, logicalId, namePrefix, ref } from './names.ts';
 import {
   environmentNames,
   optionParametersOf,
@@ -75,7 +75,7 @@ function functionOf(controller: ControllerDefinition): JsonObject {
     recursiveLoop: 'Allow',
     package: { patterns: ['!**', `dist/${name}/**`] },
     environment: {
-      CLUSTERS: ref('ClustersTable'),
+      CLUSTERS: clustersTable,
       ...(mapsKeys(controller.declaration) ? { DEDUPLICATION_SECRET: ref(deduplicationSecret) } : {}),
       ...settingsEnvironment(controller),
     },

@@ -18,8 +18,9 @@ export function roleOf({ name, declaration }: ControllerDefinition): JsonObject 
       ['sqs:SendMessage'],
       [...(sendsMappedKeys ? [arnOf(`${id}Queue`)] : []), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')],
     ),
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of serverless.yml
-    allow(['ssm:GetParameter'], ownArn('ssm', 'parameter/${self:service}/${self:custom.stage}/clusters/*')),
+    allow(['s3:GetObject'], s3Arn('ClustersBucket', 'ClustersKey')),
+    // Without it, S3 responds to a read of a missing object with 403 instead of 404.
+    allow(['s3:ListBucket'], s3Arn('ClustersBucket')),
     allow(
       ['secretsmanager:GetSecretValue'],
       [...secretsOf(declaration.settings), ...(sendsMappedKeys ? [ref(deduplicationSecret)] : [])],
@@ -54,6 +55,10 @@ function secretsOf(settings: ControllerDefinition['declaration']['settings']): r
   const hasSecrets = Object.values(settings?.shape ?? {}).some(isSecret);
   const folders = ['clusters', ...(hasSecrets ? ['settings'] : [])];
   return folders.map((folder) => ownArn('secretsmanager', `secret:\${self:service}/\${self:custom.stage}/${folder}/*`));
+}
+
+function s3Arn(...ids: readonly string[]): JsonObject {
+  return { 'Fn::Sub': `arn:\${AWS::Partition}:s3:::${ids.map((id) => `\${${id}}`).join('/')}` };
 }
 
 function allow(actions: readonly string[], resources: Json): JsonObject {

@@ -1,38 +1,46 @@
-// The clusters table: its cache and its two sources. Excluded: connecting (connect.test.ts).
+// The clusters table: its cache, and its sources in files and in Systems Manager. Excluded: S3 (s3-table.test.ts), many
+// environments (table-load.test.ts) and connecting (connect.test.ts).
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GetParameterCommand, GetParametersByPathCommand, ParameterNotFound, SSMClient } from '@aws-sdk/client-ssm';
+import { GetParametersByPathCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ClusterSource, createClusterRegistry } from '../../../src/clusters/registry/registry.ts';
+import {
+  type ClusterSource,
+  createClusterRegistry,
+  type FailedTableRead,
+} from '../../../src/clusters/registry/registry.ts';
 import { createFileSource, openClusterSource } from '../../../src/clusters/registry/source.ts';
 import { createSsmSource } from '../../../src/clusters/registry/ssm-source.ts';
 import { UserError } from '../../../src/core/errors.ts';
 
+/** Without access to AWS. */
+const unreachableAws = {
+  region: () => expect.unreachable(),
+  credentials: () => expect.unreachable(),
+  now: () => expect.unreachable(),
+};
 const entry = (token: string) => ({ server: 'https://host:6443', access: { type: 'token', token } });
 
 function createFixture(entries: Record<string, unknown> = {}) {
   const state = { entries, reads: 0, failing: false, now: new Date('2026-01-01T00:00:00Z') };
-  const check = () => {
-    state.reads += 1;
-    if (state.failing) throw new Error('the source is unavailable');
-  };
   const source: ClusterSource = {
-    read: async (name) => {
-      check();
-      return state.entries[name];
-    },
-    readAll: async () => {
-      check();
-      return new Map(Object.entries(state.entries));
+    refreshSeconds: 60,
+    read: async () => {
+      state.reads += 1;
+      if (state.failing) throw new Error('the source is unavailable');
+      return { type: 'table', entries: new Map(Object.entries(state.entries)) };
     },
   };
   const later = (seconds: number) => {
     state.now = new Date(state.now.getTime() + seconds * 1000);
   };
-  return { state, later, table: createClusterRegistry(source, { now: () => state.now }) };
+  const failures: FailedTableRead[] = [];
+  const onFailedRead = (failed: FailedTableRead) => void failures.push(failed);
+  const table = createClusterRegistry(source, { now: () => state.now, random: () => 0.5, onFailedRead });
+  return { state, later, table, failures };
 }
 
 describe('the clusters table', () => {
@@ -57,23 +65,56 @@ describe('the clusters table', () => {
     expect(await table.get('a')).toMatchObject(entry('1'));
   });
 
-  it('the clusters table keeps cached entries while the source is unavailable, and throws for others', async () => {
-    const { state, later, table } = createFixture({ a: entry('1') });
+  it('the clusters table keeps its entries while the source is unavailable, reports their age, and throws for others', async () => {
+    const { state, later, table, failures } = createFixture({ a: entry('1') });
     await table.get('a');
     state.failing = true;
-    later(61);
-    expect(await table.get('a')).toMatchObject(entry('1'));
+    for (let minute = 1; minute <= 60; minute += 1) {
+      later(60);
+      expect(await table.get('a')).toMatchObject(entry('1'));
+    }
+    expect(failures.map(({ ageMs }) => ageMs)).toEqual(Array.from({ length: 60 }, (_, index) => (index + 1) * 60_000));
+    expect(table.failure()?.message).toBe('the source is unavailable');
+    later(5);
     await expect(table.get('b')).rejects.toThrow('unavailable');
     state.failing = false;
+    later(5);
     expect(await table.get('b')).toBeUndefined();
+    expect(table.failure()).toBeUndefined();
   });
 
-  it('the clusters table reads an entry again after forget', async () => {
-    const { state, table } = createFixture({ a: entry('1') });
+  it('the clusters table without a first read retries after a second', async () => {
+    const { state, later, table } = createFixture({ a: entry('1') });
+    state.failing = true;
+    await expect(table.get('a')).rejects.toThrow('unavailable');
+    state.failing = false;
+    await expect(table.get('a')).rejects.toThrow('unavailable');
+    later(1);
+    expect(await table.get('a')).toMatchObject(entry('1'));
+  });
+
+  it('the clusters table is read again at once after rejected credentials, and then once in 15 s', async () => {
+    const { state, later, table } = createFixture({ a: entry('1'), b: entry('1') });
     await table.get('a');
     state.entries = { a: entry('2') };
     table.forget('a');
     expect(await table.get('a')).toMatchObject(entry('2'));
+    for (let second = 0; second < 14; second += 1) {
+      later(1);
+      table.forget(second % 2 === 0 ? 'a' : 'b');
+      await table.get('a');
+    }
+    expect(state.reads).toBe(2);
+    later(1);
+    await table.get('a');
+    expect(state.reads).toBe(3);
+  });
+
+  it('the clusters table is not read while no message asks for an entry', async () => {
+    const { state, later, table } = createFixture({ a: entry('1') });
+    await table.get('a');
+    later(86_400);
+    expect(state.reads).toBe(1);
   });
 
   it.each([
@@ -144,16 +185,17 @@ describe('createFileSource', () => {
   it('createFileSource reads a table from a path and from a URL', async () => {
     const file = write(JSON.stringify({ a: entry('1'), b: entry('2') }));
     for (const place of [file, `file:${file}`, `file://${file}`]) {
-      const source = openClusterSource(place, () => expect.unreachable());
-      expect(await source.read('a')).toEqual(entry('1'));
-      expect(await source.read('c')).toBeUndefined();
-      expect([...(await source.readAll()).keys()]).toEqual(['a', 'b']);
+      const source = openClusterSource(place, unreachableAws);
+      expect(await source.read()).toEqual({
+        type: 'table',
+        entries: new Map(Object.entries({ a: entry('1'), b: entry('2') })),
+      });
     }
   });
 
   it('createFileSource throws an error that does not quote the file if it is missing or invalid', async () => {
-    await expect(createFileSource('/nowhere/x').read('a')).rejects.toThrow('/nowhere/x: cannot be read');
-    await expect(createFileSource(write('{"token": secret')).read('a')).rejects.toThrow(
+    await expect(createFileSource('/nowhere/x').read()).rejects.toThrow('/nowhere/x: cannot be read');
+    await expect(createFileSource(write('{"token": secret')).read()).rejects.toThrow(
       /^clusters table .+: not a JSON object of entries by name$/,
     );
   });
@@ -164,36 +206,27 @@ describe('createSsmSource', () => {
     const ssm = new SSMClient({ region: 'eu-central-1' });
     return { mock: mockClient(ssm), source: createSsmSource(ssm, '/outrigger/dev/clusters') };
   };
+  const Path = '/outrigger/dev/clusters/';
 
-  it('createSsmSource reads a parameter by name, decrypted', async () => {
+  it('createSsmSource reads all parameters with one request, decrypted; invalid JSON becomes null', async () => {
     const { mock, source } = create();
-    mock
-      .on(GetParameterCommand, { Name: '/outrigger/dev/clusters/a', WithDecryption: true })
-      .resolves({ Parameter: { Value: JSON.stringify(entry('1')) } });
-    expect(await source.read('a')).toEqual(entry('1'));
+    mock.on(GetParametersByPathCommand, { Path, WithDecryption: true, MaxResults: 10 }).resolves({
+      Parameters: [
+        { Name: `${Path}a`, Value: JSON.stringify(entry('1')) },
+        { Name: `${Path}b`, Value: 'secret' },
+      ],
+    });
+    const entries = new Map<string, unknown>([
+      ['a', entry('1')],
+      ['b', null],
+    ]);
+    expect(await source.read()).toEqual({ type: 'table', entries });
+    expect(mock.calls()).toHaveLength(1);
   });
 
-  it('createSsmSource returns undefined for a missing parameter, null for invalid JSON, and throws otherwise', async () => {
+  it('createSsmSource refuses more than ten clusters, and names the way to S3', async () => {
     const { mock, source } = create();
-    mock
-      .on(GetParameterCommand)
-      .rejectsOnce(new ParameterNotFound({ message: '', $metadata: {} }))
-      .resolvesOnce({ Parameter: { Value: 'secret' } })
-      .rejects(new Error('AccessDenied'));
-    expect(await source.read('a')).toBeUndefined();
-    expect(await source.read('a')).toBeNull();
-    await expect(source.read('a')).rejects.toThrow('AccessDenied');
-  });
-
-  it('createSsmSource lists all pages', async () => {
-    const { mock, source } = create();
-    const Path = '/outrigger/dev/clusters/';
-    mock
-      .on(GetParametersByPathCommand, { Path, WithDecryption: true })
-      .resolvesOnce({ Parameters: [{ Name: `${Path}a`, Value: '{}' }], NextToken: 'more' });
-    mock
-      .on(GetParametersByPathCommand, { Path, NextToken: 'more' })
-      .resolvesOnce({ Parameters: [{ Name: `${Path}b`, Value: '{}' }] });
-    expect([...(await source.readAll()).keys()]).toEqual(['a', 'b']);
+    mock.on(GetParametersByPathCommand).resolves({ Parameters: [], NextToken: 'more' });
+    await expect(source.read()).rejects.toThrow('more than 10 clusters; copy it to S3 with outrigger clusters migrate');
   });
 });

@@ -1,0 +1,99 @@
+// Applies the options of the clusters table to a compiled template: another bucket, parameters of Systems Manager
+// instead of a bucket, and the encryption of the stack's own bucket.
+import type { Options } from './options.ts';
+import type { Resource, Template } from './with-options.ts';
+
+/** The logical ids of infra/aws/resources.yml. */
+const bucketId = 'ClustersBucket';
+const policyId = 'ClustersBucketPolicy';
+
+/** Applies the options of the clusters table. */
+export function withClustersTable<T extends Template>(
+  template: T,
+  { clustersTable, kmsKeyArn }: Pick<Options, 'clustersTable' | 'kmsKeyArn'>,
+): T {
+  const bucket = template.Resources[bucketId];
+  if (bucket === undefined) return template;
+  switch (clustersTable?.type) {
+    case undefined: {
+      const own = { ...bucket, Properties: { ...bucket.Properties, BucketEncryption: encryption(kmsKeyArn) } };
+      return { ...template, Resources: { ...template.Resources, [bucketId]: own } };
+    }
+    case 's3': {
+      // Roles and functions refer to the bucket by its logical id. For a bucket of one's own, a parameter has that id.
+      const { bucket: name, key } = clustersTable;
+      return {
+        ...template,
+        Parameters: {
+          ...template.Parameters,
+          [bucketId]: { Type: 'String', Default: name, Description: 'The bucket of the clusters table.' },
+          ClustersKey: { Type: 'String', Default: key, Description: 'The name of the clusters table in its bucket.' },
+        },
+        Resources: without(template.Resources, [bucketId, policyId]),
+      };
+    }
+    case 'ssm': {
+      const { path } = clustersTable;
+      const { ClustersTable: _, ...Outputs } = template.Outputs ?? {};
+      const resources = Object.entries(without(template.Resources, [bucketId, policyId])).map(
+        ([id, resource]) => [id, readingParameters(resource, path)] as const,
+      );
+      return { ...template, Outputs, Resources: Object.fromEntries(resources) };
+    }
+  }
+}
+
+/** S3 bucket keys make one call to KMS serve many reads. */
+function encryption(kmsKeyArn: string | undefined): object {
+  const rule =
+    kmsKeyArn === undefined
+      ? { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }
+      : {
+          BucketKeyEnabled: true,
+          ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: kmsKeyArn },
+        };
+  return { ServerSideEncryptionConfiguration: [rule] };
+}
+
+/** Replaces the location of the table in functions, and the permission to read it in roles. */
+function readingParameters(resource: Resource, path: string): Resource {
+  const { Type, Properties = {} } = resource;
+  if (Type === 'AWS::Lambda::Function') {
+    const environment = record(Properties.Environment);
+    const variables = record(environment.Variables);
+    if (variables.CLUSTERS === undefined) return resource;
+    const Environment = { ...environment, Variables: { ...variables, CLUSTERS: `ssm:${path}/` } };
+    return { ...resource, Properties: { ...Properties, Environment } };
+  }
+  if (Type !== 'AWS::IAM::Role') return resource;
+  const Policies = list(Properties.Policies).map((one) => {
+    const policy = record(one);
+    const document = record(policy.PolicyDocument);
+    const statements = list(document.Statement);
+    const others = statements.filter((statement) => !JSON.stringify(record(statement).Action).includes('"s3:'));
+    if (others.length === statements.length) return policy;
+    const read = {
+      Effect: 'Allow',
+      Action: 'ssm:GetParametersByPath',
+      Resource: [parameter(path), parameter(`${path}/*`)],
+    };
+    return { ...policy, PolicyDocument: { ...document, Statement: [...others, read] } };
+  });
+  return { ...resource, Properties: { ...Properties, Policies } };
+}
+
+function parameter(path: string): object {
+  return { 'Fn::Sub': `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${path}` };
+}
+
+function without<T>(all: Readonly<Record<string, T>>, ids: readonly string[]): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(all).filter(([id]) => !ids.includes(id)));
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,152 @@
+// `outrigger clusters list`, `add`, `remove` and `migrate`: the entries of the clusters table.
+import { readFile } from 'node:fs/promises';
+import { paginateGetParametersByPath, SSMClient } from '@aws-sdk/client-ssm';
+import { Command } from 'commander';
+import { connectionOf } from '../../clusters/connection.ts';
+import { parseEntry } from '../../clusters/registry/entry.ts';
+import { UserError } from '../../core/errors.ts';
+import { parseJson } from '../../core/json.ts';
+import { type Output, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
+import { awsAccess, type RegionFlag } from '../stage-table.ts';
+import { namesOf, type TableEntries, withEntry, withoutEntry } from './edit-table.ts';
+import { changeTable, openTable, type TableFlags, tableLocation } from './table.ts';
+
+/** Adds the options that choose a table. */
+function withTableOptions(command: Command): Command {
+  return command
+    .option('--stage <name>', 'the deployment whose table it is')
+    .option('--region <name>', 'its AWS region; by default from AWS_REGION or your profile')
+    .option('--table <location>', 's3://bucket/key or a JSON file; by default the table of the stage');
+}
+
+/** Makes the command that lists the entries. */
+export function listCommand(): Command {
+  return withTableOptions(new Command('list'))
+    .description('list the clusters of the table')
+    .addOption(outputOption())
+    .action(
+      async ({ output, ...flags }: TableFlags & { readonly output: Output }) =>
+        await runCommand('clusters list', async () => await runList(flags, output)),
+    );
+}
+
+/** Makes the command that adds an entry. */
+export function addCommand(): Command {
+  return withTableOptions(new Command('add'))
+    .description('add a cluster to the table')
+    .argument('<name>', 'the name of the cluster, which its watcher has too')
+    .argument('<file>', 'a JSON file with the entry')
+    .option('--replace', 'replace the entry of this cluster', false)
+    .addHelpText('after', addText)
+    .action(
+      async (name: string, file: string, { replace, ...flags }: TableFlags & { readonly replace: boolean }) =>
+        await runCommand('clusters add', async () => {
+          const value = await readEntry(name, file);
+          return await change(flags, (entries) => withEntry(entries, { name, value, replace }));
+        }),
+    );
+}
+
+const addText = `
+Example of an entry:
+  {"server": "https://host", "ca": "<base64>", "access": {"type": "eks", "cluster": "prod-1", "region": "eu-central-1"}}
+Functions read the table again within 72 seconds; a key of a cluster that they do not know yet makes them read at once.
+To decommission a cluster, replace its entry by one with "decommissioning": true.
+A write is refused if another operator changed the table in the meantime: run the command again.
+Exit status 1: nothing was written; the last line names the field and the next step.`;
+
+/** Makes the command that removes an entry. */
+export function removeCommand(): Command {
+  return withTableOptions(new Command('remove'))
+    .description('remove a cluster from the table, after it was decommissioned')
+    .argument('<name>', 'the name of the cluster')
+    .action(
+      async (name: string, flags: TableFlags) =>
+        await runCommand('clusters remove', async () => await change(flags, (entries) => withoutEntry(entries, name))),
+    );
+}
+
+/** Makes the command that copies parameters into the table. */
+export function migrateCommand(): Command {
+  return withTableOptions(new Command('migrate'))
+    .description('copy the entries that are parameters of Systems Manager into the table')
+    .argument('<path>', 'the path of the parameters, such as /outrigger/dev/clusters/')
+    .action(
+      async (path: string, flags: TableFlags) =>
+        await runCommand('clusters migrate', async () => {
+          const copied = await readParameters(path, flags);
+          const add = (entries: TableEntries, [name, value]: readonly [string, unknown]) =>
+            withEntry(entries, { name, value, replace: false });
+          return await change(flags, (entries) => [...copied].reduce(add, entries));
+        }),
+    );
+}
+
+async function change(flags: TableFlags, edit: (entries: TableEntries) => TableEntries): Promise<number> {
+  const location = await tableLocation(flags);
+  const after = await changeTable(location, flags, edit);
+  printLines([`${location} has ${namesOf(after)}`]);
+  return 0;
+}
+
+async function runList(flags: TableFlags, output: Output): Promise<number> {
+  const location = await tableLocation(flags);
+  const table = openTable(location, flags);
+  const rows: { name: string; access: string; server: string; decommissioning: boolean }[] = [];
+  const problems: string[] = [];
+  for (const name of await table.list()) {
+    try {
+      const entry = await table.get(name);
+      if (entry === undefined) continue;
+      const { access, server = 'in its kubeconfig', decommissioning = false } = entry;
+      rows.push({ name, access: access.type, server, decommissioning });
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  if (output === 'json') printJson(rows);
+  else
+    printLines(
+      rows.map(
+        ({ name, access, server, decommissioning }) =>
+          `${name}  ${access}  ${server}${decommissioning ? '  decommissioning' : ''}`,
+      ),
+    );
+  for (const problem of problems) printError(`outrigger clusters list: ${problem}`);
+  return problems.length === 0 ? 0 : 1;
+}
+
+/** Reads and validates an entry: its fields, its address, its certificates. */
+async function readEntry(name: string, file: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new UserError(`${file}: cannot be read; give a JSON file with the entry of "${name}"`, { cause: error });
+  }
+  const value = parseJson(text);
+  if (value === undefined) throw new UserError(`${file}: not JSON; give the entry of "${name}" as a JSON object`);
+  const entry = parseEntry(name, value);
+  const { access } = entry;
+  const { credentials, now } = awsAccess({});
+  if (access.type !== 'secret') await connectionOf(name, { ...entry, access }, { now, credentials });
+  else if (access.holds === 'token')
+    await connectionOf(name, { ...entry, access: { type: 'token', token: 'unknown' } }, { now, credentials });
+  return value;
+}
+
+async function readParameters(path: string, { region }: RegionFlag): Promise<ReadonlyMap<string, unknown>> {
+  const prefix = `${path.replace(/\/+$/, '')}/`;
+  const client = new SSMClient(region === undefined ? {} : { region });
+  try {
+    const copied = new Map<string, unknown>();
+    for await (const page of paginateGetParametersByPath({ client }, { Path: prefix, WithDecryption: true }))
+      for (const { Name = '', Value = '' } of page.Parameters ?? [])
+        copied.set(Name.slice(prefix.length), parseJson(Value) ?? null);
+    if (copied.size === 0) throw new UserError(`${prefix}: no parameters there; name the path of the entries`);
+    return copied;
+  } finally {
+    client.destroy();
+  }
+}

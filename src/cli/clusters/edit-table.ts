@@ -1,0 +1,62 @@
+// Changes of the clusters table, as the commands write it: always the whole table, after every entry was validated. A
+// table that is wrong would reach every function.
+import { type ClusterEntry, isClusterName, parseEntry } from '../../clusters/registry/entry.ts';
+import { UserError } from '../../core/errors.ts';
+
+/** The entries of a table by name. They are not validated. */
+export type TableEntries = ReadonlyMap<string, unknown>;
+
+/** Functions read the table whole, so its size is a part of every cold start. */
+export const maxTableBytes = 1_000_000;
+
+/** Adds an entry. Throws a UserError if the name is taken, unless the entry is to be replaced. */
+export function withEntry(
+  entries: TableEntries,
+  { name, value, replace }: { readonly name: string; readonly value: unknown; readonly replace: boolean },
+): TableEntries {
+  if (!isClusterName(name))
+    throw new UserError(`cluster ${JSON.stringify(name)}: give a name of letters, digits, - _ and . (at most 100)`);
+  if (entries.has(name) && !replace)
+    throw new UserError(`cluster "${name}": is in the table already; give --replace to replace its entry`);
+  return new Map([...entries, [name, value]]);
+}
+
+/** Removes an entry. Throws a UserError if there is none. */
+export function withoutEntry(entries: TableEntries, name: string): TableEntries {
+  if (!entries.has(name)) throw new UserError(`cluster "${name}": is not in the table; it has ${namesOf(entries)}`);
+  return new Map([...entries].filter(([one]) => one !== name));
+}
+
+/**
+ * Makes the text of a table. Throws a UserError for an invalid entry, for credentials in a table that several clusters
+ * share, and for a table that is too large.
+ */
+export function formatTable(entries: TableEntries): string {
+  const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+  const parsed = sorted.map(([name, value]) => [name, parseEntry(name, value)] as const);
+  const invalid = sorted.find(([name]) => !isClusterName(name));
+  if (invalid !== undefined) throw new UserError(`cluster ${JSON.stringify(invalid[0])}: not a name; remove it first`);
+  const plain = parsed.filter(([, entry]) => hasCredentials(entry)).map(([name]) => `"${name}"`);
+  if (parsed.length > 1 && plain.length > 0)
+    throw new UserError(
+      `cluster ${plain.join(', ')}: has credentials in plain text, in a table of ${parsed.length} clusters; ` +
+        'store them in Secrets Manager and use access {"type": "secret", ...}',
+    );
+  const lines = sorted.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`);
+  const text = lines.length === 0 ? '{}\n' : `{\n${lines.join(',\n')}\n}\n`;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxTableBytes)
+    throw new UserError(
+      `the table would have ${bytes} bytes, more than ${maxTableBytes}; deploy a second project for the other clusters`,
+    );
+  return text;
+}
+
+/** Joins the names of a table for a message. */
+export function namesOf(entries: TableEntries): string {
+  return entries.size === 0 ? 'no clusters' : [...entries.keys()].sort().join(', ');
+}
+
+function hasCredentials({ access }: ClusterEntry): boolean {
+  return access.type === 'token' || access.type === 'kubeconfig' || access.type === 'certificate';
+}

@@ -1,0 +1,77 @@
+// A clusters table that a command reads and writes: an object in S3 or a file. A write is refused if the table has
+// changed since it was read, so two operators never undo each other's change.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createClusterRegistry } from '../../clusters/registry/registry.ts';
+import { createS3Object, parseS3Location } from '../../clusters/registry/s3-object.ts';
+import { openClusterSource, parseTable } from '../../clusters/registry/source.ts';
+import { UserError } from '../../core/errors.ts';
+import { deploymentPrefix } from '../../core/names.ts';
+import { replaceFile } from '../../dev/replace-file.ts';
+import { readOperatorSettings } from '../../settings.ts';
+import { readProjectName } from '../project.ts';
+import { awsAccess, type RegionFlag, readTableLocation } from '../stage-table.ts';
+import { formatTable, type TableEntries } from './edit-table.ts';
+
+/** The options that choose a table. */
+export type TableFlags = RegionFlag & { readonly stage?: string; readonly table?: string };
+
+/** Finds the table: --table, or CLUSTERS, or the table of the stage. Throws UserError. */
+export async function tableLocation({ stage, table, region }: TableFlags): Promise<string> {
+  // A file's path is made absolute, so that it cannot be mistaken for another location.
+  if (table !== undefined) return /^(s3|ssm):/.test(table) ? table : path.resolve(table);
+  const { CLUSTERS } = readOperatorSettings();
+  if (CLUSTERS !== undefined) return CLUSTERS;
+  if (stage === undefined) throw new UserError('no clusters table is named; give --stage or --table');
+  return await readTableLocation(
+    deploymentPrefix(stage, await readProjectName(process.cwd())),
+    region === undefined ? {} : { region },
+  );
+}
+
+/** Opens a table for reading. */
+export function openTable(location: string, region: RegionFlag) {
+  return createClusterRegistry(openClusterSource(location, awsAccess(region)), { now: () => new Date() });
+}
+
+/**
+ * Reads a table, changes it, validates the result and writes it. Throws a UserError for an invalid result, and if the
+ * table was changed in between.
+ */
+export async function changeTable(
+  location: string,
+  region: RegionFlag,
+  change: (entries: TableEntries) => TableEntries,
+): Promise<TableEntries> {
+  const s3 = parseS3Location(location);
+  if (s3 !== undefined) {
+    const object = createS3Object(s3, awsAccess(region));
+    const found = await object.get();
+    const before = found.type === 'object' ? parseTable(location, found.text) : new Map<string, unknown>();
+    const after = change(before);
+    if (await object.put(formatTable(after), found.type === 'object' ? found.etag : undefined)) return after;
+    throw new UserError(`clusters table ${location}: was changed by another operator in the meantime; run this again`);
+  }
+  if (location.startsWith('ssm:'))
+    throw new UserError(
+      `clusters table ${location}: its entries are parameters; change them with aws ssm put-parameter, ` +
+        'or copy the table to S3 with outrigger clusters migrate',
+    );
+  const before = await readTableFile(location);
+  const after = change(before);
+  await replaceFile(location, formatTable(after), { mode: 0o600 });
+  return after;
+}
+
+async function readTableFile(location: string): Promise<TableEntries> {
+  try {
+    return parseTable(location, await readFile(location, 'utf8'));
+  } catch (error) {
+    if (error instanceof UserError || !isMissing(error)) throw error;
+    return new Map();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

@@ -1,0 +1,40 @@
+// The clusters table of a deployment, for the commands of an operator. The functions know its location: it is in the
+// stack's own bucket, in another one, or in Systems Manager, as the deployment chose.
+import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { defaultProvider } from '@aws-sdk/credential-provider-node';
+import type { AwsAccess } from '../clusters/registry/s3-object.ts';
+import { UserError } from '../core/errors.ts';
+import { resyncQueue } from '../core/names.ts';
+import { readAwsSettings } from '../settings.ts';
+
+/** The region of a command, from its option. */
+export type RegionFlag = { readonly region?: string };
+
+/** Reaches AWS as a command: with the region of its option, of the environment or of the profile. */
+export function awsAccess({ region }: RegionFlag): AwsAccess {
+  const settings = readAwsSettings();
+  const given = region ?? settings.region;
+  return {
+    region: async () => given ?? (await new LambdaClient({}).config.region()),
+    credentials: defaultProvider(),
+    s3Endpoint: settings.s3Endpoint,
+    now: () => new Date(),
+  };
+}
+
+/**
+ * Reads the location of a deployment's clusters table. Throws the client's errors, and a UserError.
+ * @param prefix of the deployment's names, such as `outrigger-prod-`
+ */
+export async function readTableLocation(prefix: string, flag: RegionFlag): Promise<string> {
+  const client = new LambdaClient(flag);
+  try {
+    const FunctionName = `${prefix}${resyncQueue}`;
+    const { Environment } = await client.send(new GetFunctionConfigurationCommand({ FunctionName }));
+    const location = Environment?.Variables?.CLUSTERS;
+    if (location !== undefined && location !== '') return location;
+    throw new UserError(`function ${FunctionName} has no variable CLUSTERS; deploy it again`);
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,130 @@
+// `outrigger clusters list`, `add` and `remove` as a person runs them, on a table in S3 and in a file. Excluded: access
+// (clusters.test.ts) and the functions' reads (test/clusters/registry).
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { clustersCommand } from '../../../src/cli/clusters/clusters.ts';
+import { formatTable, maxTableBytes } from '../../../src/cli/clusters/edit-table.ts';
+import { changeTable } from '../../../src/cli/clusters/table.ts';
+import { type FakeS3, startFakeS3 } from '../../clusters/registry/s3-server.ts';
+import { runHere } from '../operated-system.ts';
+
+const eks = (cluster: string) => ({
+  server: `https://${cluster}`,
+  access: { type: 'eks', cluster, region: 'us-east-1' },
+});
+const token = { server: 'https://lab', access: { type: 'token', token: 'planted-secret' } };
+const s3Table = 's3://bucket/clusters.json';
+
+let s3: FakeS3;
+let folder: string;
+beforeEach(async () => {
+  s3 = await startFakeS3();
+  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-clusters-'));
+});
+afterEach(async () => {
+  s3.close();
+  await rm(folder, { recursive: true });
+});
+
+async function run(...argv: readonly string[]) {
+  const environment = {
+    ...{ AWS_ENDPOINT_URL_S3: s3.url, AWS_REGION: 'us-east-1' },
+    ...{ AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE', AWS_SECRET_ACCESS_KEY: 'unused' },
+  };
+  return await runHere(clustersCommand(), argv, environment);
+}
+
+async function entryFile(entry: unknown): Promise<string> {
+  const file = path.join(folder, 'entry.json');
+  await writeFile(file, JSON.stringify(entry));
+  return file;
+}
+
+describe('clusters add, list and remove', () => {
+  it('an added cluster is in the table in S3 and in the list; a removed one is not', async () => {
+    for (const name of ['b', 'a'])
+      expect(await run('add', name, await entryFile(eks(name)), '--table', s3Table)).toMatchObject({
+        status: 0,
+        err: '',
+      });
+    expect(JSON.parse(s3.object ?? '')).toEqual({ a: eks('a'), b: eks('b') });
+    expect((await run('list', '--table', s3Table)).out).toBe('a  eks  https://a\nb  eks  https://b\n');
+    expect(await run('remove', 'a', '--table', s3Table)).toMatchObject({ status: 0, out: `${s3Table} has b\n` });
+    expect(JSON.parse(s3.object ?? '')).toEqual({ b: eks('b') });
+  });
+
+  it('a change of a table that another operator changed in between is refused, and undoes nothing', async () => {
+    s3.object = formatTable(new Map([['a', eks('a')]]));
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', s3.url);
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIAEXAMPLE');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'unused');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const other = formatTable(new Map(Object.entries({ a: eks('a'), b: eks('b') })));
+    const change = changeTable(s3Table, { region: 'us-east-1' }, (entries) => {
+      s3.object = other;
+      return new Map([...entries, ['c', eks('c')]]);
+    });
+    await expect(change).rejects.toThrow('was changed by another operator in the meantime; run this again');
+    expect(s3.object).toBe(other);
+  });
+
+  it('a table in a file is written for its owner alone', async () => {
+    const table = path.join(folder, 'clusters.json');
+    expect(await run('add', 'lab', await entryFile(token), '--table', table)).toMatchObject({ status: 0 });
+    expect(JSON.parse(await readFile(table, 'utf8'))).toEqual({ lab: token });
+    expect((await stat(table)).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ['a name that is in the table', ['a', eks('a')], 'cluster "a": is in the table already; give --replace'],
+    ['an entry with a typing error', ['b', { ...eks('b'), sever: 'x' }], 'cluster "b": sever missing, unknown'],
+    ['a CA that is not a certificate', ['b', { ...eks('b'), ca: 'AAAA' }], 'no PEM certificate in it'],
+    [
+      'credentials in a shared table',
+      ['b', token],
+      'cluster "b": has credentials in plain text, in a table of 2 clusters',
+    ],
+    ['a name with a slash', ['b/c', eks('b')], 'cluster "b/c": give a name of letters'],
+  ] as const)('%s is refused with one line, and nothing is written', async (_, [name, entry], message) => {
+    const before = formatTable(new Map([['a', eks('a')]]));
+    s3.object = before;
+    const { status, err } = await run('add', name, await entryFile(entry), '--table', s3Table);
+    expect(status).toBe(1);
+    expect(err).toContain(message);
+    expect(err).not.toContain('planted-secret');
+    expect(err.trim().split('\n')).toHaveLength(1);
+    expect(s3.object).toBe(before);
+  });
+
+  it('an entry is replaced, for example to decommission its cluster', async () => {
+    s3.object = formatTable(new Map([['a', eks('a')]]));
+    const entry = { ...eks('a'), decommissioning: true };
+    expect(await run('add', 'a', await entryFile(entry), '--replace', '--table', s3Table)).toMatchObject({ status: 0 });
+    expect((await run('list', '--table', s3Table)).out).toBe('a  eks  https://a  decommissioning\n');
+  });
+
+  it('a table in Systems Manager is not written, and the error names the way to S3', async () => {
+    const { status, err } = await run('remove', 'a', '--table', 'ssm:/outrigger/dev/clusters/');
+    expect(status).toBe(1);
+    expect(err).toContain('copy the table to S3 with outrigger clusters migrate');
+  });
+});
+
+describe('formatTable', () => {
+  it('formatTable accepts 500 clusters of EKS with their CA certificates, and refuses more than 1 MB', () => {
+    const table = (count: number) =>
+      new Map(
+        Array.from({ length: count }, (_, index) => [`c-${index}`, { ...eks(`c-${index}`), ca: 'A'.repeat(1_700) }]),
+      );
+    expect(Buffer.byteLength(formatTable(table(500)))).toBeLessThanOrEqual(maxTableBytes);
+    expect(() => formatTable(table(600))).toThrow('more than 1000000; deploy a second project');
+  });
+
+  it('formatTable refuses a table with another invalid entry, and names it', () => {
+    expect(() => formatTable(new Map(Object.entries({ a: eks('a'), old: {} })))).toThrow(
+      'cluster "old": access missing',
+    );
+  });
+});

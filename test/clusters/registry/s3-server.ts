@@ -1,0 +1,55 @@
+// A fake of S3 for one bucket: conditional reads and writes by ETag, as Amazon S3's API reference has them. It records
+// the requests, and can be unavailable.
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { listenOnLoopback } from '../../support/listen.ts';
+
+export type FakeS3 = {
+  readonly url: string;
+  /** The object; undefined: it does not exist. */
+  object: string | undefined;
+  /** The status of every response, instead of the real one. */
+  fails: number | undefined;
+  readonly requests: { readonly method: string; readonly status: number; readonly authorization: string }[];
+  close(): void;
+};
+
+/** Starts it on a free port. */
+export async function startFakeS3(): Promise<FakeS3> {
+  const requests: FakeS3['requests'] = [];
+  const server = createServer(async (request, response) => await answer(fake, request, response));
+  const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
+  const fake: FakeS3 = {
+    ...{ url, requests, object: undefined, fails: undefined },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  return fake;
+}
+
+async function answer(fake: FakeS3, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { method = '', headers } = request;
+  const body = await text(request);
+  const etag = fake.object === undefined ? undefined : etagOf(fake.object);
+  const end = (status: number, content = '') => {
+    fake.requests.push({ method, status, authorization: headers.authorization ?? '' });
+    response.writeHead(status, etag === undefined ? {} : { etag }).end(content);
+  };
+  const error = (status: number, code: string) => end(status, `<Error><Code>${code}</Code></Error>`);
+  if (fake.fails !== undefined) return error(fake.fails, 'Fault');
+  if (method === 'GET') {
+    if (fake.object === undefined) return error(404, 'NoSuchKey');
+    return headers['if-none-match'] === etag ? end(304) : end(200, fake.object);
+  }
+  if (headers['if-none-match'] === '*' && etag !== undefined) return error(412, 'PreconditionFailed');
+  if (headers['if-match'] !== undefined && headers['if-match'] !== etag) return error(412, 'PreconditionFailed');
+  fake.object = body;
+  end(200);
+}
+
+function etagOf(object: string): string {
+  return `"${createHash('md5').update(object).digest('hex')}"`;
+}

@@ -1,0 +1,119 @@
+// The clusters table as an object in S3: conditional reads by our own signature, and failures. Excluded: a real
+// implementation of S3 (test/deploy/calls.test.ts) and writes by the command (test/cli/clusters).
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createClusterRegistry } from '../../../src/clusters/registry/registry.ts';
+import { parseS3Location } from '../../../src/clusters/registry/s3-object.ts';
+import { openClusterSource } from '../../../src/clusters/registry/source.ts';
+import { UserError } from '../../../src/core/errors.ts';
+import { type FakeS3, startFakeS3 } from './s3-server.ts';
+
+const credentials = async () => ({
+  accessKeyId: 'ASIAEXAMPLE',
+  secretAccessKey: 'not-a-secret',
+  sessionToken: 'session',
+});
+const entry = (token: string) => ({ server: 'https://host:6443', access: { type: 'token', token } });
+
+let s3: FakeS3;
+beforeEach(async () => {
+  s3 = await startFakeS3();
+  onTestFinished(() => s3.close());
+});
+
+function open() {
+  const clock = { now: new Date('2026-06-01T00:00:00Z') };
+  const now = () => clock.now;
+  const source = openClusterSource('s3://bucket/clusters.json', {
+    ...{ credentials, now, s3Endpoint: s3.url },
+    region: async () => 'eu-central-1',
+  });
+  const table = createClusterRegistry(source, { now, random: () => 0.5 });
+  const later = (seconds: number) => {
+    clock.now = new Date(clock.now.getTime() + seconds * 1000);
+  };
+  return { table, later };
+}
+
+describe('the clusters table in S3', () => {
+  it('the table is one signed read, and a read without content while it is unchanged', async () => {
+    s3.object = JSON.stringify({ a: entry('1'), b: entry('2') });
+    const { table, later } = open();
+    expect(await table.get('a')).toMatchObject(entry('1'));
+    expect(await table.get('b')).toMatchObject(entry('2'));
+    later(60);
+    expect(await table.list()).toEqual(['a', 'b']);
+    expect(s3.requests.map(({ status }) => status)).toEqual([200, 304]);
+    expect(s3.requests[0]?.authorization).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=ASIAEXAMPLE\/20260601\/eu-central-1\/s3\/aws4_request, SignedHeaders=[^ ]*host;x-amz-content-sha256;x-amz-date;x-amz-security-token, /,
+    );
+    s3.object = JSON.stringify({ a: entry('3') });
+    later(60);
+    expect(await table.get('a')).toMatchObject(entry('3'));
+    expect(await table.get('b')).toBeUndefined();
+  });
+
+  it('a table that does not parse changes nothing: the last good one stays in use', async () => {
+    s3.object = JSON.stringify({ a: entry('1') });
+    const { table, later } = open();
+    await table.get('a');
+    s3.object = '{"a": planted-secret';
+    later(60);
+    expect(await table.get('a')).toMatchObject(entry('1'));
+    expect(table.failure()?.message).toBe(
+      'clusters table s3://bucket/clusters.json: not a JSON object of entries by name',
+    );
+  });
+
+  it('an invalid entry affects only its own cluster', async () => {
+    s3.object = JSON.stringify({ a: entry('1'), b: { server: 'https://host' } });
+    const { table } = open();
+    await expect(table.get('b')).rejects.toThrow('cluster "b": access missing');
+    expect(await table.get('a')).toMatchObject(entry('1'));
+  });
+
+  it('a stack without a table yet has no clusters', async () => {
+    const { table } = open();
+    expect(await table.list()).toEqual([]);
+    expect(await table.get('a')).toBeUndefined();
+  });
+
+  it('the first read is tried three times, a later one once', async () => {
+    s3.fails = 503;
+    const { table, later } = open();
+    await expect(table.get('a')).rejects.toThrow('S3 answered 503 (Fault)');
+    expect(s3.requests).toHaveLength(3);
+    s3.fails = undefined;
+    s3.object = JSON.stringify({ a: entry('1') });
+    later(1);
+    await table.get('a');
+    s3.fails = 503;
+    later(60);
+    expect(await table.get('a')).toMatchObject(entry('1'));
+    expect(s3.requests).toHaveLength(5);
+  });
+
+  it.each([
+    [403, 'allow s3:GetObject on the object and s3:ListBucket on its bucket'],
+    [404, 'create the bucket, or correct its name'],
+    [301, 'the bucket is in another region, use one in the region of the functions'],
+  ])('a response %i is a UserError with the next step, and is not tried again', async (status, advice) => {
+    s3.fails = status;
+    const { table } = open();
+    const error: unknown = await table.get('a').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UserError);
+    expect(String(error)).toContain(advice);
+    expect(s3.requests).toHaveLength(1);
+  });
+});
+
+describe('parseS3Location', () => {
+  it.each([
+    's3://bucket',
+    's3://Bucket/a.json',
+    's3:///a.json',
+    's3://bucket/a?b',
+    's3://bucket/a b',
+  ])('parseS3Location refuses %s', (location) => {
+    expect(() => parseS3Location(location)).toThrow('give one like s3://bucket/clusters.json');
+  });
+});

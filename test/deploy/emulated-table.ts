@@ -1,0 +1,47 @@
+// The clusters table in S3 on the emulated AWS, written by the product's own requests.
+import { createS3Object } from '../../src/clusters/registry/s3-object.ts';
+import { parseTable } from '../../src/clusters/registry/source.ts';
+
+/** The emulated AWS, and the credentials that it does not check. */
+export type TableBucket = {
+  readonly aws: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+};
+
+const bucket = 'outrigger-clusters';
+const key = 'clusters.json';
+const location = `s3://${bucket}/${key}`;
+
+/** Creates the bucket, and returns the location of the table. */
+export async function createTableBucket({ aws }: TableBucket): Promise<string> {
+  const response = await fetch(`${aws}/${bucket}`, { method: 'PUT' });
+  if (!response.ok) throw new Error(`${bucket}: ${response.status} ${await response.text()}`);
+  return location;
+}
+
+/** Opens the object of the table. */
+export function openTableObject({ aws, region, credentials }: TableBucket) {
+  return createS3Object(
+    { bucket, key },
+    {
+      region: async () => region,
+      credentials: async () => credentials,
+      s3Endpoint: aws,
+      now: () => new Date(),
+    },
+  );
+}
+
+/** Changes the entries. Throws if another writer did so at the same time. */
+export async function changeEntries(
+  to: TableBucket,
+  change: (entries: ReadonlyMap<string, unknown>) => ReadonlyMap<string, unknown>,
+): Promise<void> {
+  const object = openTableObject(to);
+  const found = await object.get();
+  const before = found.type === 'object' ? parseTable(location, found.text) : new Map<string, unknown>();
+  const text = JSON.stringify(Object.fromEntries(change(before)));
+  if (!(await object.put(text, found.type === 'object' ? found.etag : undefined)))
+    throw new Error(`${location} was changed at the same time`);
+}
