@@ -21,6 +21,11 @@ export class IgnoredSignalError extends Error {
   override readonly name = 'IgnoredSignalError';
 }
 
+/** A reconciler ended because its signal was aborted: its time was over. */
+export class ReconcileTimeoutError extends Error {
+  override readonly name = 'ReconcileTimeoutError';
+}
+
 /** A setting is missing or invalid. The message names its environment variable. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';

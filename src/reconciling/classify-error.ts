@@ -64,8 +64,10 @@ export function resolveFailure(thrown: unknown, primary: PrimaryObject, deps: Se
       throw error;
     case 'terminal':
     case 'invalid-spec':
+      deps.onFailure(error);
       return { error, retryState: errorClass, outcome: { type: 'terminal', error }, signal };
     case 'error': {
+      deps.onFailure(error);
       const stalledBefore = deps.statusWriter.isStalled(primary.ownedStatus(), primary.generation());
       const retryState = isLastTry(deps.message, { stalledBefore }, deps.retry) ? 'retries-exhausted' : 'retrying';
       return { error, retryState, outcome: { type: 'failed', error, stalledBefore }, signal };

@@ -4,7 +4,7 @@
 import type { ClusterLookup, FindCluster } from '../clusters/connect.ts';
 import { unlessAborted } from '../core/async.ts';
 import type { RetryPolicy } from '../core/controller-options.ts';
-import { toError } from '../core/errors.ts';
+import { ReconcileTimeoutError, toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
 import { controllerDeadLetterQueue, timersQueue } from '../core/names.ts';
@@ -75,6 +75,9 @@ export async function dispatchKey(
     }
     const action = decide(report.outcome, message, nowMs, { ...keyGroup, retry: deps.retry });
     const durationMs = deps.monotonicMs() - startedAt;
+    if (report.outcome.type === 'failed' && report.outcome.error instanceof ReconcileTimeoutError) {
+      deps.metrics.count(metricNames.reconcileTimeouts, 1, { cluster: message.cluster });
+    }
     reportReconcile(deps.metrics, keyGroup, { report, action, log, durationMs, nowMs });
     if (await sendFollowUp(deps, keyGroup, action, report.outcome, log, nowMs, sending)) await release(records);
     // Not after the deadline, when a reconciler may have ignored its signal.

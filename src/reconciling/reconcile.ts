@@ -2,7 +2,7 @@
 // Events. After a conflict all of it is repeated with a fresh read. It returns an outcome. outcome.ts decides what the
 // outcome means for the message.
 import type { Kind } from '../api/kind.ts';
-import { IgnoredSignalError, toError } from '../core/errors.ts';
+import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../core/errors.ts';
 import { fieldManagerOf, finalizerOf, pausedAnnotation } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { sleep } from '../core/time.ts';
@@ -13,13 +13,14 @@ import type { KubeObject } from '../kube/client/object.ts';
 import { getObject } from '../kube/client/read.ts';
 import type { Message } from '../sqs/message.ts';
 import { errorClassOf, resolveFailure, type Stage } from './classify-error.ts';
-import { type ContextHandle, createContext } from './context.ts';
+import { type ContextHandle, createContext, type PendingEvent } from './context.ts';
 import { finalizeIfGone, finalizeObject } from './finalize.ts';
 import { reportSeconds, unlessSignalIgnored } from './ignored-signal.ts';
 import { outcomeOfNotFound } from './not-found.ts';
 import type { Outcome } from './outcome.ts';
 import { createPrimaryObject } from './primary-object.ts';
 import type { ReconcileDeps, ReconcileInput, ReconcileReport, SessionDeps } from './report.ts';
+import { currentConditions } from './status/status.ts';
 import { createStatusWriter } from './status/status-writer.ts';
 import { writeStatus } from './status/write-status.ts';
 
@@ -142,7 +143,17 @@ function openSession(
   const deps: SessionDeps = {
     ...{ ...shared, finalizer, fieldManager, statusWriter, statusInput, wait },
     reportSignal: () => reportSignal,
+    onFailure,
   };
+
+  /** The Warning about the failure of this pass; absent if the status shows the same failure already. */
+  let failure: PendingEvent | undefined;
+  function onFailure(error: Error): void {
+    const message = redact(errorText(error));
+    const isKnown = currentConditions(primary.ownedStatus()).some((one) => one.message === message);
+    const reason = error instanceof ReconcileTimeoutError ? 'DeadlineExceeded' : 'ReconcileFailed';
+    failure = isKnown ? undefined : { type: 'Warning', reason, message };
+  }
 
   /** One for the reconciler, and one for each finalize. */
   const contexts: ContextHandle[] = [];
@@ -164,8 +175,14 @@ function openSession(
       if (error instanceof IgnoredSignalError) {
         ignored = error;
         reportSignal = AbortSignal.timeout(reportSeconds * 1000);
+        throw error;
       }
-      throw error;
+      if (!signal.aborted) throw error;
+      // The status is written in the time that is left. A reconciler that hangs at each attempt would otherwise fail
+      // without a trace on its object.
+      reportSignal = AbortSignal.timeout(reportSeconds * 1000);
+      const last = error === signal.reason ? '' : `: ${errorText(toError(error))}`;
+      throw new ReconcileTimeoutError(`the reconciler did not end within its time limit${last}`, { cause: error });
     }
   };
 
@@ -218,8 +235,12 @@ function openSession(
 
   async function sendEvents(): Promise<void> {
     const warning = ignored && ({ type: 'Warning', reason: 'DeadlineExceeded', message: ignored.message } as const);
-    const events = warning === undefined ? contexts.flatMap((handle) => handle.recorded()) : [warning];
-    for (const { type, reason, message: text } of events) {
+    const recorded = contexts.flatMap((handle) => handle.recorded());
+    // A Warning of the author's own says more than the error.
+    const isReported = failure === undefined || recorded.some(({ type }) => type === 'Warning');
+    const own = warning ?? (isReported ? undefined : failure);
+    const events = warning === undefined ? recorded : [];
+    for (const { type, reason, message: text } of [...events, ...(own === undefined ? [] : [own])]) {
       if (reportSignal.aborted) return;
       const object = primary.current();
       const event = {
@@ -227,6 +248,8 @@ function openSession(
         type,
         reason,
         message: redact(text),
+        // The messages of one failure may differ at each attempt. They are one Event.
+        aggregated: own !== undefined && reason === own.reason && type === own.type,
         reportingController: finalizer,
         now,
         signal: reportSignal,

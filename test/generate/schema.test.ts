@@ -148,7 +148,7 @@ describe('crdOf', () => {
         ({ name, priority = 0 }: { name: string; priority?: number }) => `${name} ${priority}`,
       );
     };
-    expect(names(crdOf(kind))).toEqual(['Count 0', 'Ripe 0', 'Ready 0', 'Reason 1', 'Age 0']);
+    expect(names(crdOf(kind))).toEqual(['Count 0', 'Ripe 0', 'Ready 0', 'Reason 0', 'Age 0']);
     expect(names(crdOf(kind, { controlled: false }))).toEqual(['Count 0', 'Ripe 0', 'Age 0']);
   });
   it('crdOf has the rule for names', () => expect(text).toContain('size(self.metadata.name) <= 20'));

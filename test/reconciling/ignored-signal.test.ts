@@ -112,12 +112,18 @@ it('a reconciler that ignores its signal is retried even if its object cannot be
   expect(queues.get('timers')).toHaveLength(1);
 });
 
-it('a reconciler that ends when its signal aborts is not reported, and its message stays', async () => {
+it('a reconciler that ends when its signal aborts is a failed attempt, and its object and an Event name the time limit', async () => {
   await widgets.apply('one', { size: 1 });
   widgets.behaviour.reconcile = (_, { signal }) =>
-    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-  const { ended, queues, deleted } = await runUntilDeadline();
-  expect(ended).toEqual(['m']);
-  expect([[...queues], deleted]).toEqual([[], []]);
-  expect(widgets.condition(await widgets.read('one'), 'Ready')).toBeUndefined();
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('no response yet'))));
+  const { ended, queues } = await runUntilDeadline();
+  // No message stays: the function's response deletes it.
+  expect(ended).toEqual([]);
+  expect(parseMessage(queues.get('timers')?.[0]?.body ?? '').cause).toMatchObject({ type: 'retry', attempt: 1 });
+  expect(widgets.condition(await widgets.read('one'), 'Ready')).toMatchObject({
+    ...{ status: 'Unknown', reason: 'Retrying' },
+    message: expect.stringMatching(/did not end within its time limit.*no response yet/),
+  });
+  const found = (await events()).map((one) => z.looseObject({ reason: z.string(), message: z.string() }).parse(one));
+  expect(found.some(({ message }) => message.includes('time limit'))).toBe(true);
 });

@@ -1,10 +1,12 @@
 // One reconcile of an object against an API server, and the cluster after it. Deletions, children and Events are in
 // reconcile-family.test.ts, follow-up messages in outcome.test.ts and batch.test.ts.
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { TerminalError } from '../../src/core/errors.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 import { createClient } from '../../src/kube/client/client.ts';
-import { Secret } from '../../src/kubernetes.ts';
+import { listPages } from '../../src/kube/client/read.ts';
+import { Event, Secret } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
 import { asRetry } from '../sqs/messages.ts';
 import { built, type Status, silent, widget, widgetsOn } from './widgets.ts';
@@ -12,6 +14,11 @@ import { built, type Status, silent, widget, widgetsOn } from './widgets.ts';
 const { connect } = await useApiServer();
 const widgets = widgetsOn(connect);
 const { apply, condition, messageFor, read, reconcile } = widgets;
+const warnings = async () => {
+  const all: unknown[] = [];
+  for await (const page of listPages(widgets.client, Event, { namespace: widgets.namespace })) all.push(...page.items);
+  return all.filter((one) => z.looseObject({ type: z.string() }).parse(one).type === 'Warning');
+};
 
 describe('a successful reconcile', () => {
   it('a reconcile writes the status with every declared condition, Ready, and the observed generation', async () => {
@@ -111,6 +118,35 @@ describe('a failed reconcile', () => {
     expect(condition(await read('a'), 'Reconciling')).toBeUndefined();
   });
 
+  it('X24: a failing object has one Warning, which counts messages that differ, and one after each success', async () => {
+    await apply('a', { size: 3 });
+    const good = widgets.behaviour.reconcile;
+    const fail = async (text: string) => {
+      widgets.behaviour.reconcile = async () => {
+        throw new Error(text);
+      };
+      await reconcile('a');
+    };
+    await fail('no pump');
+    await fail('no pump');
+    expect(await warnings()).toMatchObject([{ reason: 'ReconcileFailed', message: 'no pump', count: 1 }]);
+    await fail('no pump, request 17');
+    expect(await warnings()).toMatchObject([{ message: 'no pump, request 17', count: 2 }]);
+    widgets.behaviour.reconcile = good;
+    await reconcile('a');
+    await fail('no pump');
+    expect(await warnings()).toMatchObject([{ message: 'no pump', count: 3 }]);
+  });
+
+  it('X24: a Warning of the author’s own replaces that of the runtime', async () => {
+    await apply('a', { size: 3 });
+    widgets.behaviour.reconcile = async (_, { recordEvent }) => {
+      recordEvent('Warning', 'PumpBroken', 'replace it');
+      throw new Error('no pump');
+    };
+    await reconcile('a');
+    expect(await warnings()).toMatchObject([{ reason: 'PumpBroken' }]);
+  });
   it('a failed last attempt sets Stalled, and later messages get one attempt each', async () => {
     await apply('a', { size: 3 });
     widgets.behaviour.reconcile = async () => {

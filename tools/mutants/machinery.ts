@@ -76,8 +76,8 @@ export const eventMutants: readonly Mutant[] = [
   swap(
     'makes a new Event each time',
     events,
-    'JSON.stringify([metadata.uid, kind, type, reason, message])',
-    'JSON.stringify([metadata.uid, kind, type, reason, message, Math.random()])',
+    'JSON.stringify([metadata.uid, kind, type, reason, identity])',
+    'JSON.stringify([metadata.uid, kind, type, reason, identity, Math.random()])',
   ),
   swap('does not count a repeated Event', events, 'const count = (await patch({})) + 1;', 'const count = 1;'),
 ];

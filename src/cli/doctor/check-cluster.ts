@@ -12,7 +12,7 @@ import type { KubeClient } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { listPages } from '../../kube/client/read.ts';
 import { formatError } from '../command.ts';
-import { readVersion } from '../status/cluster-status.ts';
+import { formatFailure, readControllers, readVersion } from '../status/cluster-status.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
 
 /** From this version on ValidatingAdmissionPolicies, which limit what controllers may change, are served as v1. */
@@ -33,6 +33,7 @@ export async function checkCluster(
       checkKinds(about, client, registry, signal),
       checkPermissions(about, client, registry, { project, signal }),
       checkWatchers(about, client, { project, signal }),
+      checkFailing(about, client, registry, { project, signal }),
     ]);
     return [checkVersion(about, version), ...parts.flat()];
   } catch (error) {
@@ -126,6 +127,22 @@ async function checkPermissions(
   const groups = `the generated users or groups (${controllerIdentity('*', project)}, ${resyncIdentity})`;
   const fix = `${applyManifests}, and give the identity in the clusters table ${groups}`;
   return [failFinding(about, `the functions may not: ${refused.sort().join(', ')}`, fix)];
+}
+
+/** Checks that the last reconcile of every object succeeded. A kind that cannot be listed is another finding. */
+async function checkFailing(
+  about: string,
+  client: KubeClient,
+  registry: readonly ControllerDefinition[],
+  { project, signal }: { readonly project: string; readonly signal: AbortSignal },
+): Promise<readonly Finding[]> {
+  const all = await readControllers(client, registry, { project, nowMs: Date.now(), signal });
+  const findings = all.flatMap(({ controller, failing, lastFailure }) => {
+    if (lastFailure === undefined) return [];
+    const fix = 'outrigger status counts them; kubectl describe shows the conditions and the Events of an object';
+    return [failFinding(about, `${controller}: ${formatFailure(failing, lastFailure)}`, fix)];
+  });
+  return findings.length === 0 ? [passFinding(about, 'no object fails to reconcile')] : findings;
 }
 
 async function checkWatchers(

@@ -1,10 +1,12 @@
 // The status of one cluster for `outrigger status`: whether it is reachable, whether its watchers are down, and for
 // each controller the number of Ready objects and the age of the oldest change that is not observed yet. It is the
 // current state; history is in the metrics.
+import { reasons } from '../../api/conditions.ts';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { isRecord } from '../../core/json.ts';
 import { pausedAnnotation } from '../../core/names.ts';
+import { redact } from '../../core/redact.ts';
 import { objectReadiness } from '../../dev/readiness.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
@@ -20,6 +22,10 @@ export type ControllerStatus = {
   readonly more: boolean;
   readonly ready: number;
   readonly stalled: number;
+  /** Objects whose last reconcile failed: those that are retried, and the stalled ones. */
+  readonly failing: number;
+  /** The failure that began last. */
+  readonly lastFailure?: ObjectFailure;
   readonly paused: number;
   /** Changes that the controller has not observed yet. */
   readonly unobserved: number;
@@ -27,6 +33,16 @@ export type ControllerStatus = {
   readonly oldestSeconds?: number;
   /** The reason why the status is incomplete. */
   readonly problem?: string;
+};
+
+/** An object whose last reconcile failed. */
+export type ObjectFailure = {
+  /** `namespace/name`, or the name of a cluster-scoped object. */
+  readonly object: string;
+  readonly reason: string;
+  readonly message: string;
+  /** How long the object has been failing. */
+  readonly ageSeconds: number;
 };
 
 /** The status of a cluster. */
@@ -53,7 +69,7 @@ export async function readClusterStatus(
   const version = await readVersion(client, signal);
   const [{ lastSeenSeconds, down }, controllerStatuses] = await Promise.all([
     readWatcherStatus(client, nowMs, { project, signal }),
-    Promise.all(controllers.map((one) => readController(client, one, options))),
+    readControllers(client, controllers, options),
   ]);
   return {
     version,
@@ -69,17 +85,28 @@ export async function readVersion(client: KubeClient, signal: AbortSignal): Prom
   return isRecord(body) && typeof body.gitVersion === 'string' ? body.gitVersion : 'unknown';
 }
 
+/** Reads the objects of each controller. An error of one controller is its problem. */
+export async function readControllers(
+  client: KubeClient,
+  controllers: readonly ControllerDefinition[],
+  options: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
+): Promise<readonly ControllerStatus[]> {
+  return await Promise.all(controllers.map((one) => readController(client, one, options)));
+}
+
 async function readController(
   client: KubeClient,
   { name, declaration: { resource, statusSlice } }: ControllerDefinition,
   { project, nowMs, signal }: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<ControllerStatus> {
-  const counted = { objects: 0, ready: 0, stalled: 0, paused: 0, unobserved: 0 };
+  const counted = { objects: 0, ready: 0, failing: 0, stalled: 0, paused: 0, unobserved: 0 };
+  let lastFailure: ObjectFailure | undefined;
   let oldestMs = Number.POSITIVE_INFINITY;
   let more = false;
   const currentStatus = () => ({
     controller: name,
     ...counted,
+    ...(lastFailure === undefined ? {} : { lastFailure }),
     more,
     ...(counted.unobserved === 0 ? {} : { oldestSeconds: Math.max(0, Math.round((nowMs - oldestMs) / 1000)) }),
   });
@@ -89,6 +116,11 @@ async function readController(
         counted.objects += 1;
         if (objectReadiness(object, statusSlice?.conditions).ready) counted.ready += 1;
         if (isStalled(object)) counted.stalled += 1;
+        const failure = failureOf(object, statusSlice?.conditions, nowMs);
+        if (failure !== undefined) {
+          counted.failing += 1;
+          if (lastFailure === undefined || failure.ageSeconds < lastFailure.ageSeconds) lastFailure = failure;
+        }
         if (object.metadata.annotations?.[pausedAnnotation] === 'true') counted.paused += 1;
         const sinceMs = unobservedSinceMs(object, { controller: name, project, statusSlice });
         if (sinceMs === undefined) continue;
@@ -105,7 +137,48 @@ async function readController(
   return currentStatus();
 }
 
-function isStalled({ status }: KubeObject): boolean {
-  const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions : [];
-  return conditions.filter(isRecord).some(({ type, status }) => type === 'Stalled' && status === 'True');
+function isStalled(object: KubeObject): boolean {
+  return conditionsOf(object).some(({ type, status }) => type === 'Stalled' && status === 'True');
+}
+
+/** The reasons of a failure in the conditions of a status slice, which has no condition Reconciling or Stalled. */
+const sliceFailures: readonly unknown[] = [
+  reasons.retrying,
+  reasons.retriesExhausted,
+  reasons.terminal,
+  reasons.invalidSpec,
+];
+
+/** Returns the failure of an object's last reconcile by this controller. */
+function failureOf(
+  object: KubeObject,
+  sliceConditions: readonly string[] | undefined,
+  nowMs: number,
+): ObjectFailure | undefined {
+  const found = conditionsOf(object).find(({ type, status, reason }) =>
+    sliceConditions === undefined
+      ? (type === 'Reconciling' || type === 'Stalled') && status === 'True'
+      : sliceConditions.includes(String(type)) && sliceFailures.includes(reason),
+  );
+  if (found === undefined) return undefined;
+  const { name, namespace } = object.metadata;
+  const sinceMs = Date.parse(String(found.lastTransitionTime));
+  return {
+    object: namespace === undefined ? name : `${namespace}/${name}`,
+    reason: String(found.reason),
+    message: String(found.message),
+    ageSeconds: Number.isNaN(sinceMs) ? 0 : Math.max(0, Math.round((nowMs - sinceMs) / 1000)),
+  };
+}
+
+/**
+ * Formats the failing objects of a controller: `2 objects fail; the last is default/a (Retrying, since 12 s): text`.
+ */
+export function formatFailure(failing: number, { object, reason, message, ageSeconds }: ObjectFailure): string {
+  const count = failing === 1 ? '1 object fails: ' : `${failing} objects fail; the last is `;
+  return redact(`${count}${object} (${reason}, since ${ageSeconds} s): ${message}`);
+}
+
+function conditionsOf({ status }: KubeObject): readonly Readonly<Record<string, unknown>>[] {
+  return isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : [];
 }

@@ -36,13 +36,13 @@ export function statusLines(clusters: readonly NamedCluster[], queues: readonly 
     ]),
     '',
     ...alignColumns([
-      ['CLUSTER', 'CONTROLLER', 'OBJECTS', 'READY', 'STALLED', 'PAUSED', 'UNOBSERVED', 'OLDEST'],
+      ['CLUSTER', 'CONTROLLER', 'OBJECTS', 'READY', 'FAILING', 'STALLED', 'PAUSED', 'UNOBSERVED', 'OLDEST'],
       ...objects.map(
-        ({ name, one: { controller, objects, more, ready, stalled, paused, unobserved, oldestSeconds } }) => [
+        ({ name, one: { controller, objects, more, ready, failing, stalled, paused, unobserved, oldestSeconds } }) => [
           name,
           controller,
           `${objects}${more ? '+' : ''}`,
-          ...[ready, stalled, paused, unobserved].map(String),
+          ...[ready, failing, stalled, paused, unobserved].map(String),
           oldestSeconds === undefined ? '-' : `${oldestSeconds} s`,
         ],
       ),

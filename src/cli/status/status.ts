@@ -21,7 +21,7 @@ import {
 } from '../installation.ts';
 import { requireController } from '../parse-key.ts';
 import { loadProject } from '../project.ts';
-import { type ClusterStatus, readClusterStatus } from './cluster-status.ts';
+import { type ClusterStatus, formatFailure, readClusterStatus } from './cluster-status.ts';
 import { type NamedCluster, type NamedQueue, statusLines } from './status-lines.ts';
 
 type Flags = InstallationFlags & { readonly cluster?: string; readonly controller?: string; readonly output: Output };
@@ -47,10 +47,11 @@ What it shows:
   WATCHERS      when the cluster's watchers last received an event of every kind; after 300 s they count as down
   QUEUED        messages that wait for a function; IN FLIGHT: received by a function; DELAYED: not due yet
   DEAD LETTERS  outrigger dlq list shows them
+  FAILING       objects whose last reconcile failed; the last lines have the last error of each controller
   UNOBSERVED    objects whose current spec (or deletion) the controller has not observed yet
   OLDEST        the age of the oldest of these changes. Percentiles, and the age of the oldest message (SQS has no API
                 for it), are on the dashboard
-Exit status: 0, or 1 when a cluster or a queue could not be read; the last lines name it.`;
+Exit status: 0, or 1 when an object is failing, or a cluster or a queue could not be read; the last lines name it.`;
 
 async function run({ cluster, controller, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());
@@ -76,6 +77,9 @@ function problemsOf(one: NamedCluster | NamedQueue): readonly string[] {
   const inside = 'controllers' in one ? (one.controllers ?? []) : [];
   return [
     ...(one.problem === undefined ? [] : [`${one.name}: ${one.problem}`]),
+    ...inside.flatMap(({ controller, failing, lastFailure }) =>
+      lastFailure === undefined ? [] : [`${one.name}: ${controller}: ${formatFailure(failing, lastFailure)}`],
+    ),
     ...inside.flatMap(({ controller, problem }) =>
       problem === undefined ? [] : [`${one.name}: ${controller}: ${problem}`],
     ),

@@ -31,7 +31,7 @@ const conditions: JsonObject = {
 /** The columns of Ready, for kinds with a controller. */
 const readyColumns: readonly JsonObject[] = [
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
 ];
 
 /**

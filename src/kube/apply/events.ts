@@ -20,6 +20,8 @@ export type EventRequest = {
   /** CamelCase, machine-readable. */
   readonly reason: string;
   readonly message: string;
+  /** Whether a later Event with another message replaces the message instead of being an Event of its own. */
+  readonly aggregated?: boolean;
   /** The controller that records it, such as 'outrigger.dev/water-tank'. */
   readonly reportingController: string;
   readonly now: () => Date;
@@ -49,7 +51,8 @@ async function createOrCount(client: KubeClient, request: EventRequest): Promise
   const { object, type, reason, reportingController, signal } = request;
   const message = request.message.slice(0, maxMessageCharacters).toWellFormed();
   const { name, uid, resourceVersion, namespace } = object.metadata;
-  const key = { name: eventName(object, type, reason, message), namespace: namespace ?? 'default' };
+  const identity = request.aggregated === true ? reportingController : message;
+  const key = { name: eventName(object, type, reason, identity), namespace: namespace ?? 'default' };
   // The API's Time has whole seconds.
   const time = `${request.now().toISOString().slice(0, 19)}Z`;
   const body = {
@@ -86,12 +89,12 @@ async function createOrCount(client: KubeClient, request: EventRequest): Promise
   // An empty patch changes nothing and returns the object. It is a read that needs only the verb patch.
   const count = (await patch({})) + 1;
   // Without a resourceVersion: two concurrent increments lose one count, which is acceptable.
-  return patch({ count, lastTimestamp: time });
+  return patch({ count, lastTimestamp: time, message });
 }
 
-function eventName({ kind, metadata }: KubeObject, type: string, reason: string, message: string): string {
+function eventName({ kind, metadata }: KubeObject, type: string, reason: string, identity: string): string {
   const hash = createHash('sha256')
-    .update(JSON.stringify([metadata.uid, kind, type, reason, message]))
+    .update(JSON.stringify([metadata.uid, kind, type, reason, identity]))
     .digest('hex')
     .slice(0, 16);
   // Names of some kinds (RBAC, for example) are invalid as the name of an Event.

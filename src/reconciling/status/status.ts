@@ -28,7 +28,10 @@ export type StatusInput = {
 /** Whether a failed reconcile is retried, and why not. */
 export type RetryState = 'retrying' | 'retries-exhausted' | 'terminal' | 'invalid-spec';
 
-/** Computes the status after a result. With an error in the result, `retryState` is that of the error. */
+/**
+ * Computes the status after a result. With an error in the result, `retryState` is that of the error, and Ready is not
+ * True, whatever the author reported.
+ */
 export function statusAfterResult(
   { status, conditions, error }: AnyResult,
   input: StatusInput,
@@ -36,24 +39,21 @@ export function statusAfterResult(
 ): OwnedStatus {
   const reported = reportedConditions(conditions, input.declared);
   reported.Ready = readyOf(input.declared, reported);
-  if (error !== undefined) Object.assign(reported, abnormalCondition(error, retryState));
+  if (error !== undefined) {
+    Object.assign(reported, abnormalCondition(error, retryState));
+    if (reported.Ready.status === 'True') reported.Ready = readyAfter(error, retryState);
+  }
   return { ...status, ...observedStatus([], reported, input) };
 }
 
 /**
  * Computes the status after an error was thrown. All owned fields are kept, because an apply removes fields that it
- * does not repeat. Ready does not stay True for a generation that was not reconciled.
+ * does not repeat. Ready is Unknown from the first failed attempt, and False when it is not retried: a client that
+ * waits for Ready must not read a True of an earlier reconcile.
  */
 export function statusAfterFailure(error: Error, retryState: RetryState, input: StatusInput): OwnedStatus {
   const kept = normalConditions(input);
-  const ready = kept.find(({ type }) => type === 'Ready');
-  const conditions = abnormalCondition(error, retryState);
-  const { reason, message } = failureReason(error, retryState);
-  if (retryState !== 'retrying' || error instanceof NotOwnedError) {
-    conditions.Ready = { status: 'False', reason, message };
-  } else if (ready?.observedGeneration !== input.generation) {
-    conditions.Ready = { status: 'Unknown', reason, message };
-  }
+  const conditions = { ...abnormalCondition(error, retryState), Ready: readyAfter(error, retryState) };
   return { ...input.owned, ...observedStatus(kept, conditions, input) };
 }
 
@@ -123,6 +123,12 @@ export function reportedConditions(
 function abnormalCondition(error: Error, retryState: RetryState): Record<string, DeclaredCondition> {
   const type = retryState === 'retrying' ? 'Reconciling' : 'Stalled';
   return { [type]: { status: 'True', ...failureReason(error, retryState) } };
+}
+
+/** Ready while an error lasts. */
+function readyAfter(error: Error, retryState: RetryState): DeclaredCondition {
+  const isFinal = retryState !== 'retrying' || error instanceof NotOwnedError;
+  return { status: isFinal ? 'False' : 'Unknown', ...failureReason(error, retryState) };
 }
 
 function failureReason(error: Error, retryState: RetryState): { readonly reason: string; readonly message: string } {

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { writeCheckpoint } from '../../../src/checkpoint/config-map.ts';
 import { formatCheckpoint } from '../../../src/checkpoint/document.ts';
+import { checkCluster } from '../../../src/cli/doctor/check-cluster.ts';
 import { readClusterStatus } from '../../../src/cli/status/cluster-status.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { waterTank } from '../../../src/controllers/water-tank.ts';
@@ -19,6 +20,7 @@ import {
 import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
 import { type KubeObject, parseObject } from '../../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../../src/kube/client/read.ts';
+import { statusAfterFailure } from '../../../src/reconciling/status/status.ts';
 import { createSend } from '../../../src/sqs/send.ts';
 import { operatedSystem } from '../operated-system.ts';
 
@@ -67,6 +69,22 @@ async function setReady(name: string): Promise<void> {
   client.close();
 }
 
+/** Writes the status of a tank whose reconcile fails since `since`. */
+async function setFailing(name: string, since: Date): Promise<void> {
+  const client = system.client();
+  const key = { namespace: 'default', name };
+  const { generation = 0, resourceVersion = '' } = (await getObject(client, tanks, key))?.metadata ?? {};
+  const status = statusAfterFailure(new Error('no pump'), 'retrying', {
+    owned: {},
+    generation,
+    now: since,
+    declared: [],
+  });
+  const target = { apiVersion: tanks.apiVersion, kind: tanks.kind, key, resourceVersion };
+  await applyStatus(client, tanks, target, status, { fieldManager: 'outrigger-water-tank' });
+  client.close();
+}
+
 describe('status', () => {
   it('status shows the server’s version and when the watchers received an event of every kind', async () => {
     await setLastSeen(Date.now());
@@ -108,7 +126,24 @@ describe('status', () => {
     for (const name of ['south', 'pond']) await setReady(name);
     expect(await of()).toMatchObject({ objects: 3, ready: 3, unobserved: 0, stalled: 0 });
     expect(await of()).not.toHaveProperty('oldestSeconds');
-    expect((await system.run('status')).out).toMatch(/^local +water-tank +3 +3 +0 +0 +0 +-$/m);
+    expect((await system.run('status')).out).toMatch(/^local +water-tank +3 +3 +0 +0 +0 +0 +-$/m);
+  });
+
+  it('status of a failing object counts it, names its last error with its age, and ends with status 1; doctor names it too', async () => {
+    await setFailing('north', new Date(Date.now() - 90_000));
+    const { out, err, status } = await system.run('status');
+    expect(out).toMatch(/CONTROLLER +OBJECTS +READY +FAILING +STALLED/);
+    expect(out).toMatch(/^local +water-tank +3 +\d +1 +0 +0/m);
+    expect(err).toMatch(/local: water-tank: 1 object fails: default\/north \(Retrying, since 9\d s\): no pump/);
+    expect(status).toBe(1);
+    const client = system.client();
+    expect(await checkCluster('local', client, [waterTank], { project: 'outrigger', signal })).toContainEqual({
+      ...{ state: 'wrong', about: 'cluster local', fix: expect.stringContaining('kubectl describe') },
+      message: expect.stringMatching(/^water-tank: 1 object fails: default\/north .*no pump$/),
+    });
+    client.close();
+    await setReady('north');
+    expect((await system.run('status')).out).toMatch(/^local +water-tank +3 +\d +0 +0/m);
   });
 
   it('status counts messages and dead letters of every controller, of timers and of resync', async () => {

@@ -82,8 +82,22 @@ describe('statusAfterFailure', () => {
     const status = statusAfterFailure(new Error('boom'), 'retrying', inputOf(owned, 3));
     expect(status.observedLevel).toBe(40);
     expect(condition(status, 'AtLevel')).toMatchObject({ status: 'True', reason: 'Before' });
-    expect(condition(status, 'Ready')?.status).toBe('True');
     expect(condition(status, 'Reconciling')).toMatchObject({ status: 'True', message: 'boom' });
+  });
+
+  it('V14: Ready of the current generation is Unknown from the first failed attempt, with the reason and the error', () => {
+    const owned = currentStatus(3, { AtLevel: 'True', Ready: 'True' });
+    const status = statusAfterFailure(new Error('boom'), 'retrying', inputOf(owned, 3));
+    expect(condition(status, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Retrying', message: 'boom' });
+  });
+
+  it('V14: Ready is not True while a result has an error, even if the author’s conditions are all True', () => {
+    const result = { status: {}, conditions: { AtLevel: { status: 'True', reason: 'In' } }, error: new Error('boom') };
+    const input = { ...inputOf({}, 1), declared: ['AtLevel'] };
+    expect(condition(statusAfterResult(result as never, input), 'Ready')).toMatchObject({ status: 'Unknown' });
+    expect(condition(statusAfterResult(result as never, input, 'terminal'), 'Ready')).toMatchObject({
+      ...{ status: 'False', reason: 'TerminalError', message: 'boom' },
+    });
   });
 
   it('Ready does not stay True for a generation that was not reconciled', () => {
