@@ -1,0 +1,109 @@
+// The stack of the fleet watcher: whether CloudFormation accepts it (cfn-lint), its security (checkov), and the resources
+// that an emulated account has after its deployment. No task runs there: that the program watches every cluster is
+// test/watcher/fleet.test.ts.
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import {
+  CloudFormationClient,
+  CreateStackCommand,
+  DescribeStackResourcesCommand,
+  DescribeStacksCommand,
+} from '@aws-sdk/client-cloudformation';
+import { GetRoleCommand, IAMClient } from '@aws-sdk/client-iam';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { readWatcherSettings } from '../../src/settings.ts';
+import { createChildProcesses } from '../../tools/control-plane/child-processes.ts';
+import { startEmulatedAws } from './emulated-aws.ts';
+import { pythonTools } from './python-tools.ts';
+
+const file = path.join(import.meta.dirname, '../../infra/aws/fleet-watcher.yml');
+const run = promisify(execFile);
+const digest = `sha256:${'0'.repeat(64)}`;
+
+describe('the stack of the fleet watcher', () => {
+  it('the template passes cfn-lint', async () => {
+    const { python, program } = await pythonTools();
+    const { stdout } = await run(python, [...program('cfn-lint', '--regions', 'eu-central-1', '--', file)]).catch(
+      (error: { readonly stdout?: string }) => ({ stdout: error.stdout ?? String(error) }),
+    );
+    expect(stdout).toBe('');
+  });
+
+  it('the template passes checkov, except for the checks in checkov.yml', async () => {
+    const { python } = await pythonTools('requirements-checkov.txt');
+    const config = path.join(import.meta.dirname, 'checkov.yml');
+    const { stdout } = await run(python, ['-m', 'checkov.main', '--config-file', config, '--file', file]);
+    expect(stdout).toContain('Failed checks: 0, Skipped checks: 1');
+  });
+
+  it('the container has settings with which the watcher starts as a fleet watcher', async () => {
+    const container = z.object({
+      Environment: z.array(z.object({ Name: z.string(), Value: z.unknown() })),
+      StopTimeout: z.number(),
+    });
+    const template = z.object({
+      Resources: z.object({
+        TaskDefinition: z.object({ Properties: z.object({ ContainerDefinitions: z.tuple([container]) }) }),
+      }),
+    });
+    const tags = ['Ref', 'Sub', 'GetAtt', 'Join'].map((name) => ({
+      tag: `!${name}`,
+      resolve: (value: unknown) => value,
+    }));
+    const parsed = template.parse(
+      parse(await readFile(file, 'utf8'), { customTags: tags as never, logLevel: 'silent' }),
+    );
+    const [{ Environment, StopTimeout }] = parsed.Resources.TaskDefinition.Properties.ContainerDefinitions;
+    const settings = Object.fromEntries(Environment.map(({ Name, Value }) => [Name, String(Value)]));
+    const read = readWatcherSettings({ ...settings, QUEUE_URL_PREFIX: 'https://sqs.example.com/1/', SHARD: '' });
+    expect(read.CLUSTERS).toMatch(/^s3:\/\//);
+    expect(read.CLUSTER).toBeUndefined();
+    expect(StopTimeout).toBeGreaterThanOrEqual(30);
+  });
+
+  it('a deployment has the service, and the id of the role that its messages are sent with', async () => {
+    const children = createChildProcesses(await mkdtemp(path.join(tmpdir(), 'outrigger-fleet-')));
+    onTestFinished(async () => await children.close());
+    const endpoint = await startEmulatedAws(children);
+    const at = {
+      endpoint,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    };
+    const cloudFormation = new CloudFormationClient(at);
+    const StackName = 'outrigger-prod-watcher';
+    const parameters = {
+      Stage: 'prod',
+      Image: `registry.example.com/outrigger-watcher@${digest}`,
+      VpcId: 'vpc-1',
+      SubnetIds: 'subnet-1,subnet-2',
+      ClustersBucket: 'clusters',
+      WatcherPolicyArn: 'arn:aws:iam::aws:policy/AmazonSQSReadOnlyAccess',
+    };
+    await cloudFormation.send(
+      new CreateStackCommand({
+        StackName,
+        TemplateBody: await readFile(file, 'utf8'),
+        Capabilities: ['CAPABILITY_IAM'],
+        Parameters: Object.entries(parameters).map(([ParameterKey, ParameterValue]) => ({
+          ParameterKey,
+          ParameterValue,
+        })),
+      }),
+    );
+    const { StackResources = [] } = await cloudFormation.send(new DescribeStackResourcesCommand({ StackName }));
+    expect(StackResources.map(({ ResourceType }) => ResourceType)).toEqual(
+      expect.arrayContaining(['AWS::ECS::Service', 'AWS::ECS::TaskDefinition', 'AWS::Logs::LogGroup']),
+    );
+    const { Stacks: [stack] = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName }));
+    const outputs = Object.fromEntries((stack?.Outputs ?? []).map((one) => [one.OutputKey, one.OutputValue]));
+    const RoleName = outputs.TaskRoleArn?.split('/').at(-1);
+    const { Role } = await new IAMClient(at).send(new GetRoleCommand({ RoleName }));
+    expect(Role?.RoleId).toBe(outputs.TaskRoleId);
+  });
+});
