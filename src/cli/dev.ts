@@ -3,6 +3,7 @@
 
 import path from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { ControllerDefinition } from '../api/definition.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { TemplateError } from '../dev/lambda/template.ts';
 import type { OutputLine } from '../dev/lines.ts';
@@ -12,7 +13,7 @@ import { reloadOnSave } from '../dev/reload.ts';
 import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
 import { environment } from '../settings.ts';
 import { build } from './build.ts';
-import { printError, printLines, printStack } from './command.ts';
+import { type Output, outputOption, printError, printLines, printStack } from './command.ts';
 import { readDevSettings } from './dev-settings.ts';
 import { loadProject } from './project.ts';
 
@@ -28,6 +29,8 @@ type Flags = {
   readonly resync: boolean;
   readonly simulatorFault: readonly string[];
   readonly set: readonly string[];
+  readonly output: Output;
+  readonly verbose?: true;
   readonly untilReady?: true;
   readonly timeoutSeconds: number;
 };
@@ -66,6 +69,8 @@ export function devCommand(): Command {
     )
     .option('--until-ready', 'exit with 0 when all applied objects are Ready, or with 1 and the objects that are not')
     .option('--timeout-seconds <s>', 'how long --until-ready waits', wholeNumber, 60)
+    .addOption(outputOption())
+    .option('--verbose', 'also show reconciles that changed nothing, and the start of processes')
     .addHelpText('after', helpText)
     .action(run);
 }
@@ -86,7 +91,10 @@ lines name the reason.`;
 
 async function run(flags: Flags): Promise<void> {
   const stop = stopSignal();
-  const print = createPrinter((text) => void process.stdout.write(text), { readable: process.stdout.isTTY === true });
+  const print = createPrinter((text) => void process.stdout.write(text), {
+    readable: flags.output === 'text',
+    verbose: flags.verbose === true,
+  });
   try {
     const { registry } = await loadProject(process.cwd());
     const root = process.cwd();
@@ -96,7 +104,7 @@ async function run(flags: Flags): Promise<void> {
     let end: Ending = { status: 0, text: '' };
     try {
       if (flags.untilReady === true) end = await waitUntilReady(dev, flags.timeoutSeconds, stop);
-      else await live(dev, print, stop);
+      else await live(dev, registry, flags, print, stop);
     } finally {
       await dev.close();
     }
@@ -148,16 +156,39 @@ async function waitUntilReady(dev: Dev, timeoutSeconds: number, stop: AbortSigna
   }
 }
 
-async function live(dev: Dev, print: (line: OutputLine) => void, stop: AbortSignal): Promise<void> {
-  print({ source: 'system', text: 'Ctrl-C stops it; a saved source file is built and loaded' });
+async function live(
+  dev: Dev,
+  registry: readonly ControllerDefinition[],
+  { kubeconfig }: Pick<Flags, 'kubeconfig'>,
+  print: (line: OutputLine) => void,
+  stop: AbortSignal,
+): Promise<void> {
+  const say = (text: string) => print({ source: 'system', text });
+  const plurals = [...new Set(registry.map(({ declaration }) => declaration.resource.plural))].join(',');
+  const isReal = kubeconfig !== undefined;
+  say(
+    [
+      'everything runs. Try this in another terminal:',
+      `  export KUBECONFIG=${path.relative(process.cwd(), dev.kubeconfigFile)}`,
+      `  kubectl get ${plurals}`,
+      '  npx outrigger status',
+      'a saved source file is built and loaded; Ctrl-C stops it',
+      isReal ? staysInCluster : 'objects are in memory: they are lost when this ends',
+    ].join('\n'),
+  );
   const reloading = reloadOnSave(dev, process.cwd(), print);
   await new Promise<void>((resolve) => {
     if (stop.aborted) resolve();
     stop.addEventListener('abort', () => resolve());
   });
   reloading.stop();
-  print({ source: 'system', text: 'stopping: messages in flight are finished first' });
+  say(`stopping: messages in flight are finished first${isReal ? `; ${staysInCluster}` : ''}`);
 }
+
+/** A deletion waits for a finalizer that nothing removes any more. */
+const staysInCluster =
+  'the cluster keeps the CRDs, the objects with their finalizers, and the children: delete the objects before ' +
+  'Ctrl-C, or run outrigger detach for each controller';
 
 /** Aborts at the first Ctrl-C, which finishes messages in flight. The second Ctrl-C exits at once. */
 function stopSignal(): AbortSignal {

@@ -19,6 +19,8 @@ export type OutputLine = {
   /** The object, as kubectl prints it: `watertank/north`. */
   readonly object?: string;
   readonly text: string;
+  /** Whether it is shown only with --verbose: a run that succeeded, which a change or a status shows as well. */
+  readonly verbose?: true;
   /** More fields, for the JSON form. */
   readonly fields?: Readonly<Record<string, unknown>>;
 };
@@ -68,7 +70,7 @@ export function formatLambdaEvent(
 ): readonly OutputLine[] {
   const source = event.function.startsWith(prefix) ? event.function.slice(prefix.length) : event.function;
   if (event.type === 'failed') return [{ source, text: failureText(event.error, root) }];
-  return formatLog(event.text, { source, kind: kindOf.get(source), nowSeconds: Date.now() / 1000 });
+  return formatLog(event.text, { source, kind: kindOf.get(source), nowSeconds: Date.now() / 1000, root });
 }
 
 /** Formats the start and end of a watcher's process, and its warnings. */
@@ -77,7 +79,8 @@ export function formatWatcherEvent(event: WatcherEvent): readonly OutputLine[] {
   if (event.type === 'line')
     return formatLog(event.text, { source: 'watcher', kind: undefined, nowSeconds: Date.now() / 1000 });
   if (event.type === 'watching') return [{ source: 'watcher', text: `watches every kind (pid ${event.pid})`, fields }];
-  if (event.type === 'started') return [{ source: 'watcher', text: `started (pid ${event.pid})`, fields }];
+  if (event.type === 'started')
+    return [{ source: 'watcher', text: `started (pid ${event.pid})`, verbose: true, fields }];
   const then = event.again ? '; it is restarted' : '';
   return [{ source: 'watcher', text: `ended: ${event.how} (pid ${event.pid})${then}`, fields }];
 }
@@ -89,7 +92,14 @@ export function formatLog(
     source,
     kind,
     nowSeconds,
-  }: { readonly source: string; readonly kind: string | undefined; readonly nowSeconds: number },
+    root,
+  }: {
+    readonly source: string;
+    readonly kind: string | undefined;
+    readonly nowSeconds: number;
+    /** The project's folder: frames of a stack are shown relative to it. */
+    readonly root?: string;
+  },
 ): readonly OutputLine[] {
   const value = parseJson(text);
   // Metrics in the embedded metric format are not shown.
@@ -100,10 +110,46 @@ export function formatLog(
   const object = name === undefined ? undefined : `${kind ?? 'object'}/${qualifiedName(name, namespace)}`;
   const about = object === undefined ? {} : { object };
   const run = message === 'reconciled' ? reconciled.safeParse(entry.data) : undefined;
-  if (run?.success === true) return [{ source, ...about, text: ranText(run.data, nowSeconds), fields: entry.data }];
-  if (level === 'DEBUG' || level === 'INFO') return [];
+  if (run?.success === true) {
+    const { outcome, stack } = run.data;
+    const hasSucceeded = outcome === 'done' || outcome === 'nothing';
+    const ran = { source, ...about, fields: entry.data, ...(hasSucceeded ? { verbose: true as const } : {}) };
+    return [{ ...ran, text: [ranText(run.data, nowSeconds), ...stackLines(stack, root)].join('\n') }];
+  }
+  if (level === 'DEBUG' || (level === 'INFO' && runtimeEntries.includes(message))) return [];
   const error = typeof entry.data.error === 'string' ? `: ${entry.data.error}` : '';
-  return [{ source, ...about, text: `${message}${error}`, fields: entry.data }];
+  return [{ source, ...about, text: `${message}${error}${authorFields(entry.data)}`, fields: entry.data }];
+}
+
+/** The runtime's own entries of level INFO, which other lines show as well. */
+const runtimeEntries: readonly string[] = [
+  'children written',
+  'collection listed',
+  'command ended',
+  'keys mapped',
+  'kind listed',
+  'list skipped',
+  'reconciled',
+  'stopped',
+];
+
+/** The fields that each entry has, or that the line shows elsewhere. */
+const entryFields: readonly string[] = [
+  ...['level', 'message', 'timestamp', 'service', 'time', 'error', 'stack', 'key', 'namespace', 'name', 'cause'],
+  ...['attempt', 'postponements', 'merged', 'cluster', 'messageId'],
+];
+
+/** Formats the fields that the author added to a log entry: ` amount=3 unit=g`. */
+function authorFields(entry: Readonly<Record<string, unknown>>): string {
+  return Object.entries(entry)
+    .filter(([name, value]) => !entryFields.includes(name) && value !== undefined)
+    .map(([name, value]) => ` ${name}=${isRecord(value) ? JSON.stringify(value) : short(value)}`)
+    .join('');
+}
+
+/** The frames of an error's stack, with files below the root as relative paths. */
+function stackLines(stack: readonly string[] = [], root = ''): readonly string[] {
+  return stack.map((line) => (root === '' ? line : line.replace(`file://${root}/`, '').replace(`${root}/`, '')));
 }
 
 /** A watch event may arrive before the log line of the run that caused it. */
@@ -158,6 +204,7 @@ const reconciled = z.looseObject({
   nextCause: z.string().optional(),
   dueAt: z.number().optional(),
   writes: z.number().optional(),
+  stack: z.array(z.string()).optional(),
 });
 
 function ranText(

@@ -1,4 +1,4 @@
-// Prints lines: as aligned text on a terminal, otherwise as one JSON object a line.
+// Prints lines: as aligned text, or as one JSON object a line.
 import { printable, printableJson } from '../core/printable.ts';
 import type { OutputLine } from './lines.ts';
 
@@ -8,7 +8,16 @@ const objectWidth = 28;
 /** Creates a printer. `write` receives complete lines with their newline. */
 export function createPrinter(
   write: (text: string) => void,
-  { readable, now = () => new Date() }: { readonly readable: boolean; readonly now?: () => Date },
+  {
+    readable,
+    verbose = true,
+    now = () => new Date(),
+  }: {
+    /** Text; JSON if false, always with every line. */
+    readonly readable: boolean;
+    readonly verbose?: boolean;
+    readonly now?: () => Date;
+  },
 ): (line: OutputLine) => void {
   if (!readable) {
     return ({ source, object, text, fields }) => {
@@ -16,7 +25,8 @@ export function createPrinter(
       write(`${printableJson(JSON.stringify({ ...first, ...fields, ...first }))}\n`);
     };
   }
-  return ({ source, object = '', text }) => {
+  return ({ source, object = '', text, verbose: isDetail }) => {
+    if (isDetail === true && !verbose) return;
     const time = now().toTimeString().slice(0, 8);
     const [first = '', ...more] = text.split('\n').map(printable);
     // The lines of a stack. The indentation shows that they are no line of their own.

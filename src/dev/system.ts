@@ -120,7 +120,9 @@ export async function startDev(
   const reservation = await reserveFolder(folder);
   parts.defer(() => reservation.release());
   const print = (text: string) => onLine({ source: 'system', text });
-  print('building the bundles and the CloudFormation template, if they are stale');
+  const startedAt = performance.now();
+  const step = (text: string) => print(`${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${text}`);
+  step('building the bundles and the CloudFormation template, if they are stale');
   const samples = (await Promise.all(apply.map(readManifests))).flat();
   const generated = await readManifests(path.join(root, 'infra/kubernetes/generated'));
 
@@ -132,12 +134,8 @@ export async function startDev(
     startCluster(parts, { folder, kubeconfig, context, apiPort, execute, signal: starting }),
     startQueueServer(parts, { queueEndpoint, queuePort, signal: starting }),
   ]);
-  print(`API server ${cluster.server.origin}, SQS ${queueServer.endpoint}`);
+  step(`API server ${cluster.server.origin}, SQS ${queueServer.endpoint}`);
   print(`simulators: plant ${simulators.plant.url}, pantry ${simulators.pantry.url}`);
-  print(
-    `to list the objects: kubectl get ${pluralNames(controllers)} ` +
-      `--kubeconfig ${path.relative(process.cwd(), cluster.kubeconfigFile)}`,
-  );
   if (!cluster.verified) print(`WARNING: ${cluster.server.origin} is not verified (insecure-skip-tls-verify)`);
 
   const stack = readLocalStack(templateText, cluster, simulators, resyncSeconds, parameters);
@@ -214,12 +212,15 @@ export async function startDev(
     simulators: { plant: simulators.plant.url, pantry: simulators.pantry.url },
   });
   // The watchers are ready before the samples are applied, so that they receive every sample as a change.
+  step('queues and CRDs are there; starting the functions and the watcher');
   await watchers.ready(signal);
+  step('the watcher watches every kind');
   const applied = await applyManifests(cluster.client, samples, { signal });
   pour(
     simulators,
     applied.map(({ object }) => object),
   );
+  if (applied.length > 0) step(`${applied.length} manifests applied`);
   running = true;
   writeState();
   await state.settled();
@@ -258,11 +259,6 @@ export async function startDev(
       await rm(path.join(folder, 'state.json'), { force: true });
     },
   };
-}
-
-/** The argument of kubectl get: `watertanks,ingredients,dinners`. */
-function pluralNames(controllers: readonly ControllerDefinition[]): string {
-  return [...new Set(controllers.map(({ declaration }) => declaration.resource.plural))].join(',');
 }
 
 /**

@@ -95,7 +95,8 @@ export function reportReconcile(
   // change.
   const followsChange = cause === 'change' || cause === 'retry';
   if (outcome.type === 'done' && followsChange) metrics.milliseconds(metricNames.reconcileLatency, latencyMs, labels);
-  const failed = 'error' in outcome ? { error: redact(errorText(outcome.error)) } : {};
+  const failed =
+    'error' in outcome ? { error: redact(errorText(outcome.error)), stack: stackFrames(outcome.error) } : {};
   const reason = 'reason' in outcome ? { reason: outcome.reason } : {};
   const next = action.type === 'timer' ? { nextCause: action.message.cause.type, dueAt: dueAtOf(action.message) } : {};
   const end = action.type === 'dead-letter' ? { deadLetterReason: redact(action.reason) } : {};
@@ -114,6 +115,23 @@ export function reportReconcile(
   if (outcome.type === 'refused') log.error('message refused', fields);
   else if (outcome.type === 'failed' || outcome.type === 'terminal') log.warn('reconciled', fields);
   else log.info('reconciled', fields);
+}
+
+const maxFrames = 5;
+
+/**
+ * Returns where an error was thrown: the frames of its stack outside of Node and of packages, and those of the errors
+ * that caused it. Messages are left out, because those of causes may quote a response.
+ */
+function stackFrames(error: Error): readonly string[] {
+  const frames: string[] = [];
+  for (let one: unknown = error; one instanceof Error && frames.length < maxFrames; one = one.cause) {
+    const found = (one.stack ?? '').split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line));
+    const own = found.filter((line) => !/node:|node_modules/.test(line)).map((line) => redact(line));
+    if (one !== error) frames.push(`caused by ${redact(one.name)}`);
+    frames.push(...own);
+  }
+  return frames.slice(0, maxFrames);
 }
 
 const outcomeMetrics = {

@@ -103,8 +103,18 @@ describe('formatLog', () => {
     };
     expect(of(entry)[0]?.text).toBe('ran because it changed: failed: no reading');
   });
-  it('formatLog shows warnings and errors, and no other entries or metrics', () => {
-    expect(of({ level: 'INFO', message: 'hello' })).toEqual([]);
+  it('formatLog shows the frames of a failed reconcile, with files relative to the project', () => {
+    const stack = ['at reconcile (file:///work/shop/src/controllers/pump.ts:12:3)', 'caused by SyntaxError'];
+    const entry = { message: 'reconciled', name: 'a', cause: 'change', outcome: 'failed', error: 'no reading', stack };
+    expect(formatLog(JSON.stringify(entry), { ...about, root: '/work/shop' })[0]?.text).toBe(
+      'ran because it changed: failed: no reading\nat reconcile (src/controllers/pump.ts:12:3)\ncaused by SyntaxError',
+    );
+  });
+  it('formatLog shows entries of the author with their fields, warnings and errors, and no metrics', () => {
+    expect(of({ level: 'INFO', message: 'children written', writes: 1 })).toEqual([]);
+    expect(of({ level: 'INFO', message: 'poured', service: 'x', amount: 3, unit: 'g' })[0]?.text).toBe(
+      'poured amount=3 unit=g',
+    );
     expect(of({ _aws: {}, ReconcilesDone: 1 })).toEqual([]);
     expect(of({ level: 'ERROR', message: 'broke', error: 'why' })[0]?.text).toBe('broke: why');
   });
@@ -123,10 +133,23 @@ describe('createPrinter', () => {
     });
     return written.join('');
   };
+  it('createPrinter leaves out runs that succeeded, except with verbose', () => {
+    const shown = (verbose: boolean) => {
+      const written: string[] = [];
+      const one = createPrinter((text) => void written.push(text), { readable: true, verbose });
+      for (const outcome of ['done', 'failed']) {
+        const entry = { message: 'reconciled', name: 'a', cause: 'resync', outcome, writes: 0 };
+        formatLog(JSON.stringify(entry), { source: 'foo', kind: 'foo', nowSeconds: 1 }).forEach(one);
+      }
+      return written.length;
+    };
+    expect([shown(false), shown(true)]).toEqual([1, 2]);
+  });
+
   it('createPrinter aligns columns on a terminal', () => {
     expect(print(true)).toBe('12:00:01  changed     watertank/north               is new\n');
   });
-  it('createPrinter prints JSON if the output is no terminal', () => {
+  it('createPrinter prints JSON if text is not asked for', () => {
     expect(JSON.parse(print(false))).toMatchObject({ source: 'changed', object: 'watertank/north', text: 'is new' });
   });
   it('createPrinter prints no control sequence, and no value can fake another line', () => {

@@ -31,7 +31,7 @@ type Running = {
 
 async function dev(...flags: readonly string[]): Promise<Running> {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-demo-'));
-  const args = ['src/cli/main.ts', 'dev', '--folder', folder, ...flags];
+  const args = ['src/cli/main.ts', 'dev', '--output', 'json', '--folder', folder, ...flags];
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   const said: string[] = [];
   const listeners = new Set<() => void>();

@@ -1,0 +1,27 @@
+// Only the log entry of a failed reconcile: where the error was thrown. Metrics and outcomes are in batch.test.ts.
+import { expect, it } from 'vitest';
+import { reportReconcile } from '../../src/reconciling/report.ts';
+import { aMessage } from '../sqs/messages.ts';
+
+it('the log entry of a failed reconcile has the frames of the author’s source and the names of causes, without their messages', () => {
+  const cause = new RangeError('the response was {"token":"hunter2"}');
+  const error = new Error('no pump', { cause });
+  const logged: unknown[] = [];
+  const add = (_: string, fields?: object) => void logged.push(fields);
+  reportReconcile(
+    { count: () => undefined, milliseconds: () => undefined },
+    { key: 'gadget', message: aMessage(), observedAt: 1, afterDueAt: undefined, records: [], redelivered: false },
+    {
+      report: { outcome: { type: 'failed', error, stalledBefore: false }, writes: 0 },
+      action: { type: 'delete' },
+      log: { debug: add, info: add, warn: add, error: add },
+      durationMs: 1,
+      nowMs: 2,
+    },
+  );
+  const text = JSON.stringify(logged);
+  expect(text).toMatch(/at .*test\/reconciling\/report\.test\.ts:\d+:\d+/);
+  expect(text).toContain('caused by RangeError');
+  expect(text).not.toContain('hunter2');
+  expect(text).not.toContain('node_modules');
+});
