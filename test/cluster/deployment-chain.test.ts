@@ -1,42 +1,25 @@
 // Foo with real Deployments (C4, C5, C7): kube-controller-manager creates ReplicaSets and Pods, and collects garbage;
 // the test acts as scheduler and kubelet, and decides when a pod is ready.
-import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import '../../tools/control-plane/global-setup.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Foo as foos } from '../../src/controllers/foo.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { Deployment, Pod, ReplicaSet } from '../../src/kubernetes.ts';
 import { createWire } from '../conformance/wire.ts';
-import { install, type System, startSystem } from '../statements/harness.ts';
+import { useApiServer } from '../harness/api-server.ts';
 import { conditionOf } from '../statements/user.ts';
-import { startWatch, type Watch } from '../statements/watch.ts';
+import { useWatchedSystem } from '../statements/watch.ts';
 
-const { url, ca, adminToken } = inject('controlPlane');
-const connect = () => ({ server: new URL(url), ca, token: async () => adminToken });
-const wire = createWire({ url, ca, token: adminToken });
-
-let system: System;
-let watch: Watch;
+const server = await useApiServer();
+const wire = createWire(server);
+const { system, until: untilHolds, watch } = useWatchedSystem(server.connect);
 
 describe('Foo with a Deployment', () => {
-  beforeAll(() => install(connect()));
-  beforeEach(async () => {
-    system = await startSystem(connect());
-    watch = startWatch(system.client, system.namespace, system.send);
-  });
-  afterEach(async ({ task }) => {
-    await watch.stop();
-    await system.end({ failed: task.result?.state === 'fail' });
-  });
+  beforeEach(() => void watch());
 
   /** Runs the system, one forwarded key after the other, until the condition holds for the Foo. */
   async function until(condition: (foo: KubeObject) => boolean): Promise<KubeObject> {
-    for (;;) {
-      system.clock.ms = Math.max(system.clock.ms, Date.now());
-      await system.deliver();
-      const now = await system.read(foos, 'a');
-      if (condition(now)) return now;
-      await watch.next();
-    }
+    await untilHolds(async () => condition(await system.read(foos, 'a')));
+    return await system.read(foos, 'a');
   }
   const readyCondition = (status: string, reason: string) => (foo: KubeObject) => {
     const condition = conditionOf(foo, 'DeploymentAvailable');

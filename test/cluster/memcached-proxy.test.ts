@@ -1,16 +1,15 @@
 // MemcachedProxy among Kubernetes' own controllers (M1, M3, M4, M6 to M8, M22): real Deployments, ReplicaSets, EndpointSlices
 // and garbage collection. Only a kubelet is missing, so the test says which pods are ready.
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
 import type { Meta } from '../../src/api/kind.ts';
 import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { ConfigMap, Node, ReplicaSet, Service } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { install, type System, startSystem } from '../statements/harness.ts';
 import { createMemcached } from '../statements/memcached.ts';
 import { conditionOf } from '../statements/user.ts';
-import { startWatch, type Watch } from '../statements/watch.ts';
+import { useWatchedSystem } from '../statements/watch.ts';
 
 type Pod = {
   readonly metadata: Meta;
@@ -25,20 +24,12 @@ const nodeName = 'memcached-proxy-node';
 const three = ['10.0.2.9', '10.0.2.17', '10.0.2.18'];
 
 const { connect } = await useApiServer();
-let system: System;
-let memcached: ReturnType<typeof createMemcached>;
-let watch: Watch;
-beforeAll(() => install(connect()));
+const { system, until: untilDelivered, watch } = useWatchedSystem(connect);
+const memcached = createMemcached(system);
 beforeEach(async () => {
-  system = await startSystem(connect());
-  memcached = createMemcached(system);
-  watch = startWatch(system.client, system.namespace, system.send);
+  watch();
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } };
   await applyObject(system.client, Node, node, { fieldManager: 'statements' });
-});
-afterEach(async ({ task }) => {
-  await watch.stop();
-  await system.end({ failed: task.result?.state === 'fail' });
 });
 
 const setReady = async (pod: string, podIP: string, isReady = true) =>
@@ -74,15 +65,12 @@ async function startPods(): Promise<void> {
     if (!isReported) await setReady(metadata.name, '10.0.3.1').catch(() => undefined);
   }
 }
-/** Lets the system run, from one forwarded key to the next, until it is so. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (;;) {
-    system.clock.ms = Math.max(system.clock.ms, Date.now());
-    await system.deliver();
+/** Delivers, and runs new pods, from one forwarded key to the next, until the condition holds. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  await untilDelivered(async () => {
     await startPods();
-    if (await isSo()) return;
-    await watch.next();
-  }
+    return await holds();
+  });
 }
 const isReady = async () => conditionOf(await system.get(proxies, name), 'Ready')?.status === 'True';
 /** The configuration has these servers, and what mounts it is available. */

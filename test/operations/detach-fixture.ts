@@ -1,36 +1,25 @@
 // The fixture of the detach cases: a system in its own namespace for each case, and a client that reads no other
 // namespace.
-import { afterEach, beforeAll, beforeEach } from 'vitest';
 import { WaterTank } from '../../src/controllers/water-tank.ts';
-import type { KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { type DetachTarget, detach } from '../../src/operations/detach.ts';
-import { confine, install, type System, startSystem } from '../statements/harness.ts';
+import { confine, useSystem } from '../statements/harness.ts';
 
 /** Starts a system for each test of a file. `system` and `client` are those of the current test. */
 export function detachFixture(connect: () => Connection) {
-  let system: System;
-  let client: KubeClient;
-  beforeAll(() => install(connect()));
-  beforeEach(async () => {
-    system = await startSystem(connect());
-    client = confine(system.client, system.namespace);
-  });
-  afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
+  const system = useSystem(connect);
   return {
-    get system() {
-      return system;
-    },
+    system,
     get client() {
-      return client;
+      return confine(system.client, system.namespace);
     },
     /** Creates tanks and reconciles them. */
     tanks: async (...names: readonly string[]) => {
       for (const name of names) await system.apply(WaterTank, name, { targetLevel: 40, capacity: 100 });
       await system.reconcile(WaterTank, ...names);
     },
-    detachFrom: async (target: DetachTarget, through = client) =>
+    detachFrom: async (target: DetachTarget, through = confine(system.client, system.namespace)) =>
       await detach(through, target, { dryRun: false, signal: new AbortController().signal }),
   };
 }

@@ -1,11 +1,11 @@
 // Where the statements about one BitcoinNetwork's nodes take place: a system for each, a network whose pods the test makes, and what
 // their nodes were told.
-import { afterEach, beforeAll, beforeEach } from 'vitest';
+import { afterEach, beforeEach } from 'vitest';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 import type { BitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { createBitcoin } from './bitcoin.ts';
-import { install, type System, startSystem } from './harness.ts';
+import { useSystem } from './harness.ts';
 
 /** The network. */
 export const name = 'my-network';
@@ -23,31 +23,17 @@ export type PeersFixture = {
   readonly nodeName?: string;
 };
 
-/** Starts a system for each statement. What is `at` it is of the statement that runs. */
+/** Starts a system for each test of a file. */
 export function peersFixture({ connect, nodes, nodeName }: PeersFixture) {
-  let system: System;
-  let bitcoin: ReturnType<typeof createBitcoin>;
+  const system = useSystem(connect);
+  const bitcoin = createBitcoin(system, { nodeName });
   let from = 0;
-  beforeAll(() => install(connect()));
-  beforeEach(async () => {
-    system = await startSystem(connect());
-    bitcoin = createBitcoin(system, { nodeName });
-    commandsSent();
-  });
-  afterEach(async ({ task }) => {
+  beforeEach(() => void commandsSent());
+  afterEach(() => {
     nodes.fail('*', undefined);
     for (const ordinal of [0, 1, 2]) nodes.fail(pod(ordinal), undefined);
-    await system.end({ failed: task.result?.state === 'fail' });
   });
 
-  const at = {
-    get system() {
-      return system;
-    },
-    get bitcoin() {
-      return bitcoin;
-    },
-  };
   const pod = (ordinal: number, of = name) => ({ namespace: system.namespace, name: `${of}-sts-${ordinal}` });
   function commandsSent(): readonly string[] {
     const calls = nodes.calls().slice(from);
@@ -58,7 +44,7 @@ export function peersFixture({ connect, nodes, nodeName }: PeersFixture) {
       .sort();
   }
   return {
-    at,
+    at: { system, bitcoin },
     pod,
     /** Commands since the last call of this, as `ordinal: method ...`, sorted. */
     commandsSent,

@@ -1,6 +1,6 @@
 // Children in a state that no controller created (V7, F8, M18, M20): with another owner, edited by hand, or created again under
 // their name. Each is a condition with a reason, and nothing is done to it. Cases for any API server.
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AnyCustomKind } from '../../src/api/custom-kind.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { Dinner as dinners } from '../../src/controllers/dinner.ts';
@@ -11,7 +11,7 @@ import { ApiError } from '../../src/kube/client/errors.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { ConfigMap, Deployment, EndpointSlice, Service } from '../../src/kubernetes.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { install, type System, startSystem } from './harness.ts';
+import { useSystem } from './harness.ts';
 import { createMemcached } from './memcached.ts';
 import { conditionOf } from './user.ts';
 
@@ -49,16 +49,12 @@ const families: readonly Family[] = [
 ];
 
 const { connect } = await useApiServer({ controllers: 'none' });
-let system: System;
-let memcached: ReturnType<typeof createMemcached>;
-beforeAll(() => install(connect()));
+const system = useSystem(connect);
+const memcached = createMemcached(system);
 beforeEach(async () => {
-  system = await startSystem(connect());
-  memcached = createMemcached(system);
   await memcached.service('memcached');
   await memcached.endpoints('memcached', ['10.0.2.17', '10.0.2.18']);
 });
-afterEach(async ({ task }) => await system.end({ failed: task.result?.state === 'fail' }));
 
 /** The only child of a kind. */
 async function childOf(kind: Kind, owner: KubeObject): Promise<KubeObject> {

@@ -1,13 +1,12 @@
 // Who is woken by a Deployment (C1 to C3, F4), and what of its status is believed (C6), as cases for any API server that runs no
 // Deployment controller; that none does is C8. The tests say what a Deployment's status is.
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Foo as foos } from '../../src/controllers/foo.ts';
 import { Deployment, Pod, ReplicaSet } from '../../src/kubernetes.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
-import { install, type System, startSystem } from './harness.ts';
 import { conditionOf } from './user.ts';
-import { startWatch, type Watch } from './watch.ts';
+import { useWatchedSystem } from './watch.ts';
 
 const bare = {
   selector: { matchLabels: { app: 'bare' } },
@@ -15,32 +14,25 @@ const bare = {
 };
 
 const { connect } = await useApiServer({ controllers: 'none' });
-let system: System;
-let watch: Watch;
-beforeAll(() => install(connect()));
-beforeEach(async () => {
-  system = await startSystem(connect());
-  watch = startWatch(system.client, system.namespace, system.send);
-});
-afterEach(async ({ task }) => {
-  await watch.stop();
-  await system.end({ failed: task.result?.state === 'fail' });
-});
+const { system, watch } = useWatchedSystem(connect);
+beforeEach(() => void watch());
 
 const forwarded = (from: number) =>
-  watch.forwarded.slice(from).map((body) => {
-    const { controller, group, resource, namespace, name } = parseMessage(body);
-    return `${controller}: ${resource}.${group} ${namespace}/${name}`;
-  });
+  watch()
+    .forwarded.slice(from)
+    .map((body) => {
+      const { controller, group, resource, namespace, name } = parseMessage(body);
+      return `${controller}: ${resource}.${group} ${namespace}/${name}`;
+    });
 const keyOf = (name: string) => `foo: foos.samples.example.com ${system.namespace}/${name}`;
 async function seen(from: number, ...names: readonly string[]): Promise<void> {
-  while (!names.every((name) => forwarded(from).includes(keyOf(name)))) await watch.next();
+  while (!names.every((name) => forwarded(from).includes(keyOf(name)))) await watch().next();
 }
 /** Creates Foos that are not reconciled, each forwarded once; returns the number of keys. */
 async function parents(...names: readonly string[]): Promise<number> {
   for (const name of names) await system.apply(foos, name, { deploymentName: `of-${name}` });
   await seen(0, ...names);
-  return watch.forwarded.length;
+  return watch().forwarded.length;
 }
 const ownedBy = async (name: string, more: object = {}) => {
   const { uid } = (await system.read(foos, name)).metadata;
@@ -65,7 +57,7 @@ describe('a Deployment that is owned', () => {
     const before = await parents('x', 'y');
     await system.apply(Deployment, 'a', bare, await ownedBy('x'));
     await seen(before, 'x');
-    const after = watch.forwarded.length;
+    const after = watch().forwarded.length;
     await system.patch(Deployment, 'a', { metadata: await ownedBy('y') });
     await seen(after, 'x', 'y');
     expect(forwarded(after).sort()).toEqual(['x', 'y'].map(keyOf));
@@ -75,7 +67,7 @@ describe('a Deployment that is owned', () => {
     const before = await parents('x');
     await system.apply(Deployment, 'a', bare, await ownedBy('x'));
     await seen(before, 'x');
-    const after = watch.forwarded.length;
+    const after = watch().forwarded.length;
     await system.delete(Deployment, 'a');
     await seen(after, 'x');
     expect(await system.get(Deployment, 'a')).toBeUndefined();
@@ -87,7 +79,7 @@ describe('a Deployment that is owned', () => {
       system.clock.ms = Math.max(system.clock.ms, Date.now());
       await system.deliver();
       if (await isSo()) return;
-      await watch.next();
+      await watch().next();
     }
   }
   const a = async () => await system.read(foos, 'a');
