@@ -1,5 +1,6 @@
 // The package's main entry: what an author of controllers writes with. One of the entries that pass on what others
 // export.
+export type { Allows } from './api/allows.ts';
 export type { Applied, ApplyAllOptions, ApplyFailure, ChildChange, Desired } from './api/apply.ts';
 export { hasCondition, notOk, ok, unknown } from './api/conditions.ts';
 export type { Context } from './api/context.ts';

@@ -27,6 +27,7 @@ export const reasons = {
   retrying: 'Retrying',
   retriesExhausted: 'RetriesExhausted',
   terminal: 'TerminalError',
+  policyDenied: 'PolicyDenied',
   notOwned: 'NotOwned',
   finalizing: 'Finalizing',
   finalizeFailed: 'FinalizeFailed',

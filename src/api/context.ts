@@ -1,11 +1,12 @@
 // What a reconciler may do besides returning its result. The author sees the typed Context; the runtime provides an
 // UntypedContext, the same for every controller.
-import { NotOwnedError, toError } from '../core/errors.ts';
+import { NotOwnedError, PolicyDeniedError, toError } from '../core/errors.ts';
 import type { Key } from '../core/key.ts';
 import type { Scope } from '../core/kind-names.ts';
 import type { Log } from '../core/log.ts';
 import { redact } from '../core/redact.ts';
 import type { Applied, ApplyAllOptions, ChildChange, Desired, DesiredSet } from './apply.ts';
+import { reasons } from './conditions.ts';
 import {
   type AllowedCommand,
   type Exec,
@@ -214,7 +215,8 @@ export function contextOfOneCall<T extends ContextTypes>(controller: string, con
 function failed<K extends Kind>(kind: K, error: Error): Applied<ObjectOf<K>> {
   const message = redact(error.message);
   if (!(error instanceof NotOwnedError)) {
-    return { objects: [], failure: { condition: { status: 'False', reason: 'ChildRefused', message }, error } };
+    const reason = error instanceof PolicyDeniedError ? reasons.policyDenied : 'ChildRefused';
+    return { objects: [], failure: { condition: { status: 'False', reason, message }, error } };
   }
   const objects = (error.objects ?? []).map((raw) => readAs(kind, raw));
   return { objects, failure: { condition: { status: 'False', reason: 'NotOwned', message }, error } };

@@ -7,6 +7,7 @@ import { SettingsError } from '../core/errors.ts';
 import { formatZodIssues } from '../core/json.ts';
 import type { Key } from '../core/key.ts';
 import type { Scope } from '../core/kind-names.ts';
+import type { Allows } from './allows.ts';
 import { type Context, type ContextTypes, contextOfOneCall, typeContext } from './context.ts';
 import type { AnyCustomKind } from './custom-kind.ts';
 import type { ControllerDeclaration, ControllerDefinition, ControllerInstance, Environment } from './definition.ts';
@@ -66,6 +67,8 @@ export interface ControllerSpec<
   Returned,
 > extends OptionsSpec {
   readonly owns?: readonly Owns[];
+  /** Privileges that pods and Services it owns may have; without this a generated admission policy refuses them. */
+  readonly allows?: Allows;
   readonly reads?: readonly Reads[];
   /** Parsed from the environment once, at cold start; an error names the variable. */
   readonly settings?: Settings;
@@ -140,7 +143,7 @@ export function controllersOf<P extends PrimaryTypes>(
 }
 
 function declarationOf(name: string, resource: AnyCustomKind, spec: AnySpec): ControllerDeclaration {
-  const { owns = [], reads = [], watches = [], settings, exec } = spec;
+  const { owns = [], reads = [], watches = [], allows, settings, exec } = spec;
   return {
     resource,
     owns,
@@ -152,6 +155,7 @@ function declarationOf(name: string, resource: AnyCustomKind, spec: AnySpec): Co
     ),
     finalizes: spec.finalize !== undefined,
     options: controllerOptions(name, spec),
+    ...(allows === undefined ? {} : { allows }),
     ...(settings === undefined ? {} : { settings }),
     ...(exec === undefined ? {} : { exec }),
   };

@@ -3,6 +3,7 @@
 import type * as z from 'zod';
 import type { ControllerOptions } from '../core/controller-options.ts';
 import type { Key } from '../core/key.ts';
+import type { Allows } from './allows.ts';
 import type { UntypedContext } from './context.ts';
 import type { AnyCustomKind } from './custom-kind.ts';
 import type { ExecSpec } from './exec.ts';
@@ -21,6 +22,8 @@ export type ControllerDeclaration = {
   /** The slice of a second controller on the kind. Absent: this is the kind's first controller. */
   readonly statusSlice?: StatusSlice;
   readonly owns: readonly Kind[];
+  /** The privileges of its children. Absent: none. */
+  readonly allows?: Allows;
   readonly reads: readonly Kind[];
   readonly watches: readonly { readonly kind: Kind; readonly label?: string; readonly via?: Kind }[];
   readonly settings?: z.ZodObject;

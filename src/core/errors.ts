@@ -26,6 +26,14 @@ export class ReconcileTimeoutError extends Error {
   override readonly name = 'ReconcileTimeoutError';
 }
 
+/**
+ * An admission policy of the cluster refused a write. Retries do not help: it is refused until the object or the policy
+ * changes.
+ */
+export class PolicyDeniedError extends Error {
+  override readonly name = 'PolicyDeniedError';
+}
+
 /** A setting is missing or invalid. The message names its environment variable. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';

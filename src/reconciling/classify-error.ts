@@ -1,6 +1,6 @@
 // Decides what an error of a reconcile means for its message: postpone it because the cluster is unreachable, count it
 // as a failed attempt, or neither. The decision uses the type and the status of the error, never its text.
-import { InvalidSpecError, TerminalError, toError } from '../core/errors.ts';
+import { InvalidSpecError, PolicyDeniedError, TerminalError, toError } from '../core/errors.ts';
 import {
   DeadlineError,
   isConflict,
@@ -24,7 +24,14 @@ import type { RetryState } from './status/status.ts';
 export type Stage = 'first-read' | 'later';
 
 /** The classes of errors. */
-export type ErrorClass = 'unreachable' | 'conflict' | 'namespace-terminating' | 'invalid-spec' | 'terminal' | 'error';
+export type ErrorClass =
+  | 'unreachable'
+  | 'conflict'
+  | 'namespace-terminating'
+  | 'invalid-spec'
+  | 'policy-denied'
+  | 'terminal'
+  | 'error';
 
 /** Returns the class of an error. */
 export function errorClassOf(error: unknown, stage: Stage): ErrorClass {
@@ -35,6 +42,7 @@ export function errorClassOf(error: unknown, stage: Stage): ErrorClass {
   if (isNamespaceTerminating(error)) return 'namespace-terminating';
   if (isConflict(error)) return 'conflict';
   if (error instanceof InvalidSpecError) return 'invalid-spec';
+  if (error instanceof PolicyDeniedError) return 'policy-denied';
   if (error instanceof TerminalError) return 'terminal';
   return 'error';
 }
@@ -64,6 +72,7 @@ export function resolveFailure(thrown: unknown, primary: PrimaryObject, deps: Se
       throw error;
     case 'terminal':
     case 'invalid-spec':
+    case 'policy-denied':
       deps.onFailure(error);
       return { error, retryState: errorClass, outcome: { type: 'terminal', error }, signal };
     case 'error': {

@@ -3,10 +3,12 @@
 import * as z from 'zod';
 import type { UntypedContext } from '../api/context.ts';
 import type { Kind } from '../api/kind.ts';
+import { PolicyDeniedError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { applyAll, applyOne } from '../kube/apply/apply-all.ts';
 import type { ChildKind, DesiredChild } from '../kube/apply/child-object.ts';
 import type { KubeClient } from '../kube/client/client.ts';
+import { isPolicyDenied } from '../kube/client/errors.ts';
 import { exec } from '../kube/client/exec.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { getObject, listPages } from '../kube/client/read.ts';
@@ -84,16 +86,12 @@ export function createContext(
       return found;
     },
     apply: async (kind, desired) =>
-      count(kind, await applyOne(client, childKind(kind), toDesired(desired), { signal })).object,
+      count(kind, await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), { signal }))).object,
     applyAll: async (kind, desired, { prune = true, replaceLists = [], onChange } = {}) => {
-      const result = await applyAll(client, {
-        ...childKind(kind),
-        desired: (existing) => desired(existing).map(toDesired),
-        prune,
-        replaceLists,
-        onChange,
-        signal,
-      });
+      const request = { ...childKind(kind), prune, replaceLists, onChange, signal };
+      const result = await unlessDenied(
+        applyAll(client, { ...request, desired: (existing) => desired(existing).map(toDesired) }),
+      );
       return count(kind, result).objects;
     },
     exec: async ({ name, namespace = owner.namespace }, container, command, { rule, ...options }) => {
@@ -108,6 +106,16 @@ export function createContext(
     },
   };
   return { context, recorded: () => [...recorded.values()], writes: () => writes, noops: () => noops };
+}
+
+/** Names the error of a write that an admission policy refused. */
+async function unlessDenied<T>(writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (isPolicyDenied(error)) throw new PolicyDeniedError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 /** Parses a desired child. The author's code is typed, so only the metadata is checked. */

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
-import { ApiError } from '../../src/kube/client/errors.ts';
+import { ApiError, isPolicyDenied } from '../../src/kube/client/errors.ts';
 
 /** A possible request and its name. */
 export type Attempt = { readonly what: string; readonly request: KubeRequest };
@@ -117,7 +117,7 @@ async function isAllowed(client: KubeClient, request: KubeRequest): Promise<bool
     (await client.stream(request)).close();
     return true;
   } catch (error) {
-    if (error instanceof ApiError) return error.status !== 403;
+    if (error instanceof ApiError) return error.status !== 403 || isPolicyDenied(error);
     throw error;
   }
 }

@@ -110,11 +110,11 @@ describe('B30: the permissions of BitcoinNetwork’s controllers', () => {
     it.each([
       ['the list', container, [...bitcoinCli, 'getaddednodeinfo'], 'exit status 0'],
       ['an address', container, [...bitcoinCli, 'addnode', '127.0.0.9', 'add'], 'exit status 0'],
-      ['a shell', container, ['sh', '-c', 'env'], 'rejected with 422'],
-      ['the credentials', container, ['cat', '/bitcoin.conf'], 'rejected with 422'],
-      ['the end of the node', container, [...bitcoinCli, 'stop'], 'rejected with 422'],
-      ['another configuration', container, [bitcoinCli[0], '-conf=/x', 'getaddednodeinfo'], 'rejected with 422'],
-      ['another container', 'sidecar', [...bitcoinCli, 'getaddednodeinfo'], 'rejected with 422'],
+      ['a shell', container, ['sh', '-c', 'env'], 'rejected with 403'],
+      ['the credentials', container, ['cat', '/bitcoin.conf'], 'rejected with 403'],
+      ['the end of the node', container, [...bitcoinCli, 'stop'], 'rejected with 403'],
+      ['another configuration', container, [bitcoinCli[0], '-conf=/x', 'getaddednodeinfo'], 'rejected with 403'],
+      ['another container', 'sidecar', [...bitcoinCli, 'getaddednodeinfo'], 'rejected with 403'],
     ])('B30: exec of bitcoin-peers for %s in %s: %j ends with %s', async (_, into, command, expected) => {
       expect(await run(into, command)).toBe(expected);
     });

@@ -115,7 +115,7 @@ describe('the roles', () => {
     const policies = documents
       .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
       .map(({ metadata }) => metadata);
-    expect(policies).toEqual([{ name: 'outrigger-tree-pruner-finalizers' }]);
+    expect(policies).toEqual([{ name: 'outrigger-tree-children' }, { name: 'outrigger-tree-pruner-finalizers' }]);
   });
 
   it('the roles allow the resync to list a kind of two controllers once', () => {

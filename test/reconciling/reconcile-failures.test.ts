@@ -176,6 +176,20 @@ describe('createReconcile with failing requests', () => {
     expect(outcome).toEqual({ type: 'nothing', reason: 'namespace-terminating' });
   });
 
+  it('a reconcile whose child an admission policy refuses ends with PolicyDenied, without a retry', async () => {
+    const denied = api(403, 'Forbidden', [{ message: 'ValidatingAdmissionPolicy denied request' }]);
+    const { outcome } = await reconcile(failAt('apply of a child', denied));
+    expect(outcome).toMatchObject({ type: 'terminal' });
+    const stalled = { type: 'Stalled', status: 'True', reason: 'PolicyDenied' };
+    const conditions = expect.arrayContaining([
+      expect.objectContaining(stalled),
+      expect.objectContaining({ type: 'Ready', status: 'False', reason: 'PolicyDenied' }),
+    ]);
+    expect((await read())?.status).toMatchObject({ conditions });
+    expect((await reconcile(async () => {})).outcome).toEqual({ type: 'done' });
+    expect(conditionsOf(await read())).not.toContain('Stalled');
+  });
+
   it.each([
     'finalizer',
     'status',

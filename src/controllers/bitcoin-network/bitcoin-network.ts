@@ -11,6 +11,8 @@ import { BitcoinNetwork } from './kind.ts';
 /** The controller. */
 export const bitcoinNetwork = BitcoinNetwork.controller('bitcoin-network', {
   owns: [Service, StatefulSet],
+  // The nodes get the keys of spec.secret as variables.
+  allows: { secrets: true },
 
   async reconcile(
     { metadata: { name }, spec, conditions },

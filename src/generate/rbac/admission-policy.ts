@@ -9,23 +9,25 @@ export type PolicySubject = { readonly controller: string; readonly project?: st
 
 /** The requests that are checked, and the CEL expressions that must hold. */
 export type PolicyRules = {
-  readonly target: {
+  readonly target: readonly {
     readonly apiGroups: readonly string[];
     readonly apiVersions: readonly string[];
     readonly operations: readonly string[];
     readonly resources: readonly string[];
-  };
+  }[];
+  /** Expressions that the validations use as `variables.NAME`. */
+  readonly variables?: readonly { readonly name: string; readonly expression: string }[];
   readonly validations: readonly { readonly expression: string; readonly message: string }[];
 };
 
 /**
  * Makes a policy and its binding. A controller is a user (of a token or certificate) or a group (of an EKS access
- * entry).
+ * entry). A rejection is 403 Forbidden: the default, 422, is what an object that violates its schema gets.
  */
 export function admissionPolicy(
   { controller, project }: PolicySubject,
   about: string,
-  { target, validations }: PolicyRules,
+  { target, variables, validations }: PolicyRules,
 ): readonly JsonObject[] {
   const policy = `${controllerRole(controller, project)}-${about}`;
   const identity = controllerIdentity(controller, project);
@@ -36,7 +38,7 @@ export function admissionPolicy(
       metadata: { name: policy },
       spec: {
         failurePolicy: 'Fail',
-        matchConstraints: { resourceRules: [target] },
+        matchConstraints: { resourceRules: target },
         matchConditions: [
           {
             name: 'is-the-controller',
@@ -45,14 +47,15 @@ export function admissionPolicy(
               `'${identity}' in request.userInfo.?groups.orValue([])`,
           },
         ],
-        validations,
+        ...(variables === undefined ? {} : { variables }),
+        validations: validations.map((one) => ({ ...one, reason: 'Forbidden' })),
       },
     },
     {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingAdmissionPolicyBinding',
       metadata: { name: policy },
-      spec: { policyName: policy, validationActions: ['Deny'] },
+      spec: { policyName: policy, validationActions: ['Deny', 'Audit'] },
     },
   ];
 }

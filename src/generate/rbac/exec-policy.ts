@@ -14,7 +14,7 @@ export function execPolicy(subject: PolicySubject, declaration: ExecSpec): reado
   });
   const { controller: name } = subject;
   return admissionPolicy(subject, 'exec', {
-    target: { apiGroups: [''], apiVersions: ['v1'], operations: ['CONNECT'], resources: ['pods/exec'] },
+    target: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CONNECT'], resources: ['pods/exec'] }],
     validations: [
       { expression: allowed.join(' || '), message: `${name} may only run the commands that it declares` },
       {

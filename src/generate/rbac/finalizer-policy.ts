@@ -17,12 +17,14 @@ export function finalizerPolicy(
   const others = (object: string) =>
     `${object}.metadata.?finalizers.orValue([]).filter(one, one != '${finalizerOf(name, project)}')`;
   return admissionPolicy({ controller: name, project }, 'finalizers', {
-    target: {
-      apiGroups: [resource.group],
-      apiVersions: ['*'],
-      operations: ['CREATE', 'UPDATE'],
-      resources: [resource.plural],
-    },
+    target: [
+      {
+        apiGroups: [resource.group],
+        apiVersions: ['*'],
+        operations: ['CREATE', 'UPDATE'],
+        resources: [resource.plural],
+      },
+    ],
     validations: [
       {
         expression: [

@@ -6,6 +6,7 @@ import type { ControllerDefinition } from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterNames, clusterNames, controllerIdentity, controllerRole } from '../../core/names.ts';
 import type { WatchList } from '../../core/watch-list.ts';
+import { childrenPolicy } from './children-policy.ts';
 import { execPolicy } from './exec-policy.ts';
 import { finalizerPolicy } from './finalizer-policy.ts';
 
@@ -64,6 +65,7 @@ export function rbacOf(
         controllerRules(controller),
         subjects(controllerIdentity(controller.name, project)),
       ),
+      ...childrenPolicy(controller, project),
       ...(controller.declaration.finalizes ? finalizerPolicy(controller, project) : []),
       ...(controller.declaration.exec === undefined
         ? []

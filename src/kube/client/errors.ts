@@ -146,6 +146,15 @@ export function isForbidden(error: unknown): error is ApiError {
   return hasStatus(error, 403);
 }
 
+/**
+ * 403 by a ValidatingAdmissionPolicy whose reason is Forbidden. Its causes have a message and neither a reason nor a
+ * field; a 403 of RBAC has no causes.
+ */
+export function isPolicyDenied(error: unknown): error is ApiError {
+  if (!isForbidden(error)) return false;
+  return error.body?.details?.causes?.some((one) => !one.reason && !one.field && one.message !== undefined) ?? false;
+}
+
 /** 429: too many requests, or an eviction that a disruption budget blocks. */
 export function isThrottled(error: unknown): error is ApiError {
   return hasStatus(error, 429);

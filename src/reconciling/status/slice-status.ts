@@ -19,7 +19,9 @@ import {
 /**
  * The reasons of a stalled slice. Only the runtime writes them: an author's reason with one of these names is renamed.
  */
-const stalledReasons: readonly string[] = [reasons.retriesExhausted, reasons.terminal, reasons.invalidSpec];
+const stalledReasons: readonly string[] = [
+  ...[reasons.retriesExhausted, reasons.terminal, reasons.invalidSpec, reasons.policyDenied],
+];
 
 /**
  * Computes the slice after a result. With an error that is retried, the author's conditions stay, unless all of them

@@ -26,7 +26,7 @@ export type StatusInput = {
 };
 
 /** Whether a failed reconcile is retried, and why not. */
-export type RetryState = 'retrying' | 'retries-exhausted' | 'terminal' | 'invalid-spec';
+export type RetryState = 'retrying' | 'retries-exhausted' | 'terminal' | 'invalid-spec' | 'policy-denied';
 
 /**
  * Computes the status after a result. With an error in the result, `retryState` is that of the error, and Ready is not
@@ -78,6 +78,7 @@ export const stateReasons: Readonly<Record<RetryState, string>> = {
   'retries-exhausted': reasons.retriesExhausted,
   terminal: reasons.terminal,
   'invalid-spec': reasons.invalidSpec,
+  'policy-denied': reasons.policyDenied,
 };
 
 /**

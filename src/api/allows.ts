@@ -1,0 +1,23 @@
+// What a controller's children may have beyond the default, which is nothing that reaches outside of their pods. A
+// generated admission policy holds the controller's identity to it, also with stolen credentials.
+
+/** The privileges of a controller's children. Each absent one is refused in every pod template and Service. */
+export type Allows = {
+  /** Pods run as a service account other than `default`. With it: Secrets that are tokens of service accounts. */
+  readonly serviceAccountName?: true;
+  /** `hostNetwork`, `hostPID`, `hostIPC`. */
+  readonly hostNamespaces?: true;
+  readonly hostPorts?: true;
+  /** Privileged containers, privilege escalation, added capabilities, sysctls, and profiles that are off. */
+  readonly privileged?: true;
+  /** Pods read Secrets, as volumes or as variables. An identity with this can read every Secret of the namespace. */
+  readonly secrets?: true;
+  readonly nodeName?: true;
+  readonly priorityClassName?: true;
+  /** Types of volumes beside configMap, emptyDir, persistentVolumeClaim and downwardAPI, such as `hostPath`, `csi`. */
+  readonly volumes?: readonly string[];
+  /** Types of Services beside ClusterIP. */
+  readonly serviceTypes?: readonly ('NodePort' | 'LoadBalancer' | 'ExternalName')[];
+  /** Services have `externalIPs`, with which they can take the traffic to any address. */
+  readonly externalIPs?: true;
+};

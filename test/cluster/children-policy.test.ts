@@ -1,0 +1,385 @@
+// Only the generated policy on the children of a controller, on a real kube-apiserver that allows privileged pods. The
+// controller's identities may do everything by RBAC, so that only the policy refuses; each case asserts its message.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { defineKind } from '../../src/api/custom-kind.ts';
+import { controllerIdentity } from '../../src/core/names.ts';
+import { crdOf } from '../../src/generate/crd/crd.ts';
+import { rbacOf } from '../../src/generate/rbac/rbac.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
+import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
+import { ApiError, isPolicyDenied } from '../../src/kube/client/errors.ts';
+import { ConfigMap, CronJob, Deployment, Pod, Secret, Service, StatefulSet } from '../../src/kubernetes.ts';
+import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { createKubectl } from './kubectl.ts';
+
+const farm = defineKind({
+  ...{ group: 'farm.example.com', version: 'v1', kind: 'Farm', conditions: [] },
+  ...{ spec: z.object({}), status: z.object({}) },
+});
+const owns = [ConfigMap, Service, Deployment, StatefulSet, CronJob, Secret, Pod];
+const reconcile = async () => ({ status: {}, conditions: {} });
+const farmer = farm.controller('farmer', { owns, reconcile });
+const baron = farm.controller('baron', {
+  owns,
+  allows: {
+    ...{ serviceAccountName: true, hostNamespaces: true, hostPorts: true, privileged: true, secrets: true },
+    ...{ nodeName: true, priorityClassName: true, externalIPs: true },
+    ...{ volumes: ['hostPath', 'nfs', 'projected'], serviceTypes: ['LoadBalancer', 'ExternalName'] },
+  },
+  reconcile,
+});
+const registry = [farmer, baron];
+
+const asUser = controllerIdentity('farmer');
+const asGroup = 'arn:aws:sts::000000000000:assumed-role/farmer/session';
+const open = controllerIdentity('baron');
+const other = 'other-user';
+
+let plane: ControlPlane;
+const clients = new Map<string, KubeClient>();
+
+function clientOf(user?: string): KubeClient {
+  const client = clients.get(user ?? '') ?? createClient(plane.connection(user));
+  clients.set(user ?? '', client);
+  return client;
+}
+
+beforeAll(async () => {
+  plane = await startControlPlane({
+    apiServerFlags: ['--allow-privileged=true'],
+    users: [
+      { name: asUser },
+      { name: asGroup, groups: [controllerIdentity('farmer')] },
+      { name: open },
+      { name: other },
+    ],
+  });
+  const rbac = 'rbac.authorization.k8s.io';
+  const all = { apiGroups: ['', 'apps', 'batch'], resources: ['*'], verbs: ['*'] };
+  const metadata = { name: 'all' };
+  const subjects = [asUser, asGroup, open, other].map((name) => ({ kind: 'User', apiGroup: rbac, name }));
+  const items = [
+    ...rbacOf(registry, watchListOf(registry)),
+    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules: [all] },
+    {
+      ...{ apiVersion: `${rbac}/v1`, kind: 'ClusterRoleBinding', metadata, subjects },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'all' },
+    },
+    crdOf(farm),
+  ];
+  const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), 'outrigger-system');
+  await kubectl.output(['apply', '--server-side', '-f', '-'], { manifest: { apiVersion: 'v1', kind: 'List', items } });
+  await kubectl.close();
+  // A policy becomes effective after a while, which only its effect shows.
+  for (const user of [asUser, open]) {
+    const probe = post(configMap({ name: 'probe', labels: {} }), { dryRun: 'All' });
+    for (const deadline = Date.now() + 30_000; (await answer(user, probe)) === 'allowed'; ) {
+      if (Date.now() > deadline) throw new Error('the policy did not become effective');
+    }
+  }
+});
+afterAll(async () => {
+  for (const client of clients.values()) client.close();
+  await plane.stop();
+});
+
+type Metadata = {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly object[];
+};
+type Item = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly [field: string]: unknown;
+};
+
+const ownerReference = (uid = 'uid-1', controller = true) => ({
+  ...{ apiVersion: 'farm.example.com/v1', kind: 'Farm', name: 'f', uid, controller },
+});
+const label = (controller: string) => ({ 'outrigger.dev/controller': controller });
+const own = (name: string, controller = 'farmer'): Metadata => ({
+  ...{ name, labels: label(controller), ownerReferences: [ownerReference()] },
+});
+const configMap = (metadata: Metadata): Item => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: '1' } });
+const service = (metadata: Metadata, spec: object): Item => ({
+  ...{ apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 1 }], ...spec } },
+});
+const container = { name: 'a', image: 'a' };
+function workload(kind: string, metadata: Metadata, spec: object): Item {
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [container], ...spec } };
+  const selector = { matchLabels: { a: 'b' } };
+  if (kind === 'Pod') return { apiVersion: 'v1', kind, metadata, spec: template.spec };
+  if (kind === 'CronJob') {
+    const jobTemplate = { spec: { template: { ...template, spec: { ...template.spec, restartPolicy: 'Never' } } } };
+    return { apiVersion: 'batch/v1', kind, metadata, spec: { schedule: '0 0 1 1 *', jobTemplate } };
+  }
+  return {
+    apiVersion: 'apps/v1',
+    kind,
+    metadata,
+    spec: { selector, template, ...(kind === 'StatefulSet' ? { serviceName: 'a' } : {}) },
+  };
+}
+
+function pathOf({ apiVersion, kind }: Item, name = ''): string {
+  const base = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
+  return `${base}/namespaces/default/${kind.toLowerCase()}s${name === '' ? '' : `/${name}`}`;
+}
+const post = (item: Item, query: Readonly<Record<string, string>> = {}): KubeRequest => ({
+  ...{ method: 'POST', path: pathOf(item), body: item, query },
+});
+const apply = (item: Item, query: Readonly<Record<string, string>> = {}): KubeRequest => ({
+  ...{ method: 'PATCH', path: pathOf(item, item.metadata.name), body: item },
+  ...{ contentType: 'application/apply-patch+yaml', query: { fieldManager: 'farmer', force: 'true', ...query } },
+});
+const merge = (item: Item, body: object): KubeRequest => ({
+  ...{ method: 'PATCH', path: pathOf(item, item.metadata.name), body, contentType: 'application/merge-patch+json' },
+});
+const strategic = (item: Item, body: object): KubeRequest => ({
+  ...merge(item, body),
+  contentType: 'application/strategic-merge-patch+json',
+});
+const remove = (item: Item, query: Readonly<Record<string, string>> = {}): KubeRequest => ({
+  ...{ method: 'DELETE', path: pathOf(item, item.metadata.name), query },
+});
+
+/** Returns `allowed`, or the message of a denial by a policy. Any other error fails the test. */
+async function answer(user: string | undefined, request: KubeRequest): Promise<string> {
+  try {
+    await clientOf(user).request(request);
+    return 'allowed';
+  } catch (error) {
+    if (error instanceof ApiError && isPolicyDenied(error)) return error.message;
+    throw error;
+  }
+}
+
+let names = 0;
+const fresh = () => {
+  names += 1;
+  return `n${names}`;
+};
+/** An object as the administrator creates it. */
+async function existing(item: Item): Promise<Item> {
+  await clientOf().request(post(item));
+  return item;
+}
+
+const foreign = 'its own children';
+const bodies = { noLabel: { metadata: { labels: null } }, noOwner: { metadata: { ownerReferences: null } } };
+
+describe.each([
+  ['as a user', asUser],
+  ['as a group', asGroup],
+])('children of a controller, %s', (_, user) => {
+  it('own children are created, changed, repaired and deleted', async () => {
+    const child = configMap(own(fresh()));
+    expect(await answer(user, post(child, { dryRun: 'All' }))).toBe('allowed');
+    expect(await answer(user, apply(child, { dryRun: 'All' }))).toBe('allowed');
+    expect(await answer(user, post(child))).toBe('allowed');
+    expect(await answer(user, merge(child, { data: { a: '2' } }))).toBe('allowed');
+    expect(await answer(user, apply({ ...child, data: { a: '3' } }))).toBe('allowed');
+    await clientOf().request(merge(child, bodies.noLabel));
+    expect(await answer(user, apply(child))).toBe('allowed');
+    expect(await answer(user, remove(child, { dryRun: 'All' }))).toBe('allowed');
+    expect(await answer(user, remove(child))).toBe('allowed');
+    const applied = configMap(own(fresh()));
+    expect(await answer(user, apply(applied))).toBe('allowed');
+    expect(await answer(user, remove(applied, { propagationPolicy: 'Foreground' }))).toBe('allowed');
+  });
+
+  it('an object is not created without the label or the controller reference', async () => {
+    const { labels, ownerReferences } = own('');
+    for (const metadata of [
+      { ownerReferences },
+      { labels },
+      { labels, ownerReferences: [ownerReference('uid-1', false)] },
+      { labels: label('baron'), ownerReferences },
+      { labels, ownerReferences: [{ ...ownerReference(), kind: 'Barn' }] },
+      { labels, ownerReferences: [{ ...ownerReference(), apiVersion: 'farm.example.org/v1' }] },
+    ]) {
+      const item = configMap({ name: fresh(), ...metadata } as Metadata);
+      for (const request of [post(item), apply(item), apply(item, { dryRun: 'All' })])
+        expect(await answer(user, request)).toContain(foreign);
+    }
+  });
+
+  it('objects of others are neither changed, adopted nor deleted', async () => {
+    const child = (name: string) => configMap(own(name));
+    for (const metadata of [{ labels: {} }, { labels: label('farmer') }, own('', 'baron')] as const) {
+      const item = await existing(configMap({ ...metadata, name: fresh() }));
+      const adopted = child(item.metadata.name);
+      for (const request of [
+        ...[merge(item, { data: { a: '2' } }), merge(item, { metadata: adopted.metadata })],
+        ...[apply(adopted), apply(adopted, { dryRun: 'All' }), remove(item), remove(item, { dryRun: 'All' })],
+      ])
+        expect(await answer(user, request)).toContain(foreign);
+    }
+  });
+
+  it('a child keeps its label and its owner', async () => {
+    const child = await existing(configMap(own(fresh())));
+    for (const body of [
+      ...[bodies.noLabel, bodies.noOwner],
+      { metadata: { labels: label('baron') } },
+      { metadata: { ownerReferences: [ownerReference('uid-2')] } },
+    ])
+      expect(await answer(user, merge(child, body))).toContain(foreign);
+  });
+
+  it('a collection is deleted object by object, and ends at the first object of another', async () => {
+    const selector = { labelSelector: 'set=mixed' };
+    const mine = await existing(configMap({ ...own(fresh()), labels: { ...label('farmer'), set: 'mixed' } }));
+    const theirs = await existing(configMap({ name: fresh(), labels: { set: 'mixed' } }));
+    const collection: KubeRequest = { method: 'DELETE', path: pathOf(mine), query: selector };
+    expect(await answer(user, collection)).toContain(foreign);
+    const { body } = await clientOf().request({ method: 'GET', path: pathOf(theirs, theirs.metadata.name) });
+    expect(body).toMatchObject({ metadata: { name: theirs.metadata.name } });
+    await clientOf().request(remove(theirs));
+  });
+
+  it('subresources of children are refused', async () => {
+    const child = await existing(workload('Deployment', own(fresh()), {}));
+    const { name } = child.metadata;
+    const request = (below: string, body: object): KubeRequest => ({
+      ...merge(child, body),
+      path: pathOf(child, `${name}/${below}`),
+    });
+    expect(await answer(user, request('scale', { spec: { replicas: 3 } }))).toContain('subresources');
+    expect(await answer(user, request('status', { status: { replicas: 3 } }))).toContain('subresources');
+  });
+});
+
+const privileged = (securityContext: object) => ({ containers: [{ ...container, securityContext }] });
+const templates: readonly (readonly [string, string, object])[] = [
+  ['host network', 'hostNamespaces', { hostNetwork: true }],
+  ['host PIDs', 'hostNamespaces', { hostPID: true }],
+  ['host IPC', 'hostNamespaces', { hostIPC: true }],
+  ['a service account', 'serviceAccountName', { serviceAccountName: 'admin' }],
+  ['a service account by its old name', 'serviceAccountName', { serviceAccount: 'admin' }],
+  ['a node', 'nodeName', { nodeName: 'n' }],
+  ['a priority class', 'priorityClassName', { priorityClassName: 'system-node-critical' }],
+  ['a path of the host', 'other volumes', { volumes: [{ name: 'v', hostPath: { path: '/' } }] }],
+  ['a secret as a volume', 'other volumes', { volumes: [{ name: 'v', secret: { secretName: 's' } }] }],
+  ['NFS', 'other volumes', { volumes: [{ name: 'v', nfs: { server: 's', path: '/' } }] }],
+  [
+    'a token of its service account',
+    'other volumes',
+    { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] },
+  ],
+  ['privileges', 'privileged', privileged({ privileged: true })],
+  [
+    'privileges of an init container',
+    'privileged',
+    { initContainers: [{ ...container, name: 'i', securityContext: { privileged: true } }] },
+  ],
+  [
+    'privileges of a sidecar',
+    'privileged',
+    { initContainers: [{ ...container, name: 'i', restartPolicy: 'Always', securityContext: { privileged: true } }] },
+  ],
+  ['privilege escalation', 'privileged', privileged({ allowPrivilegeEscalation: true })],
+  ['capabilities', 'privileged', privileged({ capabilities: { add: ['NET_ADMIN'] } })],
+  ['an SELinux label', 'privileged', privileged({ seLinuxOptions: { type: 'spc_t' } })],
+  ['no seccomp', 'privileged', privileged({ seccompProfile: { type: 'Unconfined' } })],
+  ['no seccomp of the pod', 'privileged', { securityContext: { seccompProfile: { type: 'Unconfined' } } }],
+  ['a sysctl', 'privileged', { securityContext: { sysctls: [{ name: 'kernel.shm_rmid_forced', value: '1' }] } }],
+  ['a port of the host', 'hostPorts', { containers: [{ ...container, ports: [{ containerPort: 1, hostPort: 1 }] }] }],
+  [
+    'a secret as a variable',
+    'secrets',
+    { containers: [{ ...container, env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }] },
+  ],
+  ['a secret as variables', 'secrets', { containers: [{ ...container, envFrom: [{ secretRef: { name: 's' } }] }] }],
+];
+
+describe('pods of children', () => {
+  it.each(templates)('a template with %s is refused unless the controller declares it', async (_, message, spec) => {
+    for (const kind of ['Deployment', 'StatefulSet', 'CronJob']) {
+      const item = workload(kind, own(fresh()), spec);
+      expect(await answer(asUser, post(item))).toContain(message);
+      expect(await answer(asUser, apply(item))).toContain(message);
+      expect(await answer(other, post(item, { dryRun: 'All' }))).toBe('allowed');
+      expect(await answer(open, post(workload(kind, own(fresh(), 'baron'), spec)))).toBe('allowed');
+    }
+  });
+
+  it.each(templates)('a change to a template with %s is refused', async (_, message, spec) => {
+    const item = await existing(workload('Deployment', own(fresh()), {}));
+    const change = { spec: { template: { spec } } };
+    expect(await answer(asUser, merge(item, change))).toContain(message);
+    expect(await answer(asUser, strategic(item, change))).toContain(message);
+  });
+
+  it.each(['Deployment', 'StatefulSet', 'CronJob', 'Pod'])('a plain %s is allowed', async (kind) => {
+    const volumes = [
+      { name: 'a', emptyDir: {} },
+      { name: 'b', configMap: { name: 'c' } },
+    ];
+    const securityContext = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
+    const containers = [
+      {
+        ...container,
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+        env: [{ name: 'A', value: 'b' }],
+      },
+    ];
+    const spec = { volumes, securityContext, containers, serviceAccountName: 'default' };
+    const item = workload(kind, own(fresh()), spec);
+    expect(await answer(asUser, post(item))).toBe('allowed');
+    expect(await answer(asUser, remove(item))).toBe('allowed');
+  });
+
+  it('a Pod with privileges is refused', async () => {
+    const item = workload('Pod', own(fresh()), privileged({ privileged: true }));
+    expect(await answer(asUser, post(item))).toContain('privileged');
+  });
+
+  it('a sidecar and a volume that a mesh has added neither lock the controller out nor are changed by it', async () => {
+    const item = workload('Deployment', own(fresh()), {});
+    expect(await answer(asUser, apply(item))).toBe('allowed');
+    const sidecar = { name: 'mesh', image: 'mesh', securityContext: { capabilities: { add: ['NET_ADMIN'] } } };
+    const volumes = [{ name: 'token', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }];
+    const added = {
+      spec: { template: { spec: { containers: [sidecar], volumes, priorityClassName: 'system-node-critical' } } },
+    };
+    await clientOf().request(strategic(item, added));
+    const updated = workload('Deployment', item.metadata, { containers: [{ ...container, image: 'b' }] });
+    expect(await answer(asUser, apply(updated))).toBe('allowed');
+    const { body } = await clientOf().request({ method: 'GET', path: pathOf(item, item.metadata.name) });
+    expect(JSON.stringify(body)).toContain('"image":"b"');
+    expect(JSON.stringify(body)).toContain('NET_ADMIN');
+    const stolen = { spec: { template: { spec: { containers: [{ ...sidecar, image: 'evil' }] } } } };
+    expect(await answer(asUser, strategic(item, stolen))).toContain('privileged');
+  });
+});
+
+describe('Services and Secrets of a controller', () => {
+  it.each([
+    ['external addresses', 'externalIPs', { externalIPs: ['192.0.2.1'] }],
+    ['a load balancer', 'serviceTypes', { type: 'LoadBalancer' }],
+    ['another name', 'serviceTypes', { type: 'ExternalName', externalName: 'example.com' }],
+  ])('a Service with %s is refused unless the controller declares it', async (_, message, spec) => {
+    expect(await answer(asUser, post(service(own(fresh()), spec)))).toContain(message);
+    const plain = service(own(fresh()), {});
+    expect(await answer(asUser, post(plain))).toBe('allowed');
+    expect(await answer(asUser, merge(plain, { spec }))).toContain(message);
+    expect(await answer(asUser, remove(plain))).toBe('allowed');
+    expect(await answer(open, post(service(own(fresh(), 'baron'), spec)))).toBe('allowed');
+  });
+
+  it('a Secret is not the token of a service account', async () => {
+    const secret = (controller: string, type: string): Item => {
+      const metadata = { ...own(fresh(), controller), annotations: { 'kubernetes.io/service-account.name': 'admin' } };
+      return { apiVersion: 'v1', kind: 'Secret', metadata, type };
+    };
+    const token = 'kubernetes.io/service-account-token';
+    expect(await answer(asUser, post(secret('farmer', token)))).toContain('serviceAccountName');
+    expect(await answer(asUser, post(secret('farmer', 'Opaque')))).toBe('allowed');
+    expect(await answer(open, post(secret('baron', token)))).toBe('allowed');
+  });
+});
