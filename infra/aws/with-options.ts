@@ -94,6 +94,29 @@ function functionStatements({ kmsKeyArn, vpc, tracing }: Options): readonly obje
             ],
             '*',
           ),
+          // Lambda itself needs these actions. Code of a function does not ("Deny" example of that page).
+          {
+            Effect: 'Deny',
+            Action: [
+              'ec2:CreateNetworkInterface',
+              'ec2:DeleteNetworkInterface',
+              'ec2:DescribeNetworkInterfaces',
+              'ec2:DescribeSubnets',
+              'ec2:DetachNetworkInterface',
+              'ec2:AssignPrivateIpAddresses',
+              'ec2:UnassignPrivateIpAddresses',
+            ],
+            Resource: '*',
+            // By name: a GetAtt of the function would be a circle.
+            Condition: {
+              ArnLike: {
+                'lambda:SourceFunctionArn': {
+                  // biome-ignore lint/suspicious/noTemplateCurlyInString: variables of Fn::Sub
+                  'Fn::Sub': 'arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:*',
+                },
+              },
+            },
+          },
         ]
       : []),
     // AWS X-Ray has no resource-level permissions for these actions.

@@ -8,6 +8,7 @@ import type { AnyCustomKind } from '../api/custom-kind.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { SchemaError, UserError } from '../core/errors.ts';
 import { replaceFile } from '../dev/replace-file.ts';
+import { checkStackLimits } from '../generate/aws/limits.ts';
 import { generatedFiles, generatedFolders, generatedHints } from '../generate/files.ts';
 import {
   controllerFunction,
@@ -30,7 +31,9 @@ export function generateCommand(): Command {
     .action(async ({ check = false }: { readonly check?: boolean }) => {
       try {
         const { registry, crdsOnly } = await loadProject(process.cwd());
+        const warnings = checkStackLimits(registry);
         const differences = await generate(registry, process.cwd(), { check, kinds: crdsOnly });
+        for (const warning of warnings) printError(`warning: ${warning}`);
         for (const hint of generatedHints(registry, crdsOnly)) printError(`hint: ${hint}`);
         for (const { file, what } of differences) printLines([`${what}${check ? '' : ', updated'}: ${file}`]);
         if (!check || differences.length === 0) return;
@@ -51,7 +54,8 @@ Examples:
 It writes infra/kubernetes/generated, infra/aws/generated and the functions (functions/<controller>.ts, timers.ts,
 resync.ts). All of them are committed. A function without the generated header is your own, and stays as it is.
 Exit status: 0 when every file is up to date, or has been written; 1 when a file is out of date, or cannot be generated.
-The error then names the path of the field.`;
+The error then names the path of the field. More controllers than one stack can hold are an error, too; from 80 % of a
+limit of AWS there is a warning.`;
 
 /** A generated file that does not follow from the registry. */
 export type Difference = { readonly file: string; readonly what: 'stale' | 'missing' | 'left over' };

@@ -149,19 +149,19 @@ describe('a deployment with osls', () => {
   it('each function has its own queue as the source: batches of ten, concurrency ten, partial failures, no batching window', async () => {
     const mappings = await account.mappings();
     const expected = [
-      ...registry.map(({ name }) => ({ queue: controllerQueue(name), name, BatchSize: 10 })),
-      { queue: timersQueue, name: 'timers', BatchSize: 10 },
-      { queue: resyncQueue, name: 'resync', BatchSize: 2 },
+      ...registry.map(({ name }) => ({ queue: controllerQueue(name), name, BatchSize: 10, MaximumConcurrency: 10 })),
+      { queue: timersQueue, name: 'timers', BatchSize: 10, MaximumConcurrency: 100 },
+      { queue: resyncQueue, name: 'resync', BatchSize: 2, MaximumConcurrency: 10 },
     ];
     expect(mappings).toHaveLength(expected.length);
-    for (const { queue, name, BatchSize } of expected) {
+    for (const { queue, name, BatchSize, MaximumConcurrency } of expected) {
       const mapping = mappings.find(({ EventSourceArn }) => EventSourceArn === queueArn(queue));
       expect(mapping?.FunctionArn).toBe(own('lambda', `function:${prefix}${name}`));
       expect(mapping).toMatchObject({
         BatchSize,
         State: 'Enabled',
         FunctionResponseTypes: ['ReportBatchItemFailures'],
-        ScalingConfig: { MaximumConcurrency: 10 },
+        ScalingConfig: { MaximumConcurrency },
       });
       expect(mapping?.MaximumBatchingWindowInSeconds ?? 0).toBe(0);
       expect(mapping?.ProvisionedPollerConfig).toBeUndefined();

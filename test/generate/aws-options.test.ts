@@ -128,6 +128,12 @@ describe('a template with options', () => {
     expect(made(vpc).Resources.WatcherPolicy).toEqual(template.Resources.WatcherPolicy);
   });
 
+  it('a template with a VPC denies the code of functions what Lambda does with network interfaces', () => {
+    const roles = JSON.stringify(made(vpc).Resources);
+    expect(roles).toMatch(/"Effect":"Deny","Action":\["ec2:CreateNetworkInterface","ec2:DeleteNetworkInterface"/);
+    expect(roles).toMatch(/"ArnLike":\{"lambda:SourceFunctionArn":\{"Fn::Sub":"arn:[^"]+:function:\*"/);
+  });
+
   it('a template traces only with the option', () => {
     expect(made({ TRACING: 'on' }).Resources.Function.Properties).toMatchObject({ TracingConfig: { Mode: 'Active' } });
     expect(actions({ TRACING: 'on' })).toEqual(['xray:PutTraceSegments', 'xray:PutTelemetryRecords']);

@@ -37,6 +37,21 @@ describe('the packaged template', () => {
     }
   });
 
+  it('a dead-letter queue accepts the messages of its own queue alone', () => {
+    const allowed = Object.entries(parseTemplate(text).Resources).flatMap(([id, { Type, Properties }]) => {
+      if (Type !== 'AWS::SQS::Queue') return [];
+      const { RedriveAllowPolicy } = Object(Properties);
+      return RedriveAllowPolicy === undefined ? [] : [[id, JSON.stringify(RedriveAllowPolicy)] as const];
+    });
+    expect(allowed).toHaveLength(registry.length + 2);
+    for (const [id, policy] of allowed) {
+      const source = stack.queues.find(({ name }) => policy.includes(`:${name}"`));
+      expect(policy, id).toContain('"redrivePermission":"byQueue"');
+      const letters = stack.queues.find(({ arn }) => arn === source?.deadLetters?.arn);
+      expect(letters?.name.replaceAll('-', ''), id).toContain(id.replace('DeadLetters', '').toLowerCase());
+    }
+  });
+
   it('a dead-letter queue has the type of its queue, and SQS moves messages of controllers after ten receives', () => {
     const isFifo = (name: string) => name.endsWith('.fifo');
     const fed = stack.queues.filter(({ deadLetters }) => deadLetters !== undefined);

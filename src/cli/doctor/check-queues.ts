@@ -7,7 +7,7 @@ import { formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
 import { type ExpectedQueue, parseRedrivePolicy } from './expected-queues.ts';
 import { type Finding, failFinding, passFinding, warnFinding } from './finding.ts';
-import { createQueueCommand, setQueueCommand } from './queue-commands.ts';
+import { createQueueCommand, queuePolicy, setQueueCommand } from './queue-commands.ts';
 
 const callSeconds = 10;
 
@@ -60,7 +60,7 @@ function deadLetterQueuesFirst(one: ExpectedQueue, other: ExpectedQueue): number
 }
 
 async function checkQueue(
-  { sqs, urlPrefix }: Installation,
+  { on, sqs, urlPrefix }: Installation,
   { name, attributes, deadLetters }: ExpectedQueue,
   {
     fixOf,
@@ -100,6 +100,10 @@ async function checkQueue(
       const message = `its dead letters go ${actual}, the deployment has ${expectedTarget}`;
       findings.push(failFinding(about, message, fix));
     }
+  }
+  if (on === 'AWS' && !(given.Policy ?? '').includes('aws:SecureTransport')) {
+    const fix = fixOf({ name, attributes: { Policy: queuePolicy } });
+    findings.push(warnFinding(about, 'it has no policy that denies plain HTTP', fix));
   }
   const count = Number(given.ApproximateNumberOfMessages ?? 0);
   if (isDeadLetterQueue && count > 0) {

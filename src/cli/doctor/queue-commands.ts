@@ -12,17 +12,24 @@ type QueueLocation = {
   readonly arnPrefix: string;
 };
 
+/** The policy of every queue: it denies plain HTTP. SQS takes `*` as the queue itself. */
+export const queuePolicy = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [
+    {
+      ...{ Effect: 'Deny', Principal: '*', Action: 'sqs:*', Resource: '*' },
+      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+    },
+  ],
+});
+
 /** Formats the command that creates a queue as it was deployed, with the policy that denies plain HTTP. */
 export function createQueueCommand(urlPrefix: string, { name, attributes, deadLetters }: ExpectedQueue): string {
   const { prefix, region, arnPrefix } = locationOf(urlPrefix);
-  const statement = {
-    ...{ Effect: 'Deny', Principal: '*', Action: 'sqs:*', Resource: `${arnPrefix}${name}` },
-    Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-  };
   const all = {
     ...attributes,
     ...redriveOf(arnPrefix, deadLetters),
-    Policy: JSON.stringify({ Version: '2012-10-17', Statement: [statement] }),
+    Policy: queuePolicy,
   };
   const stage = prefix.replace(/^outrigger-|-$/g, '');
   const tags = `--tags service=outrigger,stage=${stage}`;

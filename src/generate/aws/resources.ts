@@ -13,7 +13,7 @@ import {
 } from '../../core/names.ts';
 import { alarmsOf } from './alarms.ts';
 import { dashboardOf } from './dashboard.ts';
-import { arnOf, clustersTable, deduplicationSecret, logicalId, namePrefix, ref } from './names.ts';
+import { arnOf, clustersTable, deduplicationSecret, logicalId, namePrefix, ownArn, ref } from './names.ts';
 import {
   environmentNames,
   optionParametersOf,
@@ -54,7 +54,13 @@ export function awsOf(registry: readonly ControllerDefinition[]): JsonObject {
     ),
     resources: {
       Parameters: parametersOf(registry),
-      Resources: { ...merge(registry.map(resourcesOf)), ...queriesOf(registry), Dashboard: dashboardOf(registry) },
+      Resources: {
+        ...merge(registry.map(resourcesOf)),
+        // The name of a resource that every stack has had, so that an update does not replace it.
+        TimersQueuePolicy: secureTransportOnly([...sharedQueues, ...registry.flatMap(queuesOf)]),
+        ...queriesOf(registry),
+        Dashboard: dashboardOf(registry),
+      },
     },
   };
 }
@@ -92,6 +98,13 @@ function functionOf(controller: ControllerDefinition): JsonObject {
   };
 }
 
+/** The queues of infra/aws/resources.yml. */
+const sharedQueues = ['TimersQueue', 'TimersDeadLetters', 'ResyncQueue', 'ResyncDeadLetters'];
+
+function queuesOf({ name }: ControllerDefinition): readonly string[] {
+  return [`${logicalId(name)}Queue`, `${logicalId(name)}DeadLetters`];
+}
+
 function resourcesOf(controller: ControllerDefinition): JsonObject {
   const { name } = controller;
   const id = logicalId(name);
@@ -100,9 +113,13 @@ function resourcesOf(controller: ControllerDefinition): JsonObject {
       VisibilityTimeout: visibilitySecondsOf(controller.declaration.options.timeoutSeconds),
       RedrivePolicy: { deadLetterTargetArn: arnOf(`${id}DeadLetters`), maxReceiveCount },
     }),
-    [`${id}DeadLetters`]: fifoQueue(controllerDeadLetterQueue(name), {}),
-    [`${id}QueuePolicy`]: secureTransportOnly(`${id}Queue`),
-    [`${id}DeadLettersPolicy`]: secureTransportOnly(`${id}DeadLetters`),
+    [`${id}DeadLetters`]: fifoQueue(controllerDeadLetterQueue(name), {
+      RedriveAllowPolicy: {
+        redrivePermission: 'byQueue',
+        // By name: a GetAtt would be a circle, since the source names this queue, too.
+        sourceQueueArns: [ownArn('sqs', `${namePrefix}${controllerQueue(name)}`)],
+      },
+    }),
     [`${id}Role`]: roleOf(controller),
     ...alarmsOf(controller),
   };
@@ -123,18 +140,21 @@ function fifoQueue(name: string, more: JsonObject): JsonObject {
   };
 }
 
-/** A policy that denies plain HTTP. */
-function secureTransportOnly(queue: string): JsonObject {
+/**
+ * The policy of all queues, which denies plain HTTP. One resource for all, because a stack has at most 500. SQS takes
+ * `*` as the queue itself.
+ */
+function secureTransportOnly(queues: readonly string[]): JsonObject {
   const statement = {
     Effect: 'Deny',
     Principal: '*',
     Action: 'sqs:*',
-    Resource: arnOf(queue),
+    Resource: '*',
     Condition: { Bool: { 'aws:SecureTransport': 'false' } },
   };
   return {
     Type: 'AWS::SQS::QueuePolicy',
-    Properties: { Queues: [ref(queue)], PolicyDocument: { Version: '2012-10-17', Statement: [statement] } },
+    Properties: { Queues: queues.map(ref), PolicyDocument: { Version: '2012-10-17', Statement: [statement] } },
   };
 }
 

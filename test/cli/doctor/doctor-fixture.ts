@@ -8,6 +8,7 @@ import { readCheckpoint, writeCheckpoint } from '../../../src/checkpoint/config-
 import { formatCheckpoint } from '../../../src/checkpoint/document.ts';
 import { doctorCommand } from '../../../src/cli/doctor/doctor.ts';
 import { type ExpectedQueue, expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
+import { queuePolicy } from '../../../src/cli/doctor/queue-commands.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { applyManifests, readManifests } from '../../../src/dev/manifests.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
@@ -43,7 +44,10 @@ async function createQueue({ name, attributes, deadLetters }: ExpectedQueue): Pr
           }),
         };
   await queues().sqs.send(
-    new CreateQueueCommand({ QueueName: `${prefix}${name}`, Attributes: { ...attributes, ...RedrivePolicy } }),
+    new CreateQueueCommand({
+      QueueName: `${prefix}${name}`,
+      Attributes: { ...attributes, ...RedrivePolicy, Policy: queuePolicy },
+    }),
   );
 }
 

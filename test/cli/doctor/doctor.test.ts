@@ -91,6 +91,18 @@ describe('doctor', () => {
     expect((await findings()).bad).toEqual([]);
   });
 
+  it('doctor names a queue without a policy that denies plain HTTP, and its command sets one', async () => {
+    const QueueUrl = urlOf('foo.fifo');
+    await queues().sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: { Policy: '' } }));
+    const { bad, status } = await findings();
+    const message = 'it has no policy that denies plain HTTP';
+    expect(bad).toMatchObject([{ state: 'warning', about: 'queue foo.fifo', message }]);
+    expect(status).toBe(0);
+    const { attributes } = await awsArguments(bad[0]?.fix);
+    await queues().sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: attributes }));
+    expect((await findings()).bad).toEqual([]);
+  });
+
   it('doctor reports dead letters as a warning, and exits with 0', async () => {
     const entry = { body: '{}', groupId: 'a', deduplicationId: 'a' };
     await createSend(queues().sqs, `${queues().urlPrefix}${prefix}`)('foo-dlq.fifo', [entry], { signal });

@@ -1,0 +1,67 @@
+// The limits of a stack, as generate counts them, compared with the packaged template. Excluded: the template's content
+// (packaged.test.ts).
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { registry } from '../../src/controllers/registry.ts';
+import { checkStackLimits, stackLimits } from '../../src/generate/aws/limits.ts';
+import { packageTemplate } from './package-template.ts';
+import { only } from './sample-registry.ts';
+
+const controllers = (count: number, settings?: z.ZodObject): readonly ControllerDefinition[] =>
+  Array.from({ length: count }, (_, index) => only(`controller-${index}`, settings)).flat();
+const manySettings = (count: number) =>
+  z.object(Object.fromEntries(Array.from({ length: count }, (_, index) => [`SETTING_${index}`, z.string()])));
+const used = (given: readonly ControllerDefinition[], what: string): number =>
+  stackLimits(given).find((one) => one.what === what)?.used ?? Number.NaN;
+
+describe('the limits of a stack', () => {
+  let text: string;
+  let template: { Resources: object; Parameters: object };
+  beforeAll(async () => {
+    text = await packageTemplate('limits');
+    template = z.looseObject({ Resources: z.looseObject({}), Parameters: z.looseObject({}) }).parse(JSON.parse(text));
+  }, 120_000);
+
+  it('the counted resources and parameters are those of the packaged template', () => {
+    expect(used(registry, 'resources')).toBe(Object.keys(template.Resources).length);
+    expect(used(registry, 'parameters')).toBe(Object.keys(template.Parameters).length);
+  });
+
+  it('the counted bytes are not below those of the packaged template, and at most a third above', () => {
+    const bytes = JSON.stringify(JSON.parse(text)).length;
+    expect(used(registry, 'bytes in the template')).toBeGreaterThanOrEqual(bytes);
+    expect(used(registry, 'bytes in the template')).toBeLessThan(1.33 * bytes);
+  });
+
+  it('a controller has 11 resources, and 41 controllers fit', () => {
+    expect(used(controllers(2), 'resources') - used(controllers(1), 'resources')).toBe(11);
+    expect(checkStackLimits(controllers(1))).toEqual([]);
+    expect(checkStackLimits(controllers(41))).toContainEqual(
+      expect.stringMatching(/^495 resources, of at most 500 in a stack; /),
+    );
+    expect(() => checkStackLimits(controllers(42))).toThrow(
+      '506 resources, of at most 500 in a stack; 41 controllers like these fit; move the others to a second project',
+    );
+  });
+
+  it('a warning comes at 80 % of a limit, with the number that fits', () => {
+    expect(checkStackLimits(controllers(32))).toEqual([]);
+    expect(checkStackLimits(controllers(33))).toContain(
+      '407 resources, of at most 500 in a stack; 41 controllers like these fit',
+    );
+  });
+
+  it('more than 200 parameters, and more variables than a function can have, are refused', () => {
+    const different = Array.from({ length: 20 }, (_, index) =>
+      only(
+        `controller-${index}`,
+        z.object(Object.fromEntries([...'ABCDEFGHIJ'].map((c) => [`S_${c}${index}`, z.string()]))),
+      ),
+    ).flat();
+    expect(() => checkStackLimits(different)).toThrow(/^204 parameters, of at most 200 in a stack; 19 controllers/);
+    expect(() => checkStackLimits(controllers(1, manySettings(40)))).toThrow(
+      /bytes in a function's environment, of at most 4096 in a stack; give the controller fewer settings/,
+    );
+  });
+});
