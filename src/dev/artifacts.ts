@@ -28,6 +28,14 @@ export async function buildArtifacts(build: Build, root: string, signal: AbortSi
   );
 }
 
+/** Builds the bundles below the root if they are stale. */
+export async function buildBundles(build: Build, root: string, signal: AbortSignal): Promise<void> {
+  const cache = path.join(root, '.outrigger', 'cache');
+  await mkdir(cache, { recursive: true });
+  const make = async () => await makeBundles(build, root, path.join(cache, 'bundles'));
+  await withLock(path.join(cache, 'artifacts'), make, signal);
+}
+
 async function makeBundles(build: Build, root: string, stamp: string): Promise<void> {
   const hash = await hashFiles(root, inputs);
   // The watcher's bundle stands for all bundles: a deleted `dist/` is built again.

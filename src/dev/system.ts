@@ -7,7 +7,7 @@ import type { ControllerDefinition } from '../api/definition.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { injectFaults, pour, type Simulators, startSimulators } from '../simulators/registry.ts';
 import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
-import { type Build, buildArtifacts } from './artifacts.ts';
+import { type Build, buildBundles } from './artifacts.ts';
 import { reserveFolder } from './folder-lock.ts';
 import { type LocalLambda, startLambda } from './lambda/local-lambda.ts';
 import { createQueues } from './lambda/queues.ts';
@@ -19,6 +19,7 @@ import {
   type OutputLine,
 } from './lines.ts';
 import { type ResyncSeconds, readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from './local-stack.ts';
+import { localTemplate } from './local-template.ts';
 import { applyManifests, readManifests } from './manifests.ts';
 import { createObjectCache, type ObjectCache } from './object-cache.ts';
 import type { Row } from './readiness.ts';
@@ -122,15 +123,16 @@ export async function startDev(
   const print = (text: string) => onLine({ source: 'system', text });
   const startedAt = performance.now();
   const step = (text: string) => print(`${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${text}`);
-  step('building the bundles and the CloudFormation template, if they are stale');
+  step('building the bundles, if they are stale');
   const samples = (await Promise.all(apply.map(readManifests))).flat();
   const generated = await readManifests(path.join(root, 'infra/kubernetes/generated'));
 
   const simulators = await startSimulators(parts);
   injectFaults(simulators, simulatorFaults);
   const { execute } = simulators.bitcoin;
-  const [templateText, cluster, queueServer] = await startAll(signal, (starting) => [
-    buildArtifacts(build, root, starting),
+  const [templateText, , cluster, queueServer] = await startAll(signal, (starting) => [
+    localTemplate(root, controllers),
+    buildBundles(build, root, starting),
     startCluster(parts, { folder, kubeconfig, context, apiPort, execute, signal: starting }),
     startQueueServer(parts, { queueEndpoint, queuePort, signal: starting }),
   ]);

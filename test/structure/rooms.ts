@@ -61,7 +61,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'src/dev': {
     holds: 'the whole system on one machine: local Lambda, printer, reload',
-    imports: ['src/simulators', 'src/apiserver', 'src/clusters', 'src/kube', 'src/api', 'src/core'],
+    imports: ['src/simulators', 'src/apiserver', 'src/clusters', 'src/generate', 'src/kube', 'src/api', 'src/core'],
   },
   'src/testing': {
     holds: 'what `outrigger/testing` offers',
