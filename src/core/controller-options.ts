@@ -83,10 +83,12 @@ export function visibilitySecondsOf(timeoutSeconds: number): number {
 
 /**
  * Returns the age at which a change that was not reconciled counts as missed. A change whose function died is
- * reconciled after the visibility timeout, and a minute is left for that reconcile.
+ * reconciled after the visibility timeout, so a function with a longer timeout than the default has more time.
+ * @param withDefaults the age for a function with the default timeout
  */
-export function missedAfterSecondsOf({ timeoutSeconds }: ControllerOptions, atLeast: number): number {
-  return Math.max(atLeast, visibilitySecondsOf(timeoutSeconds) + 60);
+export function missedAfterSecondsOf({ timeoutSeconds }: ControllerOptions, withDefaults: number): number {
+  const longer = visibilitySecondsOf(timeoutSeconds) - visibilitySecondsOf(functionLimits.timeoutSeconds.default);
+  return withDefaults + Math.max(0, longer);
 }
 
 /**
