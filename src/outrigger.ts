@@ -38,3 +38,4 @@ export { formatKey, type Key } from './core/key.ts';
 export type { KindNames } from './core/kind-names.ts';
 export type { Log } from './core/log.ts';
 export { controllerUidOf } from './core/owner.ts';
+export type { Selector } from './core/selector.ts';

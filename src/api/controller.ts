@@ -7,10 +7,16 @@ import { SettingsError } from '../core/errors.ts';
 import { formatZodIssues } from '../core/json.ts';
 import type { Key } from '../core/key.ts';
 import type { Scope } from '../core/kind-names.ts';
+import type { Selector } from '../core/selector.ts';
 import type { Allows } from './allows.ts';
 import { type Context, type ContextTypes, contextOfOneCall, typeContext } from './context.ts';
-import type { AnyCustomKind } from './custom-kind.ts';
-import type { ControllerDeclaration, ControllerDefinition, ControllerInstance, Environment } from './definition.ts';
+import type {
+  ControllerDeclaration,
+  ControllerDefinition,
+  ControllerInstance,
+  Environment,
+  PrimaryKind,
+} from './definition.ts';
 import type { ExecSpec, NoExecDeclared } from './exec.ts';
 import type { Kind } from './kind.ts';
 import { createResultParser, parseFinalized } from './parse-result.ts';
@@ -70,6 +76,11 @@ export interface ControllerSpec<
   /** Privileges that pods and Services it owns may have; without this a generated admission policy refuses them. */
   readonly allows?: Allows;
   readonly reads?: readonly Reads[];
+  /**
+   * Which objects of the kind it reconciles; absent: all. An object that leaves the selection is finalized: its
+   * children are deleted, `finalize` runs, and what marks the object as held is removed.
+   */
+  readonly selector?: Selector;
   /** Parsed from the environment once, at cold start; an error names the variable. */
   readonly settings?: Settings;
   clients?(settings: z.output<Settings>): Clients;
@@ -118,7 +129,7 @@ type AnySpec = ControllerSpec<PrimaryTypes, Kind, Kind, z.ZodObject, unknown, Ex
 
 /** Makes the `controller` method of a kind, or of a slice of it. */
 export function controllersOf<P extends PrimaryTypes>(
-  resource: AnyCustomKind,
+  resource: PrimaryKind,
   view: StatusView<P['primary']>,
   slice?: StatusSlice,
 ): DefineController<P> {
@@ -142,7 +153,7 @@ export function controllersOf<P extends PrimaryTypes>(
   };
 }
 
-function declarationOf(name: string, resource: AnyCustomKind, spec: AnySpec): ControllerDeclaration {
+function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): ControllerDeclaration {
   const { owns = [], reads = [], watches = [], allows, settings, exec } = spec;
   return {
     resource,
@@ -154,11 +165,20 @@ function declarationOf(name: string, resource: AnyCustomKind, spec: AnySpec): Co
         : { kind: watch.kind },
     ),
     finalizes: spec.finalize !== undefined,
-    options: controllerOptions(name, spec),
+    options: controllerOptions(name, withPeriod(resource, spec)),
+    ...(spec.selector === undefined ? {} : { selector: spec.selector }),
     ...(allows === undefined ? {} : { allows }),
     ...(settings === undefined ? {} : { settings }),
     ...(exec === undefined ? {} : { exec }),
   };
+}
+
+/**
+ * A kind that is not ours has no observedGeneration of ours, so the resync cannot tell which changes were missed: the
+ * periodic reconcile comes every hour instead.
+ */
+function withPeriod(resource: PrimaryKind, spec: AnySpec): AnySpec {
+  return resource.definition === undefined ? { resyncPeriodSeconds: 3_600, ...spec } : spec;
 }
 
 function startController(

@@ -3,9 +3,10 @@
 import type * as z from 'zod';
 import type { ControllerOptions } from '../core/controller-options.ts';
 import type { Key } from '../core/key.ts';
+import type { Selector } from '../core/selector.ts';
 import type { Allows } from './allows.ts';
 import type { UntypedContext } from './context.ts';
-import type { AnyCustomKind } from './custom-kind.ts';
+import type { KindDefinition } from './custom-kind.ts';
 import type { ExecSpec } from './exec.ts';
 import type { Kind } from './kind.ts';
 import type { AnyResult } from './parse-result.ts';
@@ -13,12 +14,19 @@ import type { Finalized } from './result.ts';
 import type { SecretReader } from './secret.ts';
 import type { StatusSlice } from './status-slice.ts';
 
+/** The kind that a controller reconciles. One without a definition is not ours: its status is not written. */
+export interface PrimaryKind extends Kind {
+  readonly definition?: KindDefinition;
+}
+
 /** The variables that settings are read from. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What a controller declares, without its code. */
 export type ControllerDeclaration = {
-  readonly resource: AnyCustomKind;
+  readonly resource: PrimaryKind;
+  /** Which objects it reconciles; absent: all of the kind. */
+  readonly selector?: Selector;
   /** The slice of a second controller on the kind. Absent: this is the kind's first controller. */
   readonly statusSlice?: StatusSlice;
   readonly owns: readonly Kind[];

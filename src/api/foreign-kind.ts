@@ -1,12 +1,19 @@
 // A kind with a foreign schema: no CRD is generated for it, and its objects are read as the API server sent
 // them. Those of Kubernetes itself are in kubernetes.ts.
 import { describeKind, type KindNames, type Scope } from '../core/kind-names.ts';
+import { controllersOf, type DefineController } from './controller.ts';
 import type { Kind, Live } from './kind.ts';
 
 /** A kind that is not ours. */
 export interface ForeignKind<Name extends string, O extends object, S extends Scope = 'Namespaced'>
   extends Kind<Name, O, S> {
   readonly kind: Name;
+  /**
+   * Declares a controller of the kind. It writes no status: its reconcile returns when to come back, or nothing, and
+   * reports progress in Events.
+   * @example Namespace.controller('tenant-network', { selector: { matchLabels: { tenant: 'true' } }, ... })
+   */
+  readonly controller: DefineController<{ primary: O; scope: S; status: never; conditions: never }>;
 }
 
 /**
@@ -20,5 +27,6 @@ export function foreignKind<O extends object, const Name extends string, S exten
   names: KindNames<Name, S> & (S extends 'Cluster' ? { readonly scope: S } : unknown),
 ): ForeignKind<Name, Live<O>, S> {
   // The one place where an object with a foreign schema gets its type: the API server has validated it.
-  return { ...describeKind<Name, S>(names), read: (raw) => raw as Live<O> };
+  const kind = { ...describeKind<Name, S>(names), read: (raw: object) => raw as Live<O> };
+  return { ...kind, controller: controllersOf(kind, { conditions: [], read: kind.read }) };
 }

@@ -29,6 +29,9 @@ const condition = z.object({
   message: z.string().optional(),
 });
 
+/** What is checked first: the parts of a result are parsed one by one, for the paths in the errors. */
+const returned = z.looseObject({ status: z.unknown(), conditions: z.unknown() });
+
 const finalized = z.strictObject({ requeueAfterSeconds, reason, message: z.string().optional() });
 
 /**
@@ -38,16 +41,15 @@ const finalized = z.strictObject({ requeueAfterSeconds, reason, message: z.strin
 export function createResultParser({
   conditions: declared,
   parseStatus,
-}: Pick<StatusView, 'conditions' | 'parseStatus'>): (result: {
-  readonly status: unknown;
-  readonly conditions: unknown;
-}) => AnyResult {
+}: Pick<StatusView, 'conditions' | 'parseStatus'>): (result: unknown) => AnyResult {
+  if (parseStatus === undefined) return parseWithoutStatus;
   const rest = z.strictObject({
     conditions: z.strictObject(Object.fromEntries(declared.map((type) => [type, condition]))),
     requeueAfterSeconds: requeueAfterSeconds.optional(),
     error: z.instanceof(Error).optional(),
   });
-  return ({ status, conditions: said, ...wish }) => {
+  return (result) => {
+    const { status, conditions: said, ...wish } = parse(returned, result);
     const { conditions, requeueAfterSeconds: after, error } = parse(rest, { conditions: said, ...wish });
     return {
       status: parseStatus(status),
@@ -55,6 +57,22 @@ export function createResultParser({
       ...(after === undefined ? {} : { requeueAfterSeconds: after }),
       ...(error === undefined ? {} : { error }),
     };
+  };
+}
+
+const later = z.strictObject({
+  requeueAfterSeconds: requeueAfterSeconds.optional(),
+  error: z.instanceof(Error).optional(),
+});
+
+/** A controller that writes no status returns when to come back, or nothing. */
+function parseWithoutStatus(result: unknown): AnyResult {
+  const { requeueAfterSeconds: after, error } = parse(later, result ?? {});
+  return {
+    status: {},
+    conditions: {},
+    ...(after === undefined ? {} : { requeueAfterSeconds: after }),
+    ...(error === undefined ? {} : { error }),
   };
 }
 

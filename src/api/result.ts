@@ -29,11 +29,19 @@ export type Later =
       readonly error?: Error | undefined;
     };
 
-/** The complete status and every declared condition, and when to come back. */
-export type Result<Status, C extends string> = {
-  readonly status: Status;
-  readonly conditions: Readonly<Record<C, DeclaredCondition>>;
-} & Later;
+/**
+ * The complete status and every declared condition, and when to come back. A controller of a kind that is not ours
+ * writes no status: it returns only when to come back, or nothing.
+ */
+export type Result<Status, C extends string> = [Status] extends [never]
+  ?
+      | ({ readonly status?: never; readonly conditions?: never } & Later)
+      // biome-ignore lint/suspicious/noConfusingVoidType: a reconcile without a return statement
+      | void
+  : {
+      readonly status: Status;
+      readonly conditions: Readonly<Record<C, DeclaredCondition>>;
+    } & Later;
 
 /**
  * The result of a kind's controller. Annotate reconcile with it: an error is then reported at the field that is wrong.
@@ -58,7 +66,7 @@ export type Exactly<R, C extends string> = [Surplus<R, C>] extends [never]
 
 type Surplus<R, C extends string> = R extends object
   ?
-      | Exclude<keyof R, 'status' | 'conditions' | 'requeueAfterSeconds' | 'error'>
+      | Exclude<keyof R, 'requeueAfterSeconds' | 'error' | 'status' | 'conditions'>
       | (R extends { readonly conditions: infer D }
           ? Exclude<keyof D, C> extends never
             ? never

@@ -12,7 +12,8 @@ export type StatusView<Primary = object> = {
   /** Throws InvalidSpecError, naming the field. */
   read(raw: object): Primary;
   /** Parses a status strictly. Throws InvalidResultError naming the field that is unknown or wrong. */
-  parseStatus(status: unknown): object;
+  /** Absent for a kind that is not ours: no status is written. */
+  parseStatus?(status: unknown): object;
 };
 
 /** A slice, by the names of its fields and conditions. */

@@ -177,6 +177,7 @@ const nothingReasons = {
   gone: 'the object does not exist',
   'namespace-terminating': 'its namespace is being deleted',
   paused: 'the object is paused (annotation outrigger.dev/paused)',
+  'not-selected': 'the selector of the controller does not match it',
   'no-finalizer': 'the object is being deleted, and has no finalizer of this controller',
 } as const;
 

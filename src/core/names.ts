@@ -31,6 +31,14 @@ export function finalizerOf(controller: string, project = defaultProject): strin
   return `${domain}/${controllerLabelValue(controller, project)}`;
 }
 
+/**
+ * Returns the label with which a controller with a selector marks the objects that it holds, so that it finds those
+ * that have left the selection.
+ */
+export function heldLabelOf(controller: string, project = defaultProject): string {
+  return `${domain}/managed-by-${controllerLabelValue(controller, project)}`;
+}
+
 /** Returns the controller of a finalizer, or undefined if the finalizer is not one of the project's. */
 export function controllerOfFinalizer(finalizer: string, project = defaultProject): string | undefined {
   const prefix = finalizerOf('', project);

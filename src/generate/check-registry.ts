@@ -57,6 +57,8 @@ function execProblem(declaration: ExecSpec): string | undefined {
 function checkStatusSlices(registry: readonly ControllerDefinition[]): void {
   for (const [index, controller] of registry.entries()) {
     const { name, declaration } = controller;
+    // Any number of controllers may reconcile a kind that is not ours: none of them writes its status.
+    if (declaration.resource.definition === undefined) continue;
     const schemaError = (problem: string) => new SchemaError(`controller ${name}`, problem);
     const others = registry.filter((other) => other !== controller && isOfKind(controller, other));
     if (others.some((other) => other.declaration.resource !== declaration.resource))
@@ -76,11 +78,12 @@ function checkSlice(
   others: readonly ControllerDefinition[],
 ): void {
   const schemaError = (problem: string) => new SchemaError(`controller ${name}`, problem);
-  if (statusSlice === undefined) return;
+  const { definition } = resource;
+  if (statusSlice === undefined || definition === undefined) return;
   if (!others.some((other) => other.declaration.statusSlice === undefined))
     throw schemaError(`${resource.kind} has no first controller, which writes Ready`);
   if (statusSlice.conditions.length === 0) throw schemaError('a status slice needs a condition, for errors');
-  const { shape } = resource.definition.status;
+  const { shape } = definition.status;
   for (const field of statusSlice.status) {
     if (shape[field]?._zod.optout !== 'optional')
       throw schemaError(`status.${field} is no optional field of ${resource.kind}'s status`);
@@ -90,7 +93,7 @@ function checkSlice(
   for (const condition of statusSlice.conditions) {
     if (runtimeConditions.some((one) => one === condition))
       throw schemaError(`condition ${condition} is the runtime's`);
-    if (resource.definition.conditions.includes(condition))
+    if (definition.conditions.includes(condition))
       throw schemaError(`condition ${condition} is the first controller's`);
     const other = others.find((one) => one.declaration.statusSlice?.conditions.includes(condition));
     if (other !== undefined) throw schemaError(`condition ${condition} is ${other.name}'s already`);

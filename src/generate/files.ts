@@ -44,8 +44,8 @@ export function definitionsOf(
   registry: readonly ControllerDefinition[],
   kinds: readonly AnyCustomKind[] = [],
 ): readonly (readonly [name: string, crd: JsonObject])[] {
-  const nameOf = ({ plural, group }: AnyCustomKind) => `${plural}.${group}`;
-  const controlled = new Set(registry.map(({ declaration }) => nameOf(declaration.resource)));
+  const nameOf = ({ plural, group }: Pick<AnyCustomKind, 'plural' | 'group'>) => `${plural}.${group}`;
+  const controlled = new Set(registry.map(({ declaration: { resource } }) => nameOf(resource)));
   return ownKinds(registry, kinds).map((kind) => [
     nameOf(kind),
     crdOf(kind, { controlled: controlled.has(nameOf(kind)) }),

@@ -1,7 +1,8 @@
 // The watch list: every kind that a controller reconciles, owns or watches, with the subscribed controllers.
-import type { ControllerDefinition } from '../api/definition.ts';
+import type { ControllerDefinition, PrimaryKind } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
 import { controllerLabelValue, defaultProject } from '../core/names.ts';
+import { labelSelectorOf } from '../core/selector.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../core/watch-list.ts';
 
 /** Core kinds for which the API server sets no generation [seen on kube-apiserver 1.36]. */
@@ -18,7 +19,9 @@ const withoutGeneration = new Set([
 /** Makes the watch list of a registry, in a stable order. */
 export function watchListOf(registry: readonly ControllerDefinition[], project = defaultProject): WatchList {
   const resources = new Map<string, WatchedResource>();
-  const add = (kind: Kind, subscriber: Subscriber) => {
+  const selectors = new Map<Subscriber, string>();
+  const add = (kind: Kind, subscriber: Subscriber, labelSelector?: string) => {
+    if (labelSelector !== undefined) selectors.set(subscriber, labelSelector);
     const { group, version, plural, namespaced, aggregated } = kind;
     const name = `${group}/${version}/${plural}`;
     const before = resources.get(name)?.subscribers ?? [];
@@ -32,9 +35,9 @@ export function watchListOf(registry: readonly ControllerDefinition[], project =
   const childLabel = (controller: string) =>
     isDefault ? {} : { childLabel: controllerLabelValue(controller, project) };
   for (const { name: controller, declaration } of registry) {
-    const { resource, owns, watches } = declaration;
+    const { resource, owns, watches, selector } = declaration;
     const primary = collectionOf(resource);
-    add(resource, { controller, as: 'primary', primary, predicate: predicateOf(resource) });
+    add(resource, { controller, as: 'primary', primary, predicate: predicateOf(resource) }, labelSelectorOf(selector));
     for (const kind of owns)
       add(kind, { controller, ...childLabel(controller), as: 'owned', primary, predicate: 'any' });
     for (const { kind, label, via } of watches) {
@@ -50,20 +53,26 @@ export function watchListOf(registry: readonly ControllerDefinition[], project =
     version: 1,
     ...(isDefault ? {} : { project }),
     ...(rateLimits.length === 0 ? {} : { rateLimits: Object.fromEntries(rateLimits) }),
-    resources: [...resources].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => withLabelSelector(resource)),
+    resources: [...resources]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, resource]) => withLabelSelector(resource, selectors)),
   };
 }
 
 /**
- * Adds a label selector if all subscribers use one label, so that the API server sends no other objects (for example
- * every pod).
+ * Adds a label selector if all subscribers use one label, or have one selector, so that the API server sends no other
+ * objects (for example every pod).
  */
-function withLabelSelector(resource: WatchedResource): WatchedResource {
-  const [label, ...others] = new Set(resource.subscribers.map((subscriber) => subscriber.label));
+function withLabelSelector(resource: WatchedResource, selectors: ReadonlyMap<Subscriber, string>): WatchedResource {
+  const [label, ...others] = new Set(
+    resource.subscribers.map((subscriber) => subscriber.label ?? selectors.get(subscriber)),
+  );
   return label === undefined || others.length > 0 ? resource : { ...resource, labelSelector: label };
 }
 
-function predicateOf({ group, kind }: Kind): Subscriber['predicate'] {
+function predicateOf({ group, kind, definition }: PrimaryKind): Subscriber['predicate'] {
+  // What counts of a kind that is not ours may be a label, which does not change a generation.
+  if (definition === undefined) return 'resourceVersion';
   return group === '' && withoutGeneration.has(kind) ? 'resourceVersion' : 'generation';
 }
 

@@ -20,9 +20,12 @@ export type Outcome =
   | { readonly type: 'done'; readonly requeueAfterSeconds?: number }
   /**
    * There was nothing to reconcile. `no-finalizer`: the object is being deleted, and has no finalizer of the
-   * controller.
+   * controller. `not-selected`: the controller's selector does not match it, and the controller holds nothing of it.
    */
-  | { readonly type: 'nothing'; readonly reason: 'gone' | 'namespace-terminating' | 'paused' | 'no-finalizer' }
+  | {
+      readonly type: 'nothing';
+      readonly reason: 'gone' | 'namespace-terminating' | 'paused' | 'no-finalizer' | 'not-selected';
+    }
   | { readonly type: 'failed'; readonly error: Error; readonly stalledBefore: boolean }
   /** Not retried until the object changes. */
   | { readonly type: 'terminal'; readonly error: Error }

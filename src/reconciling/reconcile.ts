@@ -1,13 +1,15 @@
 // Reconciles one key: reads the object, adds the finalizer, runs the author's function, writes the status, and sends
 // Events. After a conflict all of it is repeated with a fresh read. It returns an outcome. outcome.ts decides what the
 // outcome means for the message.
+import type { ControllerDeclaration } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
 import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../core/errors.ts';
-import { fieldManagerOf, finalizerOf, pausedAnnotation } from '../core/names.ts';
+import { fieldManagerOf, finalizerOf, heldLabelOf, pausedAnnotation } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
+import { isSelected } from '../core/selector.ts';
 import { sleep } from '../core/time.ts';
 import { recordEvent } from '../kube/apply/events.ts';
-import { ensureFinalizer } from '../kube/apply/finalizers.ts';
+import { holdObject, isHeld, isMarked, type Marks, releaseObject } from '../kube/apply/finalizers.ts';
 import { isConflict, isNotFound } from '../kube/client/errors.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { getObject } from '../kube/client/read.ts';
@@ -104,6 +106,20 @@ function outcomeOf(thrown: unknown, stage: Stage): Outcome {
   }
 }
 
+/**
+ * What marks an object as held: the finalizer, and for a controller with a selector a label, by which the resync finds
+ * the objects that have left the selection.
+ */
+function marksOf(
+  { finalizes, selector, owns }: Pick<ControllerDeclaration, 'finalizes' | 'selector' | 'owns'>,
+  { finalizer, label }: { readonly finalizer: string; readonly label: string },
+): Marks {
+  return {
+    ...(finalizes ? { finalizer } : {}),
+    ...(selector !== undefined && (finalizes || owns.length > 0) ? { label } : {}),
+  };
+}
+
 /** One pass over one object. */
 type Session = {
   /** Whether the status showed the generation that was read as observed. */
@@ -131,7 +147,10 @@ function openSession(
   const fieldManager = fieldManagerOf(name, project);
   const statusWriter = createStatusWriter(declaration);
   const primary = createPrimaryObject(read, { fieldManager, finalizer });
-  const observedBefore = statusWriter.observed(primary.ownedStatus()) === primary.generation();
+  // Without a status of ours nothing shows what was observed: each write of a periodic reconcile is a correction.
+  const observedBefore =
+    !statusWriter.writesStatus || statusWriter.observed(primary.ownedStatus()) === primary.generation();
+  const marks = marksOf(declaration, { finalizer, label: heldLabelOf(name, project) });
   const statusInput = () => ({
     owned: primary.ownedStatus(),
     generation: primary.generation(),
@@ -191,14 +210,12 @@ function openSession(
 
   async function runReconciler(): Promise<Outcome> {
     try {
-      if (declaration.finalizes && !primary.hasFinalizer()) {
+      if (!isHeld(primary.current(), marks)) {
         // The finalizer is stored before the first external effect, so that finalize also runs after a reconcile that
         // crashed half-way.
-        primary.replace(
-          await ensureFinalizer(client, resource, primary.current(), finalizer, { fieldManager, signal }),
-        );
+        primary.replace(await holdObject(client, resource, primary.current(), marks, { fieldManager, signal }));
         primary.countWrite();
-        addedFinalizer = true;
+        addedFinalizer = declaration.finalizes;
       }
       const result = await unlessIgnored(instance.reconcile(primary.current(), openContext()));
       if (result.error !== undefined) {
@@ -216,10 +233,28 @@ function openSession(
     }
   }
 
+  /** Finalizes an object that has left the selection: deletes the children, runs finalize, gives up the object. */
+  async function leaveSelection(): Promise<Outcome> {
+    if (!isMarked(primary.current(), marks)) return { type: 'nothing', reason: 'not-selected' };
+    try {
+      const context = openContext();
+      for (const kind of declaration.owns) await context.applyAll(kind, () => [], { prune: true });
+      const finalized = declaration.finalizes && primary.hasFinalizer() ? await runFinalize() : 'done';
+      if (finalized !== 'done') return { type: 'done', requeueAfterSeconds: finalized.requeueAfterSeconds };
+      await releaseObject(client, resource, primary.current(), marks, { fieldManager, signal });
+      primary.countWrite();
+      return { type: 'done' };
+    } catch (thrown) {
+      // An Event reports the failure.
+      return resolveFailure(thrown, primary, deps).outcome;
+    }
+  }
+
   async function run(): Promise<Outcome> {
     if (primary.current().metadata.deletionTimestamp !== undefined) {
       return await finalizeObject(primary, runFinalize, deps);
     }
+    if (!isSelected(declaration.selector, primary.current())) return await leaveSelection();
     try {
       return await runReconciler();
     } catch (thrown) {

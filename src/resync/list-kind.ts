@@ -9,8 +9,9 @@ import { toError } from '../core/errors.ts';
 import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
 import { type Metrics, metricNames } from '../core/metrics.ts';
-import { controllerQueue, resyncQueue, timersQueue } from '../core/names.ts';
+import { controllerQueue, heldLabelOf, resyncQueue, timersQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
+import { fieldSelectorOf, isSelected, labelSelectorOf } from '../core/selector.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { continueTokenOf, isGone } from '../kube/client/errors.ts';
 import { parseObject } from '../kube/client/object.ts';
@@ -91,6 +92,7 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
   };
   const totals = { objects: 0, pages: 0, unobserved: 0, sent: 0 };
   try {
+    await sendAll(deps, timersQueue, await leftSelection(deps, input, time.signal), time.signal);
     for await (const page of listObjects(deps, { message, controller, client }, time.signal)) {
       totals.pages += 1;
       totals.objects += page.items.length;
@@ -118,7 +120,8 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
     deps.metrics.count(metricNames.resyncPages, totals.pages);
     deps.metrics.count(metricNames.resyncObjects, totals.objects);
     // With the labels of the controller, because its watchers missed the changes, and its alarm must fire.
-    if (queueIdle)
+    // Without a status of ours nothing shows what was missed: the metric is absent, and not 0.
+    if (queueIdle && controller.declaration.resource.definition !== undefined)
       deps.metrics.count(metricNames.missedChanges, totals.unobserved, {
         controller: controller.name,
         cluster: message.cluster,
@@ -143,6 +146,7 @@ function listObjects(
   signal: AbortSignal,
 ): AsyncGenerator<ListPage<ListedObject>> {
   const { resource, statusSlice } = declaration;
+  const hasEvidence = resource.definition !== undefined;
   const missedAfterSeconds = missedAfterSecondsOf(declaration.options, rate.missedAfterSeconds);
   let serverNowMs = now();
   // The times of objects are the API server's, so their age is measured by its clock (RFC 9110 §6.6.1, Date).
@@ -158,12 +162,48 @@ function listObjects(
   const toListedObject = (item: unknown): ListedObject => {
     const object = parseObject(item);
     const { name, namespace } = object.metadata;
-    const decision = planObject(object, { controller, project, statusSlice, missedAfterSeconds, nowMs: serverNowMs });
+    const decision = planObject(object, {
+      controller,
+      project,
+      statusSlice,
+      hasEvidence,
+      missedAfterSeconds,
+      nowMs: serverNowMs,
+    });
     return { name, ...(namespace === undefined ? {} : { namespace }), decision };
   };
   return listPagesAs(startingAt(message.continue, dated), resource, toListedObject, {
     ...{ signal, timeoutSeconds: pageSeconds },
+    labelSelector: labelSelectorOf(declaration.selector),
+    fieldSelector: fieldSelectorOf(declaration.selector),
   });
+}
+
+/**
+ * Makes the entries of objects that the controller holds although they have left its selection. Neither its watch nor
+ * its list finds them: they may have left while no watcher ran.
+ */
+async function leftSelection(
+  { now, project }: ListKindDeps,
+  { message, controller: { name: controller, declaration }, client }: ListKindInput,
+  signal: AbortSignal,
+): Promise<readonly QueueEntry[]> {
+  const { resource, selector } = declaration;
+  if (selector === undefined || message.continue !== undefined) return [];
+  const nowMs = now();
+  const cause = { type: 'resync', run: message.run, dueAt: Math.floor(nowMs / 1000) } as const;
+  const entries: QueueEntry[] = [];
+  const held = { labelSelector: heldLabelOf(controller, project), timeoutSeconds: pageSeconds, signal };
+  for await (const { items } of listPagesAs(client, resource, parseObject, held)) {
+    for (const object of items) {
+      if (isSelected(selector, { ...object, kind: resource.kind })) continue;
+      const { name, namespace } = object.metadata;
+      const place = namespace === undefined ? {} : { namespace };
+      const key = { controller, cluster: message.cluster, group: resource.group, resource: resource.plural };
+      entries.push(timerEntry({ ...key, ...place, name, cause }, { nowMs }));
+    }
+  }
+  return entries;
 }
 
 /** Selects the objects of a page whose keys are sent, and assigns their due times. */

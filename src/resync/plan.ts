@@ -33,6 +33,7 @@ export function planObject(
     controller,
     project,
     statusSlice,
+    hasEvidence = true,
     missedAfterSeconds,
     nowMs,
   }: {
@@ -41,12 +42,15 @@ export function planObject(
     readonly project?: string | undefined;
     /** For a second controller on the kind. Its conditions show the generation that it has observed. */
     readonly statusSlice?: StatusSlice | undefined;
+    /** Whether the status shows what the controller has observed. It does not for a kind that is not ours. */
+    readonly hasEvidence?: boolean;
     readonly missedAfterSeconds: number;
     /** By the clock of the API server. */
     readonly nowMs: number;
   },
 ): ResyncDecision {
   if (isSkipped(object, controller, project)) return 'skip';
+  if (!hasEvidence) return 'periodic';
   const sinceMs = unobservedSinceMs(object, { controller, project, statusSlice });
   return sinceMs !== undefined && Math.abs(nowMs - sinceMs) > missedAfterSeconds * 1000 ? 'unobserved' : 'periodic';
 }

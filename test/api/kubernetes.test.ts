@@ -21,7 +21,9 @@ describe('outrigger/kubernetes', () => {
       kinds.map(({ kind }) => kind).filter((kind) => text.includes(`kind: "${kind}"`));
     const one = await bundle(contents);
     expect(named(one)).toEqual(['Deployment']);
-    expect(one.inputs.filter((file) => file.includes('node_modules'))).toEqual([]);
+    // zod is in every function: a kind has a `controller` method, which checks results.
+    const packages = one.inputs.filter((file) => file.includes('node_modules') && !file.includes('node_modules/zod/'));
+    expect(packages).toEqual([]);
     // The way of looking is a good one: all of them are found where all of them are used.
     expect(named(await bundle(`import * as kinds from './kubernetes.ts'; console.log(kinds);`))).toHaveLength(
       kinds.length,

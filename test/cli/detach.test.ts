@@ -13,7 +13,7 @@ import { waterTank } from '../../src/controllers/water-tank.ts';
 import { fieldManagerOf, finalizerOf } from '../../src/core/names.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { childObject } from '../../src/kube/apply/child-object.ts';
-import { ensureFinalizer } from '../../src/kube/apply/finalizers.ts';
+import { holdObject } from '../../src/kube/apply/finalizers.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { type KubeObject, parseObject } from '../../src/kube/client/object.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
@@ -38,9 +38,15 @@ beforeEach(async () => {
   client = createClient({ server: new URL(system.apiServer) }, { userAgent: 'kubectl' });
   for (const name of ['north', 'south', 'pond']) {
     const tank = await read(tanks, name);
-    await ensureFinalizer(client, tanks, tank, finalizerOf('water-tank'), {
-      fieldManager: fieldManagerOf('water-tank'),
-    });
+    await holdObject(
+      client,
+      tanks,
+      tank,
+      { finalizer: finalizerOf('water-tank') },
+      {
+        fieldManager: fieldManagerOf('water-tank'),
+      },
+    );
   }
 });
 afterEach(() => client.close());
@@ -132,7 +138,13 @@ describe('detach --yes', () => {
 
   it('detach --controller removes the metadata of that controller only', async () => {
     const former = await read(tanks, 'north');
-    await ensureFinalizer(client, tanks, former, finalizerOf('former'), { fieldManager: fieldManagerOf('former') });
+    await holdObject(
+      client,
+      tanks,
+      former,
+      { finalizer: finalizerOf('former') },
+      { fieldManager: fieldManagerOf('former') },
+    );
     const { out, status } = await system.run('detach', 'WaterTank', '--controller', 'former', '--yes');
     expect(out).toMatch(/^watertanks\.plant\.example\.com +the kind +3 +1 +1 /m);
     expect(status).toBe(0);

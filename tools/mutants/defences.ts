@@ -183,9 +183,9 @@ export const objectDefences: readonly Mutant[] = [
     edits: [
       {
         file: reconcile,
-        find: 'if (declaration.finalizes && !primary.hasFinalizer()) {',
+        find: 'if (!isHeld(primary.current(), marks)) {',
         replace:
-          'const result = await unlessIgnored(instance.reconcile(primary.current(), openContext())); if (declaration.finalizes && !primary.hasFinalizer()) {',
+          'const result = await unlessIgnored(instance.reconcile(primary.current(), openContext())); if (!isHeld(primary.current(), marks)) {',
       },
       {
         file: reconcile,

@@ -1,11 +1,11 @@
 // The spec of a kind's first sample manifest: what a controller would work with that never looks at the object's own.
 import { globSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
-import type { AnyCustomKind } from '../../src/api/custom-kind.ts';
+import type { Kind } from '../../src/api/kind.ts';
 import { isRecord } from '../../src/core/json.ts';
 
 /** Finds it. Throws when no sample shows the kind. */
-export function firstSpec({ apiVersion, kind }: AnyCustomKind): unknown {
+export function firstSpec({ apiVersion, kind }: Kind): unknown {
   const samples = globSync('infra/kubernetes/samples*/*.yaml')
     .sort()
     .flatMap((file) => parseAllDocuments(readFileSync(file, 'utf8')).map((document): unknown => document.toJS()))

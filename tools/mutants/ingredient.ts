@@ -88,8 +88,8 @@ export const ingredientMutants: readonly Mutant[] = [
   swap(
     'reserves before its finalizer is on the object',
     visit,
-    'if (declaration.finalizes && !primary.hasFinalizer()) {',
-    "if (name !== 'ingredient' && declaration.finalizes && !primary.hasFinalizer()) {",
+    'if (!isHeld(primary.current(), marks)) {',
+    "if (name !== 'ingredient' && !isHeld(primary.current(), marks)) {",
   ),
 ];
 

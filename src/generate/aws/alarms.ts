@@ -31,7 +31,7 @@ type AlarmDefinition = {
 };
 
 /** Makes a controller's alarms, by id. */
-export function alarmsOf({ name }: ControllerDefinition): JsonObject {
+export function alarmsOf({ name, declaration }: ControllerDefinition): JsonObject {
   const id = logicalId(name);
   const queue = (of: string, metric: string): JsonObject =>
     simple('AWS/SQS', metric, { Name: 'QueueName', Value: { 'Fn::GetAtt': [of, 'QueueName'] } }, 'Maximum');
@@ -72,13 +72,18 @@ export function alarmsOf({ name }: ControllerDefinition): JsonObject {
       periods: 3,
       metric: lambda('Throttles'),
     }),
-    [`${id}MissedChangesAlarm`]: alarm(name, {
-      what: 'missed-changes',
-      because: 'the resync found a change that no watcher had forwarded',
-      first: `npx outrigger status ${stage} --controller ${name}`,
-      runbook: 'missed-changes',
-      metric: missed(name),
-    }),
+    // Without a status of ours nothing shows that a change was missed.
+    ...(declaration.resource.definition === undefined
+      ? {}
+      : {
+          [`${id}MissedChangesAlarm`]: alarm(name, {
+            what: 'missed-changes',
+            because: 'the resync found a change that no watcher had forwarded',
+            first: `npx outrigger status ${stage} --controller ${name}`,
+            runbook: 'missed-changes',
+            metric: missed(name),
+          }),
+        }),
   };
 }
 

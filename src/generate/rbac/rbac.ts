@@ -2,7 +2,7 @@
 // declaration. A controller is its own user or group in the cluster.
 
 import type { AnyCustomKind } from '../../api/custom-kind.ts';
-import type { ControllerDefinition } from '../../api/definition.ts';
+import type { ControllerDefinition, PrimaryKind } from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterNames, clusterNames, controllerIdentity, controllerRole } from '../../core/names.ts';
 import type { WatchList } from '../../core/watch-list.ts';
@@ -66,7 +66,7 @@ export function rbacOf(
         subjects(controllerIdentity(controller.name, project)),
       ),
       ...childrenPolicy(controller, project),
-      ...(controller.declaration.finalizes ? finalizerPolicy(controller, project) : []),
+      ...(marksObjects(controller.declaration) ? finalizerPolicy(controller, project) : []),
       ...(controller.declaration.exec === undefined
         ? []
         : execPolicy({ controller: controller.name, project }, controller.declaration.exec)),
@@ -74,23 +74,41 @@ export function rbacOf(
   ];
 }
 
+/** Whether a controller writes a finalizer or a label on its objects. */
+function marksObjects({
+  finalizes,
+  selector,
+  owns,
+}: Pick<ControllerDefinition['declaration'], 'finalizes' | 'selector' | 'owns'>): boolean {
+  return finalizes || (selector !== undefined && owns.length > 0);
+}
+
+/** The kind as one of ours; none for a built-in or foreign kind, which gets no CRD. */
+function customKindOf(resource: PrimaryKind): readonly AnyCustomKind[] {
+  return isCustomKind(resource) ? [resource] : [];
+}
+
+function isCustomKind(resource: PrimaryKind): resource is AnyCustomKind {
+  return resource.definition !== undefined;
+}
+
 /** Lists the custom kinds with and without a controller, each once. `generate` writes their CRDs. */
 export function ownKinds(
   registry: readonly ControllerDefinition[],
   kinds: readonly AnyCustomKind[] = [],
 ): readonly AnyCustomKind[] {
-  const all = [...kinds, ...registry.map(({ declaration }) => declaration.resource)];
+  const all = [...kinds, ...registry.flatMap(({ declaration }) => customKindOf(declaration.resource))];
   const byName = new Map(all.map((resource) => [`${resource.plural}.${resource.group}`, resource]));
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource);
 }
 
-function controllerRules({
-  declaration: { resource, owns, reads, exec, finalizes },
-}: ControllerDefinition): readonly Rule[] {
+function controllerRules({ declaration }: ControllerDefinition): readonly Rule[] {
+  const { resource, owns, reads, exec } = declaration;
   const { group, plural } = resource;
   return [
-    rule(group, plural, finalizes ? ['get', 'list', 'patch'] : ['get', 'list']),
-    rule(group, `${plural}/status`, ['patch']),
+    rule(group, plural, marksObjects(declaration) ? ['get', 'list', 'patch'] : ['get', 'list']),
+    // The status of a kind that is not ours is never written.
+    ...(resource.definition === undefined ? [] : [rule(group, `${plural}/status`, ['patch'])]),
     // Without it OwnerReferencesPermissionEnforcement rejects blockOwnerDeletion.
     ...(owns.length === 0 ? [] : [rule(group, `${plural}/finalizers`, ['update'])]),
     ...owns.map((kind) => rule(kind.group, kind.plural, ['get', 'list', 'create', 'patch', 'delete'])),

@@ -15,21 +15,59 @@ export type FinalizerOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
+/** What marks an object as held by a controller: its finalizer, and a label for a controller with a selector. */
+export type Marks = { readonly finalizer?: string; readonly label?: string };
+
+/** Returns whether an object has all the marks. */
+export function isHeld(
+  { metadata: { finalizers = [], labels = {} } }: KubeObject,
+  { finalizer, label }: Marks,
+): boolean {
+  return (finalizer === undefined || finalizers.includes(finalizer)) && (label === undefined || label in labels);
+}
+
+/** Returns whether an object has one of the marks. */
+export function isMarked({ metadata: { finalizers = [], labels = {} } }: KubeObject, marks: Marks): boolean {
+  return finalizers.some((one) => one === marks.finalizer) || (marks.label !== undefined && marks.label in labels);
+}
+
 /**
- * Adds a finalizer to an object that was read, and returns the object after the write. Writes nothing if the object has
- * the finalizer or is being deleted. The error is isConflict if the object has changed since the read, and isNotFound
+ * Adds the marks to an object that was read, in one write, and returns the object after it. Writes nothing if the
+ * object has them or is being deleted. The error is isConflict if the object has changed since the read, and isNotFound
  * if it no longer exists.
  */
-export async function ensureFinalizer(
+export async function holdObject(
   client: KubeClient,
   resource: ResourceName,
   object: KubeObject,
-  finalizer: string,
+  marks: Marks,
   options: FinalizerOptions = {},
 ): Promise<KubeObject> {
   const { finalizers = [], deletionTimestamp } = object.metadata;
-  if (deletionTimestamp !== undefined || finalizers.includes(finalizer)) return object;
-  return patchFinalizers(client, resource, object, [...finalizers, finalizer], options);
+  if (deletionTimestamp !== undefined || isHeld(object, marks)) return object;
+  const { finalizer, label } = marks;
+  return await patchMetadata(client, resource, object, options, {
+    ...(finalizer === undefined || finalizers.includes(finalizer) ? {} : { finalizers: [...finalizers, finalizer] }),
+    ...(label === undefined ? {} : { labels: { [label]: 'true' } }),
+  });
+}
+
+/** Removes the marks from an object that was read, in one write. The errors are those of holdObject. */
+export async function releaseObject(
+  client: KubeClient,
+  resource: ResourceName,
+  object: KubeObject,
+  { finalizer, label }: Marks,
+  options: FinalizerOptions = {},
+): Promise<void> {
+  const { finalizers = [] } = object.metadata;
+  await patchMetadata(client, resource, object, options, {
+    ...(finalizer === undefined || !finalizers.includes(finalizer)
+      ? {}
+      : { finalizers: finalizers.filter((one) => one !== finalizer) }),
+    // A merge patch removes a key whose value is null.
+    ...(label === undefined ? {} : { labels: { [label]: null } }),
+  });
 }
 
 /**
@@ -48,7 +86,7 @@ export async function removeFinalizer(
   if (!finalizers.includes(finalizer)) return object;
   const rest = finalizers.filter((one) => one !== finalizer);
   try {
-    const after = await patchFinalizers(client, resource, object, rest, options);
+    const after = await patchMetadata(client, resource, object, options, { finalizers: rest });
     // Removing the last finalizer of an object that is being deleted deletes it.
     return deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0 ? undefined : after;
   } catch (error) {
@@ -57,12 +95,12 @@ export async function removeFinalizer(
   }
 }
 
-async function patchFinalizers(
+async function patchMetadata(
   client: KubeClient,
   resource: ResourceName,
   { metadata }: KubeObject,
-  finalizers: readonly string[],
   { fieldManager, signal }: FinalizerOptions,
+  changed: { readonly finalizers?: readonly string[]; readonly labels?: Readonly<Record<string, 'true' | null>> },
 ): Promise<KubeObject> {
   const { body } = await client.request({
     method: 'PATCH',
@@ -70,7 +108,7 @@ async function patchFinalizers(
     query: { fieldManager },
     contentType: mergePatchType,
     // The resourceVersion also protects against a recreated object of the same name (409). A uid would make that a 422.
-    body: { metadata: { resourceVersion: metadata.resourceVersion, finalizers } },
+    body: { metadata: { resourceVersion: metadata.resourceVersion, ...changed } },
     signal,
   });
   return parseObject(body);

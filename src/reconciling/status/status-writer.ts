@@ -20,6 +20,8 @@ import {
 export type StatusWriter = {
   /** The types of the conditions that the author reports. */
   readonly declared: readonly string[];
+  /** Whether the controller writes a status. It does not for a kind that is not ours. */
+  readonly writesStatus: boolean;
   afterResult(result: AnyResult, input: StatusInput, retryState?: RetryState): OwnedStatus;
   afterFailure(error: Error, retryState: RetryState, input: StatusInput): OwnedStatus;
   whileFinalizing(finalized: DeclaredCondition, input: StatusInput, retryState?: RetryState): OwnedStatus;
@@ -34,17 +36,21 @@ export function createStatusWriter({
   statusSlice,
 }: Pick<ControllerDeclaration, 'resource' | 'statusSlice'>): StatusWriter {
   const observed = (owned: Readonly<Record<string, unknown>>) => observedGenerationOf(owned, statusSlice);
+  const { definition } = resource;
   return statusSlice === undefined
     ? {
-        declared: resource.definition.conditions,
+        declared: definition?.conditions ?? [],
+        writesStatus: definition !== undefined,
         afterResult: statusAfterResult,
         afterFailure: statusAfterFailure,
         whileFinalizing: statusWhileFinalizing,
         isStalled,
-        observed,
+        // The observedGeneration of a kind that is not ours is another controller's.
+        observed: definition === undefined ? () => undefined : observed,
       }
     : {
         declared: statusSlice.conditions,
+        writesStatus: true,
         afterResult: sliceAfterResult,
         afterFailure: sliceAfterFailure,
         whileFinalizing: sliceWhileFinalizing,

@@ -22,6 +22,7 @@ const maxWrites = 3;
  */
 export async function writeStatus(primary: PrimaryObject, status: OwnedStatus, deps: SessionDeps): Promise<void> {
   const { client, resource, fieldManager, signal } = deps;
+  if (!deps.statusWriter.writesStatus) return;
   // As JSON, so that undefined fields are absent. Fields that the author copied from another writer are found by
   // comparison with the object that the reconciler read. Compared with a fresh object, an old copy would look like a
   // change, and would overwrite the writer's new value.

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/core/json.ts';
 import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
-import { ensureFinalizer, removeFinalizer } from '../../../src/kube/apply/finalizers.ts';
+import { holdObject, removeFinalizer } from '../../../src/kube/apply/finalizers.ts';
 import { isConflict } from '../../../src/kube/client/errors.ts';
 import { sendJson, startWireServer, statusOf } from '../wire-server.ts';
 
@@ -29,9 +29,15 @@ const startPatchServer = () =>
   });
 
 describe('finalizers', () => {
-  it('ensureFinalizer appends the finalizer to others, at the resourceVersion that was read', async () => {
+  it('holdObject appends the finalizer to others, at the resourceVersion that was read', async () => {
     const server = await startPatchServer();
-    const after = await ensureFinalizer(server.client(), tanks, tank(['theirs']), ours, { fieldManager: 'm' });
+    const after = await holdObject(
+      server.client(),
+      tanks,
+      tank(['theirs']),
+      { finalizer: ours },
+      { fieldManager: 'm' },
+    );
     expect(after.metadata).toMatchObject({ finalizers: ['theirs', ours], resourceVersion: '8' });
     expect(server.arrived).toMatchObject([
       {
@@ -44,12 +50,12 @@ describe('finalizers', () => {
     ]);
   });
 
-  it('ensureFinalizer writes nothing if the object is being deleted or has the finalizer', async () => {
+  it('holdObject writes nothing if the object is being deleted or has the finalizer', async () => {
     const server = await startPatchServer();
     const deleting = tank(['theirs'], true);
     const done = tank([ours]);
-    expect(await ensureFinalizer(server.client(), tanks, deleting, ours)).toBe(deleting);
-    expect(await ensureFinalizer(server.client(), tanks, done, ours)).toBe(done);
+    expect(await holdObject(server.client(), tanks, deleting, { finalizer: ours })).toBe(deleting);
+    expect(await holdObject(server.client(), tanks, done, { finalizer: ours })).toBe(done);
     expect(server.arrived).toEqual([]);
   });
 
@@ -74,9 +80,9 @@ describe('finalizers', () => {
     expect(await removeFinalizer(gone.client(), tanks, tank([ours], true), ours)).toBeUndefined();
   });
 
-  it('ensureFinalizer and removeFinalizer throw a conflict if the object has changed since the read', async () => {
+  it('holdObject and removeFinalizer throw a conflict if the object has changed since the read', async () => {
     const server = await startWireServer((_, response) => sendJson(response, 409, statusOf(409, 'Conflict')));
-    await expect(ensureFinalizer(server.client(), tanks, tank(), ours)).rejects.toSatisfy(isConflict);
+    await expect(holdObject(server.client(), tanks, tank(), { finalizer: ours })).rejects.toSatisfy(isConflict);
     await expect(removeFinalizer(server.client(), tanks, tank([ours]), ours)).rejects.toSatisfy(isConflict);
   });
 });

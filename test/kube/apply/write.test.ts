@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { sleep } from '../../../src/core/time.ts';
 import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
 import { recordEvent } from '../../../src/kube/apply/events.ts';
-import { ensureFinalizer, removeFinalizer } from '../../../src/kube/apply/finalizers.ts';
+import { holdObject, removeFinalizer } from '../../../src/kube/apply/finalizers.ts';
 import { isConflict, isInvalidAt } from '../../../src/kube/client/errors.ts';
 import type { KubeObject, ResourceName } from '../../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../../src/kube/client/read.ts';
@@ -19,10 +19,10 @@ const fixture = useNamespace(connect);
 const { put, read, patch, remove } = fixture;
 
 describe('finalizers', () => {
-  it('ensureFinalizer and removeFinalizer keep the finalizers of others', async () => {
+  it('holdObject and removeFinalizer keep the finalizers of others', async () => {
     await patch(configMaps, 'owner', { metadata: { finalizers: ['example.com/theirs'] } });
     const before = await fresh();
-    const on = await ensureFinalizer(fixture.client, configMaps, before, finalizer);
+    const on = await holdObject(fixture.client, configMaps, before, { finalizer });
     expect(on.metadata.finalizers).toEqual(['example.com/theirs', finalizer]);
     await expect(
       removeFinalizer(
@@ -38,16 +38,16 @@ describe('finalizers', () => {
   });
 
   it('removeFinalizer of the last finalizer deletes an object that is being deleted', async () => {
-    await ensureFinalizer(fixture.client, configMaps, fixture.owner, finalizer);
+    await holdObject(fixture.client, configMaps, fixture.owner, { finalizer });
     await remove('owner');
     expect(await removeFinalizer(fixture.client, configMaps, await fresh(), finalizer)).toBeUndefined();
     expect(await read('owner')).toBeUndefined();
   });
 
-  it('ensureFinalizer throws a conflict for an object that was recreated under the same name', async () => {
+  it('holdObject throws a conflict for an object that was recreated under the same name', async () => {
     await remove('owner');
     await put('owner', {});
-    await expect(ensureFinalizer(fixture.client, configMaps, fixture.owner, finalizer)).rejects.toSatisfy(isConflict);
+    await expect(holdObject(fixture.client, configMaps, fixture.owner, { finalizer })).rejects.toSatisfy(isConflict);
     expect((await read('owner'))?.metadata.finalizers).toBeUndefined();
   });
 });

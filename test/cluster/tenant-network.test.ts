@@ -1,0 +1,177 @@
+// The life of a Namespace under TenantNetwork, and of a Deployment under a controller that only reports, against an API
+// server: kinds that are not ours, whose status is never written.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { getObject, listPages } from '../../src/kube/client/read.ts';
+import { Deployment, Event, Namespace, NetworkPolicy, ResourceQuota } from '../../src/kubernetes.ts';
+import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { silent } from '../reconciling/widgets.ts';
+import { asChange } from '../sqs/messages.ts';
+
+const held = 'outrigger.dev/managed-by-tenant-network';
+
+const { connect } = await useApiServer();
+const requests: string[] = [];
+let client: KubeClient;
+let name = '';
+let count = 0;
+
+beforeAll(() => {
+  client = createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
+});
+afterAll(() => client.close());
+beforeEach(async () => {
+  count += 1;
+  name = `tenant-${process.pid}-${performance.now().toFixed(0)}-${count}`;
+  await labelled({ tenant: 'true' });
+});
+
+const labelled = async (labels: Readonly<Record<string, string>>) =>
+  await applyObject(
+    client,
+    Namespace,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } },
+    { fieldManager: 'user' },
+  );
+const run = async (controller: ControllerDefinition, key: { readonly namespace?: string; readonly name: string }) => {
+  const { name: controllerName, declaration, start } = controller;
+  const deps = { name: controllerName, declaration, instance: start({}), now: () => new Date() };
+  const { group, plural: resource } = declaration.resource;
+  return await createReconcile(deps)({
+    client,
+    message: { controller: controllerName, cluster: 'test', group, resource, ...key, ...asChange({ observedAt: 0 }) },
+    messageId: 'm',
+    log: silent,
+    signal: AbortSignal.timeout(30_000),
+  });
+};
+const reconcile = async () => await run(tenantNetwork, { name });
+const policy = async () => await getObject(client, NetworkPolicy, { namespace: name, name: 'default-deny' });
+const quota = async () => await getObject(client, ResourceQuota, { namespace: name, name: 'tenant' });
+const read = async () => await getObject(client, Namespace, { name });
+const events = async (namespace: string) => {
+  const found = [];
+  for await (const { items } of listPages(client, Event, { namespace })) found.push(...items);
+  return found;
+};
+
+describe('TenantNetwork', () => {
+  it('TN1: a Namespace with the label gets both children and a mark, and no status and no finalizer of ours', async () => {
+    const before = await read();
+    expect((await reconcile()).outcome).toEqual({ type: 'done' });
+    expect(await policy()).toMatchObject({ spec: { podSelector: {}, policyTypes: ['Ingress'] } });
+    expect(await quota()).toMatchObject({ spec: { hard: { pods: '50' } } });
+    const after = await read();
+    expect(after?.metadata.labels).toMatchObject({ tenant: 'true', [held]: 'true' });
+    expect(after?.metadata.finalizers).toEqual(before?.metadata.finalizers);
+    expect(after?.status).toEqual(before?.status);
+  });
+
+  it('TN2: a converged reconcile is one GET and one read an owned child, and no write', async () => {
+    await reconcile();
+    requests.length = 0;
+    expect(await reconcile()).toMatchObject({ outcome: { type: 'done' }, writes: 0, noops: 0 });
+    expect(requests.map((request) => request.split(' ')[0])).toEqual(['GET', 'GET', 'GET']);
+  });
+
+  it('TN3: a child that was deleted is created again', async () => {
+    await reconcile();
+    await client.request({
+      method: 'DELETE',
+      path: objectPath(NetworkPolicy, { namespace: name, name: 'default-deny' }),
+    });
+    expect(await reconcile()).toMatchObject({ outcome: { type: 'done' }, writes: 1 });
+    expect(await policy()).toBeDefined();
+  });
+
+  it('TN4: a Namespace that loses the label loses both children and the mark, and nothing else', async () => {
+    await reconcile();
+    await labelled({ team: 'blue' });
+    expect((await reconcile()).outcome).toEqual({ type: 'done' });
+    expect([await policy(), await quota()]).toEqual([undefined, undefined]);
+    const { labels = {} } = (await read())?.metadata ?? {};
+    expect(labels).toMatchObject({ team: 'blue' });
+    expect(Object.keys(labels)).not.toContain(held);
+    expect((await reconcile()).outcome).toEqual({ type: 'nothing', reason: 'not-selected' });
+  });
+
+  it('TN4: a Namespace that never had the label is left alone, whatever message names it', async () => {
+    await labelled({ team: 'blue' });
+    requests.length = 0;
+    expect((await reconcile()).outcome).toEqual({ type: 'nothing', reason: 'not-selected' });
+    expect(requests).toHaveLength(1);
+    expect(await policy()).toBeUndefined();
+  });
+
+  it('the Namespaces of the cluster itself are not selected, even with the label', async () => {
+    expect((await run(tenantNetwork, { name: 'kube-public' })).outcome).toMatchObject({ type: 'nothing' });
+  });
+});
+
+describe('a controller with finalize and a selector', () => {
+  it('leaving the selection runs finalize until it is done, and then removes the finalizer and the mark', async () => {
+    let isDone = false;
+    const controller = Namespace.controller('closing', {
+      selector: { matchLabels: { tenant: 'true' } },
+      reconcile: async () => undefined,
+      finalize: async () => (isDone ? 'done' : { requeueAfterSeconds: 5, reason: 'Closing' }),
+    });
+    await run(controller, { name });
+    expect((await read())?.metadata.finalizers).toContain('outrigger.dev/closing');
+    await labelled({});
+    expect((await run(controller, { name })).outcome).toEqual({ type: 'done', requeueAfterSeconds: 5 });
+    expect((await read())?.metadata.finalizers).toContain('outrigger.dev/closing');
+    isDone = true;
+    await run(controller, { name });
+    const { finalizers = [], labels = {} } = (await read())?.metadata ?? {};
+    expect(finalizers).not.toContain('outrigger.dev/closing');
+    expect(Object.keys(labels)).not.toContain('outrigger.dev/managed-by-closing');
+  });
+});
+
+describe('a controller on Deployments', () => {
+  const apply = async () =>
+    await applyObject(
+      client,
+      Deployment,
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { namespace: name, name: 'web' },
+        spec: {
+          selector: { matchLabels: { app: 'web' } },
+          template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'nginx' }] } },
+        },
+      },
+      { fieldManager: 'user' },
+    );
+
+  it('an error is reported in an Event and retried, and the status of the Deployment is not touched', async () => {
+    const failing = Deployment.controller('failing', {
+      reconcile: async () => {
+        throw new Error('no registry');
+      },
+    });
+    await apply();
+    expect((await run(failing, { namespace: name, name: 'web' })).outcome).toMatchObject({ type: 'failed' });
+    expect(await events(name)).toContainEqual(
+      expect.objectContaining({ type: 'Warning', message: expect.stringContaining('no registry') }),
+    );
+    const deployment = await getObject(client, Deployment, { namespace: name, name: 'web' });
+    const managers = deployment?.metadata.managedFields?.map(({ manager }) => manager) ?? [];
+    expect(managers).not.toContain('outrigger-failing');
+  });
+
+  it('a result with a status is refused, since it would not be written', async () => {
+    const wrong = Deployment.controller('wrong', { reconcile: (async () => ({ status: {} })) as never });
+    await apply();
+    expect((await run(wrong, { namespace: name, name: 'web' })).outcome).toMatchObject({
+      error: { message: expect.stringContaining('status') },
+    });
+  });
+});

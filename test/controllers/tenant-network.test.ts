@@ -1,0 +1,35 @@
+// What is generated for controllers of built-in kinds. The life of a Namespace under TenantNetwork is
+// test/cluster/tenant-network.test.ts.
+import { expect, it } from 'vitest';
+import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
+import { generatedFiles } from '../../src/generate/files.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
+import { Deployment } from '../../src/kubernetes.ts';
+
+const reporter = Deployment.controller('reporter', { reconcile: async () => undefined });
+const files = generatedFiles([tenantNetwork, reporter]);
+const rbac = files.get('infra/kubernetes/generated/rbac.yaml') ?? '';
+
+it('controllers of built-in kinds get no CRD, no permission for a status, and no alarm for missed changes', () => {
+  expect([...files.keys()].filter((name) => name.includes('crd-'))).toEqual([]);
+  expect(rbac).not.toContain('/status');
+  const aws = files.get('infra/aws/generated/controllers.yml') ?? '';
+  expect(aws).toContain('TenantNetworkLateAlarm');
+  expect(aws).not.toContain('MissedChangesAlarm');
+});
+
+it('the policy of a controller with a selector lets it change its own label and finalizer only', () => {
+  expect(rbac).toContain("key == 'outrigger.dev/managed-by-tenant-network'");
+  expect(rbac).not.toContain('outrigger-reporter-finalizers');
+});
+
+it('the watch of Namespaces has the selector of its only subscriber, and that of Deployments has none', () => {
+  const { resources } = watchListOf([tenantNetwork, reporter]);
+  const selectorOf = (plural: string) => resources.find((one) => one.plural === plural)?.labelSelector;
+  expect([selectorOf('namespaces'), selectorOf('deployments')]).toEqual(['tenant=true', undefined]);
+  const all = Deployment.controller('other', {
+    selector: { matchLabels: { a: 'b' } },
+    reconcile: async () => undefined,
+  });
+  expect(watchListOf([all, reporter]).resources[0]?.labelSelector).toBeUndefined();
+});

@@ -1,0 +1,36 @@
+// The lists of a controller with a selector, of a kind that is not ours: what they select, and the objects that were left
+// behind. What the function then does is test/cluster/tenant-network.test.ts.
+import { expect, it } from 'vitest';
+import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
+import { metricNames } from '../../src/core/metrics.ts';
+import { sendJson } from '../kube/wire-server.ts';
+import { names, resyncFixture, serving } from './resync-harness.ts';
+
+const { aResync } = resyncFixture();
+const held = 'outrigger.dev/managed-by-tenant-network';
+
+const aNamespace = (name: string, labels: Readonly<Record<string, string>>) => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, uid: `uid-of-${name}`, resourceVersion: '5', creationTimestamp: '2026-11-21T10:00:00Z', labels },
+});
+const byLabel: Readonly<Record<string, readonly object[]>> = {
+  'tenant=true': [aNamespace('green', { tenant: 'true', [held]: 'true' })],
+  [held]: [aNamespace('green', { tenant: 'true', [held]: 'true' }), aNamespace('blue', { [held]: 'true' })],
+};
+
+it('TN4: an object that left the selection while no watcher ran is found by its mark, and the others are not', async () => {
+  const { alpha, server } = await serving(({ query }, response) =>
+    sendJson(response, 200, {
+      ...{ apiVersion: 'v1', kind: 'NamespaceList', metadata: { resourceVersion: '9' } },
+      items: byLabel[query.labelSelector ?? ''] ?? [],
+    }),
+  );
+  const resync = aResync({ clusters: { alpha }, periodSeconds: 36_000, more: [tenantNetwork] });
+  expect(await resync.run({ controller: 'tenant-network' })).toEqual([]);
+  expect(names(resync.timed)).toContain('blue');
+  expect(
+    server.arrived.filter(({ path }) => path.endsWith('/namespaces')).map(({ query }) => query.labelSelector),
+  ).toEqual([held, 'tenant=true']);
+  expect(resync.counts.has(metricNames.missedChanges)).toBe(false);
+});
