@@ -21,7 +21,11 @@ export type Condition = DeclaredCondition & {
 /** When the object is reconciled again: after a time, or for an error. Never both. `undefined` is as good as absent. */
 export type Later =
   | {
-      /** Approximate: 0.5 to 1.5 times this at first, then this. */ readonly requeueAfterSeconds?: number | undefined;
+      /**
+       * The first wait is half to one and a half times this (300: 150 to 450 s), so that several chains of one key become
+       * one. Each following wait is exactly this.
+       */
+      readonly requeueAfterSeconds?: number | undefined;
       readonly error?: undefined;
     }
   | {

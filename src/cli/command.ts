@@ -49,6 +49,11 @@ export function outputOption(): Option {
   return new Option('--output <format>', 'text or json').choices(['text', 'json']).default('text');
 }
 
+/** Makes the short form of --output json. */
+export function jsonOption(): Option {
+  return new Option('--json', 'the same as --output json').implies({ output: 'json' });
+}
+
 /** Prints one JSON document. Undefined fields are left out. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${printableJson(JSON.stringify(value, null, 2))}\n`);

@@ -14,7 +14,7 @@ import { discoverKinds, type ServedKind } from '../kube/client/discovery.ts';
 import { isForbidden } from '../kube/client/errors.ts';
 import { retryingClient } from '../kube/client/retrying-client.ts';
 import { type DetachCount, type DetachTarget, detach, findControllers } from '../operations/detach.ts';
-import { type Output, outputOption, printError, printJson, printLines, runCommand } from './command.ts';
+import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from './command.ts';
 import {
   clusterClient,
   type InstallationFlags,
@@ -57,6 +57,7 @@ export function detachCommand(): Command {
     )
     .option('--yes', 'do it; without it, the command only shows what it would do')
     .addOption(outputOption())
+    .addOption(jsonOption())
     .addHelpText('after', helpText)
     .action(
       async (kind: string, flags: Flags) =>

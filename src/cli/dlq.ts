@@ -13,7 +13,8 @@ import type { DeadLetter } from '../sqs/dead-letter.ts';
 import { createDepth } from '../sqs/depth.ts';
 import { keyOfMessage } from '../sqs/message.ts';
 import { createSend } from '../sqs/send.ts';
-import { type Output, outputOption, printError, printJson, printLines, runCommand } from './command.ts';
+import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from './command.ts';
+import { dlqDeleteCommand, dlqShowCommand } from './dlq-message.ts';
 import {
   type Installation,
   type InstallationFlags,
@@ -46,6 +47,7 @@ export function dlqCommand(): Command {
     .description('list the dead letters of every controller, and of timers and resync')
     .option('--controller <name>', 'only the dead letters of one controller, or of timers or resync')
     .addOption(outputOption())
+    .addOption(jsonOption())
     .option('--limit <n>', 'at most this many of each queue', Number, 1000)
     .addHelpText('after', listText)
     .action(async (flags: ListFlags) => await runCommand('dlq list', async (signal) => await runList(flags, signal)));
@@ -65,7 +67,9 @@ export function dlqCommand(): Command {
   return new Command('dlq')
     .description('dead letters: messages that are not retried any more, and why')
     .addCommand(list)
-    .addCommand(redriven);
+    .addCommand(dlqShowCommand())
+    .addCommand(redriven)
+    .addCommand(dlqDeleteCommand());
 }
 
 const listText = `

@@ -11,6 +11,9 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   status: async () => (await import('./status/status.ts')).statusCommand(),
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
   dlq: async () => (await import('./dlq.ts')).dlqCommand(),
+  explain: async () => (await import('./key-commands.ts')).explainCommand(),
+  history: async () => (await import('./key-commands.ts')).historyCommand(),
+  logs: async () => (await import('./key-commands.ts')).logsCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
   pause: async () => (await import('./pause.ts')).pauseCommand(),
   resume: async () => (await import('./pause.ts')).resumeCommand(),
@@ -19,13 +22,19 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   new: async () => (await import('./new/new-controller.ts')).newCommand(),
   generate: async () => (await import('./generate.ts')).generateCommand(),
   build: async () => (await import('./build.ts')).buildCommand(),
+  completion: async () => (await import('./completion.ts')).completionCommand(loadAll),
 };
+
+async function loadAll(): Promise<readonly Command[]> {
+  return await Promise.all(Object.values(commands).map(async (load) => await load()));
+}
 
 const helpText = `
 Examples:
   outrigger dev --apply infra/kubernetes/samples    runs the whole system on this machine
   outrigger status                                  shows clusters, queues and objects, here or on AWS with --stage prod
   outrigger dlq list                                lists messages that are not retried any more, with the reasons
+  outrigger explain water-tank:default/north        shows why an object is in its state
   outrigger replay water-tank:default/north --dry-run
   outrigger pause water-tank --stage prod           keeps its messages in the queue until outrigger resume
 Help and examples of a command: outrigger COMMAND --help

@@ -3,6 +3,7 @@
 import type { ControllerDefinition } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
 import { isPathSegment, type ReconcileKey } from '../core/key.ts';
+import { type Installation, requireClusterName } from './installation.ts';
 
 /** A requested key. An undefined part matches every value. */
 export type RequestedKey = Pick<ReconcileKey, 'controller' | 'name'> &
@@ -53,6 +54,37 @@ export function matchesKey(
     (group === undefined || key.group === group) &&
     (resource === undefined || key.resource === resource)
   );
+}
+
+/** Returns the cluster of a key: from the key, from --cluster, or the only one. Throws UserError. */
+export function clusterOfKey(
+  { cluster }: RequestedKey,
+  given: string | undefined,
+  installation: Pick<Installation, 'defaultCluster'>,
+): string {
+  if (cluster !== undefined && given !== undefined && cluster !== given) {
+    throw new UserError(`the key is in cluster ${cluster}, and --cluster is ${given}`);
+  }
+  return requireClusterName(given ?? cluster, installation);
+}
+
+/** Completes the key. Throws UserError for a key that no object of the controller can have. */
+export function completeKey(
+  requested: RequestedKey,
+  { name, declaration }: ControllerDefinition,
+  cluster: string,
+): ReconcileKey {
+  const mapped = declaration.watches.map(({ kind }) => kind);
+  const { group = declaration.resource.group, resource = declaration.resource.plural, namespace } = requested;
+  const kind = [declaration.resource, ...mapped].find((one) => one.group === group && one.plural === resource);
+  if (kind === undefined) throw new UserError(`${name} neither reconciles nor watches ${resource}.${group}`);
+  if (kind.namespaced !== (namespace !== undefined)) {
+    const form = kind.namespaced ? `${name}:NAMESPACE/${requested.name}` : `${name}:${requested.name}`;
+    const scope = kind.namespaced ? 'is namespaced' : 'is cluster-scoped';
+    throw new UserError(`${kind.kind} ${scope}; write ${form}`);
+  }
+  const where = namespace === undefined ? {} : { namespace };
+  return { controller: name, cluster, group, resource, ...where, name: requested.name };
 }
 
 function lastTwo(parts: readonly string[]): readonly (string | undefined)[] {

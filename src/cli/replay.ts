@@ -6,7 +6,7 @@ import type { ControllerDefinition } from '../api/definition.ts';
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { createSecretReader } from '../clusters/auth/secret-reader.ts';
 import { UserError } from '../core/errors.ts';
-import { formatReconcileKey, type ReconcileKey } from '../core/key.ts';
+import { formatReconcileKey } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
 import { maskSecrets, redact } from '../core/redact.ts';
 import type { ChangedField } from '../kube/dry-run/changed-fields.ts';
@@ -22,10 +22,9 @@ import {
   type Installation,
   type InstallationFlags,
   openInstallation,
-  requireClusterName,
   withInstallationOptions,
 } from './installation.ts';
-import { parseKey, type RequestedKey, requireController } from './parse-key.ts';
+import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
 import { loadProject } from './project.ts';
 
 type Flags = InstallationFlags & { readonly cluster?: string; readonly dryRun?: true };
@@ -63,7 +62,7 @@ async function run(text: string, { cluster, dryRun, ...flags }: Flags, signal: A
   const controller = requireController(requested.controller, registry);
   const installation = await openInstallation(flags, signal);
   try {
-    const key = completeKey(requested, controller, clusterFor(requested, cluster, installation));
+    const key = completeKey(requested, controller, clusterOfKey(requested, cluster, installation));
     const { queue, entry } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
     if (dryRun === true) return await printDryRun(controller, installation, entry.body, signal);
     const [sent] = await createSend(installation.sqs, installation.urlPrefix)(queue, [entry], { signal });
@@ -103,32 +102,6 @@ async function printDryRun(
   if (changes.length + keys.length === 0) print('no change');
   print(outcomeLine(outcome));
   return outcome.type === 'done' || outcome.type === 'nothing' ? 0 : 1;
-}
-
-function clusterFor({ cluster }: RequestedKey, given: string | undefined, installation: Installation): string {
-  if (cluster !== undefined && given !== undefined && cluster !== given) {
-    throw new UserError(`the key is in cluster ${cluster}, and --cluster is ${given}`);
-  }
-  return requireClusterName(given ?? cluster, installation);
-}
-
-/** Completes the key. Throws UserError for a key that no object of the controller can have. */
-function completeKey(
-  requested: RequestedKey,
-  { name, declaration }: ControllerDefinition,
-  cluster: string,
-): ReconcileKey {
-  const mapped = declaration.watches.map(({ kind }) => kind);
-  const { group = declaration.resource.group, resource = declaration.resource.plural, namespace } = requested;
-  const kind = [declaration.resource, ...mapped].find((one) => one.group === group && one.plural === resource);
-  if (kind === undefined) throw new UserError(`${name} neither reconciles nor watches ${resource}.${group}`);
-  if (kind.namespaced !== (namespace !== undefined)) {
-    const form = kind.namespaced ? `${name}:NAMESPACE/${requested.name}` : `${name}:${requested.name}`;
-    const scope = kind.namespaced ? 'is namespaced' : 'is cluster-scoped';
-    throw new UserError(`${kind.kind} ${scope}; write ${form}`);
-  }
-  const where = namespace === undefined ? {} : { namespace };
-  return { controller: name, cluster, group, resource, ...where, name: requested.name };
 }
 
 /** Prints warnings and errors. The other log entries of a function repeat what the diff shows. */

@@ -20,6 +20,7 @@ import {
 } from './lines.ts';
 import { type ResyncSeconds, readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from './local-stack.ts';
 import { localTemplate } from './local-template.ts';
+import { createLogFile, logFileName } from './log-file.ts';
 import { applyManifests, readManifests } from './manifests.ts';
 import { createObjectCache, type ObjectCache } from './object-cache.ts';
 import type { Row } from './readiness.ts';
@@ -166,6 +167,7 @@ export async function startDev(
     { signal: following.signal, onChange: (change) => formatObjectChange(change, controllers).forEach(ordered.line) },
   );
 
+  const logFile = createLogFile(path.join(folder, logFileName));
   const kindOf = new Map(controllers.map(({ name, declaration }) => [name, declaration.resource.kind.toLowerCase()]));
   const lambda = startLambda(
     {
@@ -174,7 +176,10 @@ export async function startDev(
       client: queueServer.client,
       queueEndpoint: queueServer.endpoint,
       taskRoot: root,
-      onEvent: (event) => formatLambdaEvent(event, { prefix, kindOf, root }).forEach(onLine),
+      onEvent: (event) => {
+        if (event.type === 'line') logFile.write(event.text);
+        formatLambdaEvent(event, { prefix, kindOf, root }).forEach(onLine);
+      },
       onProcesses: () => writeState(),
     },
     {

@@ -101,3 +101,21 @@ async function* eachBatch(browser: QueueBrowser, signal: AbortSignal): AsyncGene
     await browser.release();
   }
 }
+
+/**
+ * Deletes the dead letters that match, and yields each after its deletion; with `dryRun` nothing is deleted. Throws
+ * QueueCallError, and the signal's reason.
+ */
+export async function* deleteDeadLetters(
+  browser: QueueBrowser,
+  { matches, dryRun, signal }: RedriveOptions,
+): AsyncGenerator<DeadLetter> {
+  for await (const batch of eachBatch(browser, signal)) {
+    for (const received of batch) {
+      const deadLetter = readDeadLetter(received);
+      if (!matches(deadLetter)) continue;
+      if (!dryRun) await browser.remove(received);
+      yield deadLetter;
+    }
+  }
+}

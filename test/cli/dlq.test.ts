@@ -100,6 +100,39 @@ describe('dlq redrive', () => {
   });
 });
 
+describe('dlq show and dlq delete', () => {
+  it('dlq show prints one dead letter with its message, and deletes nothing', async () => {
+    await sendDeadLetter('water-tank', tankMessage('north'), attributes);
+    const { out, status } = await system.run('dlq', 'show', 'original-1', '--json');
+    expect(JSON.parse(out)).toMatchObject({
+      queue: 'water-tank-dlq.fifo',
+      key: whole('north'),
+      reason: attributes.reason,
+      attempts: 10,
+      body: tankMessage('north'),
+    });
+    expect(status).toBe(0);
+    expect((await system.run('dlq', 'show', 'original-1')).out).toContain('error:       no valve');
+    const unknown = await system.run('dlq', 'show', 'nothing');
+    expect(unknown.err).toContain('no dead letter has the id "nothing"');
+    expect(unknown.status).toBe(1);
+  });
+
+  it('dlq delete --key deletes the dead letters of one key, and without --yes only names them', async () => {
+    await sendDeadLetter('water-tank', tankMessage('north'), attributes);
+    await sendDeadLetter('water-tank', tankMessage('south'));
+    const dry = await system.run('dlq', 'delete', '--key', 'water-tank:default/north');
+    expect(dry).toMatchObject({ status: 1, out: `would delete ${whole('north')} (original-1)\n` });
+    expect(dry.err).toContain('nothing is deleted; give --yes');
+    const { out, status } = await system.run('dlq', 'delete', '--key', 'water-tank:default/north', '--yes');
+    expect({ out, status }).toEqual({ out: `deleted ${whole('north')} (original-1)\n`, status: 0 });
+    const left = (await system.run('dlq', 'list')).out;
+    expect(left).toContain('south');
+    expect(left).not.toContain('north');
+    expect((await system.run('dlq', 'delete', '--id', 'original-1', '--yes')).status).toBe(1);
+  });
+});
+
 describe('dlq errors', () => {
   it.each([
     [['list', '--folder', '/nowhere'], 'nothing runs here (no /nowhere/state.json): start outrigger dev, or name'],
@@ -107,6 +140,7 @@ describe('dlq errors', () => {
     [['redrive', '--key', 'default/north'], '"default/north" is no key; write CONTROLLER:NAMESPACE/NAME'],
     [['redrive', '--key', 'foo:a/b', '--id', 'x'], '--key and --id exclude each other'],
     [['redrive', '--controller', 'resync'], 'resync is not redriven: its next run'],
+    [['delete'], 'give either --id or --key'],
     [['list', '--limit', 'many'], '--limit: a whole number above 0'],
   ])('dlq %j prints one line with the next step, and exits with 1', async (argv, line) => {
     const { err, out, status } = await system.run('dlq', ...argv);

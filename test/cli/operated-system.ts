@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
 import { detachCommand } from '../../src/cli/detach.ts';
 import { dlqCommand } from '../../src/cli/dlq.ts';
+import { explainCommand, historyCommand, logsCommand } from '../../src/cli/key-commands.ts';
 import { replayCommand } from '../../src/cli/replay.ts';
 import { statusCommand } from '../../src/cli/status/status.ts';
 import { registry } from '../../src/controllers/registry.ts';
@@ -19,7 +20,15 @@ import { parseMessage } from '../../src/sqs/message.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 
 const { signal } = new AbortController();
-const commands = { dlq: dlqCommand, detach: detachCommand, replay: replayCommand, status: statusCommand };
+const commands = {
+  explain: explainCommand,
+  history: historyCommand,
+  logs: logsCommand,
+  dlq: dlqCommand,
+  detach: detachCommand,
+  replay: replayCommand,
+  status: statusCommand,
+};
 type Name = keyof typeof commands;
 
 /** Starts the system for a test file. The controllers' queues are emptied after each test. */

@@ -1,10 +1,10 @@
 // `outrigger clusters`: the commands of the clusters table. This file has `access`, which prints the shell commands
 // that give the functions access to the clusters of the table.
 
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { UserError } from '../../core/errors.ts';
 import { accessEntries } from '../../generate/rbac/access-entries.ts';
-import { printError, printJson, printLines, runCommand } from '../command.ts';
+import { jsonOption, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
 import { loadProject, readProjectName } from '../project.ts';
 import { type AccessPlan, type AccessTarget, accessPlan, planLines } from './access-plan.ts';
 import { addCommand, listCommand, migrateCommand, removeCommand } from './edit-commands.ts';
@@ -32,7 +32,8 @@ export function clustersCommand(): Command {
       'the user of the token or certificate, as kubectl auth whoami prints it: prints how to bind it',
     )
     .option('--fleet-watcher [role-arn]', 'also for a fleet watcher; for EKS clusters with the ARN of its role on AWS')
-    .addOption(new Option('--output <format>', 'text or json').choices(['text', 'json']).default('text'))
+    .addOption(outputOption())
+    .addOption(jsonOption())
     .addHelpText('after', accessText)
     .action(
       async (names: readonly string[], flags: AccessFlags) =>

@@ -2,7 +2,7 @@
 import { access } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../../api/definition.ts';
-import { formatError, type Output, outputOption, printJson, printLines, runCommand } from '../command.ts';
+import { formatError, jsonOption, type Output, outputOption, printJson, printLines, runCommand } from '../command.ts';
 import { generate } from '../generate.ts';
 import {
   type Installation,
@@ -27,6 +27,7 @@ export function doctorCommand(): Command {
     )
     .option('--cluster <name>', 'only this cluster')
     .addOption(outputOption())
+    .addOption(jsonOption())
     .addHelpText('after', helpText)
     .action(async (flags: Flags) => await runCommand('doctor', async (signal) => await run(flags, signal)));
 }

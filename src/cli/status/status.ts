@@ -9,8 +9,18 @@ import {
   timersDeadLetterQueue,
   timersQueue,
 } from '../../core/names.ts';
+import { sleep } from '../../core/time.ts';
 import { createDepth, type QueueDepth } from '../../sqs/depth.ts';
-import { formatError, type Output, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
+import {
+  formatError,
+  jsonOption,
+  type Output,
+  outputOption,
+  printError,
+  printJson,
+  printLines,
+  runCommand,
+} from '../command.ts';
 import {
   clusterClient,
   type Installation,
@@ -24,7 +34,12 @@ import { loadProject } from '../project.ts';
 import { type ClusterStatus, formatFailure, readClusterStatus } from './cluster-status.ts';
 import { type NamedCluster, type NamedQueue, statusLines } from './status-lines.ts';
 
-type Flags = InstallationFlags & { readonly cluster?: string; readonly controller?: string; readonly output: Output };
+type Flags = InstallationFlags & {
+  readonly cluster?: string;
+  readonly controller?: string;
+  readonly output: Output;
+  readonly watch?: true;
+};
 
 /** Makes the command. */
 export function statusCommand(): Command {
@@ -33,8 +48,15 @@ export function statusCommand(): Command {
     .option('--cluster <name>', 'only this cluster')
     .option('--controller <name>', 'only this controller')
     .addOption(outputOption())
+    .addOption(jsonOption())
+    .option('--watch', 'show it again every few seconds, until Ctrl-C')
     .addHelpText('after', helpText)
-    .action(async (flags: Flags) => await runCommand('status', async (signal) => await run(flags, signal)));
+    .action(
+      async (flags: Flags) =>
+        await runCommand('status', async (signal) =>
+          flags.watch === true ? await watch(flags, signal) : await run(flags, signal),
+        ),
+    );
 }
 
 const helpText = `
@@ -52,6 +74,23 @@ What it shows:
   OLDEST        the age of the oldest of these changes. Percentiles, and the age of the oldest message (SQS has no API
                 for it), are on the dashboard
 Exit status: 0, or 1 when an object is failing, or a cluster or a queue could not be read; the last lines name it.`;
+
+const watchSeconds = 2;
+
+/** Shows the status until the signal aborts. Returns the last exit status. */
+async function watch(flags: Flags, signal: AbortSignal): Promise<number> {
+  const clear = process.stdout.isTTY === true ? '\u001b[2J\u001b[H' : '';
+  let code = 0;
+  while (!signal.aborted) {
+    process.stdout.write(clear);
+    code = await run(flags, signal).catch((error: unknown) => {
+      if (signal.aborted) return code;
+      throw error;
+    });
+    await sleep(watchSeconds, signal).catch(() => undefined);
+  }
+  return code;
+}
 
 async function run({ cluster, controller, output, ...flags }: Flags, signal: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());

@@ -1,0 +1,107 @@
+// `outrigger dlq show` and `outrigger dlq delete`: one dead letter with its whole message, and the end of dead letters
+// that must not be sent again.
+import { Command } from 'commander';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { UserError } from '../core/errors.ts';
+import { formatReconcileKey } from '../core/key.ts';
+import { controllerDeadLetterQueue, resyncDeadLetterQueue, timersDeadLetterQueue } from '../core/names.ts';
+import { redact } from '../core/redact.ts';
+import { deleteDeadLetters, readDeadLetters } from '../operations/redrive.ts';
+import { createQueueBrowser } from '../sqs/browse.ts';
+import type { DeadLetter } from '../sqs/dead-letter.ts';
+import { keyOfMessage } from '../sqs/message.ts';
+import { jsonOption, type Output, outputOption, printJson, printLines, runCommand } from './command.ts';
+import { type InstallationFlags, openInstallation, withInstallationOptions } from './installation.ts';
+import { matchesKey, parseKey } from './parse-key.ts';
+import { loadProject } from './project.ts';
+
+type ShowFlags = InstallationFlags & { readonly output: Output };
+type DeleteFlags = InstallationFlags & { readonly key?: string; readonly id?: string; readonly yes?: true };
+
+/** Makes the command `dlq show`. */
+export function dlqShowCommand(): Command {
+  return withInstallationOptions(new Command('show'))
+    .description('print one dead letter: reason, attempts, error, and the message')
+    .argument('<id>', 'its message id, as dlq list prints it')
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .action(
+      async (id: string, flags: ShowFlags) =>
+        await runCommand('dlq show', async (signal) => await runShow(id, flags, signal)),
+    );
+}
+
+/** Makes the command `dlq delete`. */
+export function dlqDeleteCommand(): Command {
+  return withInstallationOptions(new Command('delete'))
+    .description('delete dead letters; without --yes only print what would be deleted')
+    .option('--id <id>', 'the dead letter with this message id')
+    .option('--key <key>', 'the dead letters of one object: CONTROLLER:NAMESPACE/NAME, or a whole key')
+    .option('--yes', 'delete')
+    .addHelpText('after', deleteText)
+    .action(
+      async (flags: DeleteFlags) => await runCommand('dlq delete', async (signal) => await runDelete(flags, signal)),
+    );
+}
+
+const deleteText = `
+A message is a key, so a deletion loses no data: the object is reconciled at its next change, or by the resync. It is
+final all the same; outrigger dlq redrive is the way back after a fix.
+Exit status: 0 when the dead letters are deleted; 1 when there is none, or when --yes was missing.`;
+
+async function runShow(id: string, { output, ...flags }: ShowFlags, signal: AbortSignal): Promise<number> {
+  const { registry } = await loadProject(process.cwd());
+  const installation = await openInstallation(flags, signal);
+  try {
+    for (const queue of allQueues(registry)) {
+      const browser = createQueueBrowser(installation.sqs, installation.urlPrefix, queue);
+      const found = (await readDeadLetters(browser, { most: 10_000, signal })).find((one) => one.messageId === id);
+      if (found === undefined) continue;
+      const shown = { queue, ...fieldsOf(found) };
+      if (output === 'json') printJson(shown);
+      else printLines(Object.entries(shown).map(([name, value]) => `${`${name}:`.padEnd(13)}${value ?? '-'}`));
+      return 0;
+    }
+  } finally {
+    installation.close();
+  }
+  throw new UserError(`no dead letter has the id ${JSON.stringify(id)}, or it is in flight; see outrigger dlq list`);
+}
+
+async function runDelete({ key, id, yes, ...flags }: DeleteFlags, signal: AbortSignal): Promise<number> {
+  if ((key === undefined) === (id === undefined)) throw new UserError('give either --id or --key');
+  const { registry } = await loadProject(process.cwd());
+  const requested = key === undefined ? undefined : parseKey(key, registry);
+  const matches = ({ messageId, message }: DeadLetter) =>
+    requested === undefined ? messageId === id : message !== undefined && matchesKey(requested, keyOfMessage(message));
+  const installation = await openInstallation(flags, signal);
+  let count = 0;
+  try {
+    const queues =
+      requested === undefined
+        ? allQueues(registry)
+        : [controllerDeadLetterQueue(requested.controller), timersDeadLetterQueue];
+    for (const queue of queues) {
+      const browser = createQueueBrowser(installation.sqs, installation.urlPrefix, queue);
+      for await (const one of deleteDeadLetters(browser, { matches, dryRun: yes !== true, signal })) {
+        count += 1;
+        printLines([`${yes === true ? 'deleted' : 'would delete'} ${fieldsOf(one).key ?? queue} (${one.messageId})`]);
+      }
+    }
+  } finally {
+    installation.close();
+  }
+  if (count === 0) throw new UserError('no dead letter matches, or it is in flight; see outrigger dlq list');
+  if (yes !== true) throw new UserError('nothing is deleted; give --yes');
+  return 0;
+}
+
+function allQueues(registry: readonly ControllerDefinition[]): readonly string[] {
+  const controllers = registry.map(({ name }) => controllerDeadLetterQueue(name));
+  return [...controllers, timersDeadLetterQueue, resyncDeadLetterQueue];
+}
+
+function fieldsOf({ messageId, message, reason, attempts, error, firstSeenAt, body }: DeadLetter) {
+  const key = message === undefined ? undefined : redact(formatReconcileKey(keyOfMessage(message)));
+  return { messageId, key, reason, attempts, error, firstSeenAt: firstSeenAt?.toISOString(), body: redact(body) };
+}

@@ -1,0 +1,35 @@
+// Only the words that the completion offers, as bash computes them from the script.
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const main = path.resolve(import.meta.dirname, '../../src/cli/main.ts');
+
+/** Returns the words that bash offers for a line; the last word is the one that is completed. */
+async function offered(...words: readonly string[]): Promise<readonly string[]> {
+  const script = [
+    'source <("$0" "$1" completion bash); shift',
+    `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _outrigger; echo "\${COMPREPLY[@]}"`,
+  ].join('\n');
+  const argv = ['-c', script, process.execPath, main, ...words];
+  const { stdout } = await promisify(execFile)('bash', argv);
+  return stdout.trim().split(' ');
+}
+
+it.each([
+  [['outrigger', 'sta'], ['status']],
+  [
+    ['outrigger', 'dlq', ''],
+    ['list', 'show', 'redrive', 'delete', '--help'],
+  ],
+  [['outrigger', 'dlq', 'redrive', '--k'], ['--key']],
+  [['outrigger', 'status', '--stage', 'prod', '--w'], ['--watch']],
+])('bash completes %j with %j', async (words, expected) => {
+  expect(await offered(...words)).toEqual(expected);
+});
+
+it.each(['zsh', 'fish'])('%s has a script with every command', async (shell) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [main, 'completion', shell]);
+  for (const command of ['dev', 'status', 'explain', 'dlq', 'completion']) expect(stdout).toContain(command);
+});

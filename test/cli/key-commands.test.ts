@@ -1,0 +1,189 @@
+// `outrigger logs`, `history` and `explain` on a system whose log a test writes: their output and exit status. Of a
+// deployment only the query to CloudWatch Logs.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { durationMs } from '../../src/cli/key-commands.ts';
+import { readKeyLog } from '../../src/cli/key-log.ts';
+import { controllerDeadLetterQueue } from '../../src/core/names.ts';
+import { createLogFile, olderLogFile } from '../../src/dev/log-file.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
+import { createSend } from '../../src/sqs/send.ts';
+import { aMessage, asRetry } from '../sqs/messages.ts';
+import { operatedSystem } from './operated-system.ts';
+
+const system = operatedSystem({ samples: ['water-tanks'] });
+const { signal } = new AbortController();
+const north = 'water-tank:local:watertanks.plant.example.com/default/north';
+const dueAt = Math.round(Date.now() / 1000) + 240;
+const at = (secondsAgo: number) => new Date(Date.now() - secondsAgo * 1000).toISOString();
+const done = { outcome: 'done', writes: 2, durationMs: 41, nextCause: 'requeue', dueAt };
+const failed = {
+  outcome: 'failed',
+  writes: 0,
+  durationMs: 7,
+  attempt: 2,
+  error: 'no valve',
+  nextCause: 'retry',
+  dueAt,
+};
+
+/** Writes log lines, each with its age in seconds and the key of `north`. */
+async function writeLog(lines: readonly (readonly [secondsAgo: number, fields: object])[]): Promise<void> {
+  const text = lines.map(([secondsAgo, fields]) =>
+    JSON.stringify({
+      level: 'INFO',
+      message: 'reconciled',
+      timestamp: at(secondsAgo),
+      key: north,
+      cause: 'change',
+      ...fields,
+    }),
+  );
+  await writeFile(path.join(system.folder, 'log.jsonl'), `${text.join('\n')}\nnot JSON: north\n`);
+}
+
+beforeEach(async () => await writeLog([]));
+
+describe('logs and history', () => {
+  it('logs prints the lines of one key in this time, oldest first', async () => {
+    await writeLog([
+      [7200, { message: 'too old' }],
+      [20, { message: 'children written', kind: 'ConfigMap' }],
+      [10, done],
+      [5, { key: north.replace('north', 'north-2'), message: 'another key' }],
+    ]);
+    const { out, status } = await system.run('logs', 'water-tank:default/north');
+    const lines = out.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/INFO children written cause=change kind=ConfigMap$/);
+    expect(lines[1]).toContain('outcome=done');
+    expect(status).toBe(0);
+  });
+
+  it('history lists cause, attempt, outcome, writes, duration, next and error of the last reconciles', async () => {
+    await writeLog([
+      [30, done],
+      [20, { message: 'children written' }],
+      [10, failed],
+    ]);
+    const { out } = await system.run('history', 'water-tank:default/north');
+    const rows = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/\s{2,}/));
+    expect(rows[0]).toEqual(['TIME', 'CAUSE', 'ATTEMPT', 'OUTCOME', 'WRITES', 'MS', 'NEXT', 'ERROR']);
+    const next = new Date(dueAt * 1000).toISOString();
+    expect(rows.slice(1).map(([, ...row]) => row)).toEqual([
+      ['change', '1', 'done', '2', '41', `requeue ${next}`, '-'],
+      ['change', '3', 'failed', '0', '7', `retry ${next}`, 'no valve'],
+    ]);
+    const json = await system.run('history', 'water-tank:default/north', '--json', '--limit', '1');
+    expect(JSON.parse(json.out)).toMatchObject([{ outcome: 'failed', error: 'no valve' }]);
+  });
+
+  it.each([
+    [
+      ['logs', 'water-tank:default/north', '--since', 'yesterday'],
+      '--since "yesterday": write a time like 30m, 3h or 7d',
+    ],
+    [['history', 'tank:north'], 'there is no controller "tank"; the controllers are '],
+    [['explain', 'water-tank:north'], 'WaterTank is namespaced; write water-tank:NAMESPACE/north'],
+  ] as const)('%j prints one line, and exits with 1', async ([command, ...argv], line) => {
+    const { err, status } = await system.run(command, ...argv);
+    expect(err.trimEnd().split('\n').at(-1)).toContain(line);
+    expect(err).not.toContain('    at ');
+    expect(status).toBe(1);
+  });
+
+  it.each([
+    ['45s', 45],
+    ['30m', 1800],
+    ['3h', 10_800],
+    ['7d', 604_800],
+  ])('--since %s is %d seconds', (text, seconds) => {
+    expect(durationMs(text)).toBe(seconds * 1000);
+  });
+
+  it('logs of a deployment come from the log group of the controller, filtered by the key', async () => {
+    const cloudWatch = mockClient(CloudWatchLogsClient);
+    const message = JSON.stringify({ key: north, timestamp: at(5), message: 'reconciled', ...done });
+    cloudWatch.on(FilterLogEventsCommand).resolves({ events: [{ message }, { message: 'START RequestId: north' }] });
+    const key = {
+      ...{ controller: 'water-tank', cluster: 'local', group: 'plant.example.com', resource: 'watertanks' },
+      ...{ namespace: 'default', name: 'north' },
+    };
+    const urlPrefix = 'https://sqs.eu-central-1.amazonaws.com/123456789012/cafes-prod-';
+    const deployment = { on: 'AWS', urlPrefix, region: 'eu-central-1' } as const;
+    const options = { folder: 'unused', sinceMs: Date.now() - 60_000, signal };
+    expect(await readKeyLog(deployment, key, options)).toMatchObject([{ outcome: 'done' }]);
+    expect(cloudWatch.commandCalls(FilterLogEventsCommand)[0]?.args[0].input).toMatchObject({
+      logGroupName: '/aws/lambda/cafes-prod-water-tank',
+      filterPattern: `{ $.key = "${north}" }`,
+    });
+    cloudWatch.restore();
+  });
+});
+
+describe('explain', () => {
+  const explained = async () => {
+    const { out } = await system.run('explain', 'water-tank:default/north', '--json');
+    return JSON.parse(out);
+  };
+
+  it('explain shows an object whose generation is not reconciled yet, and the messages in the queue', async () => {
+    expect(await explained()).toMatchObject({ state: 'unobserved', queued: 0, deadLetters: [] });
+  });
+
+  it('explain shows the error of a failing object, and when it is retried', async () => {
+    await writeLog([[10, failed]]);
+    const next = new Date(dueAt * 1000).toISOString();
+    expect(await explained()).toMatchObject({
+      state: 'failing',
+      why: 'attempt 3 ended as failed: no valve',
+      nextDueAt: next,
+    });
+    const { out, status } = await system.run('explain', 'water-tank:default/north');
+    expect(out).toContain(`${north}: failing\n`);
+    expect(out).toContain(`  next reconcile: retry due at ${next}\n`);
+    expect(status).toBe(0);
+  });
+
+  it('explain shows a dead letter with its reason, and the way back', async () => {
+    await writeLog([[10, failed]]);
+    const message = aMessage({
+      ...{ controller: 'water-tank', cluster: 'local', group: 'plant.example.com', resource: 'watertanks' },
+      ...{ namespace: 'default', name: 'north', ...asRetry({ attempt: 9 }) },
+    });
+    const attributes = { reason: 'retries exhausted', error: 'no valve' };
+    const entry = { body: formatMessage(message), groupId: 'g', deduplicationId: 'd', attributes };
+    const { sqs, urlPrefix } = system.queues;
+    await createSend(sqs, urlPrefix)(controllerDeadLetterQueue('water-tank'), [entry], { signal });
+    expect(await explained()).toMatchObject({
+      state: 'dead letter',
+      why: 'it is not retried any more: no valve; fix the cause, then outrigger dlq redrive',
+      deadLetters: [attributes],
+    });
+  });
+
+  it('explain of an object that does not exist says so, and exits with 1', async () => {
+    const { out, status } = await system.run('explain', 'water-tank:default/nowhere');
+    expect(out).toContain('missing\n  there is no such object in the cluster\n');
+    expect(status).toBe(1);
+  });
+});
+
+describe('the log of the local system', () => {
+  it('the log begins empty, and keeps one file before the present one when it is large', async () => {
+    const file = path.join(system.folder, 'big.jsonl');
+    await writeFile(file, 'of an earlier system');
+    const log = createLogFile(file);
+    const line = 'x'.repeat(20 * 1024 * 1024);
+    for (const one of ['a', 'b', 'c']) log.write(one + line);
+    expect((await readFile(file, 'utf8')).slice(0, 1)).toBe('c');
+    expect((await readFile(olderLogFile(file), 'utf8')).slice(0, 1)).toBe('a');
+  });
+});
