@@ -6,7 +6,7 @@ import { connectionOf } from '../../clusters/connection.ts';
 import { parseEntry } from '../../clusters/registry/entry.ts';
 import { UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
-import { type Output, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
+import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
 import { awsAccess, type RegionFlag } from '../stage-table.ts';
 import { namesOf, type TableEntries, withEntry, withoutEntry } from './edit-table.ts';
 import { changeTable, openTable, type TableFlags, tableLocation } from './table.ts';
@@ -24,6 +24,7 @@ export function listCommand(): Command {
   return withTableOptions(new Command('list'))
     .description('list the clusters of the table')
     .addOption(outputOption())
+    .addOption(jsonOption())
     .action(
       async ({ output, ...flags }: TableFlags & { readonly output: Output }) =>
         await runCommand('clusters list', async () => await runList(flags, output)),
