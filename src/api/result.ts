@@ -22,8 +22,8 @@ export type Condition = DeclaredCondition & {
 export type Later =
   | {
       /**
-       * The first wait is half to one and a half times this (300: 150 to 450 s), so that several chains of one key become
-       * one. Each following wait is exactly this.
+       * The first wait is half to one and a half times this (300: 150 to 450 s), so that several chains of one key
+       * become one. Each following wait is exactly this.
        */
       readonly requeueAfterSeconds?: number | undefined;
       readonly error?: undefined;

@@ -1,5 +1,5 @@
-// `outrigger completion`: prints a script that completes the words of commands and options in a shell. It is made of the
-// commands themselves.
+// `outrigger completion`: prints a script that completes the words of commands and options in a shell. It is made of
+// the commands themselves.
 import { Argument, Command } from 'commander';
 import { printLines } from './command.ts';
 

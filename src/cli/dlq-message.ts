@@ -47,7 +47,7 @@ export function dlqDeleteCommand(): Command {
 const deleteText = `
 A message is a key, so a deletion loses no data: the object is reconciled at its next change, or by the resync. It is
 final all the same; outrigger dlq redrive is the way back after a fix.
-Exit status: 0 when the dead letters are deleted; 1 when there is none, or when --yes was missing.`;
+Exit status: 0 when every matching dead letter is deleted; 1 when there is none, or when --yes was missing.`;
 
 async function runShow(id: string, { output, ...flags }: ShowFlags, signal: AbortSignal): Promise<number> {
   const { registry } = await loadProject(process.cwd());

@@ -169,7 +169,7 @@ describe('explain', () => {
     });
   });
 
-  it('explain of an object that does not exist says so, and exits with 1', async () => {
+  it('explain of an object that does not exist exits with 1', async () => {
     const { out, status } = await system.run('explain', 'water-tank:default/nowhere');
     expect(out).toContain('missing\n  there is no such object in the cluster\n');
     expect(status).toBe(1);
