@@ -37,6 +37,7 @@ it.each([
 
 it('a long text is cut, and its size follows', () => {
   expect(printable('x'.repeat(5000))).toBe(`${'x'.repeat(4096)}… (5000 characters)`);
+  expect(printable('x'.repeat(4096))).toBe('x'.repeat(4096));
 });
 
 it('no text has a dangerous character after it was made printable', () => {
