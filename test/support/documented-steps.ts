@@ -118,6 +118,8 @@ export const untestedCommands: Readonly<Record<string, string>> = {
   'npm run cluster': 'runs until it is stopped; every test of test/cluster runs on what it starts',
   'npm run mutate': 'an hour; its parts are tested in tools/mutants',
   'npm run mutate -- cafe': 'minutes, and needs two mutants of the cafe; its parts are tested in tools/mutants',
+  'npm run mutate:stryker -- core': 'an hour, and fetches Stryker from npm',
+  'npm run mutate:stryker -- FOLDER': 'up to an hour, and fetches Stryker from npm',
   'npm run bench': 'hours, and measures; test/structure/bench-contest.test.ts tests how it handles peers that fail',
   'npm run bench -- --only f2': 'as npm run bench',
   'npm run bench -- --only f2 --peers Outrigger': 'as npm run bench',
