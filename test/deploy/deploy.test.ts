@@ -13,6 +13,7 @@ import {
   timersDeadLetterQueue,
   timersQueue,
 } from '../../src/core/names.ts';
+import { mapsKeys } from '../../src/generate/aws/role.ts';
 import { type OslsResult, type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
 import { type Account, createAccount } from './account.ts';
 import { type EmulatedAccount, startEmulatedAccount } from './emulated-account.ts';
@@ -51,6 +52,8 @@ afterAll(async () => {
 });
 
 const queueArn = (name: string): string => `arn:aws:sqs:${aws.region}:${aws.accountId}:${prefix}${name}`;
+/** moto resolves a reference to a secret to this, and omits a variable that has one (see unsupported-types.test.ts). */
+const emulatedSecret = 'None';
 /** CloudFormation chooses the name of the bucket. */
 const bucketName = (): string =>
   held.find(({ LogicalResourceId }) => LogicalResourceId === 'ClustersBucket')?.PhysicalResourceId ?? '';
@@ -137,6 +140,7 @@ describe('a deployment with osls', () => {
         QUEUE_URL_PREFIX: `https://sqs.${aws.region}.amazonaws.com/${aws.accountId}/${prefix}`,
         LOG_LEVEL: 'INFO',
         METRICS_NAMESPACE: `outrigger/${stage}`,
+        PROJECT: 'outrigger',
         METRICS_PER_CLUSTER: 'false',
         NODE_OPTIONS: '--enable-source-maps',
         CLUSTERS: `s3://${bucketName()}/clusters.json`,
@@ -193,6 +197,7 @@ describe('a deployment with osls', () => {
         `s3:GetObject arn:aws:s3:::${bucketName()}/clusters.json`,
         `s3:ListBucket arn:aws:s3:::${bucketName()}`,
         `secretsmanager:GetSecretValue ${own('secretsmanager', `secret:outrigger/${stage}/clusters/*`)}`,
+        ...(mapsKeys(declaration) ? [`secretsmanager:GetSecretValue ${emulatedSecret}`] : []),
         ...['CreateLogStream', 'PutLogEvents'].map(
           (action) => `logs:${action} ${own('logs', `log-group:/aws/lambda/${prefix}${name}:*`)}`,
         ),
