@@ -1,2 +1,7 @@
 // The package's entry `outrigger/testing`: for tests of reconcilers.
+
+export type { Fault, FaultEffect } from './apiserver/http/faults.ts';
+export { startApiServer, type TestApiServer, type TestApiServerOptions } from './testing/api-server.ts';
+export { battery } from './testing/battery/battery.ts';
+export { type BatteryCheck, BatteryError, type BatteryOptions, type OutsideWorld } from './testing/battery/contract.ts';
 export { type RecordedEvent, type TestContext, type TestContextOptions, testContext } from './testing/test-context.ts';

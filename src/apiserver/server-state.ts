@@ -7,6 +7,13 @@ import type { BuiltinSchemas } from './schema/builtins.ts';
 import type { Rules } from './schema/rules.ts';
 import type { Store } from './store/store.ts';
 
+/** Returns the log of a container as text. */
+export type ReadLog = (container: {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+}) => string;
+
 /** The state of one server. */
 export type ServerState = {
   readonly store: Store;
@@ -14,6 +21,7 @@ export type ServerState = {
   readonly schemas: BuiltinSchemas;
   readonly rules: Rules;
   now(): Date;
+  readonly readLog: ReadLog;
 };
 
 /** Options of a write. */

@@ -5,13 +5,14 @@
 import { createServer, type Server } from 'node:http';
 import { stringify } from 'yaml';
 import type { Execute } from './exec/execute.ts';
+import { carryOut, createFaults, type Fault } from './http/faults.ts';
 import { foreignRequest } from './http/foreign-request.ts';
 import { createHandler, type RequestRecord } from './http/handler.ts';
 import { createUpgrades } from './http/upgrades.ts';
 import { createRegistry } from './registry/registry.ts';
 import { createBuiltinSchemas } from './schema/builtins.ts';
 import { createRules } from './schema/rules.ts';
-import type { ServerState } from './server-state.ts';
+import type { ReadLog, ServerState } from './server-state.ts';
 import { StatusError, statusOf } from './status-error.ts';
 import { createStore } from './store/store.ts';
 import { startCollector } from './write/collector.ts';
@@ -29,6 +30,8 @@ export type ApiServerOptions = {
   readonly eventWindow?: number;
   /** Runs commands in pods. By default every command exits with 127 (command not found). */
   readonly execute?: Execute;
+  /** Returns the log of a container, for `pods/log`. By default every log is empty. */
+  readonly readLog?: ReadLog;
 };
 
 /** A running server. */
@@ -42,7 +45,9 @@ export type ApiServer = {
   breakStreams(): void;
   /** Drops all past changes: watches and lists of older versions get 410, as after an etcd compaction. */
   expireWindow(): void;
-  /** Returns the latest requests, oldest first. */
+  /** Injects a fault into requests from now on. Disposing ends it. */
+  inject(fault: Fault): Disposable;
+  /** Returns the latest requests, oldest first. A request that a fault answered is not among them. */
   requests(): readonly RequestRecord[];
 };
 
@@ -62,14 +67,23 @@ export async function startApiServer({
   bookmarkSeconds = 60,
   eventWindow = 10_000,
   execute = commandNotFound,
+  readLog = () => '',
 }: ApiServerOptions = {}): Promise<ApiServer> {
   const store = createStore({ eventWindow });
   const schemas = createBuiltinSchemas();
-  const state: ServerState = { store, schemas, registry: createRegistry(store, schemas), rules: createRules(), now };
+  const state: ServerState = {
+    store,
+    schemas,
+    registry: createRegistry(store, schemas),
+    rules: createRules(),
+    now,
+    readLog,
+  };
   const stopCollector = startCollector(state);
   createNamespaces(state);
   let requests: RequestRecord[] = [];
   const streams = new Set<() => void>();
+  const faults = createFaults();
   const onRequest = (record: RequestRecord): void => {
     requests.push(record);
     if (requests.length > keptRequests * 1.5) requests = requests.slice(-keptRequests);
@@ -83,13 +97,19 @@ export async function startApiServer({
       response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       return;
     }
-    if (/[?&]watch=(true|1)/.test(request.url ?? '')) {
+    const [path = ''] = (request.url ?? '').split('?');
+    const watch = /[?&]watch=(true|1)/.test(request.url ?? '');
+    if (watch) {
       const disconnect = (): void => void response.destroy();
       streams.add(disconnect);
       response.once('close', () => streams.delete(disconnect));
     }
+    const fault = faults.next({ method: request.method ?? '', path, watch });
+    const answer = async () => {
+      if (fault === undefined || !(await carryOut(fault, response))) await handle(request, response);
+    };
     // The handler turns errors into responses. It only rejects when the response cannot be written.
-    handle(request, response).catch(() => response.destroy());
+    answer().catch(() => response.destroy());
   });
   server.on('upgrade', (request, socket, head) => upgrades.open({ request, socket, head }));
   const url = await listen(server, port, host);
@@ -107,6 +127,7 @@ export async function startApiServer({
       for (const disconnect of streams) disconnect();
     },
     expireWindow: () => store.compact(),
+    inject: (fault) => faults.inject(fault),
     requests: () => requests.slice(-keptRequests),
   };
 }

@@ -47,6 +47,7 @@ const specSchema = {
     ratio: { type: 'number', minimum: 0.000_01, maximum: 2_500_000 },
     loose: { type: 'boolean' },
     since: { type: 'string', format: 'date-time' },
+    host: { type: 'string', format: 'hostname' },
     low: { type: 'integer' },
     high: { type: 'integer' },
     nickname: { type: 'string', nullable: true },

@@ -15,7 +15,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   functions: { holds: 'the Lambda functions, one file each', imports: ['src/controllers', 'src/lambda'] },
   'src/lambda.ts': { holds: 'entry `outrigger/lambda`', imports: ['src/lambda'] },
   'src/watcher.ts': { holds: 'entry `outrigger/watcher`', imports: ['src/watcher'] },
-  'src/testing.ts': { holds: 'entry `outrigger/testing`', imports: ['src/testing'] },
+  'src/testing.ts': { holds: 'entry `outrigger/testing`', imports: ['src/testing', 'src/apiserver'] },
   'src/cli': {
     holds: 'the `outrigger` command, one file for each subcommand',
     imports: [
@@ -59,13 +59,13 @@ export const rooms: Readonly<Record<string, Room>> = {
       'infra/kubernetes',
     ],
   },
+  'src/testing': {
+    holds: 'what `outrigger/testing` offers: contexts, an API server, the battery',
+    imports: ['src/dev', 'src/reconciling', 'src/generate', 'src/apiserver', 'src/kube', 'src/api', 'src/core'],
+  },
   'src/dev': {
     holds: 'the whole system on one machine: local Lambda, printer, reload',
     imports: ['src/simulators', 'src/apiserver', 'src/clusters', 'src/generate', 'src/kube', 'src/api', 'src/core'],
-  },
-  'src/testing': {
-    holds: 'what `outrigger/testing` offers',
-    imports: ['src/api', 'src/core'],
   },
   'src/forwarding': {
     holds: 'from watch event to queue: watch loops, predicates, work queue, rate limiter, sender, acknowledgements',

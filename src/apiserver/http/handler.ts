@@ -80,6 +80,8 @@ async function handleNonResource(state: ServerState, exchange: Exchange): Promis
   if (path === `/apis/${reviewKind.group}/${reviewKind.version}/${reviewKind.plural}` && method === 'POST') {
     return { status: 201, body: allowedReview(await readReview(exchange, state)) };
   }
+  const review = method === 'POST' ? reviewOf(path) : undefined;
+  if (review !== undefined) return { status: 201, body: review };
   if (method !== 'GET') return pageNotFound;
   if (healthPaths.includes(path)) return { status: 200, body: 'ok' };
   if (path === '/version') return { status: 200, body: versionInfo };
@@ -87,6 +89,24 @@ async function handleNonResource(state: ServerState, exchange: Exchange): Promis
   const aggregated = acceptsAggregatedDiscovery(accept);
   const found = discovery(all, path, aggregated) ?? openapi(state.schemas, all, path);
   return found === undefined ? pageNotFound : { status: 200, body: found };
+}
+
+const administrator = { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
+const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+
+/** The reviews of `kubectl auth whoami` and `kubectl auth can-i --list`: every client is the administrator. */
+function reviewOf(path: string): JsonObject | undefined {
+  if (path === '/apis/authentication.k8s.io/v1/selfsubjectreviews') {
+    const [kind, apiVersion] = ['SelfSubjectReview', 'authentication.k8s.io/v1'];
+    return { kind, apiVersion, metadata: {}, status: { userInfo: administrator } };
+  }
+  if (path === '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews') {
+    const [kind, apiVersion] = ['SelfSubjectRulesReview', 'authorization.k8s.io/v1'];
+    const nonResourceRules = [{ verbs: ['*'], nonResourceURLs: ['*'] }];
+    const status = { resourceRules: [everything], nonResourceRules, incomplete: false };
+    return { kind, apiVersion, metadata: {}, spec: {}, status };
+  }
+  return undefined;
 }
 
 /** Reads the review. Its content does not matter, so a body in protobuf is not decoded. */

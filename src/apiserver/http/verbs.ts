@@ -1,14 +1,14 @@
 // The verbs of the API: get, list, create, update, patch, apply, delete, deletecollection, and the subresources. Each
 // returns one response. Watches are in watch-stream.ts, because their response is a stream.
 import { handleExec, isExec } from '../exec/pods-exec.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { getList, getString, isObject, type JsonObject } from '../json.ts';
 import { listObjects } from '../read/list.ts';
 import { acceptedView } from '../read/media-type.ts';
 import { type MediaType, presentList, presentObject } from '../read/present.ts';
 import { parseSelection } from '../read/selection.ts';
 import { type ApiResource, collectionOf, collectionSubject } from '../registry/resource.ts';
 import { findObject, type ObjectTarget, type ServerState } from '../server-state.ts';
-import { methodNotAllowed, notFound, type StatusError } from '../status-error.ts';
+import { badRequest, methodNotAllowed, notFound, type StatusError } from '../status-error.ts';
 import { requireManager, serverSideApply } from '../write/apply.ts';
 import { createObject } from '../write/create.ts';
 import { type DeleteOutcome, deleteObject, deleteRequest } from '../write/delete.ts';
@@ -37,6 +37,7 @@ export async function handleRequest(state: ServerState, route: Route, exchange: 
   }
   if (subresource === 'scale' && resource.scale !== undefined)
     return handleScale(state, target, resource.scale, exchange);
+  if (subresource === 'log' && resource.plural === 'pods') return podLog(state, target, exchange);
   if (isExec(route)) return handleExec(state, route, exchange);
   return pageNotFound;
 }
@@ -132,6 +133,19 @@ async function handleObject(
     default:
       throw unsupportedMethod(resource, exchange);
   }
+}
+
+/** The log of a pod's container, as text. A pod that was never scheduled has none. */
+function podLog(state: ServerState, target: ObjectTarget, exchange: Exchange): HttpResponse {
+  const { resource, namespace, name } = target;
+  if (exchange.method !== 'GET') throw unsupportedMethod(resource, exchange);
+  const pod = findObject(state, target);
+  if (pod === undefined) throw notFound(collectionSubject(resource), name);
+  const containers = getList(pod, 'spec', 'containers').map((one) => getString(one, 'name'));
+  const container = exchange.query.get('container') ?? containers[0] ?? '';
+  if (!containers.includes(container)) throw badRequest(`container ${container} is not valid for pod ${name}`);
+  if (getString(pod, 'spec', 'nodeName') === '') throw badRequest(`pod ${name} does not have a host assigned`);
+  return { status: 200, body: state.readLog({ namespace, pod: name, container }) };
 }
 
 function unsupportedMethod(resource: ApiResource, { method }: Exchange): StatusError {

@@ -29,7 +29,7 @@ export const deploymentSpec: Defaults = (spec) => ({
   progressDeadlineSeconds: 600,
   ...spec,
   strategy: strategy(getMap(spec, 'strategy')),
-  template: template(getMap(spec, 'template')),
+  template: podTemplate(getMap(spec, 'template')),
 });
 
 function strategy(given: JsonObject): JsonObject {
@@ -42,7 +42,7 @@ function strategy(given: JsonObject): JsonObject {
 export const replicaSetSpec: Defaults = (spec) => ({
   replicas: 1,
   ...spec,
-  ...(isObject(spec.template) ? { template: template(spec.template) } : {}),
+  ...(isObject(spec.template) ? { template: podTemplate(spec.template) } : {}),
 });
 
 /** Defaults of the spec of a StatefulSet. */
@@ -53,10 +53,11 @@ export const statefulSetSpec: Defaults = (spec) => ({
   updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
   persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
   ...spec,
-  template: template(getMap(spec, 'template')),
+  template: podTemplate(getMap(spec, 'template')),
 });
 
-function template(given: JsonObject): JsonObject {
+/** Adds the defaults of a pod template. */
+export function podTemplate(given: JsonObject): JsonObject {
   return { metadata: {}, ...given, spec: podSpec(getMap(given, 'spec')) };
 }
 

@@ -27,6 +27,7 @@ import {
 } from './builtin-defaults.ts';
 import { builtinColumns, plainColumns } from './columns.ts';
 import { checkDefinition, definitionNameError, prepareDefinition } from './definition.ts';
+import { daemonSetKind, furtherCoreKinds, furtherGroups } from './further-builtins.ts';
 import { labelError, namespaceNameError, pathSegmentError } from './names.ts';
 import type { ApiResource, ResourceDefinition, ScalePaths } from './resource.ts';
 
@@ -121,6 +122,7 @@ const coreKinds: readonly ResourceDefinition[] = [
     prepare: preparePod,
     returnsDeleted: true,
   },
+  ...furtherCoreKinds,
 ];
 
 const appsKinds: readonly ResourceDefinition[] = [
@@ -160,7 +162,7 @@ const groupKinds: readonly {
   readonly kinds: readonly ResourceDefinition[];
 }[] = [
   { group: '', schemas: 'io.k8s.api.core.v1', kinds: coreKinds },
-  { group: 'apps', schemas: 'io.k8s.api.apps.v1', kinds: appsKinds },
+  { group: 'apps', schemas: 'io.k8s.api.apps.v1', kinds: [...appsKinds, daemonSetKind] },
   {
     group: 'discovery.k8s.io',
     schemas: 'io.k8s.api.discovery.v1',
@@ -229,7 +231,7 @@ const groupKinds: readonly {
 /** Returns the built-in kinds. */
 export function builtinResources(schemas: BuiltinSchemas): ApiResource[] {
   const prepareService = inSpec(createServiceSpec(), { loadBalancer: {} });
-  return groupKinds.flatMap(({ group, schemas: prefix, kinds }) =>
+  return [...groupKinds, ...furtherGroups].flatMap(({ group, schemas: prefix, kinds }) =>
     kinds.map((definition): ApiResource => {
       const schemaName = `${prefix}.${definition.kind}`;
       const { check } = definition;

@@ -5,6 +5,14 @@ const uuidPattern = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-
 const dateTimePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 const durationPattern = /^[+-]?(\d+(\.\d*)?(ns|us|µs|ms|s|m|h|d|w)\s*)+$/;
 
+/** One label with at most one hyphen, its second character; or several labels, the last one of letters alone. */
+const hostCharacter = '[\\p{L}\\p{S}a-z0-9]';
+const hostLabel = `${hostCharacter}([\\p{L}\\p{S}a-z0-9-]{0,61}${hostCharacter})?`;
+const hostnamePattern = new RegExp(
+  `^(${hostCharacter}(-?${hostCharacter}{0,62})?|(${hostLabel}\\.)+[\\p{L}a-z]{2,63})$`,
+  'iu',
+);
+
 const formatChecks: Readonly<Record<string, (text: string) => boolean>> = {
   'date-time': (text) => dateTimePattern.test(text) && !Number.isNaN(Date.parse(text)) && isDay(text),
   datetime: (text) => dateTimePattern.test(text) && !Number.isNaN(Date.parse(text)) && isDay(text),
@@ -12,7 +20,7 @@ const formatChecks: Readonly<Record<string, (text: string) => boolean>> = {
   duration: (text) => durationPattern.test(text) || text === '0',
   uri: (text) => URL.canParse(text) || (text.startsWith('/') && URL.canParse(text, 'http://host')),
   email: (text) => /^[^@\s<>]+@[^@\s<>]+$/.test(text),
-  hostname: (text) => /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(text),
+  hostname: (text) => hostnamePattern.test(text) && text.length <= 255,
   ipv4: isIPv4,
   ipv6: isIPv6,
   cidr: (text) => /^[0-9a-f.:]+\/\d{1,3}$/i.test(text) && (isIPv4(text.split('/')[0] ?? '') || text.includes(':')),

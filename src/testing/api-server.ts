@@ -1,0 +1,123 @@
+// A Kubernetes API server for tests, in the test's own process: nothing is downloaded, and it starts in milliseconds.
+// It is the in-memory server of src/apiserver, which passes the same conformance suite as a real kube-apiserver, with a
+// client and the objects of the test.
+import type { AnyCustomKind } from '../api/custom-kind.ts';
+import type { Kind, ObjectOf } from '../api/kind.ts';
+import { type ApiServer, type ApiServerOptions, startApiServer as startServer } from '../apiserver/server.ts';
+import { toError, UserError } from '../core/errors.ts';
+import { isRecord } from '../core/json.ts';
+import type { Key } from '../core/key.ts';
+import { applyManifests, type Manifest, readManifests } from '../dev/manifests.ts';
+import { crdOf } from '../generate/crd/crd.ts';
+import { createClient, type KubeClient } from '../kube/client/client.ts';
+import { parseObject } from '../kube/client/object.ts';
+import { objectPath } from '../kube/client/path.ts';
+import { getObject, listPages } from '../kube/client/read.ts';
+
+/** Options of startApiServer. */
+export type TestApiServerOptions = Pick<ApiServerOptions, 'now' | 'execute' | 'readLog' | 'eventWindow'> & {
+  /** Kinds of defineKind, CustomResourceDefinitions as objects, or files and folders with their YAML. */
+  readonly crds?: readonly (AnyCustomKind | object | string)[];
+  /** Objects with apiVersion and kind, or files and folders with their YAML; applied in this order after the CRDs. */
+  readonly objects?: readonly (object | string)[];
+};
+
+/** A running server for tests. */
+export type TestApiServer = ApiServer &
+  AsyncDisposable & {
+    /** For requests of every kind. It retries nothing. */
+    readonly client: KubeClient;
+    /** Applies objects with apiVersion and kind, server-side. Without a namespace they go to `default`. */
+    apply(...objects: readonly object[]): Promise<void>;
+    /** Reads an object; undefined if it does not exist. */
+    get<K extends Kind>(kind: K, key: Key): Promise<ObjectOf<K> | undefined>;
+    /** Lists the objects of a kind, in one namespace or in all. */
+    list<K extends Kind>(kind: K, options?: { readonly namespace?: string }): Promise<readonly ObjectOf<K>[]>;
+    /** Changes an object by a JSON merge patch, as another client would. */
+    patch(kind: Kind, key: Key, change: object): Promise<void>;
+    /** Deletes an object. It stays until its finalizers are removed. */
+    delete(kind: Kind, key: Key): Promise<void>;
+  };
+
+const startSeconds = 15;
+
+/**
+ * Starts a server with these kinds and objects. Resolves when it serves them. Throws a UserError that names the object
+ * which the server refuses, and the reason.
+ * @example await using server = await startApiServer({ crds: [WaterTank], objects: ['samples'] });
+ */
+export async function startApiServer({
+  crds = [],
+  objects = [],
+  ...options
+}: TestApiServerOptions = {}): Promise<TestApiServer> {
+  const server = await startServer(options);
+  const client = createClient({ server: new URL(server.url) });
+  async function applyAll(manifests: readonly Manifest[]): Promise<void> {
+    for (const manifest of manifests) {
+      try {
+        await applyManifests(client, [manifest], { signal: AbortSignal.timeout(startSeconds * 1000) });
+      } catch (error) {
+        if (error instanceof UserError) throw error;
+        const { file, kind, object } = manifest;
+        throw new UserError(`${file}: ${kind} ${object.metadata.name}: ${toError(error).message}`, { cause: error });
+      }
+    }
+  }
+  async function close(): Promise<void> {
+    client.close();
+    await server.close();
+  }
+  try {
+    for (const [position, crd] of crds.entries()) await applyAll(await manifestsOf(crd, `crds[${position}]`));
+    for (const [position, object] of objects.entries())
+      await applyAll(await manifestsOf(object, `objects[${position}]`));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    ...server,
+    client,
+    apply: async (...given) => {
+      for (const [position, object] of given.entries()) {
+        await applyAll(await manifestsOf(object, `apply, argument ${position + 1}`));
+      }
+    },
+    get: async (kind, key) => {
+      const found = await getObject(client, kind, key);
+      return found === undefined ? undefined : readAs(kind, found);
+    },
+    list: async (kind, { namespace } = {}) => {
+      const all = [];
+      for await (const page of listPages(client, kind, { namespace })) all.push(...page.items);
+      return all.map((one) => readAs(kind, { apiVersion: kind.apiVersion, kind: kind.kind, ...one }));
+    },
+    patch: async (kind, key, change) => {
+      const contentType = 'application/merge-patch+json';
+      await client.request({ method: 'PATCH', path: objectPath(kind, key), contentType, body: change });
+    },
+    delete: async (kind, key) => void (await client.request({ method: 'DELETE', path: objectPath(kind, key) })),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A kind's own `read` gives its objects; the compiler cannot see that it is that kind's. */
+function readAs<K extends Kind>(kind: K, object: object): ObjectOf<K> {
+  return kind.read(object) as ObjectOf<K>;
+}
+
+async function manifestsOf(given: AnyCustomKind | object | string, file: string): Promise<readonly Manifest[]> {
+  if (typeof given === 'string') return await readManifests(given);
+  const object = isCustomKind(given) ? crdOf(given) : given;
+  const { apiVersion, kind } = { apiVersion: undefined, kind: undefined, ...object };
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+    throw new TypeError(`${file}: apiVersion and kind are needed`);
+  }
+  return [{ file, apiVersion, kind, object: parseObject(object) }];
+}
+
+function isCustomKind(given: object): given is AnyCustomKind {
+  return 'definition' in given && isRecord(given.definition) && 'parseStatus' in given;
+}

@@ -1,0 +1,190 @@
+// The checks without faults of the network: what a reconciler does when nothing changed, when messages come often, late
+// or not at all, and when others have changed its children.
+import { isRecord } from '../../core/json.ts';
+import { fieldManagerOf } from '../../core/names.ts';
+import { applyObject } from '../../kube/apply/apply.ts';
+import { ownedFields } from '../../kube/apply/managed-fields.ts';
+import { isInvalid, isNotFound } from '../../kube/client/errors.ts';
+import { getObject } from '../../kube/client/read.ts';
+import { allowedBy } from './least-rbac.ts';
+import { converged, describe, expectSame, fail } from './report.ts';
+import { driftsOf, isWrite, lineOf, pathOf, type SampleCheck } from './stage.ts';
+
+const mergePatch = 'application/merge-patch+json';
+
+/** The checks. */
+export const changeChecks: readonly SampleCheck[] = [
+  {
+    name: 'a converged object is reconciled without a write',
+    run: async (open) => {
+      await using stage = await open();
+      await converged(stage);
+    },
+  },
+  {
+    name: 'the same message ten times, and late messages, change nothing',
+    run: async (open) => {
+      await using stage = await open();
+      await converged(stage);
+      const before = await stage.endState();
+      for (let time = 1; time <= 10; time += 1) {
+        await stage.reconcile();
+        const writes = stage.requests.filter(isWrite);
+        if (writes.length > 0) {
+          fail(
+            `message ${time} of ten equal ones caused ${writes.map(lineOf).join(', ')}`,
+            'decide by what is in the cluster, and keep no count of messages in the module',
+          );
+        }
+      }
+      expectSame(await stage.endState(), before, 'after ten equal messages', 'derive the children from spec alone');
+    },
+  },
+  {
+    name: 'a change between two messages in any order ends as the last change says',
+    run: async (open) => {
+      await using stage = await open();
+      await converged(stage);
+      const before = await stage.endState();
+      const path = pathOf(stage.kind, (await stage.subject()) ?? fail('the sample is gone', 'do not delete it'));
+      for (const label of ['a', 'b', null]) {
+        const body = { metadata: { labels: { 'example.com/battery': label } } };
+        await stage.client.request({ method: 'PATCH', path, contentType: mergePatch, body });
+        // The message of an earlier change arrives after a later one: it has only the key.
+        await stage.reconcile();
+        await stage.reconcile();
+      }
+      await converged(stage);
+      expectSame(await stage.endState(), before, 'after messages in another order', 'read the object, not the message');
+    },
+  },
+  {
+    name: 'a child whose deletion was missed is created again',
+    run: async (open) => {
+      await using stage = await open();
+      await converged(stage);
+      const before = await stage.endState();
+      for (const { kind, object } of await stage.children()) {
+        await stage.client.request({ method: 'DELETE', path: pathOf(kind, object) });
+        await converged(stage);
+        expectSame(
+          await stage.endState(),
+          before,
+          `after ${kind.kind} ${object.metadata.name} was deleted by another client`,
+          'apply every child in every reconcile; do not return early because the generation was observed',
+        );
+      }
+    },
+  },
+  {
+    name: 'a child whose change was missed is corrected',
+    run: async (open) => {
+      await using stage = await open();
+      await converged(stage);
+      const manager = fieldManagerOf(stage.controller.name);
+      for (const { kind, object } of await stage.children()) {
+        const { metadata: _, apiVersion: __, kind: ___, ...owned } = ownedFields(object, manager) ?? {};
+        for (const body of driftsOf(owned)) {
+          const path = pathOf(kind, object);
+          try {
+            await stage.client.request({ method: 'PATCH', path, contentType: mergePatch, body });
+          } catch (error) {
+            if (isInvalid(error)) continue;
+            throw error;
+          }
+          await stage.settle();
+          const after = await getObject(stage.client, kind, object.metadata);
+          const {
+            metadata: ____,
+            apiVersion: _____,
+            kind: ______,
+            ...now
+          } = after === undefined ? {} : (ownedFields(after, manager) ?? {});
+          expectSame(
+            now,
+            owned,
+            `after another client changed ${kind.kind} ${object.metadata.name} to ${JSON.stringify(body)}`,
+            'apply every child in every reconcile; do not return early because the generation was observed',
+          );
+        }
+      }
+    },
+  },
+  {
+    name: 'a foreign object with the name of a child is not touched, and the status says NotOwned',
+    run: async (open) => {
+      await using first = await open();
+      await converged(first);
+      for (const { kind, object } of await first.children()) {
+        await using stage = await open();
+        const { name, namespace } = object.metadata;
+        const content = ownedFields(object, fieldManagerOf(stage.controller.name));
+        const metadata = { name, namespace };
+        const foreign = { ...content, apiVersion: kind.apiVersion, kind: kind.kind, metadata };
+        const placed = await applyObject(stage.client, kind, foreign, { fieldManager: 'another-client' });
+        for (let time = 0; time < 3; time += 1) await stage.reconcile();
+        const after = await getObject(stage.client, kind, object.metadata);
+        const what = `${kind.kind} ${name} of another client`;
+        if (after?.metadata.resourceVersion !== placed.metadata.resourceVersion) {
+          fail(`${what} was changed or deleted`, 'write children by apply and applyAll, which adopt nothing');
+        }
+        const said = JSON.stringify((await stage.subject())?.status ?? {});
+        if (!said.includes('NotOwned')) {
+          fail(`the status does not report ${what}`, 'do not catch the NotOwnedError of apply; the runtime reports it');
+        }
+      }
+    },
+  },
+  {
+    name: 'every request is allowed by the generated permissions',
+    run: async (open) => {
+      await using stage = await open();
+      const denied = new Set<string>();
+      const isAllowed = allowedBy(stage.controller);
+      stage.disturb({
+        api: async (request, proceed) => {
+          if (!isAllowed(request)) denied.add(lineOf(request));
+          return await proceed();
+        },
+      });
+      await stage.settle();
+      await removed(stage);
+      if (denied.size > 0) {
+        fail(`not allowed by the generated role: ${[...denied].join(', ')}`, 'name the kind in owns, reads or watches');
+      }
+    },
+  },
+  {
+    name: 'a deleted object is finalized once or twice with the same end',
+    run: async (open) => {
+      await using stage = await open();
+      await converged(stage);
+      await removed(stage);
+      const outcome = await stage.reconcile();
+      if (outcome.type !== 'nothing') {
+        fail(`the reconcile of a deleted object ends as ${describe(outcome)}`, 'let finalize accept what is gone');
+      }
+    },
+  },
+];
+
+/** Deletes the object and reconciles until it is gone. */
+export async function removed(stage: Parameters<typeof converged>[0]): Promise<void> {
+  const subject = await stage.subject();
+  if (subject === undefined) return;
+  try {
+    await stage.client.request({ method: 'DELETE', path: pathOf(stage.kind, subject) });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  let last = await stage.reconcile();
+  for (let time = 0; time < 10 && (await stage.subject()) !== undefined; time += 1) last = await stage.reconcile();
+  const left = await stage.subject();
+  if (left !== undefined) {
+    const { finalizers = [] } = isRecord(left.metadata) ? left.metadata : {};
+    fail(
+      `the deleted object stays with ${finalizers.join(', ')}; the last reconcile ended as ${describe(last)}`,
+      'return from finalize when nothing is left to do, also when it was gone before',
+    );
+  }
+}

@@ -1,0 +1,36 @@
+// What the battery takes and returns: its options, its checks, and the error of a check.
+import type { AnyCustomKind } from '../../api/custom-kind.ts';
+
+/** A system outside of the cluster that the controller calls, made for each check. */
+export type OutsideWorld = {
+  /** The settings of the controller that lead to it, such as `PLANT_URL`. */
+  readonly environment?: Readonly<Record<string, string>>;
+  close?(): Promise<void>;
+};
+
+/** Options of the battery. */
+export type BatteryOptions = {
+  /** Objects of the controller's kind, as a user writes them, with apiVersion and kind. Each check runs with each. */
+  readonly samples: readonly object[];
+  /** Objects that must exist before, for example Secrets that the samples name. */
+  readonly objects?: readonly object[];
+  /** Definitions of foreign kinds that the controller owns or reads: objects, kinds of defineKind, or files. */
+  readonly crds?: readonly (AnyCustomKind | object | string)[];
+  /** Settings of the controller. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Starts the outside systems of one check. Calls by `fetch` to them are made to fail in turn. */
+  outside?(): Promise<OutsideWorld>;
+};
+
+/** One check. */
+export type BatteryCheck = {
+  /** A sentence that could be false: `after a crash at any write the next reconcile reaches the same end`. */
+  readonly name: string;
+  /** Rejects with a BatteryError if the sentence is false. */
+  run(): Promise<void>;
+};
+
+/** What happened, and what to change. */
+export class BatteryError extends Error {
+  override readonly name = 'BatteryError';
+}

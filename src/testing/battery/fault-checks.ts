@@ -1,0 +1,178 @@
+// The checks with faults: functions that crash, conflicts, an API server and outside systems that are down between any
+// two calls, and two functions at once. After each fault the next reconciles must end where a calm life ends.
+import { ApiError, ConnectError } from '../../kube/client/errors.ts';
+import { removed } from './change-checks.ts';
+import { converged, describe, expectSame, fail } from './report.ts';
+import { type EndState, isWrite, lineOf, type SampleCheck, type Stage } from './stage.ts';
+
+/** A controller with more calls than this is not followed to its last one. */
+const mostCalls = 60;
+
+type Open = () => Promise<Stage>;
+
+async function calm(open: Open): Promise<EndState> {
+  await using stage = await open();
+  await converged(stage);
+  return await stage.endState();
+}
+
+const remember =
+  'give a child the name that follows from its owner, and write it again by apply; what a crashed reconcile had made ' +
+  'is then found by its name';
+
+/** The checks. */
+export const faultChecks: readonly SampleCheck[] = [
+  {
+    name: 'after a crash at any write the next reconcile reaches the same end',
+    run: async (open) => {
+      const wanted = await calm(open);
+      for (let after = 1; after <= mostCalls; after += 1) {
+        await using stage = await open();
+        let writes = 0;
+        let died = '';
+        stage.disturb({
+          api: async (request, proceed) => {
+            if (died !== '') throw new ConnectError('the function crashed');
+            const answer = await proceed();
+            if (isWrite(request)) writes += 1;
+            if (writes < after || !isWrite(request)) return answer;
+            died = lineOf(request);
+            throw new ConnectError('the function crashed');
+          },
+        });
+        await stage.reconcile();
+        stage.disturb();
+        if (died === '') return;
+        await converged(stage);
+        expectSame(await stage.endState(), wanted, `after a crash right after ${died}`, remember);
+      }
+    },
+  },
+  {
+    name: 'a conflict at every write is retried and ends the same',
+    run: async (open) => {
+      const wanted = await calm(open);
+      await using stage = await open();
+      const met = new Set<string>();
+      stage.disturb({
+        api: async (request, proceed) => {
+          const line = lineOf(request);
+          if (!isWrite(request) || met.has(line)) return await proceed();
+          met.add(line);
+          const message = 'the object has been modified';
+          throw new ApiError(line, 409, { kind: 'Status', reason: 'Conflict', message });
+        },
+      });
+      await stage.settle();
+      stage.disturb();
+      await converged(stage);
+      expectSame(await stage.endState(), wanted, 'after a conflict at every write', 'throw what the context throws');
+    },
+  },
+  {
+    name: 'an API server that is down between any two calls ends the same',
+    run: async (open) => {
+      const wanted = await calm(open);
+      for (let call = 1; call <= mostCalls; call += 1) {
+        await using stage = await open();
+        let calls = 0;
+        stage.disturb({
+          api: async (request, proceed) => {
+            calls += 1;
+            if (calls >= call) throw new ConnectError(`${lineOf(request)}: connection refused`);
+            return await proceed();
+          },
+        });
+        const outcome = await stage.reconcile();
+        if (calls < call) return;
+        if (outcome.type === 'terminal') {
+          fail(
+            `call ${call} of the reconcile was refused a connection, and it ended as ${describe(outcome)}`,
+            'throw TerminalError only for what no retry can heal',
+          );
+        }
+        stage.disturb();
+        await converged(stage);
+        expectSame(await stage.endState(), wanted, `after the API server was down from call ${call} on`, remember);
+      }
+    },
+  },
+  {
+    name: 'an outside system that is down between any two calls ends the same',
+    run: async (open) => {
+      const wanted = await calm(open);
+      for (let call = 1; call <= mostCalls; call += 1) {
+        await using stage = await open();
+        let calls = 0;
+        stage.disturb({
+          fetch: () => {
+            calls += 1;
+            if (calls >= call) throw new TypeError('fetch failed');
+          },
+        });
+        const outcome = await stage.reconcile();
+        if (calls < call) return;
+        if (outcome.type === 'terminal') {
+          fail(
+            `call ${call} to an outside system failed, and the reconcile ended as ${describe(outcome)}`,
+            'throw TerminalError only for what no retry can heal',
+          );
+        }
+        stage.disturb();
+        await converged(stage);
+        expectSame(
+          await stage.endState(),
+          wanted,
+          `after an outside system was down from call ${call} on`,
+          'let every call be repeated: the second one must find what the first one did',
+        );
+      }
+    },
+  },
+  {
+    name: 'two functions at once end as one',
+    run: async (open) => {
+      const wanted = await calm(open);
+      await using stage = await open();
+      await Promise.all([stage.reconcile(), stage.reconcile()]);
+      await converged(stage);
+      expectSame(await stage.endState(), wanted, 'after two functions at once', remember);
+    },
+  },
+  {
+    name: 'a finalize that crashes at any write is repeated and ends the same',
+    run: async (open) => {
+      for (let after = 1; after <= mostCalls; after += 1) {
+        await using stage = await open();
+        await converged(stage);
+        let writes = 0;
+        let died = false;
+        stage.disturb({
+          api: async (request, proceed) => {
+            if (died) throw new ConnectError('the function crashed');
+            if (!isWrite(request)) return await proceed();
+            const answer = await proceed();
+            writes += 1;
+            if (writes < after) return answer;
+            died = true;
+            throw new ConnectError('the function crashed');
+          },
+        });
+        const { subject } = stage;
+        const object = await subject();
+        if (object === undefined) return;
+        await stage.client.request({ method: 'DELETE', path: pathOfSubject(stage) });
+        await stage.reconcile();
+        stage.disturb();
+        await removed(stage);
+        if (!died) return;
+      }
+    },
+  },
+];
+
+function pathOfSubject({ kind, key: { name, namespace } }: Stage): string {
+  const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
+  const inside = namespace === undefined ? '' : `/namespaces/${namespace}`;
+  return `${root}${inside}/${kind.plural}/${name}`;
+}

@@ -1,0 +1,60 @@
+// How a check of the battery speaks: what happened, and what to change in the reconciler.
+import { isDeepStrictEqual } from 'node:util';
+import type { Outcome } from '../../reconciling/outcome.ts';
+import { BatteryError } from './contract.ts';
+import { isWrite, lineOf, type Stage } from './stage.ts';
+
+/** Fails a check. */
+export function fail(happened: string, change: string): never {
+  throw new BatteryError(`${happened}. What to change: ${change}.`);
+}
+
+/** Fails a check unless two states are equal. The message has the first difference. */
+export function expectSame(is: unknown, wanted: unknown, when: string, change: string): void {
+  if (isDeepStrictEqual(is, wanted)) return;
+  const [path, now, before] = firstDifference(is, wanted, '');
+  fail(`${when}, ${path} is ${text(now)} instead of ${text(before)}`, change);
+}
+
+/** Reconciles until nothing is written. Fails the check with the writes that do not end, or with the error. */
+export async function converged(stage: Stage): Promise<void> {
+  if (await stage.settle()) return;
+  const outcome = await stage.reconcile();
+  if (outcome.type === 'failed' || outcome.type === 'refused' || outcome.type === 'postponed') {
+    fail(`the sample does not converge: its reconcile ends as ${describe(outcome)}`, 'give a sample that gets Ready');
+  }
+  const writes = stage.requests.filter(isWrite).map(lineOf);
+  fail(
+    `a converged object is written again by every reconcile: ${writes.join(', ')}`,
+    'leave times, random values and counters out of children and status, or derive them from what is there',
+  );
+}
+
+/** An outcome in words. */
+export function describe(outcome: Outcome): string {
+  const reason = 'reason' in outcome ? ` (${outcome.reason})` : '';
+  const error = 'error' in outcome ? `: ${outcome.error.message}` : '';
+  return `${outcome.type}${reason}${error}`;
+}
+
+type Difference = readonly [path: string, is: unknown, wanted: unknown];
+
+function firstDifference(is: unknown, wanted: unknown, path: string): Difference {
+  if (typeof is !== 'object' || typeof wanted !== 'object' || is === null || wanted === null) {
+    return [path === '' ? 'the state' : path, is, wanted];
+  }
+  const [left, right]: Readonly<Record<string, unknown>>[] = [{ ...is }, { ...wanted }];
+  for (const field of new Set([...Object.keys(left ?? {}), ...Object.keys(right ?? {})])) {
+    if (!isDeepStrictEqual(left?.[field], right?.[field])) {
+      return firstDifference(left?.[field], right?.[field], path === '' ? field : `${path}.${field}`);
+    }
+  }
+  return [path, is, wanted];
+}
+
+const longest = 200;
+
+function text(value: unknown): string {
+  const json = value === undefined ? 'absent' : JSON.stringify(value);
+  return json.length > longest ? `${json.slice(0, longest)}…` : json;
+}

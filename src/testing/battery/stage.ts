@@ -1,0 +1,233 @@
+// One controller and one sample on an API server of its own, for one check of the battery. Every request of the
+// controller passes through here, so that a check can lose its answer, refuse it, or count it. The reconcile is the
+// runtime's own.
+import { setImmediate } from 'node:timers/promises';
+import type { ControllerDefinition } from '../../api/definition.ts';
+import type { Kind } from '../../api/kind.ts';
+import { isRecord } from '../../core/json.ts';
+import type { Log } from '../../core/log.ts';
+import { fieldManagerOf } from '../../core/names.ts';
+import { ownedFields } from '../../kube/apply/managed-fields.ts';
+import type { KubeClient, KubeRequest, KubeResponse } from '../../kube/client/client.ts';
+import { type KubeObject, parseObject } from '../../kube/client/object.ts';
+import { objectPath } from '../../kube/client/path.ts';
+import { getObject, listPages } from '../../kube/client/read.ts';
+import type { Outcome } from '../../reconciling/outcome.ts';
+import { createReconcile } from '../../reconciling/reconcile.ts';
+import { startApiServer } from '../api-server.ts';
+import type { BatteryOptions } from './contract.ts';
+
+/** A fault: runs in place of a request; `proceed` sends it. */
+export type Disturb = (request: KubeRequest, proceed: () => Promise<KubeResponse>) => Promise<KubeResponse>;
+
+/** `Kind/name` → the fields that the controller owns, without values that differ from run to run. */
+export type EndState = Readonly<Record<string, unknown>>;
+
+/** A sample on its server. */
+export type Stage = AsyncDisposable & {
+  readonly controller: ControllerDefinition;
+  readonly client: KubeClient;
+  readonly kind: Kind;
+  readonly key: { readonly name: string; readonly namespace?: string };
+  /** The controller's requests since the last `reconcile` began. */
+  readonly requests: readonly KubeRequest[];
+  /** Calls by `fetch` since the last `reconcile` began. */
+  fetches(): number;
+  /** Sets what happens to the controller's requests, and to its calls by `fetch`; nothing if absent. */
+  disturb(how?: { readonly api?: Disturb; readonly fetch?: () => void }): void;
+  /** Reconciles once, as one function would. Never throws. */
+  reconcile(): Promise<Outcome>;
+  /** Reconciles until a reconcile ends well and writes nothing. Returns whether that happened. */
+  settle(): Promise<boolean>;
+  subject(): Promise<KubeObject | undefined>;
+  children(): Promise<readonly { readonly kind: Kind; readonly object: KubeObject }[]>;
+  endState(): Promise<EndState>;
+};
+
+/** A check of one sample, before it has its stages. */
+export type SampleCheck = {
+  readonly name: string;
+  readonly run: (open: () => Promise<Stage>) => Promise<void>;
+};
+
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const mostRounds = 12;
+const reconcileSeconds = 30;
+const beginning = Date.parse('2026-01-01T00:00:00Z');
+
+/** Returns whether a request could change something. Events are no part of the state. */
+export function isWrite({ method, path }: KubeRequest): boolean {
+  return method !== 'GET' && !/\/events(\/|$)/.test(path);
+}
+
+/** A request as one line. */
+export function lineOf({ method, path }: KubeRequest): string {
+  return `${method} ${path}`;
+}
+
+/** Opens a stage with the kinds of the controller, the objects beside, and the sample. */
+export async function openStage(
+  controller: ControllerDefinition,
+  sample: object,
+  { objects = [], crds = [], environment = {}, outside }: BatteryOptions,
+): Promise<Stage> {
+  const clock = { ms: beginning };
+  const now = () => new Date(clock.ms);
+  const { name, declaration } = controller;
+  const kind: Kind = declaration.resource;
+  const world = await outside?.();
+  const server = await startApiServer({ crds: [...ownDefinitions(kind), ...crds], objects: [...objects, sample], now });
+  const { metadata } = parseObject(sample);
+  const key = { name: metadata.name, ...(kind.namespaced ? { namespace: metadata.namespace ?? 'default' } : {}) };
+  const instance = controller.start({ ...environment, ...world?.environment });
+  let deadline = { waitedSeconds: 0, controller: new AbortController() };
+  /** Waits of the runtime take one turn of the event loop, and the function's time by the clock. */
+  const wait = async (seconds: number, signal: AbortSignal) => {
+    const { controller: running } = deadline;
+    deadline.waitedSeconds += seconds;
+    await setImmediate();
+    if (deadline.waitedSeconds >= reconcileSeconds) running.abort(new Error('the function has no time left'));
+    signal.throwIfAborted();
+  };
+  const reconcileKey = createReconcile({ name, declaration, instance, now, wait });
+  let requests: KubeRequest[] = [];
+  let fetches = 0;
+  let disturbance: { readonly api?: Disturb; readonly fetch?: () => void } = {};
+  const client: KubeClient = {
+    ...server.client,
+    request: async (request) => {
+      requests.push(request);
+      const proceed = async () => await server.client.request(request);
+      return disturbance.api === undefined ? await proceed() : await disturbance.api(request, proceed);
+    },
+  };
+
+  async function reconcile(): Promise<Outcome> {
+    requests = [];
+    fetches = 0;
+    const { group, plural: resource } = kind;
+    const cause = { type: 'change', observedAt: clock.ms } as const;
+    const message = { controller: name, cluster: 'test', group, resource, ...key, cause };
+    deadline = { waitedSeconds: 0, controller: new AbortController() };
+    const signal = AbortSignal.any([deadline.controller.signal, AbortSignal.timeout(reconcileSeconds * 1000)]);
+    using _ = watchFetch(() => {
+      fetches += 1;
+      disturbance.fetch?.();
+    });
+    try {
+      return (await reconcileKey({ client, message, messageId: 'battery', log: silent, signal })).outcome;
+    } catch (error) {
+      return { type: 'failed', error: error instanceof Error ? error : new Error(String(error)), stalledBefore: false };
+    }
+  }
+
+  async function settle(): Promise<boolean> {
+    for (let round = 0; round < mostRounds; round += 1) {
+      const outcome = await reconcile();
+      const isWell = outcome.type === 'done' || outcome.type === 'nothing' || outcome.type === 'terminal';
+      if (isWell && !requests.some(isWrite)) return true;
+      clock.ms += 1000;
+    }
+    return false;
+  }
+
+  const subject = async () => await getObject(server.client, kind, key);
+
+  async function children() {
+    const uid = (await subject())?.metadata.uid;
+    const found: { readonly kind: Kind; readonly object: KubeObject }[] = [];
+    for (const owned of declaration.owns) {
+      for await (const { items } of listPages(server.client, owned, {})) {
+        for (const object of items) {
+          const isOurs = object.metadata.ownerReferences?.some((one) => one.controller === true && one.uid === uid);
+          if (isOurs === true) found.push({ kind: owned, object });
+        }
+      }
+    }
+    return found;
+  }
+
+  return {
+    controller,
+    client: server.client,
+    kind,
+    key,
+    get requests() {
+      return requests;
+    },
+    fetches: () => fetches,
+    disturb: (how = {}) => {
+      disturbance = how;
+    },
+    reconcile,
+    settle,
+    subject,
+    children,
+    endState: async () => {
+      const own = await subject();
+      const all = [...(own === undefined ? [] : [{ kind, object: own }]), ...(await children())];
+      return endStateOf(name, all);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server.close();
+      await world?.close?.();
+    },
+  };
+}
+
+/** The CRD of a kind that was made by defineKind. */
+function ownDefinitions(kind: Kind): readonly object[] {
+  return 'definition' in kind ? [kind] : [];
+}
+
+function endStateOf(
+  controller: string,
+  all: readonly { readonly kind: Kind; readonly object: KubeObject }[],
+): EndState {
+  const manager = fieldManagerOf(controller);
+  const entries = all.map(({ kind, object }) => {
+    const owned = { ...ownedFields(object, manager), ...ownedFields(object, manager, 'status') };
+    const { finalizers = [], deletionTimestamp } = object.metadata;
+    const state = { finalizers, deleting: deletionTimestamp !== undefined, owned };
+    const text = JSON.stringify(state)
+      .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"a time"')
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'a uid');
+    const read: unknown = JSON.parse(text);
+    return [`${kind.kind}/${object.metadata.name}`, read] as const;
+  });
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Calls `onCall` before each call by the global `fetch`, which it may fail, until it is disposed. */
+function watchFetch(onCall: () => void): Disposable {
+  const real = globalThis.fetch;
+  globalThis.fetch = async (...call) => {
+    onCall();
+    return await real(...call);
+  };
+  return {
+    [Symbol.dispose]: () => {
+      globalThis.fetch = real;
+    },
+  };
+}
+
+/** Changes each text, number or boolean of a value in turn. */
+export function driftsOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((one, index) => driftsOf(one).map((other) => value.with(index, other)));
+  }
+  if (isRecord(value)) {
+    return Object.entries(value).flatMap(([field, one]) =>
+      driftsOf(one).map((other) => ({ ...value, [field]: other })),
+    );
+  }
+  if (typeof value === 'number') return [value + 1];
+  if (typeof value === 'string') return [`${value}x`];
+  return typeof value === 'boolean' ? [!value] : [];
+}
+
+/** Returns the path of an object. */
+export function pathOf(kind: Kind, { metadata: { name, namespace } }: KubeObject): string {
+  return objectPath(kind, namespace === undefined ? { name } : { name, namespace });
+}

@@ -1,0 +1,110 @@
+// The battery on a right controller, and on three that are wrong, each in another way that many real ones are.
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { ConfigMap } from '../../src/kubernetes.ts';
+import { defineKind, ok, type ResultOf } from '../../src/outrigger.ts';
+import { battery } from '../../src/testing.ts';
+
+const Note = defineKind({
+  group: 'test.example.com',
+  version: 'v1',
+  kind: 'Note',
+  spec: z.object({ text: z.string() }),
+  status: z.object({ child: z.string().optional() }),
+  conditions: ['Written'],
+});
+const sample = { apiVersion: Note.apiVersion, kind: 'Note', metadata: { name: 'one' }, spec: { text: 'a' } };
+const written = { Written: ok('Written') };
+
+const right = Note.controller('note', {
+  owns: [ConfigMap],
+  async reconcile({ metadata: { name }, spec: { text } }, { apply }): Promise<ResultOf<typeof Note>> {
+    await apply(ConfigMap, { metadata: { name }, data: { text } });
+    return { status: { child: name }, conditions: written };
+  },
+  finalize: async () => 'done',
+});
+
+describe('a controller that is right', () => {
+  for (const { name, run } of battery(right, { samples: [sample] })) it(name, run);
+});
+
+/** Runs all checks, and returns the messages of those that fail by their names. */
+async function failuresOf(controller: Parameters<typeof battery>[0]): Promise<Readonly<Record<string, string>>> {
+  const failures: Record<string, string> = {};
+  for (const { name, run } of battery(controller, { samples: [sample] })) {
+    await run().catch((error: Error) => {
+      failures[name] = error.message;
+    });
+  }
+  return failures;
+}
+
+let count = 0;
+
+describe('a controller that is wrong', () => {
+  it('a time in a child is caught as a write without end, and the message says what to leave out', async () => {
+    const restless = Note.controller('note', {
+      owns: [ConfigMap],
+      async reconcile({ metadata: { name } }, { apply }): Promise<ResultOf<typeof Note>> {
+        count += 1;
+        await apply(ConfigMap, { metadata: { name }, data: { count: `${count}` } });
+        return { status: {}, conditions: written };
+      },
+    });
+    expect((await failuresOf(restless))['a converged object is reconciled without a write']).toBe(
+      'a converged object is written again by every reconcile: PATCH /api/v1/namespaces/default/configmaps/one. ' +
+        'What to change: leave times, random values and counters out of children and status, or derive them from what ' +
+        'is there.',
+    );
+  });
+
+  it('a child that is remembered in the status alone is made twice after a crash, and the message says how to name it', async () => {
+    const forgetful = Note.controller('note', {
+      owns: [ConfigMap],
+      async reconcile({ metadata: { name }, spec: { text }, status }, { apply }): Promise<ResultOf<typeof Note>> {
+        count += 1;
+        const child = status?.child ?? `${name}-${count}`;
+        await apply(ConfigMap, { metadata: { name: child }, data: { text } });
+        return { status: { child }, conditions: written };
+      },
+    });
+    const failures = await failuresOf(forgetful);
+    expect(failures['after a crash at any write the next reconcile reaches the same end']).toMatch(
+      /^after a crash right after PATCH .*configmaps.* What to change: give a child the name that follows from its owner/,
+    );
+  });
+
+  it('a reconcile that ends early for an observed generation is caught by the child that it does not repair', async () => {
+    const lazy = Note.controller('note', {
+      owns: [ConfigMap],
+      async reconcile(note, { apply }): Promise<ResultOf<typeof Note>> {
+        const { metadata, spec } = note;
+        if (note.observedGeneration === metadata.generation) return { status: { ...note.status }, conditions: written };
+        await apply(ConfigMap, { metadata: { name: metadata.name }, data: { text: spec.text } });
+        return { status: {}, conditions: written };
+      },
+    });
+    expect((await failuresOf(lazy))['a child whose deletion was missed is created again']).toMatch(
+      /ConfigMap one was deleted by another client, ConfigMap\/one is absent .* do not return early because the generation/,
+    );
+  });
+
+  it('a caught NotOwnedError is reported, because the status then hides the foreign object', async () => {
+    const mute = Note.controller('note', {
+      owns: [ConfigMap],
+      async reconcile({ metadata: { name }, spec: { text } }, { apply }): Promise<ResultOf<typeof Note>> {
+        await apply(ConfigMap, { metadata: { name }, data: { text } }).catch(() => undefined);
+        return { status: {}, conditions: written };
+      },
+    });
+    const failures = await failuresOf(mute);
+    expect(
+      failures['a foreign object with the name of a child is not touched, and the status says NotOwned'],
+    ).toContain('do not catch the NotOwnedError of apply');
+  });
+});
+
+it('a battery without a sample is refused', () => {
+  expect(() => battery(right, { samples: [] })).toThrow('samples: the battery needs at least one object');
+});
