@@ -104,6 +104,8 @@ export type ClusterNames = {
   readonly checkpoint: string;
   /** The flow schema and its priority level. */
   readonly flowSchema: string;
+  /** The beginning of the names of the policies on fields that name Secrets. */
+  readonly references: string;
   /** The roles of the resync. */
   readonly resync: string;
   /** The user and group name of the resync. */
@@ -120,6 +122,7 @@ export function clusterNames(project = defaultProject): ClusterNames {
     watcher: `${prefix}-watcher`,
     checkpoint: `${prefix}-watch-checkpoint`,
     flowSchema: prefix,
+    references: `${prefix}-references`,
     resync: `${prefix}-resync`,
     resyncIdentity: `${identityPrefix(project)}resync`,
     watcherIdentity: `${identityPrefix(project)}watcher`,

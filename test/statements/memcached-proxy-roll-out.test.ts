@@ -91,17 +91,16 @@ describe('MemcachedProxy: what changes behind it', () => {
     expect(await at.memcached.configMaps(name)).toEqual([await at.memcached.mounted(name)]);
   });
 
-  it('M17: port, image, resources, stats root and security context reach the pods, the port the Service too', async () => {
+  it('M17: port, image, resources and stats root reach the pods, the port the Service too', async () => {
     await started();
     const resources = { requests: { cpu: 1, memory: '64Mi' } };
     const mcrouter = { port: 11_300, image: 'example.com/m:1', statsRoot: '/stats', resources };
-    await at.memcached.proxy(name, undefined, { mcrouter: { ...mcrouter, securityContext: { runAsUser: 7 } } });
+    await at.memcached.proxy(name, undefined, { mcrouter });
     await at.system.reconcile(proxies, name);
     const [container] = (await at.memcached.deployment(name)).spec?.template.spec?.containers ?? [];
     expect(container).toMatchObject({
       image: 'example.com/m:1',
       args: ['-p', '11300', expect.anything(), expect.anything(), '--stats-root=/stats'],
-      securityContext: { runAsUser: 7 },
       resources: { requests: { cpu: '1', memory: '64Mi' } },
     });
     expect(container?.ports).toEqual([{ name: 'mcrouter', containerPort: 11_300, protocol: 'TCP' }]);

@@ -51,7 +51,10 @@ describe('MemcachedProxy: objects', () => {
             '--stats-root=/var/mcrouter/stats',
           ],
           ports: [{ name: 'mcrouter', containerPort: 11_211 }],
-          securityContext: { runAsNonRoot: true, readOnlyRootFilesystem: true },
+          securityContext: {
+            ...{ runAsNonRoot: true, readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
+            capabilities: { drop: ['ALL'] },
+          },
           volumeMounts: [
             { name: 'config', mountPath: '/etc/mcrouter' },
             { name: 'stats', mountPath: '/var/mcrouter/stats' },

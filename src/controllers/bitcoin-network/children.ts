@@ -34,6 +34,11 @@ export function networkService(network: string) {
   };
 }
 
+/** The user of the nodes. The image names root, which Pod Security `restricted` refuses. */
+const nodeUser = 1000;
+/** A folder that this user can write: the client and the node keep their data under $HOME. */
+const home = '/tmp';
+
 /** The StatefulSet. A Secret that is named goes from Kubernetes to the nodes; it is not read here. */
 export function networkStatefulSet(network: string, { nodes, secret = '' }: NetworkSpec) {
   const labels = { app: network };
@@ -46,11 +51,19 @@ export function networkStatefulSet(network: string, { nodes, secret = '' }: Netw
       template: {
         metadata: { labels: { ...labels, [networkLabel]: network } },
         spec: {
+          automountServiceAccountToken: false,
+          // Pod Security `restricted`.
+          securityContext: {
+            ...{ runAsNonRoot: true, runAsUser: nodeUser, runAsGroup: nodeUser, fsGroup: nodeUser },
+            seccompProfile: { type: 'RuntimeDefault' },
+          },
           containers: [
             {
               name: `${network}${containerSuffix}`,
               image: 'christianb93/bitcoind:v1.0',
               imagePullPolicy: 'IfNotPresent',
+              securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+              env: [{ name: 'HOME', value: home }],
               readinessProbe: {
                 exec: { command: [...bitcoinCli, 'getnetworkinfo'] },
                 initialDelaySeconds: 5,

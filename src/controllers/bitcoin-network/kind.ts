@@ -28,12 +28,11 @@ export const BitcoinNetwork = defineKind({
   kind: 'BitcoinNetwork',
   spec: z.object({
     nodes: z.number().int().min(0).max(maxNodes).describe('How many nodes there are.'),
-    secret: z
-      .string()
-      .max(253)
-      .regex(secretName)
-      .optional()
-      .describe('A Secret whose keys the nodes get as variables. Only they read it.'),
+    secret: z.string().max(253).regex(secretName).optional().meta({
+      description: 'A Secret whose keys the nodes get as variables. Only they read it.',
+      // A person who writes its name here must be able to read that Secret.
+      refersTo: 'secret',
+    }),
   }),
   status: z.object({
     replicas: z.number().int().optional().describe('How many pods there are.'),

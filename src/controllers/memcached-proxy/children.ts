@@ -34,7 +34,7 @@ export function configIn({ data }: Pick<V1ConfigMap, 'data'>): string | undefine
 
 /** The Deployment. Its replicas are not set, so that users can scale it. */
 export function proxyDeployment({ metadata, spec }: Proxy, configMap: string) {
-  const { image, port, statsRoot, resources, securityContext } = spec.mcrouter;
+  const { image, port, statsRoot, resources } = spec.mcrouter;
   const labels = podLabels(metadata);
   const config = '/etc/mcrouter';
   return {
@@ -44,6 +44,7 @@ export function proxyDeployment({ metadata, spec }: Proxy, configMap: string) {
       template: {
         metadata: { labels: { ...labels, [proxyLabel]: metadata.name } },
         spec: {
+          ...restrictedPod,
           containers: [
             {
               name: 'mcrouter',
@@ -58,7 +59,7 @@ export function proxyDeployment({ metadata, spec }: Proxy, configMap: string) {
               ],
               ports: [{ name: 'mcrouter', containerPort: port, protocol: 'TCP' }],
               ...(resources === undefined ? {} : { resources: resourcesOf(resources) }),
-              securityContext,
+              securityContext: restrictedContainer,
               volumeMounts: [
                 { name: 'config', mountPath: config },
                 { name: 'stats', mountPath: statsRoot },
@@ -74,6 +75,18 @@ export function proxyDeployment({ metadata, spec }: Proxy, configMap: string) {
     },
   };
 }
+
+/** Pod Security `restricted`: a namespace with it refuses other pods, not the Deployment. */
+const restrictedPod = {
+  automountServiceAccountToken: false,
+  securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+} as const;
+const restrictedContainer = {
+  runAsNonRoot: true,
+  readOnlyRootFilesystem: true,
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+};
 
 /** The Service. Its ports are ours alone (`replaceLists`), its address is immutable. */
 export function proxyService({ metadata, spec }: Proxy) {

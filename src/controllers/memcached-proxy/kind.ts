@@ -97,20 +97,6 @@ const mcrouter = z.object({
     (path) => !path.includes('..'),
   ).default('/var/mcrouter/stats'),
   resources: z.object({ requests: quantities, limits: quantities }).exactOptional(),
-  /** Goes to the container as it is: whether a privileged one may run is for PodSecurity to decide, not for us. */
-  securityContext: z
-    .object({
-      runAsNonRoot: z.boolean().exactOptional(),
-      runAsUser: z.number().int().min(0).exactOptional(),
-      runAsGroup: z.number().int().min(0).exactOptional(),
-      readOnlyRootFilesystem: z.boolean().exactOptional(),
-      allowPrivilegeEscalation: z.boolean().exactOptional(),
-      privileged: z.boolean().exactOptional(),
-      capabilities: z
-        .object({ add: z.array(z.string()).exactOptional(), drop: z.array(z.string()).exactOptional() })
-        .exactOptional(),
-    })
-    .default({ runAsNonRoot: true, readOnlyRootFilesystem: true }),
 });
 
 /** Leaves room for the longest name that is made of it, `<name>-memcached-<hash>` of a Service (63). */

@@ -1,5 +1,5 @@
-// A ValidatingAdmissionPolicy for one controller's identity, for limits that RBAC cannot express. It does not apply to
-// other identities. If it cannot be evaluated, the request is rejected.
+// A ValidatingAdmissionPolicy, usually for one controller's identity, for limits that RBAC cannot express. If it cannot
+// be evaluated, the request is rejected.
 
 import type { JsonObject } from '../../core/json.ts';
 import { controllerIdentity, controllerRole } from '../../core/names.ts';
@@ -22,40 +22,48 @@ export type PolicyRules = {
 
 /**
  * Makes a policy and its binding. A controller is a user (of a token or certificate) or a group (of an EKS access
- * entry). A rejection is 403 Forbidden: the default, 422, is what an object that violates its schema gets.
+ * entry).
  */
 export function admissionPolicy(
   { controller, project }: PolicySubject,
   about: string,
-  { target, variables, validations }: PolicyRules,
+  rules: PolicyRules,
 ): readonly JsonObject[] {
   const policy = `${controllerRole(controller, project)}-${about}`;
   const identity = controllerIdentity(controller, project);
+  const expression =
+    `request.userInfo.username == '${identity}' || ` + `'${identity}' in request.userInfo.?groups.orValue([])`;
+  return policyAndBinding(policy, rules, [{ name: 'is-the-controller', expression }]);
+}
+
+/**
+ * Makes a policy and its binding. Without conditions it applies to every user. A rejection is 403 Forbidden: the
+ * default, 422, is what an object that violates its schema gets.
+ */
+export function policyAndBinding(
+  name: string,
+  { target, variables, validations }: PolicyRules,
+  matchConditions?: readonly { readonly name: string; readonly expression: string }[],
+): readonly JsonObject[] {
+  const apiVersion = 'admissionregistration.k8s.io/v1';
   return [
     {
-      apiVersion: 'admissionregistration.k8s.io/v1',
+      apiVersion,
       kind: 'ValidatingAdmissionPolicy',
-      metadata: { name: policy },
+      metadata: { name },
       spec: {
         failurePolicy: 'Fail',
         matchConstraints: { resourceRules: target },
-        matchConditions: [
-          {
-            name: 'is-the-controller',
-            expression:
-              `request.userInfo.username == '${identity}' || ` +
-              `'${identity}' in request.userInfo.?groups.orValue([])`,
-          },
-        ],
+        ...(matchConditions === undefined ? {} : { matchConditions }),
         ...(variables === undefined ? {} : { variables }),
         validations: validations.map((one) => ({ ...one, reason: 'Forbidden' })),
       },
     },
     {
-      apiVersion: 'admissionregistration.k8s.io/v1',
+      apiVersion,
       kind: 'ValidatingAdmissionPolicyBinding',
-      metadata: { name: policy },
-      spec: { policyName: policy, validationActions: ['Deny', 'Audit'] },
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny', 'Audit'] },
     },
   ];
 }

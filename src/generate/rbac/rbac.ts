@@ -9,6 +9,7 @@ import type { WatchList } from '../../core/watch-list.ts';
 import { childrenPolicy } from './children-policy.ts';
 import { execPolicy } from './exec-policy.ts';
 import { finalizerPolicy } from './finalizer-policy.ts';
+import { referencePolicy } from './reference-policy.ts';
 
 type Rule = {
   readonly apiGroups: readonly string[];
@@ -59,6 +60,7 @@ export function rbacOf(
     ),
     // For the watcher status.
     ...checkpointRole(names.resync, names, ['get'], subjects(names.resyncIdentity)),
+    ...ownKinds(registry).flatMap((kind) => referencePolicy(kind, project)),
     ...registry.flatMap((controller) => [
       ...clusterRole(
         controllerRole(controller.name, project),
