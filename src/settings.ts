@@ -29,6 +29,26 @@ const deduplication = {
   DEDUPLICATION_SECRET: emptyAsUnset(z.string().optional()),
 };
 
+const senders = {
+  /** Whether the senders of messages are checked. Off where a queue gives every sender the same id. */
+  SENDER_CHECK: z.enum(['on', 'off']).default('off'),
+  /** The ids of the stack's roles, by the name of the function: `timers=AROA...,resync=AROA...`. */
+  SENDER_IDS: z
+    .string()
+    .default('')
+    .transform((text) => new Map(text.split(',').flatMap(readRoleId))),
+  /** The ids of further roles that may request reconciles, separated by commas. */
+  SENDERS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').filter((id) => id !== '')),
+};
+
+function readRoleId(pair: string): readonly (readonly [name: string, id: string])[] {
+  const [name = '', id = ''] = pair.split('=', 2);
+  return name === '' || id === '' ? [] : [[name, id]];
+}
+
 const logLevel = { LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO') };
 
 /** The project, whose name is part of the names in a cluster (src/core/names.ts). */
@@ -55,15 +75,17 @@ const reconcileSettings = z.object({
   ...project,
   ...queues,
   ...deduplication,
+  ...senders,
   ...telemetry,
   ...clusters,
 });
 
-const timersSettings = z.object({ ...queues, ...deduplication, ...telemetry });
+const timersSettings = z.object({ ...queues, ...deduplication, ...senders, ...telemetry });
 
 const resyncSettings = z.object({
   ...project,
   ...queues,
+  ...senders,
   ...telemetry,
   ...clusters,
   /** The period of the resync's schedule. */
@@ -214,6 +236,22 @@ export function readCredentials(from: Environment = process.env): {
     secretAccessKey: AWS_SECRET_ACCESS_KEY,
     ...(AWS_SESSION_TOKEN === undefined ? {} : { sessionToken: AWS_SESSION_TOKEN }),
   };
+}
+
+/**
+ * Returns the ids of the stack's roles, or undefined if the sender check is off. Throws a SettingsError that names
+ * missing ones: a check without them would refuse every message.
+ */
+export function readRoleIds(
+  { SENDER_CHECK, SENDER_IDS }: Pick<TimersSettings, 'SENDER_CHECK' | 'SENDER_IDS'>,
+  names: readonly string[],
+): ReadonlyMap<string, string> | undefined {
+  if (SENDER_CHECK === 'off') return undefined;
+  const missing = names.filter((name) => !SENDER_IDS.has(name));
+  if (missing.length > 0) {
+    throw new SettingsError(`invalid environment variables: SENDER_IDS: no id of ${missing.join(', ')}; deploy again`);
+  }
+  return SENDER_IDS;
 }
 
 /** An empty variable counts as not set. */

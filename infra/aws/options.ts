@@ -38,6 +38,8 @@ const optionNames = [
   'VPC_SECURITY_GROUP_IDS',
   'TRACING',
   'METRICS_PER_CLUSTER',
+  'SENDER_CHECK',
+  'SENDERS',
 ] as const;
 
 /** The values that CloudWatch Logs accepts (PutRetentionPolicy). */
@@ -75,6 +77,11 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
   if (perCluster !== 'true' && perCluster !== 'false')
     throw invalidOption('METRICS_PER_CLUSTER', perCluster, 'give true or false');
 
+  const senderCheck = text('SENDER_CHECK');
+  if (senderCheck !== 'on' && senderCheck !== 'off') throw invalidOption('SENDER_CHECK', senderCheck, 'give on or off');
+  // The functions read them without spaces.
+  if (!/^(A(ROA|IDA)[A-Z0-9]{12,128}(,|$))*$/.test(text('SENDERS')))
+    throw invalidOption('SENDERS', text('SENDERS'), 'give comma-separated ids like AROA1234567890EXAMPLE');
   const subnetIds = listOf('VPC_SUBNET_IDS', /^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, 'subnet-0a1b2c3d,subnet-4e5f6a7b');
   const securityGroupIds = listOf('VPC_SECURITY_GROUP_IDS', /^sg-([0-9a-f]{8}|[0-9a-f]{17})$/, 'sg-0a1b2c3d');
   if (subnetIds.length === 0 && securityGroupIds.length > 0)

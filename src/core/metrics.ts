@@ -18,6 +18,7 @@ export const metricNames = {
   reconcilesRefused: 'ReconcilesRefused',
   reconcileTimeouts: 'ReconcileTimeouts',
   deadLetters: 'DeadLetters',
+  sendersRefused: 'SendersRefused',
   driftCorrected: 'DriftCorrected',
   applyNoops: 'ApplyNoops',
   decommissioningClusterMessages: 'DecommissioningClusterMessages',

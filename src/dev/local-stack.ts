@@ -49,9 +49,13 @@ export function readLocalStack(
   });
   // Any content that a watcher cannot know will do. The file with the credentials of the functions is one.
   const secret = `file:${cluster.clustersTableFile}`;
-  const withSecret = (environment: Readonly<Record<string, string>>) =>
-    environment.DEDUPLICATION_SECRET === undefined ? environment : { ...environment, DEDUPLICATION_SECRET: secret };
-  const functions = stack.functions.map((one) => ({ ...one, environment: withSecret(one.environment) }));
+  const local = (environment: Readonly<Record<string, string>>) => ({
+    ...environment,
+    ...(environment.DEDUPLICATION_SECRET === undefined ? {} : { DEDUPLICATION_SECRET: secret }),
+    // The local queue gives every sender the same id.
+    SENDER_CHECK: 'off',
+  });
+  const functions = stack.functions.map((one) => ({ ...one, environment: local(one.environment) }));
   return withClustersTable({ ...stack, functions }, cluster.clustersTableFile);
 }
 

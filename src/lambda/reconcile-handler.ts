@@ -4,7 +4,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
-import { controllerLabelValue, controllerQueue } from '../core/names.ts';
+import { controllerLabelValue, controllerQueue, resyncQueue, timersQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { createBatch } from '../reconciling/batch.ts';
 import { createBreaker } from '../reconciling/breaker.ts';
@@ -12,7 +12,8 @@ import { followUpSeconds, graceSeconds, reportSeconds } from '../reconciling/ign
 import { createMapKeys, declaresKind, isMapped } from '../reconciling/map-keys.ts';
 import { createReconcile } from '../reconciling/reconcile.ts';
 import type { ReconcileInput } from '../reconciling/report.ts';
-import { environment, readReconcileSettings, readTraceHeader } from '../settings.ts';
+import { createSenderCheck } from '../reconciling/sender-check.ts';
+import { environment, readReconcileSettings, readRoleIds, readTraceHeader } from '../settings.ts';
 import { createDelete } from '../sqs/delete.ts';
 import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
@@ -41,7 +42,7 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
   const sqs = createSqsClient();
   const monotonicMs = () => performance.now();
   const project = settings.PROJECT;
-  const { clusters, ...opened } = openClusters(
+  const { clusters, table, ...opened } = openClusters(
     settings.CLUSTERS,
     `outrigger/${controllerLabelValue(controller.name, project)}`,
     tableOptions(telemetry),
@@ -57,10 +58,23 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
   const runMessage = async (input: ReconcileInput) =>
     await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input));
 
+  const roles = readRoleIds(settings, [name, timersQueue, resyncQueue]);
+  const roleId = (role: string) => roles?.get(role) ?? '';
+  const senders =
+    roles &&
+    createSenderCheck(
+      {
+        ...{ self: roleId(name), timers: roleId(timersQueue), resync: roleId(resyncQueue) },
+        requesters: settings.SENDERS,
+      },
+      { watchersOf: async (cluster) => (await table.get(cluster))?.watchers?.map(({ id }) => id) ?? [], monotonicMs },
+    );
+
   const batch = createBatch({
     controller: name,
     retry: declaration.options.retry,
     declares: (message) => declaresKind(declaration, message),
+    ...(senders === undefined ? {} : { senders }),
     reconcile: runMessage,
     findCluster: async (cluster) => await clusters.find(cluster),
     breaker: createBreaker(monotonicMs),

@@ -1,9 +1,17 @@
 // Converts the records of an SQS event, and the response to it.
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import type { QueueRecord } from '../sqs/record.ts';
+import { senderAttribute } from '../sqs/senders.ts';
 
 /** Reads a record of an SQS event. */
-export function toQueueRecord({ messageId, receiptHandle, body, attributes }: SQSRecord): QueueRecord {
+export function toQueueRecord({
+  messageId,
+  receiptHandle,
+  body,
+  attributes,
+  messageAttributes,
+}: SQSRecord): QueueRecord {
+  const stampedSender = messageAttributes[senderAttribute]?.stringValue;
   return {
     messageId,
     receiptHandle,
@@ -11,6 +19,8 @@ export function toQueueRecord({ messageId, receiptHandle, body, attributes }: SQ
     groupId: attributes.MessageGroupId,
     receiveCount: Number(attributes.ApproximateReceiveCount),
     firstReceivedAt: Number(attributes.ApproximateFirstReceiveTimestamp),
+    senderId: attributes.SenderId,
+    ...(stampedSender === undefined ? {} : { stampedSender }),
     ...(attributes.AWSTraceHeader === undefined ? {} : { traceHeader: attributes.AWSTraceHeader }),
   };
 }

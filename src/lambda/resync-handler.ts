@@ -5,9 +5,10 @@ import type { ControllerDefinition } from '../api/definition.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
 import { controllerLabelValue, resyncQueue } from '../core/names.ts';
 import { createResync } from '../resync/run.ts';
-import { readResyncSettings, readTraceHeader } from '../settings.ts';
+import { readResyncSettings, readRoleIds, readTraceHeader } from '../settings.ts';
 import { createDepth } from '../sqs/depth.ts';
 import { createSend } from '../sqs/send.ts';
+import { createCopyLimit } from '../sqs/senders.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
 import { toBatchResponse, toQueueRecord } from './records.ts';
@@ -34,7 +35,9 @@ function start(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, 
   );
   const { RESYNC_PERIOD_SECONDS: periodSeconds } = settings;
   const clock = createSqsClock();
+  const self = readRoleIds(settings, [resyncQueue])?.get(resyncQueue);
   const resync = createResync({
+    ...(self === undefined ? {} : { senders: { self, mayCopy: createCopyLimit(() => performance.now()) } }),
     registry,
     project: settings.PROJECT,
     findCluster: async (name) => await clusters.find(name),

@@ -2,11 +2,12 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { createSecretReader } from '../clusters/auth/secret-reader.ts';
-import { timersQueue } from '../core/names.ts';
+import { resyncQueue, timersQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
-import { readTimersSettings, readTraceHeader } from '../settings.ts';
+import { readRoleIds, readTimersSettings, readTraceHeader } from '../settings.ts';
 import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
+import { createCopyLimit } from '../sqs/senders.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { createTimers } from '../timers/run.ts';
 import { createSqsClock, deadlineOf } from './clock.ts';
@@ -30,8 +31,10 @@ function start(controllers: ReadonlySet<string>): Handler<SQSEvent, SQSBatchResp
   const sqs = createSqsClient();
   const log = telemetry.log({});
   const secrets = withFileSecrets(createSecretReader({ now: () => new Date() }));
+  const roles = readRoleIds(settings, [timersQueue, resyncQueue, ...controllers]);
   const timers = createTimers({
     controllers,
+    ...(roles === undefined ? {} : { senders: { roles, mayCopy: createCopyLimit(() => performance.now()) } }),
     ids: createIdSource(settings.DEDUPLICATION_SECRET, secrets, log),
     send: createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader }),
     returnMessages: createReturn(sqs, settings.QUEUE_URL_PREFIX, timersQueue, {

@@ -6,12 +6,15 @@ import { redact } from '../core/redact.ts';
 import type { Message } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { type DispatchDeps, deadLetter, dispatchKey } from './dispatch-key.ts';
-import { groupRecords, type KeyGroup, orderRedelivered } from './group-records.ts';
+import { groupRecords, type KeyGroup, orderRedelivered, type RefusedRecord } from './group-records.ts';
+import type { SenderCheck } from './sender-check.ts';
 
 /** The dependencies of a batch. */
 export type BatchDeps = DispatchDeps & {
   /** Whether the controller declares the kind of a message. Absent: any kind is accepted. */
   readonly declares?: (message: Message) => boolean;
+  /** Absent: the sender check is off. */
+  readonly senders?: SenderCheck;
   /** Deletes messages by their receipt handles. A failure is harmless: the message is received again. */
   readonly deleteMessages: (
     receiptHandles: readonly string[],
@@ -68,7 +71,11 @@ export function createBatch(
       );
     }
 
-    const { groups, refused } = groupRecords(deps.controller, records, deps.declares, deps.retry);
+    const { groups, refused } = groupRecords(deps.controller, records, {
+      ...(deps.retry === undefined ? {} : { attempts: deps.retry.attempts }),
+      ...(deps.declares === undefined ? {} : { declares: deps.declares }),
+      ...(deps.senders === undefined ? {} : { judge: await deps.senders.judge(records) }),
+    });
     /** The keys whose reconcile has not ended. */
     const running = new Set<string>();
     async function dispatch(keyGroup: KeyGroup): Promise<void> {
@@ -87,13 +94,9 @@ export function createBatch(
     const redeliveries = orderRedelivered(groups.filter(({ redelivered }) => redelivered));
     const allDone = (async () => {
       await Promise.all([
-        ...refused.map(async ({ record, reason }) => {
-          const log = deps.log({ messageId: record.messageId });
-          log.error('message refused', { outcome: 'refused', reason: redact(reason) });
-          deps.metrics.count(metricNames.reconcilesRefused);
-          const isSent = await deadLetter(deps, [record], { reason }, log, sending.signal);
-          if (isSent) await release([record]);
-          else await deps.returnMessages([record], { signal: work.signal });
+        ...refused.map(async (one) => {
+          if (await reportRefused(deps, one, sending.signal)) await release([one.record]);
+          else await deps.returnMessages([one.record], { signal: work.signal });
         }),
         ...firstDeliveries.map(dispatch),
       ]);
@@ -125,4 +128,26 @@ export function createBatch(
     }
     return [...remaining];
   };
+}
+
+/**
+ * Reports a refused record, and sends its dead letter. Returns whether the record may be deleted. Dead letters of
+ * refused senders are limited: above that, the messages are only counted.
+ */
+async function reportRefused(
+  deps: BatchDeps,
+  { record, reason, message }: RefusedRecord,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const log = deps.log({ messageId: record.messageId });
+  deps.metrics.count(metricNames.reconcilesRefused);
+  if (message === undefined || deps.senders === undefined) {
+    log.error('message refused', { outcome: 'refused', reason: redact(reason) });
+    return await deadLetter(deps, [record], { reason }, log, signal);
+  }
+  const { cluster } = message;
+  const lastError = new Error(deps.senders.explain(message, record));
+  log.error('message refused', { outcome: 'refused', reason, cluster, error: redact(lastError.message) });
+  deps.metrics.count(metricNames.sendersRefused);
+  return !deps.senders.mayCopy() || (await deadLetter(deps, [record], { reason, lastError }, log, signal));
 }

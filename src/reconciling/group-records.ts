@@ -16,6 +16,7 @@ import {
   withMerged,
 } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
+import { senderReason } from '../sqs/senders.ts';
 
 /** The records of one key, with their merged message. */
 export type KeyGroup = {
@@ -31,8 +32,18 @@ export type KeyGroup = {
   readonly redelivered: boolean;
 };
 
-/** A record that cannot be reconciled. */
-export type RefusedRecord = { readonly record: QueueRecord; readonly reason: string };
+/** A record that cannot be reconciled. `message` is set if its sender may not say it. */
+export type RefusedRecord = { readonly record: QueueRecord; readonly reason: string; readonly message?: Message };
+
+/** What else decides whether a message is accepted. */
+export type Acceptance = {
+  /** Whether the controller declares the kind of a message. */
+  readonly declares?: (message: Message) => boolean;
+  /** Returns the message with what its sender may say, or undefined if it is refused. */
+  readonly judge?: (message: Message, record: QueueRecord) => Message | undefined;
+  /** The controller's attempts. Default: those of a controller without its own. */
+  readonly attempts?: number;
+};
 
 /** The most postponements that count: waits of 15 minutes for more than three months. */
 const maxPostponements = 10_000;
@@ -44,17 +55,20 @@ const maxPostponements = 10_000;
 export function groupRecords(
   controller: string,
   records: readonly QueueRecord[],
-  declares: (message: Message) => boolean = () => true,
-  { attempts } = defaultRetry,
+  { declares = () => true, judge = (message) => message, attempts = defaultRetry.attempts }: Acceptance = {},
 ): { readonly groups: readonly KeyGroup[]; readonly refused: readonly RefusedRecord[] } {
   const groups = new Map<string, KeyGroup>();
   const refused: RefusedRecord[] = [];
   for (const record of records) {
     try {
-      const message = withinLimits(parseMessage(record.body), attempts);
-      if (message.controller !== controller)
-        throw new MessageError(`the message is for controller ${message.controller}`);
-      if (!declares(message)) throw new MessageError(`${controller} declares no ${message.resource}.${message.group}`);
+      const said = withinLimits(parseMessage(record.body), attempts);
+      if (said.controller !== controller) throw new MessageError(`the message is for controller ${said.controller}`);
+      if (!declares(said)) throw new MessageError(`${controller} declares no ${said.resource}.${said.group}`);
+      const message = judge(said, record);
+      if (message === undefined) {
+        refused.push({ record, reason: senderReason, message: said });
+        continue;
+      }
       const key = formatReconcileKey(keyOfMessage(message));
       const before = groups.get(key);
       groups.set(key, {

@@ -9,8 +9,9 @@ import { metricNames } from '../core/metrics.ts';
 import { resyncDeadLetterQueue, resyncQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { MessageError } from '../sqs/body.ts';
-import { deadLetterAttributes } from '../sqs/dead-letter.ts';
+import { type DeadLetterCause, deadLetterAttributes } from '../sqs/dead-letter.ts';
 import type { QueueRecord } from '../sqs/record.ts';
+import { roleIdOf, senderReason } from '../sqs/senders.ts';
 import { type ListKindDeps, type ListKindTime, listKind } from './list-kind.ts';
 import { formatResyncMessage, parseResyncMessage, type ResyncMessage } from './message.ts';
 
@@ -23,6 +24,8 @@ export type ResyncDeps = Omit<ListKindDeps, 'now'> & {
   readonly sqsNow: (record: QueueRecord) => number;
   readonly registry: readonly ControllerDefinition[];
   readonly findCluster: FindCluster;
+  /** The sender check: the id of this function's own role, the only sender of its queue. Absent: it is off. */
+  readonly senders?: { readonly self: string; mayCopy(): boolean };
   /** Returns the names of all clusters. */
   readonly listClusters: () => Promise<readonly string[]>;
 };
@@ -75,8 +78,15 @@ const retrySeconds = 30;
 
 /** Lists the kind of one record. Returns whether the record may be deleted. An error affects only this record. */
 async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTime): Promise<boolean> {
+  if (deps.senders !== undefined && roleIdOf(record.senderId) !== deps.senders.self) {
+    deps.metrics.count(metricNames.sendersRefused);
+    const lastError = new Error(`sender ${roleIdOf(record.senderId)} may not send to the resync queue`);
+    return (
+      !deps.senders.mayCopy() || (await deadLetter(deps, record, { reason: senderReason, lastError }, time.signal))
+    );
+  }
   const parsed = readRecord(deps.registry, record);
-  if ('refused' in parsed) return await deadLetter(deps, record, parsed.refused, time.signal);
+  if ('refused' in parsed) return await deadLetter(deps, record, { reason: parsed.refused }, time.signal);
   const { message, controller } = parsed;
   const { run, cluster } = message;
   const log = deps.log({ run, cluster, controller: controller.name });
@@ -122,12 +132,13 @@ function readRecord(
 async function deadLetter(
   deps: RecordDeps,
   record: QueueRecord,
-  reason: string,
+  cause: DeadLetterCause,
   signal: AbortSignal,
 ): Promise<boolean> {
-  deps.log({ messageId: record.messageId }).error('message refused', { reason: redact(reason) });
+  const error = cause.lastError === undefined ? {} : { error: redact(cause.lastError.message) };
+  deps.log({ messageId: record.messageId }).error('message refused', { reason: redact(cause.reason), ...error });
   deps.metrics.count(metricNames.deadLetters);
-  const entry = { body: record.body, attributes: deadLetterAttributes(record, { reason }) };
+  const entry = { body: record.body, attributes: deadLetterAttributes(record, cause) };
   const [sent] = await deps.send(resyncDeadLetterQueue, [entry], { signal });
   return sent?.accepted === true;
 }

@@ -9,6 +9,10 @@ export type QueueRecord = {
   readonly receiveCount: number;
   /** ApproximateFirstReceiveTimestamp, in milliseconds by the clock of SQS. */
   readonly firstReceivedAt: number;
+  /** SenderId: who sent the message, as SQS says. */
+  readonly senderId?: string | undefined;
+  /** The attribute `sender`, which only the timers function may write. */
+  readonly stampedSender?: string | undefined;
   /** The trace in which the message was sent. */
   readonly traceHeader?: string | undefined;
 };

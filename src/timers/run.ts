@@ -12,6 +12,7 @@ import { parseMessage } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import type { ReturnMessages } from '../sqs/return.ts';
 import type { QueueEntry, Send } from '../sqs/sender.ts';
+import { judgeTimerSender, type RoleIds, roleIdOf, senderReason } from '../sqs/senders.ts';
 import { nextTimerStep } from './timer-message.ts';
 
 /** The dependencies of the timers. */
@@ -20,6 +21,8 @@ export type TimersDeps = {
   readonly controllers: { has(name: string): boolean };
   /** Resolves with the deduplication ids of this deployment. */
   readonly ids: () => Promise<FunctionIds>;
+  /** Absent: the sender check is off. */
+  readonly senders?: { readonly roles: RoleIds; mayCopy(): boolean };
   readonly send: Send;
   readonly returnMessages: ReturnMessages;
   readonly log: Log;
@@ -35,6 +38,7 @@ export type TimersDeps = {
 export function createTimers({
   controllers,
   ids,
+  senders,
   send,
   returnMessages,
   log,
@@ -75,12 +79,18 @@ export function createTimers({
 
   return async (records, { signal }) => {
     const remaining = new Set(records.map(({ messageId }) => messageId));
-    const { outgoing, refused } = planBatch(records, { controllers, ids: await ids(), sqsNow });
+    const { outgoing, refused } = planBatch(records, { controllers, ids: await ids(), roles: senders?.roles, sqsNow });
     const missing = await sendAll(outgoing, remaining, signal);
-    const deadLetters = [...refused, ...missing].map(deadLetterOf);
-    for (const { record, reason } of [...refused, ...missing]) {
-      log.error('message refused', { reason: redact(reason), messageId: record.messageId });
+    for (const { record, reason, error } of [...refused, ...missing]) {
+      const fields = error === undefined ? {} : { error: redact(error.message) };
+      log.error('message refused', { reason: redact(reason), ...fields, messageId: record.messageId });
     }
+    const senderRefused = refused.filter(({ error }) => error !== undefined);
+    if (senderRefused.length > 0) metrics.count(metricNames.sendersRefused, senderRefused.length);
+    // Above the limit a refused message is only counted.
+    const dropped = new Set(senderRefused.filter(() => senders?.mayCopy() === false));
+    for (const { record } of dropped) remaining.delete(record.messageId);
+    const deadLetters = [...refused, ...missing].filter((one) => !dropped.has(one)).map(deadLetterOf);
     await sendAll(deadLetters, remaining, signal);
 
     // Forwarded messages are not counted here: SQS counts the deleted messages of the queue.
@@ -102,15 +112,20 @@ type OutgoingMessage = {
   readonly records: readonly QueueRecord[];
 };
 
-/** A record that cannot be sent on, and the reason. */
-type RefusedRecord = { readonly record: QueueRecord; readonly reason: string };
+/** A record that cannot be sent on, and the reason. `error` is set if its sender may not say it. */
+type RefusedRecord = { readonly record: QueueRecord; readonly reason: string; readonly error?: Error };
 
 /**
  * Decides the next step of each record. Equal messages are merged, because a standard queue drops no duplicates. Pure.
  */
 function planBatch(
   records: readonly QueueRecord[],
-  { controllers, ids, sqsNow }: Pick<TimersDeps, 'controllers' | 'sqsNow'> & { readonly ids: FunctionIds },
+  {
+    controllers,
+    ids,
+    roles,
+    sqsNow,
+  }: Pick<TimersDeps, 'controllers' | 'sqsNow'> & { readonly ids: FunctionIds; readonly roles: RoleIds | undefined },
 ): { readonly outgoing: readonly OutgoingMessage[]; readonly refused: readonly RefusedRecord[] } {
   const outgoing = new Map<string, OutgoingMessage>();
   const refused: RefusedRecord[] = [];
@@ -118,7 +133,14 @@ function planBatch(
     try {
       const message = parseMessage(record.body);
       if (!controllers.has(message.controller)) throw new MessageError(`controller: ${message.controller} is unknown`);
-      const step = nextTimerStep(message, { nowMs: sqsNow(record), ids });
+      const nowMs = sqsNow(record);
+      const sender = roles === undefined ? undefined : judgeTimerSender(message, record, roles, { nowMs });
+      if (roles !== undefined && sender === undefined) {
+        const error = new Error(`sender ${roleIdOf(record.senderId)} may not send ${message.cause.type} to timers`);
+        refused.push({ record, reason: senderReason, error });
+        continue;
+      }
+      const step = nextTimerStep(message, { nowMs, ids, ...(sender === undefined ? {} : { sender }) });
       const before = outgoing.get(step.mergeId);
       const queue = step.type === 'hop' ? timersQueue : step.queue;
       outgoing.set(
@@ -137,7 +159,7 @@ function planBatch(
 }
 
 /** Makes the dead letter of a record: the unchanged body, with the reason in an attribute. */
-function deadLetterOf({ record, reason }: RefusedRecord): OutgoingMessage {
-  const attributes = deadLetterAttributes(record, { reason });
+function deadLetterOf({ record, reason, error }: RefusedRecord): OutgoingMessage {
+  const attributes = deadLetterAttributes(record, { reason, ...(error === undefined ? {} : { lastError: error }) });
   return { queue: timersDeadLetterQueue, entry: { body: record.body, attributes }, records: [record] };
 }

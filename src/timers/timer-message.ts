@@ -6,8 +6,9 @@ import { controllerQueue } from '../core/names.ts';
 import { maxRequeueSeconds } from '../core/time.ts';
 import { MessageError } from '../sqs/body.ts';
 import { type FunctionIds, groupIdOf } from '../sqs/deduplication.ts';
-import { dueAtOf, formatMessage, keyOfMessage, type Message } from '../sqs/message.ts';
+import { dueAtOf, formatMessage, hashOf, keyOfMessage, type Message } from '../sqs/message.ts';
 import type { QueueEntry } from '../sqs/sender.ts';
+import { senderAttribute, type TimerSender } from '../sqs/senders.ts';
 import { timerDelaySeconds } from './slots.ts';
 
 /**
@@ -43,16 +44,21 @@ export function timerEntry(message: Message, { nowMs }: { readonly nowMs: number
  */
 export function nextTimerStep(
   message: Message,
-  { nowMs, ids }: { readonly nowMs: number; readonly ids: FunctionIds },
+  { nowMs, ids, sender }: { readonly nowMs: number; readonly ids: FunctionIds; readonly sender?: TimerSender },
 ): TimerStep {
-  const deduplicationId = timerDeduplicationId(message, ids);
+  const ownId = timerDeduplicationId(message, ids);
+  // The id of a stranger's message is its own, so it never suppresses a genuine one.
+  const deduplicationId = sender?.isStranger === true ? hashOf('stranger', sender.id ?? '', ownId) : ownId;
+  const stamp = sender?.id === undefined ? {} : { attributes: { [senderAttribute]: sender.id } };
+  const from = sender?.id ?? '';
   const dueAt = dueAtOf(message) ?? 0;
   if (dueAt * 1000 - nowMs > latestMs) throw new MessageError('cause.dueAt: later than any requeue');
   if (dueAt * 1000 - nowMs > earlyMs) {
-    return { type: 'hop', entry: timerEntry(message, { nowMs }), mergeId: `hop ${dueAt} ${deduplicationId}` };
+    const entry = { ...timerEntry(message, { nowMs }), ...stamp };
+    return { type: 'hop', entry, mergeId: `hop ${dueAt} ${from} ${deduplicationId}` };
   }
-  const entry = { body: formatMessage(message), groupId: groupIdOf(keyOfMessage(message)), deduplicationId };
-  return { type: 'forward', queue: controllerQueue(message.controller), entry, mergeId: deduplicationId };
+  const entry = { body: formatMessage(message), groupId: groupIdOf(keyOfMessage(message)), deduplicationId, ...stamp };
+  return { type: 'forward', queue: controllerQueue(message.controller), entry, mergeId: `${from} ${deduplicationId}` };
 }
 
 /** Returns the deduplication id of a message on its controller's queue. */

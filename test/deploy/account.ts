@@ -35,6 +35,8 @@ export type Account = {
   function(name: string): Promise<GetFunctionConfigurationCommandOutput>;
   mappings(): Promise<EventSourceMappingConfiguration[]>;
   roleNames(): Promise<string[]>;
+  /** The unique id of a function's role. */
+  roleId(name: string): Promise<string>;
   /** The permissions of a function's role: `action ARN`, sorted. */
   allowedTo(name: string): Promise<string[]>;
   /** The principals that may assume a function's role. */
@@ -78,6 +80,7 @@ export function createAccount(aws: EmulatedAccount, prefix: string): Account {
       (await all(paginateListEventSourceMappings({ client: lambda }, {}))).flatMap(
         (page) => page.EventSourceMappings ?? [],
       ),
+    roleId: async (name) => (await iam.send(new GetRoleCommand({ RoleName: roleOf(name) }))).Role?.RoleId ?? '',
     roleNames: async () =>
       (await all(paginateListRoles({ client: iam }, {}))).flatMap((page) => page.Roles ?? []).map(nameOf),
     allowedTo: async (name) => {

@@ -136,12 +136,20 @@ describe('a deployment with osls', () => {
       const { VisibilityTimeout } = await account.queue(controllerQueue(name));
       expect(Number(VisibilityTimeout)).toBeGreaterThanOrEqual(6 * (found.Timeout ?? Infinity));
       const asked = Object.keys(declaration.settings?.shape ?? {});
-      expect(found.Environment?.Variables).toEqual({
+      // The emulator does not create the secret of the deduplication ids.
+      const { DEDUPLICATION_SECRET: _, SENDER_IDS, ...variables } = found.Environment?.Variables ?? {};
+      const ids = await Promise.all(
+        [name, 'timers', 'resync'].map(async (one) => `${one}=${await account.roleId(one)}`),
+      );
+      expect(SENDER_IDS).toBe(ids.join(','));
+      expect(variables).toEqual({
         QUEUE_URL_PREFIX: `https://sqs.${aws.region}.amazonaws.com/${aws.accountId}/${prefix}`,
         LOG_LEVEL: 'INFO',
         METRICS_NAMESPACE: `outrigger/${stage}`,
         PROJECT: 'outrigger',
         METRICS_PER_CLUSTER: 'false',
+        SENDER_CHECK: 'on',
+        SENDERS: '',
         NODE_OPTIONS: '--enable-source-maps',
         CLUSTERS: `s3://${bucketName()}/clusters.json`,
         ...Object.fromEntries(Object.entries(settings).filter(([setting]) => asked.includes(setting))),
@@ -185,15 +193,18 @@ describe('a deployment with osls', () => {
       'sqs:GetQueueAttributes',
     ];
     const deadLetters = controllerDeadLetterQueue(name);
-    expect(await account.allowedTo(name)).toEqual(
+    const mapsKeys = declaration.watches.some(({ label }) => label === undefined);
+    // Except for the secret of the deduplication ids, which the emulator does not create (unsupported-types.test.ts).
+    const allowed = (await account.allowedTo(name)).filter(
+      (one) => !/^secretsmanager:\S+ (None|null|undefined)?$/.test(one),
+    );
+    expect(allowed).toEqual(
       [
         ...consume.map((action) => `${action} ${queueArn(controllerQueue(name))}`),
         // Sends to its own queue are for requeueOwners of mapping functions.
-        ...[
-          ...(declaration.watches.some(({ label }) => label === undefined) ? [controllerQueue(name)] : []),
-          deadLetters,
-          timersQueue,
-        ].map((queue) => `sqs:SendMessage ${queueArn(queue)}`),
+        ...[...(mapsKeys ? [controllerQueue(name)] : []), deadLetters, timersQueue].map(
+          (queue) => `sqs:SendMessage ${queueArn(queue)}`,
+        ),
         `s3:GetObject arn:aws:s3:::${bucketName()}/clusters.json`,
         `s3:ListBucket arn:aws:s3:::${bucketName()}`,
         `secretsmanager:GetSecretValue ${own('secretsmanager', `secret:outrigger/${stage}/clusters/*`)}`,

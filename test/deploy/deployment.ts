@@ -95,6 +95,8 @@ export async function openDeployment(signal: AbortSignal): Promise<Deployment> {
   const environment = (name: string) => {
     const { accessKeyId = '', secretAccessKey = '', sessionToken = '' } = identities.get(name) ?? {};
     return {
+      // ElasticMQ gives every sender the same id.
+      SENDER_CHECK: 'off',
       AWS_REGION: location.region,
       AWS_ACCESS_KEY_ID: accessKeyId,
       AWS_SECRET_ACCESS_KEY: secretAccessKey,

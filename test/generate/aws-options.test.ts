@@ -5,7 +5,7 @@ import { checkNames } from '../../infra/aws/check-names.ts';
 import { readOptions, refuseUnknown } from '../../infra/aws/options.ts';
 import { withOptions } from '../../infra/aws/with-options.ts';
 
-const defaults = { LOG_RETENTION_DAYS: 30, TRACING: 'off', METRICS_PER_CLUSTER: false };
+const defaults = { LOG_RETENTION_DAYS: 30, TRACING: 'off', METRICS_PER_CLUSTER: false, SENDER_CHECK: 'on' };
 const topic = 'arn:aws:sns:eu-central-1:123456789012:on-call';
 const key = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d';
 const vpc = { VPC_SUBNET_IDS: 'subnet-0a1b2c3d, subnet-4e5f6a7b', VPC_SECURITY_GROUP_IDS: 'sg-0a1b2c3d' };
@@ -54,6 +54,8 @@ describe('the options of a deployment', () => {
     [{ LOG_RETENTION_DAYS: '31' }, 'LOG_RETENTION_DAYS: "31" is not valid; give one of 1, 3, 5, 7,'],
     [{ LOG_RETENTION_DAYS: 'long' }, 'LOG_RETENTION_DAYS: "long" is not valid; give one of 1, 3, 5, 7,'],
     [{ TRACING: 'true' }, 'TRACING: "true" is not valid; give on or off'],
+    [{ SENDER_CHECK: 'yes' }, 'SENDER_CHECK: "yes" is not valid; give on or off'],
+    [{ SENDERS: 'me' }, 'SENDERS: "me" is not valid; give comma-separated ids like AROA1234567890EXAMPLE'],
     [{ METRICS_PER_CLUSTER: 'on' }, 'METRICS_PER_CLUSTER: "on" is not valid; give true or false'],
     [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" is not valid; give an ARN like arn:aws:sns:'],
     [

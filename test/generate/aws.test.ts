@@ -71,6 +71,20 @@ describe('awsOf', () => {
     expect(secretsOf(z.object({ PLANT_TOKEN: secret().optional() }))).toEqual(both);
   });
 
+  it('awsOf gives a function the ids of its own role and of those of timers and resync, and timers the ids of all', () => {
+    const { senderIds } = z.object({ senderIds: z.unknown() }).parse(awsOf(fixtureRegistry));
+    const names = fixtureRegistry.map(({ name }) => name);
+    const roleOf = (name: string) =>
+      `${name.replace(/(^|-)(.)/g, (_, __, letter: string) => letter.toUpperCase())}Role`;
+    const idsOf = (all: readonly string[]) => ({
+      'Fn::Sub': all.map((one) => `${one}=\${${roleOf(one)}.RoleId}`).join(','),
+    });
+    expect(Object.values(functions).map(({ environment }) => environment.SENDER_IDS)).toEqual(
+      names.map((name) => idsOf([name, 'timers', 'resync'])),
+    );
+    expect(senderIds).toEqual(idsOf([...names, 'timers', 'resync']));
+  });
+
   it('awsOf makes each setting a parameter, which is required if one controller requires it', () => {
     expect(Object.keys(Parameters)).toEqual(['OrchardUrl', 'WormLimit', 'Note']);
     expect(Parameters.OrchardUrl).toMatchObject({ AllowedPattern: '.+' });

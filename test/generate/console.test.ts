@@ -125,6 +125,7 @@ describe('the alarms', () => {
         ...set(resyncQueue, 'dead-letters', 'errors', 'throttles', 'not-run', 'late', 'abandoned'),
         ...set('watcher', 'down'),
         ...set('resync', 'failing'),
+        ...set('senders', 'refused'),
       ].toSorted(),
     );
   });

@@ -2,7 +2,7 @@
 
 import type { ClusterLookup } from '../../src/clusters/connect.ts';
 import { createClient } from '../../src/kube/client/client.ts';
-import { createBatch } from '../../src/reconciling/batch.ts';
+import { type BatchDeps, createBatch } from '../../src/reconciling/batch.ts';
 import { createBreaker } from '../../src/reconciling/breaker.ts';
 import type { ReconcileInput, ReconcileReport } from '../../src/reconciling/report.ts';
 import { formatMessage, type Message } from '../../src/sqs/message.ts';
@@ -43,7 +43,10 @@ const resolveLookup = async (lookup: ClusterLookup | Error | 'never'): Promise<C
 };
 
 /** Creates a batch with its harness. */
-export function setUp(reconcile: (input: ReconcileInput) => Promise<ReconcileReport>) {
+export function setUp(
+  reconcile: (input: ReconcileInput) => Promise<ReconcileReport>,
+  more: Pick<BatchDeps, 'senders'> = {},
+) {
   const queues = new Map<string, QueueEntry[]>();
   const deleted: string[] = [];
   const returned: string[] = [];
@@ -64,6 +67,7 @@ export function setUp(reconcile: (input: ReconcileInput) => Promise<ReconcileRep
     return entries.map((_, index) => ({ accepted: true, messageId: `s${index}` }));
   };
   const batch = createBatch({
+    ...more,
     controller: 'water-tank',
     reconcile,
     findCluster: async () => await resolveLookup(seen.clusterAnswer ?? { type: 'client', client }),

@@ -64,7 +64,7 @@ describe('groupRecords', () => {
     const declares = (one: { readonly resource: string }) => one.resource === message.resource;
     const undeclared = { ...message, resource: 'secrets', group: '' };
     const bodies = [undeclared, message].map((one) => record(formatMessage(one)));
-    const { groups, refused } = groupRecords('water-tank', bodies, declares);
+    const { groups, refused } = groupRecords('water-tank', bodies, { declares });
     expect(groups).toHaveLength(1);
     expect(refused).toEqual([{ record: bodies[0], reason: 'water-tank declares no secrets.' }]);
   });

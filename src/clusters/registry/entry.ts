@@ -34,12 +34,24 @@ const access = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('none') }),
 ]);
 
+/** The ARN of a role or user, and its unique id (IAM, "Unique identifiers"). */
+export const watcherArn = /^arn:aws[\w-]*:iam::\d{12}:(role|user)\/[\w+=,.@/-]+$/;
+export const watcherId = /^A(ROA|IDA)[A-Z0-9]{12,128}$/;
+
 const clusterEntry = z.strictObject({
   /** Address of the API server. Optional only with a kubeconfig, which contains one. */
   server: z.string().optional(),
   /** PEM, or base64 of PEM, of the authorities that sign the server's certificate. */
   ca: z.string().min(1).optional(),
   access,
+  /**
+   * The watchers of the cluster: the AWS roles that may send its keys. `id` is the role's unique id: a role that is
+   * deleted and made again under the same name has another one. Absent: any sender may.
+   */
+  watchers: z
+    .array(z.strictObject({ arn: z.string().regex(watcherArn), id: z.string().regex(watcherId) }))
+    .max(20)
+    .optional(),
   /** The cluster is being decommissioned: its messages are deleted and counted. */
   decommissioning: z.boolean().optional(),
 });

@@ -135,6 +135,8 @@ export function createResolve(
     if (attribute === 'Arn') return arn(type, physicalName(id, path));
     if (attribute === 'QueueName' && type === 'AWS::SQS::Queue') return physicalName(id, path);
     if (attribute === 'QueueUrl' && type === 'AWS::SQS::Queue') return text(ref(id, path), path);
+    // No local queue names its senders, so this id is compared with nothing.
+    if (attribute === 'RoleId' && type === 'AWS::IAM::Role') return `AROA${id.toUpperCase()}`;
     throw new TemplateError(`${path}: the local runtime does not support ${attribute} of ${id} (${type})`);
   }
 

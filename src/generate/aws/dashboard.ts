@@ -22,6 +22,7 @@ const sharedAlarms = [
   'TimersLate',
   'TimersDeadLetters',
   'TimersErrors',
+  'SendersRefused',
   'TimersThrottles',
 ];
 const controllerAlarms = ['Late', 'DeadLetters', 'MissedChanges', 'Errors', 'Throttles'];

@@ -19,6 +19,14 @@ export function logicalId(name: string): string {
 /** The generated secret in the deduplication ids that only functions make (infra/aws/resources.yml). */
 export const deduplicationSecret = 'DeduplicationSecret';
 
+/**
+ * The ids of roles by the name of their function, as the setting SENDER_IDS: `timers=AROA...,resync=AROA...`. SQS names
+ * the sender of a message by this id.
+ */
+export function roleIds(names: readonly string[]): JsonObject {
+  return { 'Fn::Sub': names.map((name) => `${name}=\${${logicalId(name)}Role.RoleId}`).join(',') };
+}
+
 /** Refers to a parameter or resource. */
 export function ref(id: string): JsonObject {
   return { Ref: id };

@@ -17,6 +17,9 @@ const reservedNames = [
     'METRICS_PER_CLUSTER',
     'NODE_OPTIONS',
     'PROJECT',
+    'SENDERS',
+    'SENDER_CHECK',
+    'SENDER_IDS',
   ],
   '(?:AWS|LAMBDA|POWERTOOLS|RESYNC)_.*',
 ];

@@ -13,7 +13,7 @@ import {
 } from '../../core/names.ts';
 import { alarmsOf } from './alarms.ts';
 import { dashboardOf } from './dashboard.ts';
-import { arnOf, clustersTable, deduplicationSecret, logicalId, namePrefix, ownArn, ref } from './names.ts';
+import { arnOf, clustersTable, deduplicationSecret, logicalId, namePrefix, ownArn, ref, roleIds } from './names.ts';
 import {
   environmentNames,
   optionParametersOf,
@@ -43,6 +43,8 @@ export function awsOf(registry: readonly ControllerDefinition[]): JsonObject {
     stackParameters: stackParametersOf(registry),
     // The queues of all controllers, for the roles that send to all of them.
     queueArns: registry.map(({ name }) => arnOf(`${logicalId(name)}Queue`)),
+    // The roles of all functions, for the sender check of timers.
+    senderIds: roleIds([...registry.map(({ name }) => name), timersQueue, resyncQueue]),
     // The names of the shared queues, from src/core/names.ts.
     queueNames: Object.fromEntries(
       Object.entries({
@@ -82,6 +84,7 @@ function functionOf(controller: ControllerDefinition): JsonObject {
     package: { patterns: ['!**', `dist/${name}/**`] },
     environment: {
       CLUSTERS: clustersTable,
+      SENDER_IDS: roleIds([name, timersQueue, resyncQueue]),
       ...(mapsKeys(controller.declaration) ? { DEDUPLICATION_SECRET: ref(deduplicationSecret) } : {}),
       ...settingsEnvironment(controller),
     },

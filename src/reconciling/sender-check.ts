@@ -1,0 +1,61 @@
+// The sender check of a controller's function: whether the sender of a message may say what it says. The clusters table
+// names the watchers of each cluster, and the stack names its own roles.
+import { MessageError } from '../sqs/body.ts';
+import { type Message, parseMessage } from '../sqs/message.ts';
+import type { QueueRecord } from '../sqs/record.ts';
+import { type ControllerSenders, createCopyLimit, judgeKeySender, roleIdOf } from '../sqs/senders.ts';
+
+/** Checks the senders of messages. */
+export type SenderCheck = {
+  /** Reads the watchers of the batch's clusters, and resolves with the judge of its messages. Never rejects. */
+  judge(records: readonly QueueRecord[]): Promise<(message: Message, record: QueueRecord) => Message | undefined>;
+  /** Returns one sentence for the operator: who sent the message, and who may. */
+  explain(message: Message, record: QueueRecord): string;
+  /** Returns whether one more refused message may be copied to the dead-letter queue. */
+  mayCopy(): boolean;
+};
+
+/** Resolves with the ids of the watchers that a cluster's entry names. Rejects if the table cannot be read. */
+export type WatchersOf = (cluster: string) => Promise<readonly string[]>;
+
+/** Creates the check of one controller's function. */
+export function createSenderCheck(
+  senders: ControllerSenders,
+  { watchersOf, monotonicMs }: { readonly watchersOf: WatchersOf; readonly monotonicMs: () => number },
+): SenderCheck {
+  const mayCopy = createCopyLimit(monotonicMs);
+  const known = new Map<string, readonly string[]>();
+  return {
+    mayCopy,
+    judge: async (records) => {
+      const clusters = new Set(records.flatMap(clusterOf));
+      const watchers = new Map(
+        await Promise.all(
+          [...clusters].map(async (cluster) => [cluster, await watchersOf(cluster).catch(() => undefined)] as const),
+        ),
+      );
+      known.clear();
+      for (const [cluster, ids] of watchers) if (ids !== undefined) known.set(cluster, ids);
+      return (message, record) => judgeKeySender(message, record, senders, watchers.get(message.cluster));
+    },
+    explain: ({ cluster, cause }, { senderId, stampedSender }) => {
+      const sender = roleIdOf(senderId);
+      const from = sender === senders.timers && stampedSender !== undefined ? `${stampedSender}, by timers,` : sender;
+      const expected = known.get(cluster) ?? [];
+      const named = expected.length === 0 ? 'names no watcher' : `names ${expected.join(', ')}`;
+      return (
+        `sender ${from} may not send ${cause.type} for cluster ${cluster}, whose entry ${named}; ` +
+        'if its role was made again, run outrigger doctor'
+      );
+    },
+  };
+}
+
+function clusterOf({ body }: QueueRecord): readonly string[] {
+  try {
+    return [parseMessage(body).cluster];
+  } catch (error) {
+    if (error instanceof MessageError) return [];
+    throw error;
+  }
+}

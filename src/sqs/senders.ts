@@ -1,0 +1,122 @@
+// Who sent a message, and what a sender may say. SQS writes the sender of each message (`SenderId`), and a sender
+// cannot choose it: `AROA…:session` for a role, `AIDA…` for a user. The session name is the sender's own choice, so
+// only the part before the colon is compared. The check is on when a function has the ids of the stack's roles.
+// Emulated queues give every sender the same id, so they run without it.
+import type { Message } from './message.ts';
+import type { QueueRecord } from './record.ts';
+
+/** The ids of the stack's roles, by the name of the function: `timers`, `resync`, and controllers. */
+export type RoleIds = ReadonlyMap<string, string>;
+
+/** The reason of the dead letters of refused messages. */
+export const senderReason = 'sender';
+/** The message attribute in which the timers function writes the sender that SQS told it. */
+export const senderAttribute = 'sender';
+
+/** What one controller's function knows about senders. */
+export type ControllerSenders = {
+  /** The ids of the function's own role, and of the roles of timers and resync. */
+  readonly self: string;
+  readonly timers: string;
+  readonly resync: string;
+  /** The ids of roles that may request a reconcile of any key, and nothing else (the option SENDERS). */
+  readonly requesters: readonly string[];
+};
+
+/** The sender of a message: the id that SQS wrote, and the one that the timers function wrote. */
+export type Sender = Pick<QueueRecord, 'senderId' | 'stampedSender'>;
+
+/** Returns the part of a SenderId that the sender cannot choose. */
+export function roleIdOf(senderId: string | undefined): string {
+  return senderId?.split(':', 1)[0] ?? '';
+}
+
+/**
+ * Judges a message on a controller's queue. Returns it with only what its sender may say, or undefined if it is
+ * refused.
+ * @param watchers the ids of the watchers that the entry of the message's cluster names; undefined if it is unreadable
+ */
+export function judgeKeySender(
+  message: Message,
+  { senderId, stampedSender }: Sender,
+  { self, timers, resync, requesters }: ControllerSenders,
+  watchers: readonly string[] | undefined,
+): Message | undefined {
+  const sender = roleIdOf(senderId);
+  const { type } = message.cause;
+  if (sender === timers) {
+    if (type !== 'requeue' && type !== 'retry' && type !== 'resync') return undefined;
+    // The timers function of the version before this one writes no sender.
+    if (stampedSender === undefined || stampedSender === self || stampedSender === resync) return message;
+    return type === 'resync' && maySpeakFor(stampedSender, watchers) ? withoutDueTime(message) : undefined;
+  }
+  // The keys that the controller's mapping function returned.
+  if (sender === self) return type === 'change' || type === 'resync' ? withoutDueTime(message) : undefined;
+  const requests = type === 'command' || type === 'wake';
+  if (requesters.includes(sender)) return requests ? message : undefined;
+  if (requests) return watchers?.includes(sender) === true ? undefined : message;
+  if (type !== 'change' && type !== 'resync') return undefined;
+  return maySpeakFor(sender, watchers) ? withoutDueTime(message) : undefined;
+}
+
+/** A sender of the timers queue. The messages of a stranger never stand for those of another sender. */
+export type TimerSender = { readonly id: string | undefined; readonly isStranger: boolean };
+
+/**
+ * Judges a message on the timers queue. Returns the sender to write on it, or undefined if it is refused. This function
+ * has no clusters table. It only says who sent a message, and the controller's function judges that sender.
+ */
+export function judgeTimerSender(
+  { controller, cause }: Message,
+  { senderId, stampedSender }: Sender,
+  roles: RoleIds,
+  { nowMs }: { readonly nowMs: number },
+): TimerSender | undefined {
+  const id = roleIdOf(senderId);
+  const own = [...roles.values()];
+  // One more hop. Any other sender could have written the attribute itself.
+  if (id === roles.get('timers')) {
+    return { id: stampedSender, isStranger: stampedSender !== undefined && !own.includes(stampedSender) };
+  }
+  if (id === roles.get('resync')) return cause.type === 'resync' ? { id, isStranger: false } : undefined;
+  if (own.includes(id)) {
+    const isFollowUp = cause.type === 'requeue' || cause.type === 'retry';
+    return isFollowUp && id === roles.get(controller) ? { id, isStranger: false } : undefined;
+  }
+  if (cause.type !== 'resync' || (cause.dueAt ?? 0) > nowMs / 1000 + longestPassSeconds) return undefined;
+  return { id, isStranger: true };
+}
+
+/** The longest full pass of a watcher: 100,000 objects at one key a second take 28 hours. */
+const longestPassSeconds = 172_800;
+
+/** Where an entry names no watchers, any sender may speak for the cluster. An unreadable entry stops no change. */
+function maySpeakFor(sender: string, watchers: readonly string[] | undefined): boolean {
+  return watchers === undefined || watchers.length === 0 || watchers.includes(sender);
+}
+
+function withoutDueTime(message: Message): Message {
+  const { cause } = message;
+  if (cause.type !== 'resync') return message;
+  const { dueAt: _, ...rest } = cause;
+  return { ...message, cause: rest };
+}
+
+/**
+ * Limits the copies of refused messages, so that a flood does not fill the dead-letter queue. At most ten environments
+ * of a function run at once (maximumConcurrency), so this is 100 a minute for each queue. The others are only counted.
+ * @param monotonicMs a clock in milliseconds
+ */
+export function createCopyLimit(monotonicMs: () => number): () => boolean {
+  let minute = -1;
+  let copies = 0;
+  return () => {
+    const now = Math.floor(monotonicMs() / 60_000);
+    if (now !== minute) copies = 0;
+    minute = now;
+    copies += 1;
+    return copies <= copiesPerMinute;
+  };
+}
+
+const copiesPerMinute = 10;

@@ -1,0 +1,233 @@
+// One sentence: whatever a watcher of another cluster sends, every genuine key is reconciled, and no due time moves
+// later. The queues are a model with SQS' deduplication and the sender of each message. Timers, grouping, sender check
+// and the decision about the follow-up are the real ones. The forger knows everything but two things: the secret of the
+// deployment, and the uids of the other cluster's objects. Its messages claim any cause, key, time and id.
+import { env } from 'node:process';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { groupRecords } from '../../src/reconciling/group-records.ts';
+import { decide } from '../../src/reconciling/outcome.ts';
+import { createSenderCheck } from '../../src/reconciling/sender-check.ts';
+import { createFunctionIds, groupIdOf, replayId, watchId } from '../../src/sqs/deduplication.ts';
+import { dueAtOf, formatMessage, keyOfMessage, type Message } from '../../src/sqs/message.ts';
+import type { QueueEntry } from '../../src/sqs/sender.ts';
+import { createTimers } from '../../src/timers/run.ts';
+import { nextSlot } from '../../src/timers/slots.ts';
+import { timerEntry } from '../../src/timers/timer-message.ts';
+import { createQueueDouble } from '../sqs/queue-double.ts';
+import { gadgetSenders, roles, senders, watchersOf } from '../sqs/sender-roles.ts';
+import { createRecorder } from '../support/recorder.ts';
+
+/** 10,000 runs take a minute: FORGED_RUNS=10000. */
+const numRuns = Number(env.FORGED_RUNS ?? 200);
+const startMs = 1_800_000_000_000;
+const { signal } = new AbortController();
+const delaySeconds = 30;
+/** How long each history runs, in seconds. */
+const lengthSeconds = 300;
+
+const names = ['one', 'two', 'three'] as const;
+type Name = (typeof names)[number];
+const keyOf = (name: Name, cluster = 'beta') => ({
+  ...{ controller: 'gadget', cluster, group: 'example.com', resource: 'gadgets', namespace: 'shop', name },
+});
+const formatted = (name: Name) => `gadget:beta:gadgets.example.com/shop/${name}`;
+
+/** A genuine message for cluster beta, sent at a second of the history. */
+type Genuine = {
+  readonly at: number;
+  readonly name: Name;
+  readonly kind: 'change' | 'requeue' | 'retry' | 'resync';
+  readonly version: number;
+};
+/** A forged message. `time` is relative to the clock, in seconds; `id` is what the forger calculates. */
+type Forged = {
+  readonly at: number;
+  readonly name: Name;
+  readonly cluster: 'beta' | 'alpha' | 'open';
+  readonly queue: 'gadget.fifo' | 'timers';
+  readonly type: 'change' | 'requeue' | 'retry' | 'resync' | 'command';
+  readonly time: number;
+  readonly attempt: number;
+  readonly version: number;
+  readonly slotDelay: number;
+  readonly stamp: boolean;
+  readonly delay: number;
+};
+
+const anyGenuine: fc.Arbitrary<Genuine> = fc.record({
+  at: fc.integer({ min: 0, max: 120 }),
+  name: fc.constantFrom(...names),
+  kind: fc.constantFrom('change', 'requeue', 'retry', 'resync'),
+  version: fc.integer({ min: 1, max: 3 }),
+});
+const anyForged: fc.Arbitrary<Forged> = fc.record({
+  at: fc.integer({ min: 0, max: 200 }),
+  name: fc.constantFrom(...names),
+  cluster: fc.constantFrom('beta', 'beta', 'alpha', 'open'),
+  queue: fc.constantFrom('gadget.fifo', 'timers'),
+  type: fc.constantFrom('change', 'requeue', 'retry', 'resync', 'command'),
+  time: fc.constantFrom(-1000, 0, 15, 30, 60, 100_000, 100_000_000),
+  attempt: fc.constantFrom(0, 1, 9, 1_000_000),
+  version: fc.integer({ min: 1, max: 3 }),
+  slotDelay: fc.constantFrom(2, 30),
+  stamp: fc.boolean(),
+  delay: fc.constantFrom(0, 1, 900),
+});
+
+const ids = createFunctionIds('the secret of the deployment');
+/** Without the secret. */
+const guessedIds = createFunctionIds();
+
+/** The body of a forged message, with a slot that the next genuine requeue or retry may have. */
+function forgedMessage(forged: Forged, nowMs: number): Message {
+  const { name, cluster, type, time, attempt, version, slotDelay } = forged;
+  const key = keyOf(name, cluster);
+  const slot = nextSlot({ key: formatted(name), delaySeconds: slotDelay, nowMs });
+  const dueAt = time === 30 ? slot.dueAt : Math.max(0, Math.floor(nowMs / 1000) + time);
+  switch (type) {
+    case 'change':
+      return { ...key, cause: { type, observedAt: nowMs, uid: 'guessed', resourceVersion: `${version}` } };
+    case 'requeue':
+      return { ...key, cause: { type, slot: slot.slot, dueAt } };
+    case 'retry':
+      return { ...key, cause: { type, observedAt: 0, attempt, postponements: attempt, slot: slot.slot, dueAt } };
+    case 'resync':
+      return { ...key, cause: { type, run: `run-${version}`, dueAt } };
+    case 'command':
+      return { ...key, cause: { type, observedAt: 0, id: `${version}` } };
+  }
+}
+
+function forgedEntry(forged: Forged, nowMs: number): QueueEntry {
+  const message = forgedMessage(forged, nowMs);
+  const stamp = forged.stamp ? { attributes: { sender: senders.gadget.id } } : {};
+  const body = formatMessage(message);
+  if (forged.queue === 'timers') return { body, delaySeconds: forged.delay, ...stamp };
+  const { cause } = message;
+  const idsOf = () => {
+    switch (cause.type) {
+      case 'requeue':
+        return guessedIds.requeue(message, cause);
+      case 'retry':
+        return guessedIds.retry(message, cause);
+      case 'resync':
+        return guessedIds.resync(message, cause);
+      default:
+        return watchId(message, [{ uid: 'guessed', resourceVersion: `${forged.version}` }]);
+    }
+  };
+  const deduplicationId = cause.type === 'command' ? replayId(message, { source: cause.id }) : idsOf();
+  return { body, groupId: groupIdOf(message), deduplicationId, ...stamp };
+}
+
+/** A due time: set at a second of the history for another one. `from` is 0.5 earlier for what is sent, not followed up. */
+type Due = { readonly name: string; readonly from: number; readonly due: number };
+type History = {
+  /** The seconds at which each genuine key was reconciled. */
+  readonly reconciles: ReadonlyMap<string, readonly number[]>;
+  readonly dues: readonly Due[];
+};
+
+/** Returns whether the key of a due time is reconciled after it was set, and not later than it says. */
+function isMet({ reconciles }: History, { name, from, due }: Due): boolean {
+  return (reconciles.get(name) ?? []).some((second) => second > from && second <= due + 1);
+}
+
+/** Runs a history. The reconciles of the key `three` fail, the others ask for a requeue. */
+async function run(genuine: readonly Genuine[], forged: readonly Forged[]): Promise<History> {
+  let nowMs = startMs;
+  const queues = createQueueDouble(() => nowMs);
+  const { counts: _, ...recorder } = createRecorder();
+  const timers = createTimers({
+    controllers: new Set(['gadget']),
+    ids: async () => ids,
+    senders: { roles, mayCopy: () => true },
+    send: queues.as(senders.timers),
+    returnMessages: async () => undefined,
+    sqsNow: () => nowMs,
+    ...recorder,
+  });
+  const check = createSenderCheck(gadgetSenders, { watchersOf, monotonicMs: () => 0 });
+  const asWatcher = queues.as(senders.watcherOfBeta);
+  const asForger = queues.as(senders.watcherOfAlpha);
+  const asGadget = queues.as(senders.gadget);
+  const asResync = queues.as(senders.resync);
+  const reconciles = new Map<string, number[]>();
+  const dues: Due[] = [];
+  const secondOf = (unixSeconds: number) => unixSeconds - startMs / 1000;
+
+  async function sendGenuine({ name, kind, version }: Genuine): Promise<void> {
+    const key = keyOf(name);
+    const sentAt = secondOf(nowMs / 1000) - 0.5;
+    if (kind === 'change') {
+      dues.push({ name, from: sentAt, due: sentAt });
+      const source = { uid: `uid of ${name}`, resourceVersion: `${version}` };
+      const entry = {
+        body: formatMessage({ ...key, cause: { type: 'change', observedAt: nowMs, ...source } }),
+        ...{ groupId: groupIdOf(key), deduplicationId: watchId(key, [source]) },
+      };
+      await asWatcher('gadget.fifo', [entry], { signal });
+      return;
+    }
+    if (kind === 'resync') {
+      const cause = { type: 'resync', run: `run-${version}`, dueAt: nowMs / 1000 + 5 } as const;
+      dues.push({ name, from: sentAt, due: sentAt + 5.5 });
+      await asResync('timers', [timerEntry({ ...key, cause }, { nowMs })], { signal });
+      return;
+    }
+    const slot = nextSlot({ key: formatted(name), delaySeconds: kind === 'retry' ? 2 : delaySeconds, nowMs });
+    const cause =
+      kind === 'retry'
+        ? ({ type: 'retry', observedAt: nowMs, attempt: 1, postponements: 0, ...slot } as const)
+        : ({ type: 'requeue', ...slot } as const);
+    dues.push({ name, from: sentAt, due: secondOf(slot.dueAt) });
+    await asGadget('timers', [timerEntry({ ...key, cause }, { nowMs })], { signal });
+  }
+
+  for (let second = 0; second <= lengthSeconds; second += 1) {
+    nowMs = startMs + second * 1000;
+    for (const one of forged.filter(({ at }) => at === second))
+      await asForger(one.queue, [forgedEntry(one, nowMs)], { signal });
+    for (const one of genuine.filter(({ at }) => at === second)) await sendGenuine(one);
+    if ((queues.nextAt('timers') ?? Number.POSITIVE_INFINITY) <= nowMs) await timers(queues.take('timers'), { signal });
+    const records = queues.take('gadget.fifo');
+    if (records.length === 0) continue;
+    for (const { message, observedAt, afterDueAt } of groupRecords('gadget', records, {
+      judge: await check.judge(records),
+    }).groups) {
+      if (message.cluster !== 'beta') continue;
+      reconciles.set(message.name, [...(reconciles.get(message.name) ?? []), second]);
+      const outcome =
+        message.name === 'three'
+          ? ({ type: 'failed', error: new Error('no'), stalledBefore: false } as const)
+          : ({ type: 'done', requeueAfterSeconds: delaySeconds } as const);
+      const action = decide(outcome, message, nowMs, { observedAt, afterDueAt });
+      if (action.type !== 'timer') continue;
+      dues.push({ name: message.name, from: second, due: secondOf(dueAtOf(action.message) ?? 0) });
+      await asGadget('timers', [timerEntry({ ...keyOfMessage(message), cause: action.message.cause }, { nowMs })], {
+        signal,
+      });
+    }
+  }
+  return { reconciles, dues };
+}
+
+it('whatever a watcher of another cluster sends, every genuine key is reconciled and no due time moves later', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyGenuine, { minLength: 1, maxLength: 6 }),
+      fc.array(anyForged, { maxLength: 12 }),
+      async (genuine, forged) => {
+        const alone = await run(genuine, []);
+        // Any sender may request a reconcile. Without such requests the forged messages change nothing at all.
+        const silent = forged.filter(({ type, queue }) => type !== 'command' || queue === 'timers');
+        expect(await run(genuine, silent)).toEqual(alone);
+        const attacked = await run(genuine, forged);
+        const late = alone.dues.filter((due) => isMet(alone, due) && !isMet(attacked, due));
+        expect(late).toEqual([]);
+      },
+    ),
+    { numRuns },
+  );
+}, 1_800_000);

@@ -1,0 +1,230 @@
+// Only who may say what: each cell of the table of senders, on the queues of a controller, of timers and of the resync.
+// The queues write the sender from the credentials used. Excluded: what a reconcile does with an accepted message.
+import { describe, expect, it } from 'vitest';
+import { registry } from '../../src/controllers/registry.ts';
+import { groupRecords } from '../../src/reconciling/group-records.ts';
+import { createSenderCheck } from '../../src/reconciling/sender-check.ts';
+import { formatResyncMessage } from '../../src/resync/message.ts';
+import { createResync } from '../../src/resync/run.ts';
+import { createFunctionIds } from '../../src/sqs/deduplication.ts';
+import { type CauseType, dueAtOf, formatMessage, type Message } from '../../src/sqs/message.ts';
+import { createCopyLimit } from '../../src/sqs/senders.ts';
+import { createTimers } from '../../src/timers/run.ts';
+import { aMessage, asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
+import { createQueueDouble } from '../sqs/queue-double.ts';
+import { gadgetSenders, roles, type SenderName, senders, watchersOf } from '../sqs/sender-roles.ts';
+import { createRecorder } from '../support/recorder.ts';
+import { done, messageFor, setUp as setUpBatch, record as tankRecord } from './batch-harness.ts';
+
+const nowMs = 1_700_000_000_000;
+const dueAt = nowMs / 1000;
+const { signal } = new AbortController();
+const causes = {
+  change: asChange(),
+  requeue: asRequeue({ dueAt }),
+  retry: asRetry({ attempt: 3, postponements: 2, dueAt }),
+  resync: asResync({ dueAt }),
+  wake: { cause: { type: 'wake', observedAt: nowMs, source: 's', id: 'e' } },
+  command: asCommand(),
+} as const satisfies Record<CauseType, Partial<Message>>;
+const allCauses: readonly CauseType[] = ['change', 'requeue', 'retry', 'resync', 'wake', 'command'];
+
+/** Sends a message to a queue, lets the functions of timers and of the controller read it, and returns what they accept. */
+async function send(
+  sender: SenderName,
+  message: Message,
+  { to = 'gadget.fifo', stamp }: { readonly to?: 'gadget.fifo' | 'timers'; readonly stamp?: string } = {},
+) {
+  const queues = createQueueDouble(() => nowMs);
+  const { counts, ...recorder } = createRecorder();
+  const attributes = stamp === undefined ? {} : { attributes: { sender: stamp } };
+  const fifo = to === 'timers' ? {} : { groupId: 'g', deduplicationId: 'd' };
+  await queues.as(senders[sender])(to, [{ body: formatMessage(message), ...fifo, ...attributes }], { signal });
+  const timers = createTimers({
+    controllers: new Set(['gadget', 'widget']),
+    ids: async () => createFunctionIds('secret'),
+    senders: { roles, mayCopy: () => true },
+    send: queues.as(senders.timers),
+    returnMessages: async () => undefined,
+    sqsNow: () => nowMs,
+    ...recorder,
+  });
+  await timers(queues.take('timers'), { signal });
+  const records = queues.take(message.controller === 'gadget' ? 'gadget.fifo' : `${message.controller}.fifo`);
+  const check = createSenderCheck(gadgetSenders, { watchersOf, monotonicMs: () => 0 });
+  const { groups, refused } = groupRecords('gadget', records, { judge: await check.judge(records) });
+  return { accepted: groups.map((group) => group.message), refused, timersLetters: queues.take('timers-dlq') };
+}
+
+/** Returns the causes that are accepted from a sender. */
+async function acceptedCauses(
+  sender: SenderName,
+  cluster: string,
+  how: Parameters<typeof send>[2] = {},
+  controller = 'gadget',
+): Promise<readonly CauseType[]> {
+  const results = await Promise.all(
+    allCauses.map(async (type) => {
+      const { accepted } = await send(sender, aMessage({ controller, cluster, ...causes[type] }), how);
+      return accepted.length > 0 ? [type] : [];
+    }),
+  );
+  return results.flat();
+}
+
+describe('the sender check on a controller’s queue', () => {
+  it.each<[SenderName, string, readonly CauseType[]]>([
+    ['gadget', 'alpha', ['change', 'resync']],
+    ['requester', 'alpha', ['wake', 'command']],
+    ['requester', 'open', ['wake', 'command']],
+    ['watcherOfAlpha', 'alpha', ['change', 'resync']],
+    ['watcherOfAlpha', 'beta', ['wake', 'command']],
+    ['watcherOfBeta', 'alpha', ['wake', 'command']],
+    ['watcherOfBeta', 'beta', ['change', 'resync']],
+    ['operator', 'alpha', ['wake', 'command']],
+    ['operator', 'open', ['change', 'resync', 'wake', 'command']],
+    ['widget', 'alpha', ['wake', 'command']],
+    ['resync', 'alpha', ['wake', 'command']],
+  ])('%s may send for cluster %s exactly: %j', async (sender, cluster, expected) => {
+    expect(await acceptedCauses(sender, cluster)).toEqual(expected);
+  });
+
+  it.each<[string, string | undefined, string, readonly CauseType[]]>([
+    ['of no sender, from the version before', undefined, 'alpha', ['requeue', 'retry', 'resync']],
+    ['of its own function', senders.gadget.id, 'alpha', ['requeue', 'retry', 'resync']],
+    ['of the resync', senders.resync.id, 'alpha', ['requeue', 'retry', 'resync']],
+    ['of the cluster’s watcher', senders.watcherOfAlpha.id, 'alpha', ['resync']],
+    ['of another cluster’s watcher', senders.watcherOfBeta.id, 'alpha', []],
+    ['of another controller', senders.widget.id, 'alpha', []],
+    ['of an operator', senders.operator.id, 'open', ['resync']],
+  ])('timers may forward a message %s (%s) for cluster %s exactly: %j', async (_, stamp, cluster, expected) => {
+    expect(await acceptedCauses('timers', cluster, stamp === undefined ? {} : { stamp })).toEqual(expected);
+  });
+
+  it('an attribute that a watcher writes itself is not believed', async () => {
+    expect(await acceptedCauses('watcherOfBeta', 'alpha', { stamp: senders.gadget.id })).toEqual(['wake', 'command']);
+  });
+
+  it('only messages of timers keep attempts and due times', async () => {
+    const resync = aMessage({ cluster: 'alpha', ...causes.resync });
+    const retry = aMessage({ cluster: 'alpha', ...causes.retry });
+    expect((await send('watcherOfAlpha', resync)).accepted.map(dueAtOf)).toEqual([undefined]);
+    expect((await send('gadget', resync)).accepted.map(dueAtOf)).toEqual([undefined]);
+    expect((await send('timers', resync, { stamp: senders.watcherOfAlpha.id })).accepted.map(dueAtOf)).toEqual([
+      undefined,
+    ]);
+    expect((await send('timers', resync, { stamp: senders.resync.id })).accepted.map(dueAtOf)).toEqual([dueAt]);
+    expect((await send('timers', retry, { stamp: senders.gadget.id })).accepted).toMatchObject([
+      { cause: { attempt: 3, postponements: 2, dueAt } },
+    ]);
+  });
+
+  it('changes are accepted while the clusters table cannot be read, attempts and due times are not', async () => {
+    expect(await acceptedCauses('watcherOfBeta', 'unreadable')).toEqual(['change', 'resync', 'wake', 'command']);
+  });
+});
+
+describe('the sender check on the timers queue', () => {
+  it.each<[SenderName, string, readonly CauseType[]]>([
+    ['gadget', 'alpha', ['requeue', 'retry']],
+    ['widget', 'alpha', []],
+    ['resync', 'alpha', ['resync']],
+    ['watcherOfAlpha', 'alpha', ['resync']],
+    ['watcherOfBeta', 'alpha', []],
+    ['operator', 'alpha', []],
+    ['operator', 'open', ['resync']],
+    ['requester', 'alpha', []],
+  ])('%s may send by timers for cluster %s exactly: %j', async (sender, cluster, expected) => {
+    expect(await acceptedCauses(sender, cluster, { to: 'timers' })).toEqual(expected);
+  });
+
+  it('timers keeps the sender of a message over its hops, and believes it from its own role only', async () => {
+    const stamp = senders.gadget.id;
+    expect(await acceptedCauses('timers', 'alpha', { to: 'timers', stamp })).toEqual(['requeue', 'retry', 'resync']);
+    expect(await acceptedCauses('timers', 'alpha', { to: 'timers', stamp: senders.watcherOfBeta.id })).toEqual([]);
+    expect(await acceptedCauses('watcherOfBeta', 'alpha', { to: 'timers', stamp })).toEqual([]);
+  });
+
+  it('a message that its sender may not send to timers is a dead letter with the reason sender', async () => {
+    const retry = aMessage({ cluster: 'alpha', ...causes.retry });
+    const { accepted, timersLetters } = await send('watcherOfAlpha', retry, { to: 'timers' });
+    expect(accepted).toEqual([]);
+    expect(timersLetters.map(({ body }) => body)).toEqual([formatMessage(retry)]);
+  });
+
+  it('a resync of a stranger that is due after the longest pass is a dead letter', async () => {
+    const late = aMessage({ cluster: 'alpha', ...asResync({ dueAt: dueAt + 172_801 }) });
+    expect((await send('watcherOfAlpha', late, { to: 'timers' })).timersLetters).toHaveLength(1);
+  });
+});
+
+describe('the sender check on the resync queue', () => {
+  it.each<[SenderName, boolean]>([
+    ['resync', true],
+    ['timers', false],
+    ['watcherOfAlpha', false],
+    ['operator', false],
+  ])('a message of %s is processed: %s', async (sender, expected) => {
+    const queues = createQueueDouble(() => nowMs);
+    const controller = registry[0]?.name ?? '';
+    const run = new Date(nowMs).toISOString();
+    const body = formatResyncMessage({ v: 1, type: 'resync', run, cluster: 'alpha', controller });
+    await queues.as(senders[sender])('resync', [{ body }], { signal });
+    const listed: string[] = [];
+    const { log, metrics, counts } = createRecorder();
+    const resync = createResync({
+      registry,
+      findCluster: async (cluster) => {
+        listed.push(cluster);
+        return { type: 'unknown' };
+      },
+      listClusters: async () => ['alpha'],
+      senders: { self: senders.resync.id, mayCopy: () => true },
+      send: queues.as(senders.resync),
+      depth: async () => ({ visible: 0, inFlight: 0, delayed: 0 }),
+      sqsNow: () => nowMs,
+      log: () => log,
+      metrics,
+      rate: { runIntervalSeconds: 600, missedAfterSeconds: 240, perSecond: 100 },
+    });
+    expect(await resync.run(queues.take('resync'), { signal, remainingMs: () => 60_000 })).toEqual([]);
+    expect(listed).toEqual(expected ? ['alpha'] : []);
+    expect(queues.take('resync-dlq')).toHaveLength(expected ? 0 : 1);
+    expect(counts.get('SendersRefused') ?? 0).toBe(expected ? 0 : 1);
+  });
+});
+
+describe('refused messages', () => {
+  const check = (monotonicMs = () => 0) =>
+    createSenderCheck(gadgetSenders, { watchersOf: async () => [senders.watcherOfAlpha.id], monotonicMs });
+  const from = (name: string, senderId: string) => ({ ...tankRecord(name), senderId });
+
+  it('a refused message is a dead letter of its own, and the genuine message of the same key is reconciled', async () => {
+    const { run, queues, counts, lines } = setUpBatch(async () => done, { senders: check() });
+    const forged = { ...from('north', 'AROABETA:x'), messageId: 'forged', receiptHandle: 'forged' };
+    expect(await run([forged, from('north', 'AROAALPHA:x')])).toEqual([]);
+    expect(queues.get('water-tank-dlq.fifo')).toMatchObject([
+      { body: forged.body, attributes: { reason: 'sender', messageId: 'forged' } },
+    ]);
+    const [letter] = queues.get('water-tank-dlq.fifo') ?? [];
+    expect(letter?.attributes?.error).toBe(
+      `sender AROABETA may not send change for cluster ${messageFor('north').cluster}, whose entry names AROAALPHA; ` +
+        'if its role was made again, run outrigger doctor',
+    );
+    expect([counts.get('SendersRefused'), counts.get('ReconcilesDone')]).toEqual([1, 1]);
+    expect(lines.find(({ message }) => message === 'message refused')?.fields).toMatchObject({ cluster: 'a' });
+  });
+
+  it('above ten refused messages a minute in one environment, they are counted and not copied', async () => {
+    let ms = 0;
+    const { run, queues, counts } = setUpBatch(async () => done, { senders: check(() => ms) });
+    const flood = Array.from({ length: 25 }, (_, index) => from(`tank-${index}`, 'AROABETA:x'));
+    expect(await run(flood)).toEqual([]);
+    expect(queues.get('water-tank-dlq.fifo')).toHaveLength(10);
+    expect(counts.get('SendersRefused')).toBe(25);
+    ms = 60_000;
+    expect(await run(flood.slice(0, 1))).toEqual([]);
+    expect(queues.get('water-tank-dlq.fifo')).toHaveLength(11);
+    expect(createCopyLimit(() => 0)()).toBe(true);
+  });
+});
