@@ -35,8 +35,8 @@ const access = z.discriminatedUnion('type', [
 ]);
 
 /** The ARN of a role or user, and its unique id (IAM, "Unique identifiers"). */
-export const watcherArn = /^arn:aws[\w-]*:iam::\d{12}:(role|user)\/[\w+=,.@/-]+$/;
-export const watcherId = /^A(ROA|IDA)[A-Z0-9]{12,128}$/;
+const watcherArn = /^arn:aws[\w-]*:iam::\d{12}:(role|user)\/[\w+=,.@/-]+$/;
+const watcherId = /^A(ROA|IDA)[A-Z0-9]{12,128}$/;
 
 const clusterEntry = z.strictObject({
   /** Address of the API server. Optional only with a kubeconfig, which contains one. */
