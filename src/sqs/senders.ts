@@ -103,7 +103,7 @@ function withoutDueTime(message: Message): Message {
 }
 
 /**
- * Limits the copies of refused messages, so that a flood does not fill the dead-letter queue. At most ten environments
+ * Limits the copies of refused messages, so that many of them do not fill the dead-letter queue. At most ten environments
  * of a function run at once (maximumConcurrency), so this is 100 a minute for each queue. The others are only counted.
  * @param monotonicMs a clock in milliseconds
  */

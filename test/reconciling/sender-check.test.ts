@@ -138,7 +138,7 @@ describe('the sender check on the timers queue', () => {
     expect(await acceptedCauses(sender, cluster, { to: 'timers' })).toEqual(expected);
   });
 
-  it('timers keeps the sender of a message over its hops, and believes it from its own role only', async () => {
+  it('timers keeps the sender of a message over its hops, and accepts it from its own role only', async () => {
     const stamp = senders.gadget.id;
     expect(await acceptedCauses('timers', 'alpha', { to: 'timers', stamp })).toEqual(['requeue', 'retry', 'resync']);
     expect(await acceptedCauses('timers', 'alpha', { to: 'timers', stamp: senders.watcherOfBeta.id })).toEqual([]);

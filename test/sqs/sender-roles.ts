@@ -33,7 +33,7 @@ export const roles: RoleIds = new Map(
 
 /** The watchers that the entries of the clusters table name. */
 export async function watchersOf(cluster: string): Promise<readonly string[]> {
-  if (cluster === 'unreadable') throw new Error('the clusters table is away');
+  if (cluster === 'unreadable') throw new Error('the clusters table cannot be read');
   if (cluster === 'alpha') return [senders.watcherOfAlpha.id];
   return cluster === 'beta' ? [senders.watcherOfBeta.id] : [];
 }
