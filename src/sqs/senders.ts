@@ -103,8 +103,8 @@ function withoutDueTime(message: Message): Message {
 }
 
 /**
- * Limits the copies of refused messages, so that many of them do not fill the dead-letter queue. At most ten environments
- * of a function run at once (maximumConcurrency), so this is 100 a minute for each queue. The others are only counted.
+ * Limits the copies of refused messages, so that they do not fill the dead-letter queue. At most ten environments of a
+ * function run at once (maximumConcurrency), so this is 100 a minute for each queue. The others are only counted.
  * @param monotonicMs a clock in milliseconds
  */
 export function createCopyLimit(monotonicMs: () => number): () => boolean {

@@ -193,7 +193,6 @@ describe('a deployment with osls', () => {
       'sqs:GetQueueAttributes',
     ];
     const deadLetters = controllerDeadLetterQueue(name);
-    const mapsKeys = declaration.watches.some(({ label }) => label === undefined);
     // Except for the secret of the deduplication ids, which the emulator does not create (unsupported-types.test.ts).
     const allowed = (await account.allowedTo(name)).filter(
       (one) => !/^secretsmanager:\S+ (None|null|undefined)?$/.test(one),
@@ -202,7 +201,7 @@ describe('a deployment with osls', () => {
       [
         ...consume.map((action) => `${action} ${queueArn(controllerQueue(name))}`),
         // Sends to its own queue are for requeueOwners of mapping functions.
-        ...[...(mapsKeys ? [controllerQueue(name)] : []), deadLetters, timersQueue].map(
+        ...[...(mapsKeys(declaration) ? [controllerQueue(name)] : []), deadLetters, timersQueue].map(
           (queue) => `sqs:SendMessage ${queueArn(queue)}`,
         ),
         `s3:GetObject arn:aws:s3:::${bucketName()}/clusters.json`,
