@@ -103,6 +103,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'outrigger dev': ['test/journey/demo.test.ts', "'src/cli/main.ts', 'dev'"],
   'outrigger doctor --cluster NAME': ['test/cli/doctor/doctor-clusters.test.ts', "'--cluster'"],
   'npm run bench -- --quick': ['.ci/run', 'npm run bench -- --quick'],
+  'npx outrigger new controller Site': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],
   'npx outrigger explain KEY': ['test/cli/key-commands.test.ts', "run('explain'"],
   'npx outrigger history KEY': ['test/cli/key-commands.test.ts', "run('history'"],
   'outrigger logs KEY': ['test/cli/key-commands.test.ts', "run('logs'"],
