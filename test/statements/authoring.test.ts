@@ -1,60 +1,50 @@
 // Only the example of docs/authoring.md: the document contains the compiled file, and its reconcile does what it says.
-import { readFile } from "node:fs/promises";
-import path from "node:path";
-import { afterEach, expect, it, vi } from "vitest";
-import { Deployment, Ingress } from "../../src/kubernetes.ts";
-import { testContext } from "../../src/testing.ts";
-import { Site, site } from "./authoring-example.ts";
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, expect, it, vi } from 'vitest';
+import { Deployment, Ingress } from '../../src/kubernetes.ts';
+import { testContext } from '../../src/testing.ts';
+import { Site, site } from './authoring-example.ts';
 
-const root = path.resolve(import.meta.dirname, "../..");
+const root = path.resolve(import.meta.dirname, '../..');
 
-it("docs/authoring.md contains the example as it is compiled", async () => {
-	const example = await readFile(
-		path.join(import.meta.dirname, "authoring-example.ts"),
-		"utf8",
-	);
-	const [, code] = example.split(/(?=^import \* as z)/m);
-	expect(
-		await readFile(path.join(root, "docs/authoring.md"), "utf8"),
-	).toContain(`\`\`\`ts\n${code}\`\`\``);
+it('docs/authoring.md contains the example as it is compiled', async () => {
+  const example = await readFile(path.join(import.meta.dirname, 'authoring-example.ts'), 'utf8');
+  const [, code] = example.split(/(?=^import \* as z)/m);
+  expect(await readFile(path.join(root, 'docs/authoring.md'), 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\``);
 });
 
-it("every member of the context that the example can have is in its table", async () => {
-	const text = await readFile(path.join(root, "docs/authoring.md"), "utf8");
-	const owner = Site.object("north", {
-		host: "north.example.com",
-		replicas: 1,
-	});
-	const members = Object.keys(testContext(site, { owner, clients })).filter(
-		(name) => !["put", "events"].includes(name),
-	);
-	for (const member of members)
-		expect(text, member).toMatch(new RegExp(`^\\| \`${member}\\b`, "m"));
+it('every member of the context that the example can have is in its table', async () => {
+  const text = await readFile(path.join(root, 'docs/authoring.md'), 'utf8');
+  const owner = Site.object('north', {
+    host: 'north.example.com',
+    replicas: 1,
+  });
+  const members = Object.keys(testContext(site, { owner, clients })).filter(
+    (name) => !['put', 'events'].includes(name),
+  );
+  for (const member of members) expect(text, member).toMatch(new RegExp(`^\\| \`${member}\\b`, 'm'));
 });
 
 const clients = {
-	register: async (host: string) => `record of ${host}`,
-	remove: async () => true,
+  register: async (host: string) => `record of ${host}`,
+  remove: async () => true,
 };
 afterEach(() => vi.unstubAllGlobals());
 
-it("the example has a Deployment and an Ingress, and is finalized when its record is gone", async () => {
-	const north = Site.object("north", {
-		host: "north.example.com",
-		replicas: 2,
-	});
-	const context = testContext(site, { owner: north, clients });
-	const { status, conditions } = await site.reconcile(north, context);
-	expect(status).toEqual({
-		record: "record of north.example.com",
-		replicas: 2,
-	});
-	expect(conditions.Recorded.status).toBe("True");
-	expect(
-		(await context.get(Deployment, { name: "north" }))?.spec?.replicas,
-	).toBe(2);
-	expect(
-		(await context.get(Ingress, { name: "north" }))?.spec?.rules?.[0]?.host,
-	).toBe("north.example.com");
-	expect(await site.finalize?.(north, context)).toBe("done");
+it('the example has a Deployment and an Ingress, and is finalized when its record is gone', async () => {
+  const north = Site.object('north', {
+    host: 'north.example.com',
+    replicas: 2,
+  });
+  const context = testContext(site, { owner: north, clients });
+  const { status, conditions } = await site.reconcile(north, context);
+  expect(status).toEqual({
+    record: 'record of north.example.com',
+    replicas: 2,
+  });
+  expect(conditions.Recorded.status).toBe('True');
+  expect((await context.get(Deployment, { name: 'north' }))?.spec?.replicas).toBe(2);
+  expect((await context.get(Ingress, { name: 'north' }))?.spec?.rules?.[0]?.host).toBe('north.example.com');
+  expect(await site.finalize?.(north, context)).toBe('done');
 });
