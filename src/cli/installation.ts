@@ -21,7 +21,13 @@ import { callWithin, isMissingQueue, sqsErrorReason } from '../sqs/call.ts';
 import { createSqsClient } from '../sqs/sqs-client.ts';
 import { printError } from './command.ts';
 import { readProjectName } from './project.ts';
-import { awsAccess, type RegionFlag, readTableLocation } from './stage-table.ts';
+import {
+  awsAccess,
+  type RegionFlag,
+  readSenderCheck,
+  readTableLocation,
+  type SenderCheckState,
+} from './stage-table.ts';
 
 /** The options that choose an installation. */
 export type InstallationFlags = { readonly stage?: string; readonly region?: string; readonly folder: string };
@@ -44,6 +50,8 @@ export type Installation = {
   readonly defaultCluster: string | undefined;
   /** The variables from which a controller's settings are read. */
   readonly environment: Environment;
+  /** Reads whether its functions check who sent a message; undefined if that is not known here. */
+  readonly senderCheck: () => Promise<SenderCheckState | undefined>;
   close(): void;
 };
 
@@ -84,7 +92,11 @@ export async function openInstallation(
             return openClusterSource(location, awsAccess(at));
           });
     return connect(
-      { project, on: 'AWS', sqs, urlPrefix, source, defaultCluster: undefined, environment: environment() },
+      {
+        ...{ project, on: 'AWS', sqs, urlPrefix, source, defaultCluster: undefined, environment: environment() },
+        senderCheck: async () =>
+          stage === undefined ? undefined : await readSenderCheck(deploymentPrefix(stage, project), at),
+      },
       at,
     );
   }
@@ -103,6 +115,8 @@ export async function openInstallation(
       source: createFileSource(path.join(folder, 'clusters.json')),
       defaultCluster: localCluster,
       environment: { ...environment(), ...settingsOf(state) },
+      // Its queues give every sender the same id.
+      senderCheck: async () => 'off',
     },
     at,
   );

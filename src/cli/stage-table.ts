@@ -27,13 +27,25 @@ export function awsAccess({ region }: RegionFlag): AwsAccess {
  * @param prefix of the deployment's names, such as `outrigger-prod-`
  */
 export async function readTableLocation(prefix: string, flag: RegionFlag): Promise<string> {
+  const { CLUSTERS: location } = await readResyncVariables(prefix, flag);
+  if (location !== undefined && location !== '') return location;
+  throw new UserError(`function ${prefix}${resyncQueue} has no variable CLUSTERS; deploy it again`);
+}
+
+/** Whether the functions check who sent a message. */
+export type SenderCheckState = 'on' | 'off';
+
+/** Reads whether the functions of a deployment check the senders of messages. Throws the client's errors. */
+export async function readSenderCheck(prefix: string, flag: RegionFlag): Promise<SenderCheckState> {
+  return (await readResyncVariables(prefix, flag)).SENDER_CHECK === 'on' ? 'on' : 'off';
+}
+
+async function readResyncVariables(prefix: string, flag: RegionFlag): Promise<Readonly<Record<string, string>>> {
   const client = new LambdaClient(flag);
   try {
     const FunctionName = `${prefix}${resyncQueue}`;
     const { Environment } = await client.send(new GetFunctionConfigurationCommand({ FunctionName }));
-    const location = Environment?.Variables?.CLUSTERS;
-    if (location !== undefined && location !== '') return location;
-    throw new UserError(`function ${FunctionName} has no variable CLUSTERS; deploy it again`);
+    return Environment?.Variables ?? {};
   } finally {
     client.destroy();
   }

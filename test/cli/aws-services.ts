@@ -10,6 +10,8 @@ export type Account = {
   mappings: object[];
   /** Undefined: reading the limit is forbidden. */
   unreserved: number | undefined;
+  /** The variable SENDER_CHECK of the functions. Default on. */
+  senderCheck?: 'on' | 'off';
   /** The entries of the clusters table, by the names of their parameters. */
   parameters: Record<string, string>;
 };
@@ -54,7 +56,14 @@ async function respond(account: Account, request: IncomingMessage): Promise<read
     return [200, { AccountLimit: { UnreservedConcurrentExecutions: account.unreserved } }];
   }
   if (url.startsWith('/2015-03-31/functions/'))
-    return [200, { Environment: { Variables: { CLUSTERS: 'ssm:/outrigger/dev/clusters/' } } }];
+    return [
+      200,
+      {
+        Environment: {
+          Variables: { CLUSTERS: 'ssm:/outrigger/dev/clusters/', SENDER_CHECK: account.senderCheck ?? 'on' },
+        },
+      },
+    ];
   const { Name, Path } = byName.parse(await json(request));
   const parameters = Object.entries(account.parameters).map(([name, Value]) => ({ Name: name, Value }));
   if (Path !== undefined) return [200, { Parameters: parameters }];

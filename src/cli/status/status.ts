@@ -102,8 +102,13 @@ async function run({ cluster, controller, output, ...flags }: Flags, signal: Abo
       Promise.all(queuesOf(controllers, controller === undefined).map((one) => readQueue(installation, one, signal))),
       Promise.all(names.map((name) => readNamed(installation, name, controllers, signal))),
     ]);
-    if (output === 'json') printJson({ clusters, queues });
-    else printLines(statusLines(clusters, queues));
+    // A deployment whose functions cannot be read still has a status.
+    const senderCheck = await installation.senderCheck().catch(() => undefined);
+    if (output === 'json') printJson({ clusters, queues, senderCheck });
+    else {
+      const off = senderCheck === 'off' ? ['', 'sender check: off (outrigger doctor has the reason)'] : [];
+      printLines([...statusLines(clusters, queues), ...off]);
+    }
     const problems = [...clusters, ...queues].flatMap(problemsOf);
     for (const problem of problems) printError(`${problem}`);
     return problems.length === 0 ? 0 : 1;

@@ -10,7 +10,7 @@ import { expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { createSend } from '../../../src/sqs/send.ts';
 import { runHere } from '../operated-system.ts';
-import { doctor, findings, most, prefix, queues, useDeployment } from './doctor-fixture.ts';
+import { account, doctor, findings, most, parameter, prefix, queues, useDeployment } from './doctor-fixture.ts';
 
 useDeployment();
 const { signal } = new AbortController();
@@ -32,11 +32,32 @@ describe('doctor', () => {
     expect(bad).toEqual([]);
     expect(status).toBe(0);
     const checked = new Set(all.map(({ about }) => about));
-    const areas = ['credentials', 'node', 'generated files', 'queues', 'concurrency', 'cluster berlin'];
+    const areas = ['credentials', 'node', 'generated files', 'queues', 'concurrency', 'cluster berlin', 'sender check'];
     expect([...checked].sort()).toEqual(areas.sort());
     const { out } = await doctor();
     expect(out).toMatch(/^0 wrong, 0 warnings, \d+ ok$/m);
     expect(out).toContain(`up to ${most} functions run at once, the account has 1000 unreserved`);
+  });
+
+  it('doctor warns about a deployment whose functions do not check senders', async () => {
+    account.senderCheck = 'off';
+    const { all } = await findings();
+    account.senderCheck = 'on';
+    expect(all.find(({ about }) => about === 'sender check')).toMatchObject({
+      state: 'warning',
+      fix: 'deploy without SENDER_CHECK=off, unless the queues are emulated',
+    });
+  });
+
+  it('doctor names the clusters whose entries name no watcher, with the command that fixes it', async () => {
+    const access = { type: 'token', token: 'token' };
+    account.parameters[parameter] = JSON.stringify({ server: 'https://127.0.0.1:9', access });
+    const { all } = await findings();
+    expect(all.find(({ about }) => about === 'sender check')).toMatchObject({
+      state: 'warning',
+      message: 'on, but any sender may send changes of berlin: their entries name no watcher',
+      fix: expect.stringContaining('outrigger clusters add NAME FILE --replace'),
+    });
   });
 
   it('doctor expects the deployed attributes of the queues of timers, resync and each controller', async () => {
