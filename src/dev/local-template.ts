@@ -73,12 +73,15 @@ export async function localTemplate(root: string, controllers: readonly Controll
     Object.assign(template.Parameters, Parameters);
     for (const [id, resource] of Object.entries(Resources)) {
       if (localTypes.includes(resource.Type)) template.Resources[id] = substitute(resource, variables);
+      // The functions refer to the ids of roles, and to nothing else of them.
+      else if (resource.Type === 'AWS::IAM::Role') template.Resources[id] = { Type: resource.Type };
     }
   }
   for (const part of service.functions) {
     const all = check(z.record(z.string(), functionPart), (await read(part)) ?? {}, `serverless.yml: ${String(part)}`);
     for (const [id, one] of Object.entries(all)) {
-      Object.assign(template.Resources, substitute(functionResources(id, one, service.provider), variables));
+      const resources = withGenerated(functionResources(id, one, service.provider), generated);
+      Object.assign(template.Resources, substitute(resources, variables));
     }
   }
   const text = JSON.stringify(template);
@@ -162,6 +165,17 @@ function variablesOf(
     variables.set(`self:custom.queues.${name}`, String(substitute(value, variables)));
   }
   return variables;
+}
+
+/** Replaces every value that is a reference to a field of the generated file. */
+function withGenerated(value: unknown, generated: Fields): unknown {
+  if (typeof value === 'string') {
+    const [, key] = value.startsWith(`\${file(${generatedFile})`) ? (/\):(\w+)\}$/.exec(value) ?? []) : [];
+    return key === undefined ? value : generated[key];
+  }
+  if (Array.isArray(value)) return value.map((one) => withGenerated(one, generated));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withGenerated(one, generated)]));
 }
 
 /** Replaces known variables in every string. Others stay, such as those of `Fn::Sub`. */
