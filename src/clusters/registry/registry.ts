@@ -22,7 +22,10 @@ export type ClusterSource = {
 
 /** The clusters table. Its methods throw the source's errors, and a UserError for an invalid entry. */
 export type ClusterRegistry = {
-  /** Returns one entry, or undefined for an unknown name. Throws for an unknown name while the source fails. */
+  /**
+   * Returns one entry, or undefined for a name that a read since this call does not have. Throws for an unknown name
+   * while the source fails, and while the table was read too recently to be read again.
+   */
   get(name: string): Promise<ClusterEntry | undefined>;
   /** Lists the names. */
   list(): Promise<readonly string[]>;
@@ -101,14 +104,17 @@ export function createClusterRegistry(
   return {
     async get(name) {
       if (!isClusterName(name)) return undefined;
+      const askedAt = nowMs();
       let found = (await currentTable()).entries.get(name);
       if (found === undefined && nowMs() >= triedAt + unknownNameSeconds * 1000) {
         nextReadAt = -Infinity;
         found = (await currentTable()).entries.get(name);
       }
-      // The entry may have been added since: the message must not become a dead letter.
-      if (found === undefined && failure !== undefined) throw failure;
-      return found === undefined ? undefined : parsed(name, found);
+      if (found !== undefined) return parsed(name, found);
+      // The entry may have been added since the last read: the message must not become a dead letter.
+      if (failure !== undefined) throw failure;
+      if (triedAt < askedAt) throw new Error(`cluster "${name}" was not in the clusters table; it is read again`);
+      return undefined;
     },
     async list() {
       return [...(await currentTable()).entries.keys()].filter(isClusterName).sort();

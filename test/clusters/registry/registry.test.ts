@@ -55,14 +55,17 @@ describe('the clusters table', () => {
     expect(await table.get('a')).toMatchObject(entry('2'));
   });
 
-  it('the clusters table caches an unknown name for 5 s', async () => {
+  it('a name that the table did not have is read again after 5 s, and counts as unknown only after a read since', async () => {
     const { state, later, table } = createFixture();
     expect(await table.get('a')).toBeUndefined();
     state.entries = { a: entry('1') };
     later(4);
-    expect(await table.get('a')).toBeUndefined();
+    await expect(table.get('a')).rejects.toThrow('cluster "a" was not in the clusters table; it is read again');
+    expect(state.reads).toBe(1);
     later(1);
     expect(await table.get('a')).toMatchObject(entry('1'));
+    later(5);
+    expect(await table.get('b')).toBeUndefined();
   });
 
   it('the clusters table keeps its entries while the source is unavailable, reports their age, and throws for others', async () => {
