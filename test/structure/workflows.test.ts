@@ -1,0 +1,70 @@
+// Only that the workflows are those of this repository: they parse, run the steps of .ci/run, pin every action, and have the budgets
+// of CONTRIBUTING.md. GitHub's own validation is not repeated.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import * as z from 'zod';
+
+const folder = '.github/workflows';
+const files = readdirSync(folder);
+const text = (file: string) => readFileSync(`${folder}/${file}`, 'utf8');
+const step = z.object({ uses: z.string().optional(), run: z.string().optional() });
+const job = z.object({
+  uses: z.string().optional(),
+  needs: z.string().optional(),
+  'timeout-minutes': z.number().optional(),
+  steps: z.array(step).default([]),
+});
+const schema = z.object({ on: z.record(z.string(), z.unknown()), jobs: z.record(z.string(), job) });
+const workflows = new Map(files.map((file) => [file, schema.parse(parse(text(file)))]));
+const ci = workflows.get('ci.yml');
+const release = workflows.get('release.yml');
+
+/** The npm scripts that a text runs. `npm test` is the script test. */
+const scriptsIn = (source: string) =>
+  new Set(
+    [...source.matchAll(/(?:npm|tier \S+) (?:run )?(test\S*|check|chaos|soak|bench)\b/g)].map(([, name]) => name),
+  );
+
+describe('the workflows', () => {
+  it('every action is pinned to a full version, or is a workflow of this repository', () => {
+    const used = [...workflows.values()].flatMap(({ jobs }) =>
+      Object.values(jobs).flatMap(({ uses, steps }) => [uses, ...steps.map((one) => one.uses)]),
+    );
+    const named = used.filter((uses) => uses !== undefined);
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((uses) => !(uses.startsWith('./') ? existsSync(uses) : /@v\d+\.\d+\.\d+$/.test(uses)))).toEqual(
+      [],
+    );
+  });
+
+  it('ci.yml runs each npm script that .ci/run runs, and no other', () => {
+    expect(scriptsIn(text('ci.yml'))).toEqual(scriptsIn(readFileSync('.ci/run', 'utf8')));
+  });
+
+  it('every job with steps has a time limit', () => {
+    const jobs = [...workflows.values()].flatMap((workflow) => Object.entries(workflow.jobs));
+    expect(jobs.filter(([, one]) => one.steps.length > 0 && one['timeout-minutes'] === undefined)).toEqual([]);
+  });
+
+  it('the budgets of CONTRIBUTING.md are the time limits of ci.yml, in the same order', () => {
+    const budgets = [...readFileSync('CONTRIBUTING.md', 'utf8').matchAll(/ (\d+) minutes \|$/gm)];
+    const limits = Object.values(ci?.jobs ?? {}).map((one) => one['timeout-minutes']);
+    expect(budgets.map(([, minutes]) => Number(minutes))).toEqual(limits);
+  });
+
+  it('a release starts with a tag alone, after CI', () => {
+    expect(release?.on).toEqual({ push: { tags: ['v*.*.*'] } });
+    const published = Object.entries(release?.jobs ?? {}).filter(([, one]) => one.steps.length > 0);
+    expect(published.map(([name, one]) => [name, one.needs])).toEqual([
+      ['package', 'ci'],
+      ['watcher-image', 'ci'],
+    ]);
+  });
+
+  it('dependabot and the issue forms parse', () => {
+    const forms = readdirSync('.github/ISSUE_TEMPLATE').map((file) => `.github/ISSUE_TEMPLATE/${file}`);
+    for (const file of ['.github/dependabot.yml', ...forms])
+      expect(parse(readFileSync(file, 'utf8')), file).toBeTypeOf('object');
+  });
+});
