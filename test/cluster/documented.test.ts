@@ -1,4 +1,4 @@
-// The commands of the documents, verbatim and in their order, as a reader of README and docs/operating.md runs
+// The commands of the documents, verbatim and in their order, as a reader of README and docs/ runs
 // them with only a clone and kubectl. Each command's options are tested elsewhere.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -97,7 +97,7 @@ describe('documented commands on one machine', () => {
 
   it('a documented controller is written, and files are generated for it', { timeout }, async () => {
     const file = path.join(folder, 'src/controllers/registry.ts');
-    // The one step that the README describes in words.
+    // The one step that docs/authoring.md describes in words.
     const before = await readFile(file, 'utf8');
     const named = before
       .replace(/^import/m, "import { cafe } from './cafe.ts';\nimport")

@@ -5,7 +5,7 @@
 /** A command that is run verbatim, the output that it must show, and its permitted exit statuses. Default: 0. */
 export type Step = { readonly command: string; readonly shows: RegExp; readonly statuses?: readonly number[] };
 
-/** In a separate clone, before the demo: the README's cafe, added manually. */
+/** In a separate clone, before the demo: the README's cafe, added manually as docs/authoring.md describes. */
 export const cafeSteps: readonly Step[] = [
   { command: 'npm run generate', shows: /crd-cafes\.cafe\.example\.com\.yaml(.|\n)*functions\/cafe\.ts/ },
   { command: 'npm run bench -- --only f9', shows: /^f9 +a million reconciles/m },
