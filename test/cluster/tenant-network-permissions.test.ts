@@ -64,11 +64,11 @@ async function untilEnforced(): Promise<void> {
 
 it('TN5: the controller changes its own label, and no other label, annotation or finalizer', async () => {
   await untilEnforced();
-  expect(await patch({ labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } })).toBe(422);
-  expect(await patch({ labels: { tenant: null } })).toBe(422);
-  expect(await patch({ labels: { [heldLabelOf('other')]: 'true' } })).toBe(422);
-  expect(await patch({ annotations: { note: 'a' } })).toBe(422);
-  expect(await patch({ finalizers: ['example.com/stays'] })).toBe(422);
+  expect(await patch({ labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } })).toBe(403);
+  expect(await patch({ labels: { tenant: null } })).toBe(403);
+  expect(await patch({ labels: { [heldLabelOf('other')]: 'true' } })).toBe(403);
+  expect(await patch({ annotations: { note: 'a' } })).toBe(403);
+  expect(await patch({ finalizers: ['example.com/stays'] })).toBe(403);
   expect(await patch({ labels: { [heldLabelOf('tenant-network')]: 'true' } })).toBe('accepted');
   expect(await patch({ labels: { [heldLabelOf('tenant-network')]: null } })).toBe('accepted');
 });
