@@ -2,6 +2,7 @@
 // when a message needs an entry, so a new cluster needs no deployment and an idle environment reads nothing. Once read,
 // a table stays in use while its source fails, without a limit: a storage outage must not stop reconciles.
 import { toError } from '../../core/errors.ts';
+import { sleep, type Wait } from '../../core/time.ts';
 import { type ClusterEntry, isClusterName, parseEntry } from './entry.ts';
 
 /** The result of a read: the entries, or that the version that the caller has is still current. */
@@ -24,7 +25,7 @@ export type ClusterSource = {
 export type ClusterRegistry = {
   /**
    * Returns one entry, or undefined for a name that a read since this call does not have. Throws for an unknown name
-   * while the source fails, and while the table was read too recently to be read again.
+   * while the source fails.
    */
   get(name: string): Promise<ClusterEntry | undefined>;
   /** Lists the names. */
@@ -47,14 +48,16 @@ export type ClusterRegistryOptions = {
   /** A random number from 0 to 1. It spreads the reads of many environments. */
   readonly random?: () => number;
   readonly onFailedRead?: (failed: FailedTableRead) => void;
+  readonly wait?: Wait;
 };
 
 /** The refresh period varies by this share, so that environments that started together do not stay together. */
 const jitter = 0.2;
 /** The shortest time between two early reads after rejected credentials, whatever the number of clusters and keys. */
 const earlyReadSeconds = 15;
-/** The shortest time between two reads for unknown names. */
-const unknownNameSeconds = 5;
+/** The shortest time between two reads for unknown names. The callers wait for the next one. */
+const unknownNameSeconds = 1;
+const never = new AbortController().signal;
 /** The time between two reads while there is no table. */
 const retrySeconds = 1;
 
@@ -64,7 +67,7 @@ type Table = { readonly entries: ReadonlyMap<string, CachedEntry>; readonly vers
 /** Creates a clusters table on top of a source. */
 export function createClusterRegistry(
   source: ClusterSource,
-  { now, random = Math.random, onFailedRead = () => undefined }: ClusterRegistryOptions,
+  { now, random = Math.random, onFailedRead = () => undefined, wait = sleep }: ClusterRegistryOptions,
 ): ClusterRegistry {
   let table: Table | undefined;
   let failure: Error | undefined;
@@ -106,14 +109,15 @@ export function createClusterRegistry(
       if (!isClusterName(name)) return undefined;
       const askedAt = nowMs();
       let found = (await currentTable()).entries.get(name);
-      if (found === undefined && nowMs() >= triedAt + unknownNameSeconds * 1000) {
-        nextReadAt = -Infinity;
+      // The entry may have been added since the last read: the message must not become a dead letter.
+      while (found === undefined && triedAt < askedAt) {
+        await wait(Math.max(0, triedAt / 1000 + unknownNameSeconds - nowMs() / 1000), never);
+        // Another caller may have read it in the meantime.
+        if (triedAt < askedAt) nextReadAt = -Infinity;
         found = (await currentTable()).entries.get(name);
       }
       if (found !== undefined) return parsed(name, found);
-      // The entry may have been added since the last read: the message must not become a dead letter.
       if (failure !== undefined) throw failure;
-      if (triedAt < askedAt) throw new Error(`cluster "${name}" was not in the clusters table; it is read again`);
       return undefined;
     },
     async list() {
