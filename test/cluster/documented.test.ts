@@ -108,7 +108,7 @@ describe('documented commands on one machine', () => {
 
   it('the documented demo runs the controller, and the system is inspected and operated', { timeout }, async () => {
     running = run(demoCommand);
-    await line(running, /"source":"status","object":"watertank\/north"/);
+    await line(running, /status +watertank\/north/);
     const [name = '', value = ''] = exportCommand.replace('export ', '').split('=');
     const further = shell(folder, { [name]: value });
 
