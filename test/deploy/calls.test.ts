@@ -115,9 +115,14 @@ describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
         region: localRegion,
         credentials: { accessKeyId: prefix + name, secretAccessKey: 'x' },
       };
-      if (name === 'timers') continue;
+      const getSecret = createGetSecret(new SecretsManagerClient(client));
+      if (name === 'timers') {
+        // The reference to the secret of the deduplication ids, as the template is resolved here.
+        await getSecret('outrigger-local-DeduplicationSecret', 'here');
+        continue;
+      }
       const object = createS3Object(
-        { bucket: 'outrigger-dev-clustersbucket', key: 'clusters.json' },
+        { bucket: 'outrigger-local-clustersbucket', key: 'clusters.json' },
         {
           region: async () => localRegion,
           credentials: async () => client.credentials,
@@ -126,7 +131,7 @@ describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
         },
       );
       await object.get();
-      await createGetSecret(new SecretsManagerClient(client))('outrigger/dev/clusters/prod-1', 'here');
+      await getSecret('outrigger/dev/clusters/prod-1', 'here');
     }
   });
 

@@ -38,7 +38,7 @@ describe('errors of osls', () => {
     [
       'a stage that is too long',
       ['package', '--stage', 'x'.repeat(40)],
-      /--stage: outrigger-x+\S+ is longer than the 64 characters of AWS::\S+; use a shorter one/,
+      /outrigger-x+\S+ has \d+ characters, and AWS::\S+ at most 64; shorten its longest part: the stage x+ \(--stage\)/,
     ],
     [
       'a missing setting',

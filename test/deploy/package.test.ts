@@ -18,7 +18,9 @@ let project: string;
 async function run(cwd: string, program: string, ...argv: readonly string[]): Promise<string> {
   const variables = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|VITEST|NODE_)/i.test(name));
   const PATH = (process.env.PATH ?? '').split(path.delimiter).filter((entry) => !entry.includes('node_modules'));
-  const env = { ...Object.fromEntries(variables), PATH: PATH.join(path.delimiter), CI: 'true' };
+  // The package installs no Node: a consumer has Node 24.
+  const withNode = [path.dirname(process.execPath), ...PATH].join(path.delimiter);
+  const env = { ...Object.fromEntries(variables), PATH: withNode, CI: 'true' };
   const { stdout } = await promisify(execFile)(program, [...argv], { cwd, env, maxBuffer: 64 * 1024 * 1024 });
   return stdout;
 }

@@ -36,7 +36,8 @@ export function parseCall({
   return {
     caller,
     action: `${service}:${operation}`,
-    resource: localArn('secretsmanager', `secret:${SecretId}-a1B2c3`),
+    // A reference of the template is resolved to a name here, and to an ARN on AWS.
+    resource: SecretId.includes('/') ? localArn('secretsmanager', `secret:${SecretId}-a1B2c3`) : SecretId,
   };
 }
 
