@@ -208,7 +208,9 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
       if (!names.includes('b')) names.push(...namesOf(await messagesUntil('water-tank.fifo', 'b')));
       expect(new Set(names)).toEqual(new Set(['a', 'b']));
       expect(names.length).toBeLessThan(6);
-      expect(await (await fetch(url('/metrics'))).text()).toMatch(/coalesced_total\{cluster="test",controller="water-tank"\} [1-9]/);
+      expect(await (await fetch(url('/metrics'))).text()).toMatch(
+        /coalesced_total\{cluster="test",controller="water-tank"\} [1-9]/,
+      );
     });
   });
 

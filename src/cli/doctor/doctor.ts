@@ -62,7 +62,7 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
       checkQueues(installation, await expectedQueues(registry, root), { deploy, signal }),
       installation.on === 'AWS' ? checkAccount(installation, registry, { deploy, signal }) : [],
       checkClusters(installation, registry, cluster, signal),
-      checkSenders(installation),
+      checkSenders(installation, cluster),
     ]);
     const findings = [...credentialsFinding(installation), ...parts.flat()];
     if (output === 'json') printJson(findings);
@@ -121,7 +121,10 @@ async function checkClusters(
 }
 
 /** Checks that the functions check senders, and that the entries name the watchers to compare with. */
-async function checkSenders({ on, registry: table, senderCheck }: Installation): Promise<readonly Finding[]> {
+async function checkSenders(
+  { on, registry: table, senderCheck }: Installation,
+  only: string | undefined,
+): Promise<readonly Finding[]> {
   const about = 'sender check';
   if (on === 'this machine') return [passFinding(about, 'off: the queues here give every sender the same id')];
   try {
@@ -132,7 +135,7 @@ async function checkSenders({ on, registry: table, senderCheck }: Installation):
       return [warnFinding(about, 'off: every sender may say everything, attempts and due times included', fix)];
     }
     const unnamed: string[] = [];
-    for (const name of (await table?.list()) ?? []) {
+    for (const name of only === undefined ? ((await table?.list()) ?? []) : [only]) {
       const entry = await table?.get(name).catch(() => undefined);
       if (entry !== undefined && entry.access.type !== 'none' && entry.watchers === undefined) unnamed.push(name);
     }

@@ -89,6 +89,7 @@ describe('doctor and clusters', () => {
         message: 'its entry is not valid',
         fix: expect.stringContaining('cluster "odd"'),
       },
+      { state: 'warning', about: 'sender check', message: expect.stringContaining('may send changes of moved:') },
     ]);
     expect(all.filter(({ about, state }) => about === 'cluster berlin' && state === 'ok').length).toBeGreaterThan(2);
     expect(status).toBe(1);
