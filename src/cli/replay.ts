@@ -7,16 +7,15 @@ import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { createSecretReader } from '../clusters/auth/secret-reader.ts';
 import { UserError } from '../core/errors.ts';
 import { formatReconcileKey } from '../core/key.ts';
-import type { Log } from '../core/log.ts';
 import { maskSecrets, redact } from '../core/redact.ts';
 import type { ChangedField } from '../kube/dry-run/changed-fields.ts';
 import type { PlannedChange } from '../kube/dry-run/dry-run-client.ts';
 import { replayEntry } from '../operations/replay.ts';
-import { createDryRun } from '../reconciling/dry-run.ts';
 import type { Outcome } from '../reconciling/outcome.ts';
 import { keyOfMessage, parseMessage } from '../sqs/message.ts';
 import { createSend } from '../sqs/send.ts';
 import { printError, printLines, runCommand } from './command.ts';
+import { controllerSettings, createDryRunProcess, type DryRunEnd } from './dry-run/process.ts';
 import {
   clusterClient,
   type Installation,
@@ -27,7 +26,7 @@ import {
 import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
 import { loadProject } from './project.ts';
 
-type Flags = InstallationFlags & { readonly cluster?: string; readonly dryRun?: true };
+type Flags = InstallationFlags & { readonly cluster?: string; readonly dryRun?: true; readonly exitCode?: true };
 
 /** The same time as a function has. */
 const dryRunSeconds = 30;
@@ -39,6 +38,7 @@ export function replayCommand(): Command {
     .argument('<key>', 'CONTROLLER:NAMESPACE/NAME, CONTROLLER:NAME, or a whole key as logs and dlq list print it')
     .option('--cluster <name>', 'which cluster; on one machine there is only one')
     .option('--dry-run', 'send nothing; run the reconcile here with reads only, and print what it would write')
+    .option('--exit-code', 'with --dry-run: exit with 2 when it would change something in the cluster')
     .addHelpText('after', helpText)
     .action(
       async (key: string, flags: Flags) => await runCommand('replay', async (signal) => await run(key, flags, signal)),
@@ -50,13 +50,18 @@ Examples:
   outrigger replay water-tank:default/north
   outrigger replay dinner:default/friday --cluster berlin --stage dev --dry-run
 
-A dry run runs the controller's code in this process, with your permissions for the clusters table and the controller's
-settings (PLANT_URL, ...) from your environment. It prints writes to the cluster and commands that change something, and
-does not execute them. It ends at the first fetch call that would change something outside the cluster: the rest depends
-on the response.
-Exit status of a dry run: 0 when the reconcile would succeed, 1 when it would fail or its end is unknown.`;
+A dry run runs the controller's code in a process of its own, with the controller's settings (PLANT_URL, ...) from your
+environment and nothing else of it. It prints writes to the cluster and commands that change something, and does not
+execute them. Nothing is written to the cluster; no connection is opened by the controller's process, except reads that
+this command makes for it: GET to the API server, GET and HEAD by fetch to other systems, and secrets. Any other call
+ends what is known: it is printed, and the rest depends on the response.
+It is a seat belt for your own code, not a jail for hostile code: Node's permission model says the same of itself.
+Known: the process can read your files, send signals, and below Node 25 ask a DNS server directly (node:dns resolve).
+Exit status of a dry run: 0 when the reconcile would succeed, 1 when it would fail or its end is unknown; with
+--exit-code 2 when it would succeed and change something in the cluster.`;
 
-async function run(text: string, { cluster, dryRun, ...flags }: Flags, signal: AbortSignal): Promise<number> {
+async function run(text: string, { cluster, dryRun, exitCode, ...flags }: Flags, signal: AbortSignal): Promise<number> {
+  if (exitCode === true && dryRun !== true) throw new UserError('--exit-code is for --dry-run; add it');
   const { registry } = await loadProject(process.cwd());
   const requested = parseKey(text, registry);
   const controller = requireController(requested.controller, registry);
@@ -64,7 +69,8 @@ async function run(text: string, { cluster, dryRun, ...flags }: Flags, signal: A
   try {
     const key = completeKey(requested, controller, clusterOfKey(requested, cluster, installation));
     const { queue, entry } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
-    if (dryRun === true) return await printDryRun(controller, installation, entry.body, signal);
+    if (dryRun === true)
+      return await printDryRun(controller, installation, entry.body, { signal, exitCode: exitCode === true });
     const [sent] = await createSend(installation.sqs, installation.urlPrefix)(queue, [entry], { signal });
     if (sent?.accepted !== true) throw new UserError(`not sent: ${sent?.reason ?? 'no response'}`);
     printLines([`sent ${redact(formatReconcileKey(key))} (${sent.messageId})`]);
@@ -78,39 +84,55 @@ async function printDryRun(
   controller: ControllerDefinition,
   installation: Installation,
   body: string,
-  stop: AbortSignal,
+  { signal, exitCode }: { readonly signal: AbortSignal; readonly exitCode: boolean },
 ): Promise<number> {
   const message = parseMessage(body);
   const client = await clusterClient(installation, message.cluster);
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(dryRunSeconds * 1000)]);
-  const now = () => new Date();
-  const instance = controller.start(installation.environment, withFileSecrets(createSecretReader({ now })));
-  const simulated = createDryRun({ controller, project: installation.project, instance, client, log: warnings, now });
-  let outside: { readonly call: string; readonly after: number } | undefined;
-  using _ = blockFetch((call) => {
-    outside ??= { call, after: simulated.changes().length };
+  const secrets = withFileSecrets(createSecretReader({ now: () => new Date() }));
+  const dryRun = createDryRunProcess({
+    root: process.cwd(),
+    project: installation.project,
+    environment: controllerSettings([controller], installation.environment),
+    onLine: (line) => printError(redact(line)),
   });
-  const { outcome, changes, keys } = await simulated.run(message, { signal });
-  const print = (line: string) => void printLines([line]);
-  print(`dry run of ${redact(formatReconcileKey(keyOfMessage(message)))}: nothing is written`);
-  for (const change of changes.slice(0, outside?.after)) changeLines(change).forEach(print);
-  for (const key of keys) print(`send ${redact(formatReconcileKey(keyOfMessage(key)))}`);
-  if (outside !== undefined) {
-    print(`it would call ${redact(outside.call)}, which a dry run does not do; the rest depends on the response`);
-    return 1;
+  try {
+    const end = await dryRun.run(message, { controller, client, secrets }, { seconds: dryRunSeconds, signal });
+    printLines([
+      `dry run of ${redact(formatReconcileKey(keyOfMessage(message)))}: nothing is written`,
+      ...endLines(end),
+    ]);
+    return exitStatus(end, exitCode);
+  } finally {
+    dryRun.end();
   }
-  if (changes.length + keys.length === 0) print('no change');
-  print(outcomeLine(outcome));
-  return outcome.type === 'done' || outcome.type === 'nothing' ? 0 : 1;
 }
 
-/** Prints warnings and errors. The other log entries of a function repeat what the diff shows. */
-const warnings: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: (message) => void printError(`warning: ${redact(message)}`),
-  error: (message) => void printError(`error: ${redact(message)}`),
-};
+/** Formats the end of a dry run: the changes up to the first call that was refused, and the outcome. */
+function endLines(end: DryRunEnd): readonly string[] {
+  const [call] = end.refused;
+  const refusal =
+    call === undefined
+      ? []
+      : [`it would call ${redact(call)}, which a dry run does not do; the rest depends on the response`];
+  if (end.type === 'unknown') return [...refusal, `its end is not known: ${redact(end.reason)}`];
+  const { outcome, changes, keys, changesBeforeRefused } = end;
+  const sent = keys.map((key) => `send ${redact(formatReconcileKey(keyOfMessage(key)))}`);
+  const lines = [...changes.slice(0, changesBeforeRefused).flatMap(changeLines), ...sent];
+  if (refusal.length > 0) return [...lines, ...refusal];
+  return [...lines, ...(changes.length + keys.length === 0 ? ['no change'] : []), outcomeLine(outcome)];
+}
+
+/** 1 if the reconcile would fail or its end is not known; with --exit-code 2 if it would change something; else 0. */
+function exitStatus(end: DryRunEnd, exitCode: boolean): number {
+  if (end.type === 'unknown' || end.refused.length > 0) return 1;
+  if (end.outcome.type !== 'done' && end.outcome.type !== 'nothing') return 1;
+  return exitCode && end.changes.some(isPending) ? 2 : 0;
+}
+
+/** Whether a change is one of the cluster. An Event, and an apply that alters no field, are none. */
+function isPending(change: PlannedChange): boolean {
+  return change.type === 'change' ? change.fields.length > 0 : change.type !== 'event';
+}
 
 /** Formats one change: `change Dinner default/one (status)` and its fields, `+` added, `-` removed, `~` changed. */
 export function changeLines(change: PlannedChange): readonly string[] {
@@ -163,31 +185,4 @@ function fieldLine({ path, before, after }: ChangedField): string {
 /** Formats a value as JSON, which is also YAML, and which escapes control sequences of a terminal. */
 function formatValue(value: unknown): string {
   return maskSecrets(JSON.stringify(value) ?? '');
-}
-
-/** A call that a dry run does not make. */
-class BlockedFetchError extends Error {
-  override readonly name = 'BlockedFetchError';
-}
-
-const readMethods = ['GET', 'HEAD', 'OPTIONS'];
-
-/**
- * Replaces the global `fetch` until it is disposed, so that only reads are sent. `onBlocked` receives each other call.
- */
-export function blockFetch(onBlocked: (call: string) => void): Disposable {
-  const real = globalThis.fetch;
-  globalThis.fetch = async (input, init) => {
-    const request = new Request(input, init);
-    if (readMethods.includes(request.method)) return await real(input, init);
-    const { origin, pathname } = new URL(request.url);
-    const call = `${request.method} ${origin}${pathname}`;
-    onBlocked(call);
-    throw new BlockedFetchError(`${call} is not done in a dry run`);
-  };
-  return {
-    [Symbol.dispose]: () => {
-      globalThis.fetch = real;
-    },
-  };
 }

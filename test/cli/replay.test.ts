@@ -33,6 +33,17 @@ describe('replay', () => {
     expect(system.queues.holds('foo.fifo')).toBe(false);
   });
 
+  it('replay --dry-run --exit-code exits with 2 when the reconcile would change something', async () => {
+    const { status } = await system.run('replay', 'foo:default/example', '--dry-run', '--exit-code');
+    expect(status).toBe(2);
+  });
+
+  it('replay --dry-run --exit-code exits with 0 for an object that does not exist', async () => {
+    const { out, status } = await system.run('replay', 'foo:default/missing', '--dry-run', '--exit-code');
+    expect(out).toContain('nothing to reconcile: the object does not exist\n');
+    expect(status).toBe(0);
+  });
+
   it.each([
     ['dinner:default/risotto', 'create Ingredient default/'],
     ['memcached-proxy:default/sharded-example', 'create ConfigMap default/'],

@@ -1,0 +1,28 @@
+// The arguments of Node for the process of a dry run. It imports nothing, because the gate imports it before it closes.
+
+const { allowedNodeEnvironmentFlags: known } = process;
+
+/**
+ * Whether Node's permission model has the network, from version 25 on. `process.permission.has('net')` does not tell:
+ * it is false on 24, where nothing is refused.
+ */
+export function hasNetworkPermission(): boolean {
+  return known.has('--allow-net');
+}
+
+/** The permission model: the process may read files. It may not write any, nor start a process, thread or addon. */
+export function permissionArguments(): readonly string[] {
+  return [
+    // Node 20 has the model under its first name.
+    known.has('--permission') ? '--permission' : '--experimental-permission',
+    '--allow-fs-read=*',
+    // The model does not cover the files of node:sqlite.
+    ...(known.has('--experimental-sqlite') ? ['--no-experimental-sqlite'] : []),
+    '--disable-warning=ExperimentalWarning',
+  ];
+}
+
+/** Loads the gate before everything else. */
+export function gateArguments(gate: string): readonly string[] {
+  return [`--import=${gate}`];
+}

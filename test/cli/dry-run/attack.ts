@@ -1,0 +1,87 @@
+// The program of a process that tries to reach a server in one way: `attack.ts NAME PORT SOCKET`. It ends when the
+// attempt has ended, in whatever way.
+import { spawnSync } from 'node:child_process';
+import dgram from 'node:dgram';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import http from 'node:http';
+import http2 from 'node:http2';
+import https from 'node:https';
+import net from 'node:net';
+import { createContext, runInContext } from 'node:vm';
+import { Worker } from 'node:worker_threads';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+
+const [name = '', port = '', socketPath = ''] = process.argv.slice(2);
+const url = `http://127.0.0.1:${port}/`;
+const connectInOther = `const s = require('node:net').connect(${port}, '127.0.0.1', () => s.destroy()); s.on('error', () => {})`;
+
+/** Resolves at the first event that tells how the attempt ended. */
+async function settled(emitter: NodeJS.EventEmitter, ...good: readonly string[]): Promise<void> {
+  await Promise.race(['error', 'close', ...good].map((event) => once(emitter, event)));
+}
+
+/** Connects with a handle of Node's own bindings. */
+function connectByBinding(binding: string, type: string, request: string, ...to: readonly unknown[]): void {
+  const parts = Reflect.get(process, 'binding').call(process, binding);
+  const handle = new parts[type](0);
+  const error = handle.connect(new parts[request](), ...to);
+  if (error !== 0) throw new Error(`error ${error}`);
+}
+
+const attacks: Readonly<Record<string, () => unknown>> = {
+  'fetch POST': async () => await fetch(url, { method: 'POST', body: 'x' }),
+  'node:http': async () => await settled(http.request(url, { method: 'POST' }).end(), 'response'),
+  'node:https': async () => await settled(https.request(`https://127.0.0.1:${port}/`, { method: 'POST' }).end()),
+  'node:http2': async () => await settled(http2.connect(url), 'connect'),
+  'AWS SDK': async () => {
+    const credentials = { accessKeyId: 'x', secretAccessKey: 'x' };
+    const sqs = new SQSClient({ endpoint: url, region: 'eu-west-1', credentials, maxAttempts: 1 });
+    await sqs.send(new SendMessageCommand({ QueueUrl: `${url}1/q`, MessageBody: 'x' }));
+  },
+  WebSocket: async () => {
+    const socket = new WebSocket(url.replace('http', 'ws'));
+    await new Promise((resolve) => socket.addEventListener('error', resolve));
+  },
+  'raw TCP': async () => await settled(net.connect(Number(port), '127.0.0.1'), 'connect'),
+  'TCP of another realm': async () =>
+    await settled(
+      runInContext(`load('node:net').connect(${port}, '127.0.0.1')`, createContext({ load: process.getBuiltinModule })),
+      'connect',
+    ),
+  'Unix socket': async () => await settled(net.connect(socketPath), 'connect'),
+  UDP: async () => {
+    const socket = dgram.createSocket('udp4');
+    await new Promise((resolve) => socket.send('x', Number(port), '127.0.0.1', resolve));
+  },
+  'child process': () => void spawnSync(process.execPath, ['-e', connectInOther]),
+  'process.execve': () => process.execve?.(process.execPath, ['node', '-e', connectInOther], {}),
+  'worker thread': async () => await settled(new Worker(connectInOther, { eval: true, execArgv: [] }), 'exit'),
+  "process.binding('tcp_wrap')": async () => {
+    connectByBinding('tcp_wrap', 'TCP', 'TCPConnectWrap', '127.0.0.1', Number(port));
+    await new Promise((resolve) => setImmediate(resolve));
+  },
+  "process.binding('pipe_wrap')": async () => {
+    connectByBinding('pipe_wrap', 'Pipe', 'PipeConnectWrap', socketPath);
+    await new Promise((resolve) => setImmediate(resolve));
+  },
+};
+
+/** What Node refuses without a connection: the code of the error reaches the test. */
+const actions: Readonly<Record<string, () => void>> = {
+  // The program of Node is a library that is no addon, so it is opened and then refused.
+  'native addon': () => process.dlopen({ exports: {} }, process.execPath),
+  'file write': () => writeFileSync(`${socketPath}.txt`, 'x'),
+};
+try {
+  actions[name]?.();
+} catch (error) {
+  process.send?.({ code: Reflect.get(Object(error), 'code') });
+}
+
+try {
+  await attacks[name]?.();
+} catch {
+  // It is refused, or the server closed the connection. The server's count tells which.
+}
+process.exit();

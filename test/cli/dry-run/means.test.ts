@@ -1,0 +1,155 @@
+// The means of a dry run's process: each way out that a program has is tried against servers that count what arrives.
+// With one of the two layers missing something arrives, so each layer is needed and this test is able to fail.
+import { fork } from 'node:child_process';
+import dgram from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { gateArguments, hasNetworkPermission, permissionArguments } from '../../../src/cli/dry-run/arguments.ts';
+
+const permission = permissionArguments();
+const gate = gateArguments(path.resolve('src/cli/dry-run/gate.ts'));
+const both = [...permission, ...gate];
+
+const parts = new AsyncDisposableStack();
+const arrived = { count: 0 };
+const servers = { port: 0, socketPath: '' };
+
+beforeAll(async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-means-'));
+  parts.defer(() => rm(folder, { recursive: true }));
+  servers.socketPath = path.join(folder, 'socket');
+  const count = (socket: net.Socket) => {
+    arrived.count += 1;
+    socket.on('error', () => undefined).destroy();
+  };
+  const tcp = net.createServer(count).listen(0, '127.0.0.1');
+  await once(tcp, 'listening');
+  const address = tcp.address();
+  servers.port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const unix = net.createServer(count).listen(servers.socketPath);
+  await once(unix, 'listening');
+  const udp = dgram.createSocket('udp4').on('message', () => {
+    arrived.count += 1;
+  });
+  udp.bind(servers.port, '127.0.0.1');
+  await once(udp, 'listening');
+  parts.defer(() => void tcp.close());
+  parts.defer(() => void unix.close());
+  parts.defer(() => void udp.close());
+});
+afterAll(async () => await parts.disposeAsync());
+
+/** Runs an attack in a process with these arguments of Node, and returns what its gate reported. */
+async function attack(name: string, execArgv: readonly string[]): Promise<readonly string[]> {
+  arrived.count = 0;
+  const calls: string[] = [];
+  const child = fork(path.resolve('test/cli/dry-run/attack.ts'), [name, String(servers.port), servers.socketPath], {
+    execArgv: [...execArgv],
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+  });
+  child.on('message', (message) => calls.push(String(Object(message).call ?? Object(message).code)));
+  await once(child, 'close');
+  return calls;
+}
+
+/** Reaches each server once. What an attack sent before arrives before that. */
+async function reachEachServer(): Promise<void> {
+  const before = arrived.count;
+  for (const to of [{ port: servers.port, host: '127.0.0.1' }, { path: servers.socketPath }])
+    await once(
+      net.connect(to).on('error', () => undefined),
+      'close',
+    );
+  const udp = dgram.createSocket('udp4');
+  await new Promise((resolve) => udp.send('x', servers.port, '127.0.0.1', resolve));
+  udp.close();
+  await vi.waitFor(() => expect(arrived.count).toBeGreaterThanOrEqual(before + 3), { timeout: 5_000 });
+}
+
+const connections = [
+  'fetch POST',
+  'node:http',
+  'node:https',
+  'node:http2',
+  'AWS SDK',
+  'WebSocket',
+  'raw TCP',
+  'TCP of another realm',
+  'Unix socket',
+  'UDP',
+];
+const processes = ['child process', 'process.execve', 'worker thread'];
+const bindings = ["process.binding('tcp_wrap')", "process.binding('pipe_wrap')"];
+
+describe('the process of a dry run', () => {
+  it.each([...connections, ...processes])('nothing of %s arrives, and it is reported', async (name) => {
+    const calls = await attack(name, both);
+    await reachEachServer();
+    expect(arrived.count).toBe(3);
+    expect(calls).not.toEqual([]);
+  });
+
+  it.each(bindings)('nothing of %s arrives', async (name) => {
+    await attack(name, both);
+    await reachEachServer();
+    expect(arrived.count).toBe(3);
+  });
+});
+
+describe('what needs no connection', () => {
+  it('a native addon is not loaded, and it is reported', async () => {
+    expect(await attack('native addon', both)).toEqual([
+      expect.stringMatching(/^load the addon /),
+      'ERR_DLOPEN_DISABLED',
+    ]);
+    expect(await attack('native addon', gate)).not.toContain('ERR_DLOPEN_DISABLED');
+  });
+
+  it('a file is not written', async () => {
+    expect(await attack('file write', both)).toEqual(['ERR_ACCESS_DENIED']);
+    expect(await attack('file write', gate)).toEqual([]);
+  });
+});
+
+describe('the gate', () => {
+  it.skipIf(hasNetworkPermission())('the process does not start if the gate finds no handles', async () => {
+    const hide = "import net from 'node:net'; net.Socket.prototype.connect = function () { return this; };";
+    const program = path.resolve('test/cli/dry-run/attack.ts');
+    const hidden = `--import=data:text/javascript,${encodeURIComponent(hide)}`;
+    const child = fork(program, ['UDP'], {
+      execArgv: [hidden, ...both],
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    let errors = '';
+    child.stderr?.on('data', (text) => {
+      errors += text;
+    });
+    await once(child, 'close');
+    expect(errors).toContain('the handles of node:net and node:dgram were not found');
+    expect(child.exitCode).toBe(1);
+  });
+});
+
+describe('the layers', () => {
+  it.skipIf(hasNetworkPermission()).each(connections)('%s arrives without the gate', async (name) => {
+    await attack(name, permission);
+    await vi.waitFor(() => expect(arrived.count).toBeGreaterThan(0));
+  });
+
+  it.each(processes)('%s arrives without the permission model', async (name) => {
+    await attack(name, gate);
+    await vi.waitFor(() => expect(arrived.count).toBeGreaterThan(0), { timeout: 5_000 });
+  });
+
+  it.each(bindings)('%s arrives without both', async (name) => {
+    await attack(name, []);
+    await vi.waitFor(() => expect(arrived.count).toBeGreaterThan(0));
+  });
+});
