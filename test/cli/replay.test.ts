@@ -68,8 +68,28 @@ describe('replay', () => {
   });
 });
 
+describe('replay --all --dry-run', () => {
+  it('it prints the plan of a controller, writes nothing, and --exit-code exits with 2', async () => {
+    const before = system.writes();
+    const { out, status } = await system.run('replay', 'foo', '--all', '--dry-run', '--exit-code');
+    expect(out).toContain('create Deployment default/example-foo\n');
+    expect(out).toMatch(/^create 1, change \d+, delete 0, unchanged 0$/m);
+    expect(status).toBe(2);
+    expect(system.writes()).toBe(before);
+  });
+
+  it('an object whose end is not known makes the exit status 1', async () => {
+    const { out, status } = await system.run('replay', 'water-tank', '--all', '--dry-run');
+    expect(out).toMatch(/, would fail or not known [1-9]\d*\n$/);
+    expect(status).toBe(1);
+  });
+});
+
 describe('replay errors', () => {
   it.each([
+    [['foo', '--all'], '--all is for --dry-run; add it'],
+    [['foo:default/example', '--exit-code'], '--exit-code is for --dry-run; add it'],
+    [['--dry-run'], 'no key is named'],
     [['water-tank:north'], 'WaterTank is namespaced; write water-tank:NAMESPACE/north'],
     [['foo:local:pods/default/x'], 'foo neither reconciles nor watches pods.'],
     [
