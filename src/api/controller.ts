@@ -11,6 +11,7 @@ import type { Selector } from '../core/selector.ts';
 import type { Allows } from './allows.ts';
 import { type Context, type ContextTypes, contextOfOneCall, typeContext } from './context.ts';
 import type {
+  ClientsOptions,
   ControllerDeclaration,
   ControllerDefinition,
   ControllerInstance,
@@ -83,7 +84,8 @@ export interface ControllerSpec<
   readonly selector?: Selector;
   /** Parsed from the environment once, at cold start; an error names the variable. */
   readonly settings?: Settings;
-  clients?(settings: z.output<Settings>): Clients;
+  /** Makes its clients, once at cold start. With `dryRun` any call but GET and HEAD by `fetch` is refused. */
+  clients?(settings: z.output<Settings>, options: ClientsOptions): Clients;
   /** The commands that it may run in containers; without this there is no `exec` in its context. */
   readonly exec?: Exec;
   readonly watches?: readonly Watch<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec }>[];
@@ -147,7 +149,8 @@ export function controllersOf<P extends PrimaryTypes>(
     const definition: ControllerDefinition = {
       name,
       declaration: { ...declarationOf(name, resource, any), ...(slice === undefined ? {} : { statusSlice: slice }) },
-      start: (environment, secrets) => startController(name, view, any, environment, secrets),
+      start: (environment, secrets, options) =>
+        startController(name, view, any, { dryRun: false, ...options, environment, secrets }),
     };
     return { ...any, ...definition } as unknown as ReturnType<DefineController<P>> as never;
   };
@@ -181,14 +184,10 @@ function withPeriod(resource: PrimaryKind, spec: AnySpec): AnySpec {
   return resource.definition === undefined ? { resyncPeriodSeconds: 3_600, ...spec } : spec;
 }
 
-function startController(
-  name: string,
-  view: StatusView,
-  spec: AnySpec,
-  environment: Environment,
-  secrets: SecretReader | undefined,
-): ControllerInstance {
-  const clients = makeClients(name, spec, environment, secrets);
+type Start = ClientsOptions & { readonly environment: Environment; readonly secrets: SecretReader | undefined };
+
+function startController(name: string, view: StatusView, spec: AnySpec, start: Start): ControllerInstance {
+  const clients = makeClients(name, spec, start);
   const parseResult = createResultParser(view);
   const access = { name, owns: spec.owns, reads: spec.reads, exec: spec.exec };
   return {
@@ -207,12 +206,7 @@ function startController(
   };
 }
 
-function makeClients(
-  name: string,
-  { settings, clients }: AnySpec,
-  environment: Environment,
-  secrets: SecretReader | undefined,
-): unknown {
+function makeClients(name: string, { settings, clients }: AnySpec, { environment, secrets, dryRun }: Start): unknown {
   // CloudFormation cannot leave a variable out: one that is empty is one that is not set.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = settings?.safeParse(given);
@@ -220,5 +214,5 @@ function makeClients(
     throw new SettingsError(`controller ${name} needs in its environment ${formatZodIssues(parsed.error)}`);
   }
   if (parsed !== undefined && secrets !== undefined) connectSecrets(parsed.data, secrets, name);
-  return clients?.(parsed?.data ?? {}) ?? {};
+  return clients?.(parsed?.data ?? {}, { dryRun }) ?? {};
 }

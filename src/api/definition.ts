@@ -22,6 +22,12 @@ export interface PrimaryKind extends Kind {
 /** The variables that settings are read from. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** What `clients` is given beside the settings. */
+export type ClientsOptions = {
+  /** Whether this is a dry run. A client that reads by POST, as those of AWS do, is refused: return a double for it. */
+  readonly dryRun: boolean;
+};
+
 /** What a controller declares, without its code. */
 export type ControllerDeclaration = {
   readonly resource: PrimaryKind;
@@ -58,5 +64,5 @@ export type ControllerDefinition = {
    * Reads the settings and makes the clients. Throws SettingsError, naming each variable that is missing or wrong.
    * Without `secrets` the settings that are secrets cannot be read.
    */
-  start(environment: Environment, secrets?: SecretReader): ControllerInstance;
+  start(environment: Environment, secrets?: SecretReader, options?: ClientsOptions): ControllerInstance;
 };

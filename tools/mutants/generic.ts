@@ -44,8 +44,8 @@ export function genericMutants({ name, declaration }: ControllerDefinition): rea
       edits: [
         {
           file: controller,
-          find: 'const clients = makeClients(name, spec, environment, secrets);',
-          replace: 'const clients = makeClients(name, spec, environment, secrets); const firstSpecs = new Map();',
+          find: 'const clients = makeClients(name, spec, start);',
+          replace: 'const clients = makeClients(name, spec, start); const firstSpecs = new Map();',
         },
         withSpec('firstSpecs.get(raw.metadata.uid) ?? (firstSpecs.set(raw.metadata.uid, raw.spec), raw.spec)'),
       ],

@@ -43,7 +43,7 @@ async function run({ message, seconds }: Extract<ToProcess, { type: 'run' }>): P
   const { registry } = await started.project;
   const controller = registry.find(({ name }) => name === message.controller);
   if (controller === undefined) throw new Error(`there is no controller ${JSON.stringify(message.controller)}`);
-  const instance = instances.get(controller.name) ?? controller.start(start.environment, secrets);
+  const instance = instances.get(controller.name) ?? controller.start(start.environment, secrets, { dryRun: true });
   instances.set(controller.name, instance);
   const dependencies = { controller, project: start.project, instance, client, now: () => new Date() };
   const simulated = createDryRun({
