@@ -71,9 +71,8 @@ async function ask(question: Question, signal?: AbortSignal): Promise<unknown> {
   signal?.throwIfAborted();
   lastId += 1;
   const id = lastId;
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  pending.set(id, { resolve, reject });
-  const abort = () => reject(signal?.reason);
+  const promise = new Promise((resolve, reject) => void pending.set(id, { resolve, reject }));
+  const abort = () => pending.get(id)?.reject(toError(signal?.reason));
   signal?.addEventListener('abort', abort, { once: true });
   try {
     tell({ type: 'question', id, ...question });
