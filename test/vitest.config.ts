@@ -11,6 +11,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     fileParallelism: true,
+    // Loading the modules again for each file would be half of the time. They have no state, and a file ends what it starts.
+    isolate: false,
     maxWorkers: 2,
     passWithNoTests: false,
   },

@@ -1,4 +1,5 @@
 // Only the evaluation of measured heaps: a heap that grows is reported, and one that varies is not.
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createHeapSamples, type HeapSample } from '../../../tools/soak/heap-samples.ts';
 import { growingHeaps, heapRows } from '../../../tools/soak/heap-table.ts';
@@ -37,19 +38,14 @@ describe('HeapSamples', () => {
     expect(samples.samples()).toEqual([]);
   });
 
-  it('HeapSamples.request signals the oldest process of a part, and its sample belongs to the part', () => {
+  it('HeapSamples.request signals the oldest process of a part, and its sample belongs to the part', async () => {
     const samples = createHeapSamples();
-    const signals: number[] = [];
-    const listener = () => signals.push(process.pid);
-    process.on('SIGUSR2', listener);
-    try {
-      samples.readLine(process.pid, '{"heapProbe":{"listens":true}}');
-      samples.request([{ name: 'watcher', pids: () => [process.pid, 1] }]);
-      samples.readLine(process.pid, '{"heapProbe":{"heapUsed":20000000,"rss":90000000}}');
-      expect(samples.readLine(process.pid, '{"message":"reconciled"}')).toBe(false);
-      expect(samples.samples()).toEqual([{ part: 'watcher', pid: process.pid, heap: 20, rss: 90 }]);
-    } finally {
-      process.off('SIGUSR2', listener);
-    }
+    const signalled = once(process, 'SIGUSR2');
+    samples.readLine(process.pid, '{"heapProbe":{"listens":true}}');
+    samples.request([{ name: 'watcher', pids: () => [process.pid, 1] }]);
+    await signalled;
+    samples.readLine(process.pid, '{"heapProbe":{"heapUsed":20000000,"rss":90000000}}');
+    expect(samples.readLine(process.pid, '{"message":"reconciled"}')).toBe(false);
+    expect(samples.samples()).toEqual([{ part: 'watcher', pid: process.pid, heap: 20, rss: 90 }]);
   });
 });
