@@ -14,7 +14,13 @@ import { startPlant } from '../../src/simulators/plant.ts';
 import { pour } from '../../src/simulators/registry.ts';
 import { groupIdOf } from '../../src/sqs/deduplication.ts';
 import { formatMessage, hashOf, keyOfMessage, type Message } from '../../src/sqs/message.ts';
-import { type Clock, type QueueRunner, resyncPeriodSeconds, startQueueRunner } from '../statements/drain.ts';
+import {
+  type Clock,
+  createVirtualWait,
+  type QueueRunner,
+  resyncPeriodSeconds,
+  startQueueRunner,
+} from '../statements/drain.ts';
 import { createUser, type User } from '../statements/user.ts';
 import { type EndState, endStateOf, isOf, kindsOf } from './end-state.ts';
 import { isSettled } from './readiness.ts';
@@ -98,6 +104,7 @@ export async function openFixture(
     client,
     clientOf: (one) => wire.tap(one, clients.get(one) ?? client),
     clock,
+    wait: createVirtualWait(clock),
   });
   onTestFailed(() => void process.stderr.write(`${pump.lines.join('\n')}\n`));
   const user = createUser(client, namespace);

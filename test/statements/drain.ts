@@ -250,6 +250,18 @@ export async function startQueueRunner({
   };
 }
 
+/** Creates a wait that only advances the clock. It rejects when a function would be out of time. */
+export function createVirtualWait(clock: Clock): Wait {
+  const waitedMs = new WeakMap<AbortSignal, number>();
+  return async (seconds, signal) => {
+    signal.throwIfAborted();
+    const total = (waitedMs.get(signal) ?? 0) + seconds * 1000;
+    if (total > limits.reconcileMs) throw new Error('out of time');
+    waitedMs.set(signal, total);
+    clock.ms += seconds * 1000;
+  };
+}
+
 function dueMs(body: string): number {
   return (dueAtOf(parseMessage(body)) ?? 0) * 1000;
 }
