@@ -2,17 +2,21 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 
 const main = path.resolve(import.meta.dirname, '../../src/cli/main.ts');
 
+const printScript = async (shell: string) =>
+  (await promisify(execFile)(process.execPath, [main, 'completion', shell])).stdout;
+let bashScript: string;
+beforeAll(async () => {
+  bashScript = await printScript('bash');
+});
+
 /** Returns the words that bash offers for a line; the last word is the one that is completed. */
 async function offered(...words: readonly string[]): Promise<readonly string[]> {
-  const script = [
-    'source <("$0" "$1" completion bash); shift',
-    `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _outrigger; echo "\${COMPREPLY[@]}"`,
-  ].join('\n');
-  const argv = ['-c', script, process.execPath, main, ...words];
+  const complete = `shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _outrigger; echo "\${COMPREPLY[@]}"`;
+  const argv = ['-c', `eval "$1"; ${complete}`, 'bash', bashScript, ...words];
   const { stdout } = await promisify(execFile)('bash', argv);
   return stdout.trim().split(' ');
 }
@@ -30,6 +34,6 @@ it.each([
 });
 
 it.each(['zsh', 'fish'])('%s has a script with every command', async (shell) => {
-  const { stdout } = await promisify(execFile)(process.execPath, [main, 'completion', shell]);
+  const stdout = await printScript(shell);
   for (const command of ['dev', 'status', 'explain', 'dlq', 'completion']) expect(stdout).toContain(command);
 });

@@ -3,6 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
@@ -109,6 +110,15 @@ async function applySamples(server: ApiServer, samples: readonly string[]): Prom
   client.close();
 }
 
+/** Receives without waiting: unlike SQS, the test's server is one server, and a short poll reads all its messages. */
+function shortPolls() {
+  const send = SQSClient.prototype.send;
+  return vi.spyOn(SQSClient.prototype, 'send').mockImplementation(function (this: SQSClient, ...args: unknown[]) {
+    if (args[0] instanceof ReceiveMessageCommand) args[0].input.WaitTimeSeconds = 0;
+    return Reflect.apply(send, this, args);
+  });
+}
+
 /** Runs a command in this process, and returns its output and exit status, also for a usage error. */
 export async function runHere(
   command: Command,
@@ -121,7 +131,7 @@ export async function runHere(
       output[to] += text;
       return true;
     });
-  const spies = [capture('stdout', 'out'), capture('stderr', 'err')];
+  const spies = [capture('stdout', 'out'), capture('stderr', 'err'), shortPolls()];
   const before = process.exitCode;
   for (const [name, value] of Object.entries({ QUEUE_URL_PREFIX: '', CLUSTERS: '', ...env })) vi.stubEnv(name, value);
   try {
