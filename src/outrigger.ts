@@ -24,6 +24,7 @@ export {
 export type { Condition, DeclaredCondition, Finalized, Result, ResultOf } from './api/result.ts';
 export { type CelRule, withRule } from './api/rule.ts';
 export { type Secret, secret } from './api/secret.ts';
+export { type DetailPattern, type OutsideEvent, type Wake, type WakeKey, type WakePattern, wake } from './api/wake.ts';
 export { forEachConcurrently } from './core/async.ts';
 export {
   InvalidResultError,

@@ -82,6 +82,10 @@ const reconcileSettings = z.object({
 
 const timersSettings = z.object({ ...queues, ...deduplication, ...senders, ...telemetry });
 
+const wakeSettings = z.object({ ...project, ...queues, ...telemetry, ...clusters });
+
+const enqueueSettings = z.object(queues);
+
 const resyncSettings = z.object({
   ...project,
   ...queues,
@@ -193,6 +197,16 @@ export function readReconcileSettings(from: Environment = process.env): Reconcil
 /** Reads the settings of the timers function. Throws a SettingsError. */
 export function readTimersSettings(from: Environment = process.env): TimersSettings {
   return parse(timersSettings, from);
+}
+
+/** Reads the settings of the wake function. Throws a SettingsError. */
+export function readWakeSettings(from: Environment = process.env): z.infer<typeof wakeSettings> {
+  return parse(wakeSettings, from);
+}
+
+/** Reads the settings of a program that requests reconciles. Throws a SettingsError. */
+export function readEnqueueSettings(from: Environment = process.env): z.infer<typeof enqueueSettings> {
+  return parse(enqueueSettings, from);
 }
 
 /** Reads the settings of the resync function. Throws a SettingsError. */

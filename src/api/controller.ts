@@ -24,6 +24,7 @@ import { createResultParser, parseFinalized } from './parse-result.ts';
 import type { Exactly, Finalized, Result } from './result.ts';
 import { connectSecrets, type SecretReader } from './secret.ts';
 import type { StatusSlice, StatusView } from './status-slice.ts';
+import type { Wake } from './wake.ts';
 
 /** What is known of a kind, or of a slice of it, when its controller is written. */
 export type PrimaryTypes = {
@@ -89,6 +90,8 @@ export interface ControllerSpec<
   /** The commands that it may run in containers; without this there is no `exec` in its context. */
   readonly exec?: Exec;
   readonly watches?: readonly Watch<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec }>[];
+  /** Events outside of the cluster that have an object reconciled at once. */
+  readonly wakes?: readonly Wake[];
   reconcile(
     object: P['primary'],
     context: Context<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec }>,
@@ -157,7 +160,7 @@ export function controllersOf<P extends PrimaryTypes>(
 }
 
 function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): ControllerDeclaration {
-  const { owns = [], reads = [], watches = [], allows, settings, exec } = spec;
+  const { owns = [], reads = [], watches = [], wakes = [], allows, settings, exec } = spec;
   return {
     resource,
     owns,
@@ -167,6 +170,7 @@ function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): Cont
         ? { kind: watch.kind, label: watch.label, ...(watch.via === undefined ? {} : { via: watch.via }) }
         : { kind: watch.kind },
     ),
+    wakes,
     finalizes: spec.finalize !== undefined,
     options: controllerOptions(name, withPeriod(resource, spec)),
     ...(spec.selector === undefined ? {} : { selector: spec.selector }),

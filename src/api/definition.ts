@@ -13,6 +13,7 @@ import type { AnyResult } from './parse-result.ts';
 import type { Finalized } from './result.ts';
 import type { SecretReader } from './secret.ts';
 import type { StatusSlice } from './status-slice.ts';
+import type { Wake } from './wake.ts';
 
 /** The kind that a controller reconciles. One without a definition is not ours: its status is not written. */
 export interface PrimaryKind extends Kind {
@@ -40,6 +41,8 @@ export type ControllerDeclaration = {
   readonly allows?: Allows;
   readonly reads: readonly Kind[];
   readonly watches: readonly { readonly kind: Kind; readonly label?: string; readonly via?: Kind }[];
+  /** Events outside of the cluster. Their mapping functions need no settings, so they are part of it. */
+  readonly wakes: readonly Wake[];
   readonly settings?: z.ZodObject;
   readonly exec?: ExecSpec;
   readonly finalizes: boolean;

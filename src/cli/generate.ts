@@ -108,14 +108,7 @@ async function wantedFunctions(
 ): Promise<ReadonlyMap<string, string>> {
   const source = await handlerSourceOf(root);
   const modules = await findControllerModules(root, controllers);
-  const wanted = new Map(
-    [
-      ...sharedFunctions(
-        source,
-        controllers.map(({ name }) => name),
-      ),
-    ].filter(([file]) => !own.has(file)),
-  );
+  const wanted = new Map([...sharedFunctions(source, controllers)].filter(([file]) => !own.has(file)));
   for (const { name } of controllers) {
     const file = functionFile(name);
     if (own.has(file)) continue;

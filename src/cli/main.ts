@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   history: async () => (await import('./key-commands.ts')).historyCommand(),
   logs: async () => (await import('./key-commands.ts')).logsCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
+  wake: async () => (await import('./wake.ts')).wakeCommand(),
   pause: async () => (await import('./pause.ts')).pauseCommand(),
   resume: async () => (await import('./pause.ts')).resumeCommand(),
   clusters: async () => (await import('./clusters/clusters.ts')).clustersCommand(),
@@ -43,7 +44,7 @@ Exit status: 0 on success; 1 on a problem or an error: the last line on stderr n
 program.name('outrigger').description('Kubernetes controllers outside the cluster').addHelpText('after', helpText);
 program.version(packageVersion(), '--version', 'print the version');
 program.showSuggestionAfterError().showHelpAfterError('(outrigger --help shows every command)');
-const requested = commands[process.argv[2] ?? ''];
+const requested = commands[process.argv[2] === 'reconcile' ? 'replay' : (process.argv[2] ?? '')];
 for (const load of requested === undefined ? Object.values(commands) : [requested]) program.addCommand(await load());
 await program.parseAsync();
 

@@ -29,6 +29,7 @@ type Flags = InstallationFlags & {
 /** Makes the command. */
 export function replayCommand(): Command {
   return withInstallationOptions(new Command('replay'))
+    .alias('reconcile')
     .description('reconcile one object again, or show what that would change')
     .argument('[key]', 'CONTROLLER:NAMESPACE/NAME, CONTROLLER:NAME, or a whole key as logs and dlq list print it')
     .option('--cluster <name>', 'which cluster; on one machine there is only one')

@@ -86,6 +86,8 @@ export const timersQueue = 'timers';
 export const timersDeadLetterQueue = 'timers-dlq';
 export const resyncQueue = 'resync';
 export const resyncDeadLetterQueue = 'resync-dlq';
+/** The function of events outside of the clusters. It has no queue. */
+export const wakeFunction = 'wake';
 
 /**
  * Returns the prefix of the names of a deployment on AWS: its stack without the hyphen, its queues, functions, roles.

@@ -4,14 +4,14 @@ import { runtimeConditions } from '../api/conditions.ts';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { commandRules, type ExecSpec } from '../api/exec.ts';
 import { SchemaError } from '../core/errors.ts';
-import { controllerLabelValue, resyncQueue, timersQueue } from '../core/names.ts';
+import { controllerLabelValue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 
 /** A queue's name has at most 80 characters, prefix and `-dlq.fifo` included; a label's value 63. */
 const validName = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
 /** The limit of Kubernetes for the value of a label, and for the name in a finalizer. */
 const maxLabelCharacters = 63;
 /** The names of other functions, or folders in dist/. */
-const reserved = [timersQueue, resyncQueue, 'watcher'];
+const reserved = [timersQueue, resyncQueue, wakeFunction, 'watcher'];
 
 /**
  * Rejects invalid and duplicate names, status slices that overlap or have no first controller, and an exec without

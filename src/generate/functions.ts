@@ -1,7 +1,8 @@
 // The sources of the Lambda functions: functions/<controller>.ts, functions/timers.ts and functions/resync.ts. Each one
 // is a handler with what it runs, and follows from the registry. An author who wants another function writes it without
 // the header; `generate` leaves it alone.
-import { resyncQueue, timersQueue } from '../core/names.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 
 /** The source that lists every controller of a project; without it there is no project. */
 export const registryFile = 'src/controllers/registry.ts';
@@ -34,12 +35,21 @@ export function functionFile(controller: string): string {
   return `${functionsFolder}/${controller}.ts`;
 }
 
-/** Makes the functions that every service has, as text by path. `controllers` are the names in the registry. */
-export function sharedFunctions(source: HandlerSource, controllers: readonly string[]): ReadonlyMap<string, string> {
+/** Makes the functions that controllers share, as text by path. */
+export function sharedFunctions(
+  source: HandlerSource,
+  controllers: readonly ControllerDefinition[],
+): ReadonlyMap<string, string> {
   const registry = { specifier: `../${registryFile}`, clause: '{ registry }' };
   return new Map([
-    [functionFile(timersQueue), functionText(handlers.timers, source, undefined, listOf(controllers))],
+    [
+      functionFile(timersQueue),
+      functionText(handlers.timers, source, undefined, listOf(controllers.map(({ name }) => name))),
+    ],
     [functionFile(resyncQueue), functionText(handlers.resync, source, registry, 'registry')],
+    ...(controllers.some(({ declaration }) => declaration.wakes.length > 0)
+      ? ([[functionFile(wakeFunction), functionText(handlers.wake, source, registry, 'registry')]] as const)
+      : []),
   ]);
 }
 
@@ -57,6 +67,7 @@ const handlers = {
   reconcile: { create: 'createReconcileHandler', file: '../src/lambda/reconcile-handler.ts' },
   timers: { create: 'createTimersHandler', file: '../src/lambda/timers-handler.ts' },
   resync: { create: 'createResyncHandler', file: '../src/lambda/resync-handler.ts' },
+  wake: { create: 'createWakeHandler', file: '../src/lambda/wake-handler.ts' },
 } satisfies Record<string, Handler>;
 
 function functionText({ create, file }: Handler, source: HandlerSource, imported?: Import, argument = ''): string {

@@ -4,7 +4,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { withFileSecrets } from '../clusters/auth/file-secrets.ts';
 import { openClusters } from '../clusters/open-clusters.ts';
-import { controllerLabelValue, controllerQueue, resyncQueue, timersQueue } from '../core/names.ts';
+import { controllerLabelValue, controllerQueue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { createBatch } from '../reconciling/batch.ts';
 import { createBreaker } from '../reconciling/breaker.ts';
@@ -58,13 +58,15 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
   const runMessage = async (input: ReconcileInput) =>
     await (isMapped(declaration, input.message) ? mapKeys(input) : reconcile(input));
 
-  const roles = readRoleIds(settings, [name, timersQueue, resyncQueue]);
+  const wakes = declaration.wakes.length > 0;
+  const roles = readRoleIds(settings, [name, timersQueue, resyncQueue, ...(wakes ? [wakeFunction] : [])]);
   const roleId = (role: string) => roles?.get(role) ?? '';
   const senders =
     roles &&
     createSenderCheck(
       {
         ...{ self: roleId(name), timers: roleId(timersQueue), resync: roleId(resyncQueue) },
+        ...(wakes ? { wake: roleId(wakeFunction) } : {}),
         requesters: settings.SENDERS,
       },
       { watchersOf: async (cluster) => (await table.get(cluster))?.watchers?.map(({ id }) => id) ?? [], monotonicMs },

@@ -32,7 +32,7 @@ export function telemetryOptions({
   LOG_LEVEL: level,
   METRICS_NAMESPACE: namespace,
   METRICS_PER_CLUSTER: perCluster,
-}: TimersSettings): TelemetryOptions {
+}: Pick<TimersSettings, 'LOG_LEVEL' | 'METRICS_NAMESPACE' | 'METRICS_PER_CLUSTER'>): TelemetryOptions {
   return { level, namespace, perCluster };
 }
 

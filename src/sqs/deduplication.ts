@@ -60,6 +60,11 @@ export function replayId(key: ReconcileKey, { source }: { readonly source: strin
   return hashOf('command', ...keyParts(key), source);
 }
 
+/** Makes the id of a wake: one for each key and event, however often the event is delivered. */
+export function wakeId(key: ReconcileKey, { event }: { readonly event: string }): string {
+  return hashOf('wake', ...keyParts(key), event);
+}
+
 /** The ids that only functions make. */
 export type FunctionIds = {
   /**
@@ -75,6 +80,8 @@ export type FunctionIds = {
    * watcher.
    */
   resync(key: ReconcileKey, cause: { readonly run: string }): string;
+  /** Makes the id of the wakes of a key that are due at the same time. */
+  wake(key: ReconcileKey, cause: { readonly dueAt: number }): string;
   /** Makes the id of a mapped key: one for each key and message, however often the message is received. */
   mapped(key: ReconcileKey, source: { readonly messageId: string }): string;
 };
@@ -93,6 +100,7 @@ export function createFunctionIds(secret?: string): FunctionIds {
     retry: (key, { attempt, postponements, slot, dueAt }) =>
       idOf('retry', ...keyParts(key), attempt, postponements, slot, dueAt),
     resync: (key, { run }) => idOf('resync', ...keyParts(key), run),
+    wake: (key, { dueAt }) => idOf('wake', ...keyParts(key), dueAt),
     mapped: (key, { messageId }) => idOf('mapped', ...keyParts(key), messageId),
   };
 }

@@ -53,7 +53,14 @@ const cause = z.discriminatedUnion('type', [
     dueAt: seconds.optional(),
   }),
   /** An event outside of the cluster. */
-  z.object({ type: z.literal('wake'), observedAt: milliseconds, source: id, id }),
+  z.object({
+    type: z.literal('wake'),
+    observedAt: milliseconds,
+    source: id,
+    id,
+    /** Only where several events of a key came within a second. */
+    dueAt: seconds.optional(),
+  }),
   /** A person requested it. The id is that of the dead letter that is sent again, or a nonce. */
   z.object({ type: z.literal('command'), observedAt: milliseconds, id }),
 ]);

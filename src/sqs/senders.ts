@@ -5,7 +5,7 @@
 import type { Message } from './message.ts';
 import type { QueueRecord } from './record.ts';
 
-/** The ids of the stack's roles, by the name of the function: `timers`, `resync`, and controllers. */
+/** The ids of the stack's roles, by the name of the function: `timers`, `resync`, `wake`, and controllers. */
 export type RoleIds = ReadonlyMap<string, string>;
 
 /** The reason of the dead letters of refused messages. */
@@ -19,6 +19,8 @@ export type ControllerSenders = {
   readonly self: string;
   readonly timers: string;
   readonly resync: string;
+  /** The id of the wake function's role; absent without one. */
+  readonly wake?: string;
   /** The ids of roles that may request a reconcile of any key, and nothing else (the option SENDERS). */
   readonly requesters: readonly string[];
 };
@@ -39,12 +41,13 @@ export function roleIdOf(senderId: string | undefined): string {
 export function judgeKeySender(
   message: Message,
   { senderId, stampedSender }: Sender,
-  { self, timers, resync, requesters }: ControllerSenders,
+  { self, timers, resync, wake, requesters }: ControllerSenders,
   watchers: readonly string[] | undefined,
 ): Message | undefined {
   const sender = roleIdOf(senderId);
   const { type } = message.cause;
   if (sender === timers) {
+    if (type === 'wake') return wake !== undefined && stampedSender === wake ? withoutDueTime(message) : undefined;
     if (type !== 'requeue' && type !== 'retry' && type !== 'resync') return undefined;
     // The timers function of the version before this one writes no sender.
     if (stampedSender === undefined || stampedSender === self || stampedSender === resync) return message;
@@ -53,8 +56,9 @@ export function judgeKeySender(
   // The keys that the controller's mapping function returned.
   if (sender === self) return type === 'change' || type === 'resync' ? withoutDueTime(message) : undefined;
   const requests = type === 'command' || type === 'wake';
-  if (requesters.includes(sender)) return requests ? message : undefined;
-  if (requests) return watchers?.includes(sender) === true ? undefined : message;
+  if (sender === wake) return type === 'wake' ? withoutDueTime(message) : undefined;
+  if (requesters.includes(sender)) return requests ? withoutDueTime(message) : undefined;
+  if (requests) return watchers?.includes(sender) === true ? undefined : withoutDueTime(message);
   if (type !== 'change' && type !== 'resync') return undefined;
   return maySpeakFor(sender, watchers) ? withoutDueTime(message) : undefined;
 }
@@ -78,6 +82,9 @@ export function judgeTimerSender(
   if (id === roles.get('timers')) {
     return { id: stampedSender, isStranger: stampedSender !== undefined && !own.includes(stampedSender) };
   }
+  if (id === roles.get('wake')) {
+    return cause.type === 'wake' && cause.dueAt !== undefined ? { id, isStranger: false } : undefined;
+  }
   if (id === roles.get('resync')) return cause.type === 'resync' ? { id, isStranger: false } : undefined;
   if (own.includes(id)) {
     const isFollowUp = cause.type === 'requeue' || cause.type === 'retry';
@@ -97,7 +104,7 @@ function maySpeakFor(sender: string, watchers: readonly string[] | undefined): b
 
 function withoutDueTime(message: Message): Message {
   const { cause } = message;
-  if (cause.type !== 'resync') return message;
+  if (cause.type !== 'resync' && cause.type !== 'wake') return message;
   const { dueAt: _, ...rest } = cause;
   return { ...message, cause: rest };
 }

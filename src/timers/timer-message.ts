@@ -71,8 +71,10 @@ function timerDeduplicationId(message: Message, ids: FunctionIds): string {
       return ids.retry(message, cause);
     case 'resync':
       return ids.resync(message, cause);
-    case 'change':
     case 'wake':
+      if (cause.dueAt === undefined) throw untimed(message);
+      return ids.wake(message, { dueAt: cause.dueAt });
+    case 'change':
     case 'command':
       throw untimed(message);
   }
@@ -80,6 +82,7 @@ function timerDeduplicationId(message: Message, ids: FunctionIds): string {
 
 function refuseUntimed(message: Message): void {
   const { type } = message.cause;
+  if (type === 'wake' && dueAtOf(message) !== undefined) return;
   if (type !== 'requeue' && type !== 'retry' && type !== 'resync') throw untimed(message);
 }
 

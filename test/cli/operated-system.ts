@@ -12,6 +12,7 @@ import { dlqCommand } from '../../src/cli/dlq.ts';
 import { explainCommand, historyCommand, logsCommand } from '../../src/cli/key-commands.ts';
 import { replayCommand } from '../../src/cli/replay.ts';
 import { statusCommand } from '../../src/cli/status/status.ts';
+import { wakeCommand } from '../../src/cli/wake.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { controllerDeadLetterQueue, controllerQueue } from '../../src/core/names.ts';
 import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
@@ -29,6 +30,7 @@ const commands = {
   detach: detachCommand,
   replay: replayCommand,
   status: statusCommand,
+  wake: wakeCommand,
 };
 type Name = keyof typeof commands;
 

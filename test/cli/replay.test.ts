@@ -1,6 +1,10 @@
 // `outrigger replay` as a person runs it: the message that it sends, and the output of a dry run of each sample, which
 // writes and sends nothing.
-import { describe, expect, it } from 'vitest';
+import { execFile } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { operatedSystem } from './operated-system.ts';
 
 const system = operatedSystem({ samples: ['foo', 'water-tanks', 'dinner', 'memcached-proxy', 'bitcoin-network'] });
@@ -17,6 +21,22 @@ describe('replay', () => {
       { cause: { type: 'command' }, name: 'north' },
       { cause: { type: 'command' }, cluster: 'local' },
     ]);
+  });
+
+  it('outrigger reconcile is the same command', async () => {
+    const args = ['src/cli/main.ts', 'reconcile', 'water-tank:default/north', '--folder', '/nowhere'];
+    const { stderr } = await promisify(execFile)(process.execPath, args).catch((error: { stderr: string }) => error);
+    expect(stderr).toMatch(/^outrigger replay: .*\/nowhere/);
+  });
+
+  it('wake names the next step for an event that no controller maps, and sends nothing', async () => {
+    const file = `${tmpdir()}/outrigger-event-${process.pid}.json`;
+    onTestFinished(async () => await rm(file));
+    await writeFile(file, JSON.stringify({ id: '1', source: 'plant', 'detail-type': 'x', detail: {} }));
+    const { err, status } = await system.run('wake', file);
+    expect(err).toContain('no wake of a controller maps this event to a key');
+    expect(status).toBe(1);
+    expect(system.queues.holds('water-tank.fifo')).toBe(false);
   });
 
   it('replay --dry-run prints the writes of the reconcile, and neither writes nor sends', async () => {

@@ -4,6 +4,8 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generatedFiles } from '../../src/generate/files.ts';
+import { wakingRegistry } from '../generate/waking-registry.ts';
 import { type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
 import { pythonTools } from './python-tools.ts';
 
@@ -32,12 +34,19 @@ function findings(python: string, args: readonly string[]): Promise<string> {
   });
 }
 
+const generated = 'infra/aws/generated/controllers.yml';
+
 describe.each([
-  ['no option', {}],
-  ['every option', everyOption],
-])('the packaged template with %s', (_what, options) => {
+  ['no option', {}, undefined],
+  ['every option', everyOption, undefined],
+  ['wakes', {}, wakingRegistry],
+])('the packaged template with %s', (_what, options, registry) => {
   let file: string;
   beforeAll(async () => {
+    if (registry !== undefined) {
+      await writeFile(join(service.folder, generated), generatedFiles(registry).get(generated) ?? '');
+      await service.addBundles([...registry.map(({ name }) => name), 'wake']);
+    }
     const params = Object.entries(options).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
     expect(await service.osls(['package', '--region', 'eu-central-1', ...params])).toMatchObject({ status: 0 });
     file = join(service.folder, 'template.json');

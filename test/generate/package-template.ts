@@ -20,7 +20,7 @@ export async function packageTemplate(
     const generated = 'infra/aws/generated/controllers.yml';
     if (registry !== undefined) {
       await writeFile(path.join(service.folder, generated), generatedFiles(registry).get(generated) ?? '');
-      await service.addBundles(registry.map(({ name }) => name));
+      await service.addBundles([...registry.map(({ name }) => name), 'wake']);
     }
     const { status, output } = await service.osls([
       ...['package', '--stage', stage],

@@ -24,7 +24,7 @@ const causes = {
   requeue: asRequeue({ dueAt }),
   retry: asRetry({ attempt: 3, postponements: 2, dueAt }),
   resync: asResync({ dueAt }),
-  wake: { cause: { type: 'wake', observedAt: nowMs, source: 's', id: 'e' } },
+  wake: { cause: { type: 'wake', observedAt: nowMs, source: 's', id: 'e', dueAt } },
   command: asCommand(),
 } as const satisfies Record<CauseType, Partial<Message>>;
 const allCauses: readonly CauseType[] = ['change', 'requeue', 'retry', 'resync', 'wake', 'command'];
@@ -85,6 +85,8 @@ describe('the sender check on a controller’s queue', () => {
     ['operator', 'open', ['change', 'resync', 'wake', 'command']],
     ['widget', 'alpha', ['wake', 'command']],
     ['resync', 'alpha', ['wake', 'command']],
+    ['wake', 'alpha', ['wake']],
+    ['wake', 'open', ['wake']],
   ])('%s may send for cluster %s exactly: %j', async (sender, cluster, expected) => {
     expect(await acceptedCauses(sender, cluster)).toEqual(expected);
   });
@@ -95,6 +97,7 @@ describe('the sender check on a controller’s queue', () => {
     ['of the resync', senders.resync.id, 'alpha', ['requeue', 'retry', 'resync']],
     ['of the cluster’s watcher', senders.watcherOfAlpha.id, 'alpha', ['resync']],
     ['of another cluster’s watcher', senders.watcherOfBeta.id, 'alpha', []],
+    ['of the wake function', senders.wake.id, 'alpha', ['wake']],
     ['of another controller', senders.widget.id, 'alpha', []],
     ['of an operator', senders.operator.id, 'open', ['resync']],
   ])('timers may forward a message %s (%s) for cluster %s exactly: %j', async (_, stamp, cluster, expected) => {
@@ -114,6 +117,10 @@ describe('the sender check on a controller’s queue', () => {
       undefined,
     ]);
     expect((await send('timers', resync, { stamp: senders.resync.id })).accepted.map(dueAtOf)).toEqual([dueAt]);
+    const wake = aMessage({ cluster: 'alpha', ...causes.wake });
+    for (const sender of ['wake', 'requester', 'operator'] as const) {
+      expect((await send(sender, wake)).accepted.map(dueAtOf)).toEqual([undefined]);
+    }
     expect((await send('timers', retry, { stamp: senders.gadget.id })).accepted).toMatchObject([
       { cause: { attempt: 3, postponements: 2, dueAt } },
     ]);
@@ -129,6 +136,7 @@ describe('the sender check on the timers queue', () => {
     ['gadget', 'alpha', ['requeue', 'retry']],
     ['widget', 'alpha', []],
     ['resync', 'alpha', ['resync']],
+    ['wake', 'alpha', ['wake']],
     ['watcherOfAlpha', 'alpha', ['resync']],
     ['watcherOfBeta', 'alpha', []],
     ['operator', 'alpha', []],

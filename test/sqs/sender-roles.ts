@@ -8,6 +8,7 @@ const session = 'chosen-by-the-sender';
 export const senders = {
   timers: { id: 'AROATIMERS', session },
   resync: { id: 'AROARESYNC', session },
+  wake: { id: 'AROAWAKE', session },
   gadget: { id: 'AROAGADGET', session },
   widget: { id: 'AROAWIDGET', session },
   requester: { id: 'AROAREQUESTER', session },
@@ -23,12 +24,13 @@ export const gadgetSenders: ControllerSenders = {
   self: senders.gadget.id,
   timers: senders.timers.id,
   resync: senders.resync.id,
+  wake: senders.wake.id,
   requesters: [senders.requester.id],
 };
 
 /** What the timers function knows. */
 export const roles: RoleIds = new Map(
-  (['timers', 'resync', 'gadget', 'widget'] as const).map((name) => [name, senders[name].id]),
+  (['timers', 'resync', 'wake', 'gadget', 'widget'] as const).map((name) => [name, senders[name].id]),
 );
 
 /** The watchers that the entries of the clusters table name. */

@@ -22,6 +22,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'src/dev',
       'src/generate',
       'src/operations',
+      'src/waking',
       'src/reconciling',
       'src/resync',
       'src/checkpoint',
@@ -37,6 +38,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: 'composition root of the functions',
     imports: [
       'src/reconciling',
+      'src/waking',
       'src/resync',
       'src/timers',
       'src/clusters',
@@ -78,6 +80,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   'src/resync': {
     holds: 'the scheduled list of every kind in every cluster, and which objects it requeues',
     imports: ['src/checkpoint', 'src/timers', 'src/clusters', 'src/sqs', 'src/kube', 'src/api', 'src/core'],
+  },
+  'src/waking': {
+    holds: 'events outside of the clusters to keys on the queues',
+    imports: ['src/timers', 'src/sqs', 'src/api', 'src/core'],
   },
   'src/operations': {
     holds: 'redrive, detach, traces: what an operator starts',

@@ -77,6 +77,13 @@ export const clusterSteps: readonly Step[] = [
 
 /** Commands that something else runs: the file, and a text in it that shows where. */
 export const testedElsewhere: Readonly<Record<string, readonly [file: string, text: string]>> = {
+  'outrigger wake': ['test/cli/replay.test.ts', "system.run('wake', file)"],
+  'npx outrigger wake event.json': ['test/cli/replay.test.ts', "system.run('wake', file)"],
+  'outrigger reconcile': ['test/cli/replay.test.ts', "'reconcile', 'water-tank:default/north'"],
+  'npx outrigger reconcile water-tank:default/north': [
+    'test/cli/replay.test.ts',
+    "'reconcile', 'water-tank:default/north'",
+  ],
   'npm ci': ['.ci/run', "step 'npm ci' npm ci"],
   'npm run check': ['.ci/run', "step 'npm run check' npm run check"],
   'npm test': ['.ci/run', 'tier test test'],

@@ -26,7 +26,7 @@ describe('timerEntry', () => {
   it.each<[string, Partial<Message>]>([
     ['a change', asChange()],
     ['a command', asCommand()],
-    ['an external event', { cause: { type: 'wake', observedAt: 1, source: 's', id: 'e' } }],
+    ['an external event without a due time', { cause: { type: 'wake', observedAt: 1, source: 's', id: 'e' } }],
   ])('timerEntry and nextTimerStep reject a message whose cause is %s', (_, cause) => {
     const message = aMessage(cause);
     expect(() => timerEntry(message, early(10))).toThrow(MessageError);
@@ -75,5 +75,7 @@ describe('nextTimerStep', () => {
     const retry = aMessage(asRetry({ attempt: 2, postponements: 1, slot: '8/3', dueAt }));
     expect(idOf(retry)).toBe(ids.retry(retry, { attempt: 2, postponements: 1, slot: '8/3', dueAt }));
     expect(idOf(aMessage(asResync({ dueAt })))).toBe(ids.resync(requeue, { run: 'r' }));
+    const wake = aMessage({ cause: { type: 'wake', observedAt: 1, source: 's', id: 'e', dueAt } });
+    expect(idOf(wake)).toBe(ids.wake(requeue, { dueAt }));
   });
 });

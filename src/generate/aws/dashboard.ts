@@ -8,6 +8,7 @@ import { type MetricName, metricNames, serviceDimension } from '../../core/metri
 import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from '../../core/names.ts';
 import { logicalId, metricsNamespace, namePrefix } from './names.ts';
 import { clusterQuery, failureQuery, queryText } from './queries.ts';
+import { wakers } from './wakes.ts';
 
 /** The alarms of alarms.yml, in the order in which they are shown. */
 const sharedAlarms = [
@@ -96,7 +97,7 @@ function overview(registry: readonly ControllerDefinition[]) {
 
 /** Timers, the resync, and the throttles of all functions. */
 function sharedResources(registry: readonly ControllerDefinition[]) {
-  const functions = [...registry.map(({ name }) => name), timersQueue, resyncQueue];
+  const functions = [...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)];
   return [
     metricWidget('timers', [
       queue(timersQueue, 'ApproximateNumberOfMessagesVisible'),

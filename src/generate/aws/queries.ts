@@ -4,6 +4,7 @@ import type { ControllerDefinition } from '../../api/definition.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { resyncQueue, timersQueue } from '../../core/names.ts';
 import { logicalId, namePrefix, ref } from './names.ts';
+import { wakers } from './wakes.ts';
 
 /** The quota "log groups per query" of CloudWatch Logs Insights. */
 const maxLogGroups = 50;
@@ -135,7 +136,7 @@ export function queryText(registry: readonly ControllerDefinition[], { lines }: 
 }
 
 function functionsOf(registry: readonly ControllerDefinition[]): readonly string[] {
-  return [...registry.map(({ name }) => name), timersQueue, resyncQueue].slice(0, maxLogGroups);
+  return [...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)].slice(0, maxLogGroups);
 }
 
 /** Joins lines by pipes. A comment has its own line, without a pipe. */

@@ -23,6 +23,7 @@ import {
 } from './parameters.ts';
 import { queriesOf } from './queries.ts';
 import { mapsKeys, roleOf } from './role.ts';
+import { plainHttpDenied, wakeFunctionOf, wakeResourcesOf, wakers } from './wakes.ts';
 
 /** High, because throttles and failed deployments count as receives too. These are not attempts of a reconcile. */
 const maxReceiveCount = 10;
@@ -35,16 +36,17 @@ const retentionSeconds = 1_209_600;
  */
 export function awsOf(registry: readonly ControllerDefinition[]): JsonObject {
   return {
-    functions: merge(
-      registry.map((controller) => ({ [camelCase(logicalId(controller.name))]: functionOf(controller) })),
-    ),
+    functions: {
+      ...merge(registry.map((controller) => ({ [camelCase(logicalId(controller.name))]: functionOf(controller) }))),
+      ...wakeFunctionOf(registry),
+    },
     settings: environmentNames(registry),
     controllerOptions: optionParametersOf(registry),
     stackParameters: stackParametersOf(registry),
     // The queues of all controllers, for the roles that send to all of them.
     queueArns: registry.map(({ name }) => arnOf(`${logicalId(name)}Queue`)),
     // The roles of all functions, for the sender check of timers.
-    senderIds: roleIds([...registry.map(({ name }) => name), timersQueue, resyncQueue]),
+    senderIds: roleIds([...registry.map(({ name }) => name), timersQueue, resyncQueue, ...wakers(registry)]),
     // The names of the shared queues, from src/core/names.ts.
     queueNames: Object.fromEntries(
       Object.entries({
@@ -59,7 +61,8 @@ export function awsOf(registry: readonly ControllerDefinition[]): JsonObject {
       Resources: {
         ...merge(registry.map(resourcesOf)),
         // The name of a resource that every stack has had, so that an update does not replace it.
-        TimersQueuePolicy: secureTransportOnly([...sharedQueues, ...registry.flatMap(queuesOf)]),
+        TimersQueuePolicy: secureTransportOnly([...sharedQueues(registry), ...registry.flatMap(queuesOf)]),
+        ...wakeResourcesOf(registry),
         ...queriesOf(registry),
         Dashboard: dashboardOf(registry),
       },
@@ -84,7 +87,7 @@ function functionOf(controller: ControllerDefinition): JsonObject {
     package: { patterns: ['!**', `dist/${name}/**`] },
     environment: {
       CLUSTERS: clustersTable,
-      SENDER_IDS: roleIds([name, timersQueue, resyncQueue]),
+      SENDER_IDS: roleIds([name, timersQueue, resyncQueue, ...wakers([controller])]),
       ...(mapsKeys(controller.declaration) ? { DEDUPLICATION_SECRET: ref(deduplicationSecret) } : {}),
       ...settingsEnvironment(controller),
     },
@@ -101,8 +104,11 @@ function functionOf(controller: ControllerDefinition): JsonObject {
   };
 }
 
-/** The queues of infra/aws/resources.yml. */
-const sharedQueues = ['TimersQueue', 'TimersDeadLetters', 'ResyncQueue', 'ResyncDeadLetters'];
+/** The queues of infra/aws/resources.yml. With wakes, the rules send to one of them, which has its own policy. */
+function sharedQueues(registry: readonly ControllerDefinition[]): readonly string[] {
+  const deadLetters = wakers(registry).length === 0 ? ['TimersDeadLetters'] : [];
+  return ['TimersQueue', ...deadLetters, 'ResyncQueue', 'ResyncDeadLetters'];
+}
 
 function queuesOf({ name }: ControllerDefinition): readonly string[] {
   return [`${logicalId(name)}Queue`, `${logicalId(name)}DeadLetters`];
@@ -148,16 +154,9 @@ function fifoQueue(name: string, more: JsonObject): JsonObject {
  * `*` as the queue itself.
  */
 function secureTransportOnly(queues: readonly string[]): JsonObject {
-  const statement = {
-    Effect: 'Deny',
-    Principal: '*',
-    Action: 'sqs:*',
-    Resource: '*',
-    Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-  };
   return {
     Type: 'AWS::SQS::QueuePolicy',
-    Properties: { Queues: queues.map(ref), PolicyDocument: { Version: '2012-10-17', Statement: [statement] } },
+    Properties: { Queues: queues.map(ref), PolicyDocument: { Version: '2012-10-17', Statement: [plainHttpDenied] } },
   };
 }
 

@@ -18,18 +18,18 @@ export function roleOf({ name, declaration }: ControllerDefinition): JsonObject 
       ['sqs:SendMessage'],
       [...(sendsMappedKeys ? [arnOf(`${id}Queue`)] : []), arnOf(`${id}DeadLetters`), arnOf('TimersQueue')],
     ),
-    allow(['s3:GetObject'], s3Arn('ClustersBucket', 'ClustersKey')),
-    // Without it, S3 responds to a read of a missing object with 403 instead of 404.
-    allow(['s3:ListBucket'], s3Arn('ClustersBucket')),
+    ...readsTable(),
     allow(
       ['secretsmanager:GetSecretValue'],
       [...secretsOf(declaration.settings), ...(sendsMappedKeys ? [ref(deduplicationSecret)] : [])],
     ),
-    allow(
-      ['logs:CreateLogStream', 'logs:PutLogEvents'],
-      ownArn('logs', `log-group:/aws/lambda/${namePrefix}${name}:*`),
-    ),
+    writesLogs(name),
   ];
+  return functionRole(name, statements);
+}
+
+/** Makes the role of a function. */
+export function functionRole(name: string, statements: readonly JsonObject[]): JsonObject {
   return {
     Type: 'AWS::IAM::Role',
     Properties: {
@@ -43,6 +43,23 @@ export function roleOf({ name, declaration }: ControllerDefinition): JsonObject 
       Policies: [{ PolicyName: name, PolicyDocument: { Version: '2012-10-17', Statement: statements } }],
     },
   };
+}
+
+/** Permits a function to read the clusters table. */
+export function readsTable(): readonly JsonObject[] {
+  return [
+    allow(['s3:GetObject'], s3Arn('ClustersBucket', 'ClustersKey')),
+    // Without it, S3 responds to a read of a missing object with 403 instead of 404.
+    allow(['s3:ListBucket'], s3Arn('ClustersBucket')),
+  ];
+}
+
+/** Permits a function to write its log. */
+export function writesLogs(name: string): JsonObject {
+  return allow(
+    ['logs:CreateLogStream', 'logs:PutLogEvents'],
+    ownArn('logs', `log-group:/aws/lambda/${namePrefix}${name}:*`),
+  );
 }
 
 /** Whether a function sends mapped keys to its own queue. */
@@ -61,6 +78,7 @@ function s3Arn(...ids: readonly string[]): JsonObject {
   return { 'Fn::Sub': `arn:\${AWS::Partition}:s3:::${ids.map((id) => `\${${id}}`).join('/')}` };
 }
 
-function allow(actions: readonly string[], resources: Json): JsonObject {
+/** Makes a statement that permits these actions. */
+export function allow(actions: readonly string[], resources: Json): JsonObject {
   return { Effect: 'Allow', Action: actions, Resource: resources };
 }

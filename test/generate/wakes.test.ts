@@ -1,0 +1,81 @@
+// Only the AWS resources of events outside of the clusters, in the packaged template of a project with one such
+// controller and one without. cfn-lint reads it in test/deploy/linters.test.ts.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/core/json.ts';
+import { parseTemplate } from '../../src/dev/lambda/template.ts';
+import { checkRegistry } from '../../src/generate/check-registry.ts';
+import { sharedFunctions } from '../../src/generate/functions.ts';
+import { packageTemplate } from './package-template.ts';
+import { wakingRegistry } from './waking-registry.ts';
+
+let resources: Readonly<Record<string, { readonly Type: string; readonly Properties?: unknown }>>;
+beforeAll(async () => {
+  resources = parseTemplate(await packageTemplate('test', [], { registry: wakingRegistry })).Resources;
+}, 120_000);
+const properties = (id: string): Readonly<Record<string, unknown>> => Object(resources[id]?.Properties);
+const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
+
+describe('the resources of wakes', () => {
+  it('each wake is a rule with its pattern, which may invoke the function and nothing else may', () => {
+    const rules = Object.entries(resources).filter(([, { Type }]) => Type === 'AWS::Events::Rule');
+    expect(rules.map(([id]) => id)).toEqual(['GaugeWake1Rule', 'GaugeWake2Rule']);
+    expect(properties('GaugeWake1Rule')).toMatchObject({
+      EventPattern: { source: ['plant'], 'detail-type': ['LevelChanged'], detail: { sensor: { kind: ['level'] } } },
+      Targets: [{ Arn: arn('WakeLambdaFunction'), DeadLetterConfig: { Arn: arn('TimersDeadLetters') } }],
+    });
+    for (const [id] of rules) {
+      expect(properties(`${id}Permission`)).toMatchObject({
+        Principal: 'events.amazonaws.com',
+        SourceAccount: { Ref: 'AWS::AccountId' },
+        SourceArn: arn(id),
+      });
+    }
+  });
+
+  it('the wake function sends to the queues of waking controllers, timers and its dead letters, and reads the table', () => {
+    const { Policies } = properties('WakeRole');
+    const [policy] = Array.isArray(Policies) ? Policies : [];
+    const statements: readonly { Action: readonly string[]; Resource: unknown }[] = policy.PolicyDocument.Statement;
+    expect(statements.map(({ Action }) => Action)).toEqual([
+      ['sqs:SendMessage'],
+      ['s3:GetObject'],
+      ['s3:ListBucket'],
+      ['logs:CreateLogStream', 'logs:PutLogEvents'],
+    ]);
+    expect(statements[0]?.Resource).toEqual([arn('GaugeQueue'), arn('TimersQueue'), arn('TimersDeadLetters')]);
+  });
+
+  it('the functions of timers and of waking controllers know the role of the wake function, and no other does', () => {
+    const knows = ['TimersLambdaFunction', 'GaugeLambdaFunction', 'QuietLambdaFunction'].map((id) => {
+      const { Environment } = properties(id);
+      return isRecord(Environment) && JSON.stringify(Environment).includes('WakeRole.RoleId');
+    });
+    expect(knows).toEqual([true, true, false]);
+  });
+
+  it('the dead letters of the rules accept messages of the rules, and deny plain HTTP like every queue', () => {
+    const policies = Object.entries(resources).filter(([, { Type }]) => Type === 'AWS::SQS::QueuePolicy');
+    const queuesOf = (id: string) => JSON.stringify(properties(id).Queues);
+    expect(policies.filter(([id]) => queuesOf(id).includes('TimersDeadLetters')).map(([id]) => id)).toEqual([
+      'WakeDeadLettersPolicy',
+    ]);
+    expect(JSON.stringify(properties('WakeDeadLettersPolicy').PolicyDocument)).toContain('aws:SecureTransport');
+    expect(properties('WakeDeadLettersPolicy')).toMatchObject({
+      PolicyDocument: {
+        Statement: [
+          { Effect: 'Deny' },
+          { Condition: { ArnEquals: { 'aws:SourceArn': [arn('GaugeWake1Rule'), arn('GaugeWake2Rule')] } } },
+        ],
+      },
+    });
+  });
+
+  it('only a project with a wake has the function, and no controller has its name', () => {
+    const files = (registry: typeof wakingRegistry) => [...sharedFunctions('package', registry).keys()];
+    expect(files(wakingRegistry)).toContain('functions/wake.ts');
+    expect(files(wakingRegistry.slice(1))).not.toContain('functions/wake.ts');
+    const [gauge] = wakingRegistry;
+    if (gauge === undefined) throw new Error('no controller');
+    expect(() => checkRegistry([{ ...gauge, name: 'wake' }])).toThrow(/reserved/);
+  });
+});

@@ -1,0 +1,71 @@
+// Only the wake function and enqueue() as AWS and a program call them: environment and event in, keys on the queues.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { wake } from '../../src/api/wake.ts';
+import { enqueue } from '../../src/lambda/enqueue.ts';
+import { createWakeHandler } from '../../src/lambda/wake-handler.ts';
+import { parseMessage } from '../../src/sqs/message.ts';
+import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { aContext } from './invocation.ts';
+import { widget } from './widget.ts';
+
+const controller = widget.controller('widget', {
+  wakes: [wake({ source: 'shop', detailType: 'Sold' }, () => [{ namespace: 'default', name: 'one' }])],
+  reconcile: async () => ({ status: { note: '' }, conditions: { Built: { status: 'True', reason: 'Built' } } }),
+});
+const event = (source: string) => ({
+  ...{ version: '0', id: `event-of-${source}`, source, 'detail-type': 'Sold', account: '1', region: 'x' },
+  ...{ time: '2026-11-25T00:00:00Z', resources: [], detail: {} },
+});
+
+let queues: TestQueues;
+let folder: string;
+beforeAll(async () => {
+  queues = await startTestQueues();
+  await queues.create('widget.fifo', 'timers');
+  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-wake-'));
+  const entry = { server: 'https://192.0.2.1', access: { type: 'none' } };
+  await writeFile(path.join(folder, 'clusters.json'), JSON.stringify({ alpha: entry, beta: entry }));
+});
+afterAll(async () => await Promise.all([queues.stop(), rm(folder, { recursive: true })]));
+beforeEach(() => {
+  const environment = {
+    ...{ AWS_REGION: 'us-east-1', AWS_ENDPOINT_URL_SQS: queues.endpoint, QUEUE_URL_PREFIX: queues.urlPrefix },
+    ...{ CLUSTERS: path.join(folder, 'clusters.json'), LOG_LEVEL: 'ERROR', POWERTOOLS_METRICS_DISABLED: 'true' },
+  };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+});
+afterEach(() => vi.unstubAllEnvs());
+const received = async () => (await queues.drain('widget.fifo')).map(({ Body = '' }) => parseMessage(Body));
+
+describe('createWakeHandler', () => {
+  it('an event that a wake matches is a message in every cluster, and it carries the source and the id', async () => {
+    const handler = createWakeHandler([controller]);
+    expect(await handler(event('shop'), aContext())).toEqual({ keys: 2 });
+    const messages = await received();
+    expect(messages.map(({ cluster }) => cluster).sort()).toEqual(['alpha', 'beta']);
+    expect(messages[0]).toMatchObject({
+      ...{ controller: 'widget', group: widget.group, resource: widget.plural, namespace: 'default', name: 'one' },
+      cause: { type: 'wake', source: 'shop', id: 'event-of-shop' },
+    });
+    expect(await handler(event('street'), aContext())).toEqual({ keys: 0 });
+  });
+});
+
+describe('enqueue', () => {
+  it('enqueue sends a key once for each id, and rejects a key that no object can have', async () => {
+    const key = { cluster: 'alpha', namespace: 'default', name: 'two' };
+    await enqueue(controller, key, { source: 'shop', id: 'order-1' });
+    await enqueue(controller, key, { source: 'shop', id: 'order-1' });
+    await enqueue(controller, key);
+    const messages = await received();
+    expect(messages).toMatchObject([
+      { name: 'two', cluster: 'alpha', cause: { type: 'wake', source: 'shop', id: 'order-1' } },
+      { name: 'two', cause: { type: 'wake', source: 'enqueue' } },
+    ]);
+    await expect(enqueue(controller, { ...key, name: 'a/b' })).rejects.toThrow(/object/);
+    await expect(enqueue(controller, key, { queueUrlPrefix: `${queues.urlPrefix}missing-` })).rejects.toThrow(/widget/);
+  });
+});
