@@ -136,7 +136,7 @@ const runtimeEntries: readonly string[] = [
 /** The fields that each entry has, or that the line shows elsewhere. */
 const entryFields: readonly string[] = [
   ...['level', 'message', 'timestamp', 'service', 'time', 'error', 'stack', 'key', 'namespace', 'name', 'cause'],
-  ...['attempt', 'postponements', 'merged', 'cluster', 'messageId'],
+  ...['causedBy', 'attempt', 'postponements', 'merged', 'mergedCauses', 'cluster', 'messageId'],
 ];
 
 /** Formats the fields that the author added to a log entry: ` amount=3 unit=g`. */
@@ -198,6 +198,9 @@ const logEntry = z.looseObject({
 
 const reconciled = z.looseObject({
   cause: z.string(),
+  causedBy: z.string().optional(),
+  merged: z.number().optional(),
+  mergedCauses: z.array(z.string()).optional(),
   outcome: z.string(),
   reason: z.string().optional(),
   error: z.string().optional(),
@@ -208,7 +211,7 @@ const reconciled = z.looseObject({
 });
 
 function ranText(
-  { cause, outcome, reason, error, nextCause, dueAt, writes = 0 }: z.infer<typeof reconciled>,
+  { cause, outcome, reason, error, nextCause, dueAt, writes = 0, ...origin }: z.infer<typeof reconciled>,
   nowSeconds: number,
 ): string {
   const did = writes === 0 ? 'nothing to write' : writes === 1 ? '1 write' : `${writes} writes`;
@@ -221,8 +224,26 @@ function ranText(
   };
   const wait = dueAt === undefined ? undefined : Math.max(0, Math.round(dueAt - nowSeconds));
   const next = nextCause === undefined || wait === undefined ? '' : `, next in ${wait} s`;
-  return `ran because ${causeTexts[cause] ?? cause}: ${result[outcome] ?? outcome}${next}`;
+  return `ran because ${causeText(cause, origin)}: ${result[outcome] ?? outcome}${next}`;
 }
+
+/** Names the cause, the object or event behind it, and up to three causes that were merged with it. */
+function causeText(
+  cause: string,
+  { causedBy, merged = 0, mergedCauses = [] }: Pick<z.infer<typeof reconciled>, 'causedBy' | 'merged' | 'mergedCauses'>,
+): string {
+  const text = causedBy === undefined || cause === 'command' ? (causeTexts[cause] ?? cause) : byText(cause, causedBy);
+  return merged === 0 ? text : `${text}, and ${merged} more (${mergedCauses.join(', ')})`;
+}
+
+function byText(cause: string, causedBy: string): string {
+  if (cause !== 'change') return `${causeTexts[cause] ?? cause} (${causedBy})`;
+  if (!causedBy.endsWith(deletedMark)) return `${causedBy} changed`;
+  return `${causedBy.slice(0, -deletedMark.length).trim() || 'it'} was deleted`;
+}
+
+/** The end of the name of an object that was deleted (src/sqs/message.ts). */
+const deletedMark = '(deleted)';
 
 function failureText(error: Error, root: string): string {
   if (!(error instanceof FunctionError)) return `failed: ${error.message}`;

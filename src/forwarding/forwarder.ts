@@ -94,9 +94,10 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
 /** Makes the queue entry of a change: the newest source is its cause, the older ones are merged into it. */
 function changeEntry({ target, sources, observedAt }: QueuedKey): QueueEntry {
   const [cause = { type: 'change', observedAt } as const, ...older] = [...sources].reverse().map(
-    ({ uid, resourceVersion, gone }): CauseOf<'change'> => ({
+    ({ uid, resourceVersion, gone, object }): CauseOf<'change'> => ({
       ...{ type: 'change', observedAt, uid, resourceVersion },
       ...(gone === true ? { deleted: true } : {}),
+      ...(object === undefined ? {} : { object: [...object] }),
     }),
   );
   const merged = older.length === 0 ? {} : { merged: { count: older.length, causes: older } };

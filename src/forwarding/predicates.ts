@@ -47,7 +47,15 @@ export function affectedKeys(
       targets.set(formatReconcileKey(target), target);
     }
   }
-  return [...targets.values()].map((target) => ({ target, source }));
+  const object = [resource.group, resource.plural, key.namespace ?? '', key.name] as const;
+  return [...targets.values()].map((target) => {
+    const isOwn =
+      target.group === resource.group &&
+      target.resource === resource.plural &&
+      target.namespace === key.namespace &&
+      target.name === key.name;
+    return { target, source: isOwn ? source : { ...source, object } };
+  });
 }
 
 /** Lists every key that an object affects, whatever changed. Used when a whole collection is sent at low priority. */

@@ -86,7 +86,13 @@ function mappedCause(message: Message): Cause {
   const { cause } = message;
   return cause.type === 'resync'
     ? { type: 'resync', run: cause.run, observedAt: observedAtOf(message) }
-    : { type: 'change', observedAt: observedAtOf(message) };
+    : { type: 'change', observedAt: observedAtOf(message), ...changedObject(message) };
+}
+
+/** The watched object, which is behind the change of the mapped key. */
+function changedObject({ group, resource, namespace = '', name, cause }: Message) {
+  const deleted = cause.type === 'change' && cause.deleted === true ? { deleted: true as const } : {};
+  return { object: [group, resource, namespace, name] as [string, string, string, string], ...deleted };
 }
 
 /** Keeps only the key, as an author may return whole metadata. The default namespace is that of the watched object. */

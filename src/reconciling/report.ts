@@ -8,7 +8,7 @@ import { type Metrics, metricNames } from '../core/metrics.ts';
 import { redact } from '../core/redact.ts';
 import type { Wait } from '../core/time.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { attemptOf, dueAtOf, type Message, postponementsOf } from '../sqs/message.ts';
+import { attemptOf, describeCause, dueAtOf, type Message, originOf, postponementsOf } from '../sqs/message.ts';
 import type { KeyGroup } from './group-records.ts';
 import type { Action, Outcome } from './outcome.ts';
 import type { StatusInput } from './status/status.ts';
@@ -152,12 +152,19 @@ export function keyFields({ message, key, records }: KeyGroup): object {
   const attempt = attemptOf(message);
   const postponements = postponementsOf(message);
   const retries = { ...(attempt > 0 ? { attempt } : {}), ...(postponements > 0 ? { postponements } : {}) };
-  const mergedCount = merged === undefined ? {} : { merged: merged.count };
+  const origin = originOf(cause);
+  // Names from another cluster or account are cleaned, as all text in logs.
+  const causedBy = origin === undefined ? {} : { causedBy: redact(origin) };
+  const mergedCount =
+    merged === undefined
+      ? {}
+      : { merged: merged.count, mergedCauses: merged.causes.map((one) => redact(describeCause(one))) };
   return {
     key,
     namespace,
     name,
     cause: cause.type,
+    ...causedBy,
     ...retries,
     ...mergedCount,
     cluster,

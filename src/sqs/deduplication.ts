@@ -16,6 +16,8 @@ export type ChangeSource = {
   /** Of a deletion: the version of the deletion, or that of the list without the object. */
   readonly resourceVersion: string;
   readonly gone?: boolean;
+  /** The object, where it is another one than that of the key. It is no part of any id. */
+  readonly object?: readonly [group: string, resource: string, namespace: string, name: string];
   /**
    * The restore from which versions count; absent if the cluster was never restored. After a restore the same version
    * is another change.

@@ -15,6 +15,20 @@ const count = z.int().min(0).max(1_000_000);
 const slot = z.string().max(40);
 const id = z.string().max(128);
 
+/**
+ * [group, resource, namespace, name] of the object that changed. Its kind is the controller's own, or one that the
+ * controller maps to keys.
+ */
+const object = z.tuple([
+  z
+    .string()
+    .max(253)
+    .regex(/^([a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$/, 'must be an API group'),
+  dnsLabel,
+  z.union([dnsLabel, z.literal('')]),
+  segment,
+]);
+
 // While a deployment runs, functions of two versions exchange messages. A version drops the fields that it does not
 // know. A new field is therefore optional, and nothing may depend on it. A new cause, or a change that must not be
 // dropped, needs another `v`, which is read one release before it is written.
@@ -27,6 +41,8 @@ const cause = z.discriminatedUnion('type', [
     uid: z.string().max(64).optional(),
     resourceVersion: z.string().max(64).optional(),
     deleted: z.literal(true).optional(),
+    /** The object that changed, where it is another one than that of the key. For logs only. */
+    object: object.optional().catch(undefined),
   }),
   /** The reconciler returned requeueAfterSeconds. */
   z.object({ type: z.literal('requeue'), slot, dueAt: seconds }),
@@ -66,20 +82,6 @@ const cause = z.discriminatedUnion('type', [
 ]);
 
 const merged = z.object({ count: z.int().min(1), causes: z.array(cause).max(maxMergedCauses) });
-
-/**
- * [group, resource, namespace, name] of the object that changed. Its kind is the controller's own, or one that the
- * controller maps to keys.
- */
-const object = z.tuple([
-  z
-    .string()
-    .max(253)
-    .regex(/^([a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$/, 'must be an API group'),
-  dnsLabel,
-  z.union([dnsLabel, z.literal('')]),
-  segment,
-]);
 
 /** Without a colon, so that two different keys are never formatted alike (formatReconcileKey). */
 const keyName = segment.regex(/^[^:]*$/, 'must not contain a colon');
@@ -165,6 +167,28 @@ export function dueAtOf({ cause: why }: Message): number | undefined {
 export function observedAtOf({ cause: why }: Message): number {
   if (why.type === 'requeue') return why.dueAt * 1000;
   return why.observedAt ?? (why.type === 'resync' ? (why.dueAt ?? 0) * 1000 : 0);
+}
+
+/**
+ * Describes a cause in one line for logs: its type, and the object, event or command behind it. It has names only, and
+ * they are not yet safe to print.
+ */
+export function describeCause(why: Cause): string {
+  const origin = originOf(why);
+  return origin === undefined ? why.type : `${why.type} ${origin}`;
+}
+
+/** Names what is behind a cause: `deployments.apps/shop/web (deleted)`; undefined if it is the key's own object. */
+export function originOf(why: Cause): string | undefined {
+  if (why.type === 'wake') return `${why.source} ${why.id}`;
+  if (why.type === 'command') return why.id;
+  if (why.type !== 'change') return undefined;
+  const deleted = why.deleted === true ? '(deleted)' : undefined;
+  if (why.object === undefined) return deleted;
+  const [group, resource, namespace, name] = why.object;
+  const kind = group === '' ? resource : `${resource}.${group}`;
+  const text = [kind, ...(namespace === '' ? [] : [namespace]), name].join('/');
+  return deleted === undefined ? text : `${text} ${deleted}`;
 }
 
 /** Merges two messages of one key into the first one. */

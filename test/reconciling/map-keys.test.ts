@@ -13,7 +13,7 @@ import { parseMessage } from '../../src/sqs/message.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import type { Send } from '../../src/sqs/sender.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { aMessage, asRetry } from '../sqs/messages.ts';
+import { aMessage, asChange, asRetry } from '../sqs/messages.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 const gadget = defineKind({
@@ -100,14 +100,14 @@ describe('createMapKeys', () => {
     );
     expect(received).toEqual({ namespace: 'shop', name: 'prices' });
     expect(outcome).toEqual({ type: 'done' });
-    expect(messages).toEqual([aMessage()]);
+    expect(messages).toEqual([aMessage(asChange({ object: ['', 'configmaps', 'shop', 'prices'] }))]);
   });
 
   it('a mapping function can return whole metadata, and its default namespace is that of the object', async () => {
     const metadata = { name: 'two', uid: 'u', generation: 4, labels: { a: 'b' } };
     const { outcome, messages } = await mapped(async () => [metadata], changed(), { messageId: 'whole' });
     expect(outcome).toEqual({ type: 'done' });
-    expect(messages).toEqual([aMessage({ name: 'two' })]);
+    expect(messages).toMatchObject([{ name: 'two', cause: { type: 'change' } }]);
   });
 
   it('a mapping function of a cluster-scoped kind returns keys without a namespace', async () => {

@@ -42,12 +42,23 @@ const queries: readonly LogQuery[] = [
     id: 'OneKey',
     title: 'history of one key',
     lines: [
-      'fields @timestamp, service, message, cause, attempt, postponements, outcome, reason, error, writes, ' +
+      'fields @timestamp, service, message, cause, causedBy, attempt, postponements, outcome, reason, error, writes, ' +
         'latencyMs, durationMs, nextCause, dueAt, deadLetterReason, messageId',
       '# Replace cluster, namespace and name.',
       'filter cluster = "CLUSTER" and namespace = "NAMESPACE" and name = "NAME"',
       'sort @timestamp asc',
       'limit 1000',
+    ],
+  },
+  {
+    id: 'ByCause',
+    title: 'reconciles, by cause',
+    lines: [
+      'filter ispresent(outcome)',
+      'stats count(*) as reconciles, sum(writes) as written, sum(durationMs) / 1000 as seconds ' +
+        'by service, cause, outcome',
+      'sort reconciles desc',
+      'limit 200',
     ],
   },
   clusterQuery,

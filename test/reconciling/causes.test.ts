@@ -1,0 +1,101 @@
+// Only why a reconcile ran: from the change of a child in the watcher to the message, the log line and the line of
+// `outrigger dev`; and that no reconciler sees it (the context has no such member: api/context.ts).
+import { expect, it } from 'vitest';
+import type { WatchedResource } from '../../src/core/watch-list.ts';
+import { formatLog } from '../../src/dev/lines.ts';
+import { affectedKeys } from '../../src/forwarding/predicates.ts';
+import { desiredMetadata, toTrackedObject } from '../../src/forwarding/tracked-objects.ts';
+import { parsePartialMetadata } from '../../src/kube/watch/partial-metadata.ts';
+import { keyFields } from '../../src/reconciling/report.ts';
+import { formatMessage, type Message, parseMessage, withMerged } from '../../src/sqs/message.ts';
+import { forwarderFixture } from '../forwarding/forwarder-harness.ts';
+import { aMessage, asResync } from '../sqs/messages.ts';
+
+const primary = { group: 'kitchen.test', version: 'v1', plural: 'dishes', kind: 'Dish', namespaced: true };
+const pods: WatchedResource = {
+  ...{ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
+  subscribers: [{ controller: 'dish', as: 'owned', primary, predicate: 'any' }],
+};
+const owner = { apiVersion: 'kitchen.test/v1', kind: 'Dish', name: 'soup', uid: 'u-soup', controller: true };
+
+/** The change or deletion of a pod of the dish `soup`, as the watch loop adds it. */
+function podChange(name: string, resourceVersion: string, type: 'changed' | 'gone' = 'changed') {
+  const metadata = {
+    ...{ name, namespace: 'shop', uid: `u-${name}`, resourceVersion, generation: 1 },
+    ownerReferences: [owner],
+  };
+  const object = toTrackedObject(pods, parsePartialMetadata({ metadata }, desiredMetadata(pods)));
+  const change = type === 'changed' ? { type, after: object } : { type, version: resourceVersion, last: object };
+  const [affected] = affectedKeys({ resource: pods, cluster: 'c' }, { namespace: 'shop', name }, undefined, change);
+  if (affected === undefined) throw new Error('the change affects no key');
+  return affected;
+}
+
+/** Returns what the function logs about a message that it has received. */
+function logged(message: Message): object {
+  const group = { key: 'k', message, observedAt: 1, afterDueAt: undefined, records: [], redelivered: false };
+  return JSON.parse(JSON.stringify(keyFields(group)));
+}
+
+function devLine(message: Message): string | undefined {
+  const entry = { message: 'reconciled', outcome: 'done', writes: 1, ...logged(message) };
+  return formatLog(JSON.stringify(entry), { source: 'dish', kind: 'dish', nowSeconds: 0 })[0]?.text;
+}
+
+async function sent(...changes: readonly ReturnType<typeof podChange>[]): Promise<Message> {
+  const { forwarder, nextCall } = forwarderFixture();
+  for (const { target, source } of changes) forwarder.add({ target, source, observedAt: 1_000 });
+  const [entry] = (await nextCall()).entries;
+  return parseMessage(entry?.body ?? '');
+}
+
+it('the message of a child’s change names the child, and so do the log line and the line of dev', async () => {
+  const message = await sent(podChange('soup-0', '7'));
+  expect(message).toMatchObject({ name: 'soup', cause: { type: 'change', object: ['', 'pods', 'shop', 'soup-0'] } });
+  expect(logged(message)).toMatchObject({ name: 'soup', cause: 'change', causedBy: 'pods/shop/soup-0' });
+  expect(devLine(message)).toBe('ran because pods/shop/soup-0 changed: 1 write');
+});
+
+it('a deleted child is named as deleted', async () => {
+  const message = await sent(podChange('soup-0', '7', 'gone'));
+  expect(logged(message)).toMatchObject({ causedBy: 'pods/shop/soup-0 (deleted)' });
+  expect(devLine(message)).toBe('ran because pods/shop/soup-0 was deleted: 1 write');
+});
+
+it('a merged message counts all its causes, and names the newest and three others', async () => {
+  const message = await sent(...[1, 2, 3, 4, 5, 6].map((version) => podChange(`soup-${version}`, `${version}`)));
+  expect(logged(message)).toMatchObject({
+    causedBy: 'pods/shop/soup-6',
+    merged: 5,
+    mergedCauses: [5, 4, 3].map((version) => `change pods/shop/soup-${version}`),
+  });
+  expect(devLine(message)).toBe(
+    'ran because pods/shop/soup-6 changed, and 5 more (change pods/shop/soup-5, change pods/shop/soup-4, ' +
+      'change pods/shop/soup-3): 1 write',
+  );
+});
+
+it.each<[string, Message, object, string]>([
+  ['its own change', aMessage(), { cause: 'change' }, 'it changed'],
+  [
+    'an event',
+    aMessage({ cause: { type: 'wake', observedAt: 1, source: 'plant', id: 'e-1' } }),
+    { cause: 'wake', causedBy: 'plant e-1' },
+    'of an external event (plant e-1)',
+  ],
+  [
+    'a resync that was merged with a change',
+    withMerged(aMessage(asResync()), aMessage()),
+    { cause: 'resync', merged: 1, mergedCauses: ['change'] },
+    'of the resync, and 1 more (change)',
+  ],
+])('the log line names %s', (_, message, fields, text) => {
+  expect(logged(message)).toMatchObject(fields);
+  expect(devLine(message)).toBe(`ran because ${text}: 1 write`);
+});
+
+it('an origin that cannot be read is dropped, and the message is reconciled', () => {
+  const body = JSON.parse(formatMessage(aMessage()));
+  const parsed = parseMessage(JSON.stringify({ ...body, cause: { ...body.cause, object: ['g', '../x', 'n', ''] } }));
+  expect(parsed).toEqual(aMessage());
+});
