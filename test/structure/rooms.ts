@@ -62,8 +62,21 @@ export const rooms: Readonly<Record<string, Room>> = {
     ],
   },
   'src/testing': {
-    holds: 'what `outrigger/testing` offers: contexts, an API server, the battery',
-    imports: ['src/dev', 'src/reconciling', 'src/generate', 'src/apiserver', 'src/kube', 'src/api', 'src/core'],
+    holds: 'what `outrigger/testing` offers: contexts, an API server, the battery, a whole system',
+    imports: [
+      'src/dev',
+      'src/forwarding',
+      'src/reconciling',
+      'src/resync',
+      'src/waking',
+      'src/timers',
+      'src/sqs',
+      'src/generate',
+      'src/apiserver',
+      'src/kube',
+      'src/api',
+      'src/core',
+    ],
   },
   'src/dev': {
     holds: 'the whole system on one machine: local Lambda, printer, reload',

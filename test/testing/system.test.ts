@@ -1,0 +1,127 @@
+// startSystem as an author uses it: whole controllers, a cluster and a clock that only the test moves. Excluded: the
+// parts themselves, which have tests of their own.
+import { describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { dinner } from '../../src/controllers/dinner.ts';
+import { ingredient } from '../../src/controllers/ingredient.ts';
+import { WaterTank, waterTank } from '../../src/controllers/water-tank.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
+import { defineKind, wake } from '../../src/outrigger.ts';
+import { startPantry } from '../../src/simulators/pantry.ts';
+import { startPlant } from '../../src/simulators/plant.ts';
+import { startSystem } from '../../src/testing.ts';
+
+const Note = defineKind({
+  group: 'notes.example.com',
+  version: 'v1',
+  kind: 'Note',
+  spec: z.object({ text: z.string() }),
+  status: z.object({ length: z.number() }),
+  conditions: [],
+});
+const aNote = (text: string) => ({
+  ...{ apiVersion: Note.apiVersion, kind: 'Note', metadata: { name: 'one', namespace: 'default' } },
+  spec: { text },
+});
+const one = { namespace: 'default', name: 'one' };
+/** Owns a ConfigMap with the text. Fails for the text `fail`. */
+const note = Note.controller('note', {
+  owns: [ConfigMap],
+  wakes: [wake({ source: 'editor', detailType: 'Saved' }, () => [one])],
+  reconcile: async ({ metadata: { name }, spec: { text } }, { apply }) => {
+    if (text === 'fail') throw new Error('no paper');
+    await apply(ConfigMap, { metadata: { name }, data: { text } });
+    return { status: { length: text.length }, conditions: {} };
+  },
+});
+
+describe('startSystem', () => {
+  it('minutes of a tank that fills take no time, and it holds its level at the end', async () => {
+    let now = 0;
+    const plant = await startPlant({ nowMilliseconds: () => now });
+    onTestFinished(async () => await plant.close());
+    await using system = await startSystem({ controllers: [waterTank], environment: { PLANT_URL: plant.url } });
+    await system.cluster.apply({
+      ...{ apiVersion: WaterTank.apiVersion, kind: 'WaterTank', metadata: { name: 'one', namespace: 'default' } },
+      spec: { targetLevel: 60, capacity: 100 },
+    });
+    const begun = system.now().getTime();
+    await system.settled();
+    const read = async () => await system.cluster.get(WaterTank, one);
+    expect((await read())?.status).toMatchObject({ action: 'Filling', observedLevel: 0 });
+    for (let seconds = 0; seconds < 60; seconds += 2) {
+      now += 2_000;
+      await system.advance(2 / 60);
+    }
+    expect((await read())?.status?.action).toBe('Holding');
+    expect(system.now().getTime() - begun).toBe(60_000);
+  });
+
+  it('a deleted child is made again, an event wakes its object, and each reconcile says why it ran', async () => {
+    await using system = await startSystem({ controllers: [note], objects: [aNote('hello')] });
+    await system.settled();
+    await system.cluster.delete(ConfigMap, one);
+    await system.settled();
+    expect((await system.cluster.get(ConfigMap, one))?.data).toEqual({ text: 'hello' });
+    expect(system.reconciles.map(({ causedBy }) => causedBy)).toContain('configmaps/default/one (deleted)');
+    const before = system.reconciles.length;
+    expect(await system.wake({ source: 'editor', detailType: 'Saved', detail: {} })).toBe(1);
+    await system.settled();
+    expect(system.reconciles.slice(before)).toMatchObject([{ cause: 'wake', outcome: 'done', writes: 0 }]);
+    const rested = system.reconciles.length;
+    await system.settled();
+    expect(system.reconciles).toHaveLength(rested);
+  });
+
+  it('a failing reconcile is retried with backoff as time passes, and is a dead letter after its attempts', async () => {
+    await using system = await startSystem({ controllers: [note], objects: [aNote('fail')] });
+    await system.settled();
+    expect(system.reconciles).toMatchObject([{ outcome: 'failed', error: expect.stringContaining('no paper') }]);
+    await system.advance(3 * 60);
+    expect(system.reconciles.filter(({ cause }) => cause === 'retry')).toHaveLength(9);
+    expect(system.deadLetters('note')).toEqual([expect.stringContaining('no paper')]);
+    await system.cluster.apply(aNote('hello'));
+    await system.settled();
+    expect((await system.cluster.get(Note, one))?.status).toMatchObject({ length: 5 });
+  });
+
+  it('the resync reconciles every object once in its period, though nothing happened', async () => {
+    await using system = await startSystem({ controllers: [note], objects: [aNote('hello')] });
+    await system.settled();
+    const before = system.reconciles.length;
+    await system.advance(11 * 60);
+    const later = system.reconciles.slice(before);
+    expect(later.map(({ cause }) => cause)).toEqual(['resync']);
+    expect(later[0]?.writes).toBe(0);
+  });
+
+  it('a reconcile whose writes cause its own next change is an error that names the key and the cause', async () => {
+    let count = 0;
+    const busy = Note.controller('busy', {
+      owns: [ConfigMap],
+      reconcile: async ({ metadata: { name } }, { apply }) => {
+        count += 1;
+        await apply(ConfigMap, { metadata: { name }, data: { count: `${count}` } });
+        return { status: { length: 0 }, conditions: {} };
+      },
+    });
+    await using system = await startSystem({ controllers: [busy], objects: [aNote('x')] });
+    await expect(system.settled()).rejects.toThrow(
+      /busy: default\/one is reconciled again and again.*configmaps\/default\/one \(1 writes\)/,
+    );
+  });
+
+  it('several controllers and their children settle together', async () => {
+    const pantry = await startPantry();
+    onTestFinished(async () => await pantry.close());
+    await using system = await startSystem({
+      controllers: [ingredient, dinner],
+      environment: { PANTRY_URL: pantry.url },
+      objects: ['infra/kubernetes/samples/dinner.yaml'],
+    });
+    await system.settled();
+    await system.advance(5);
+    const dinners = await system.cluster.list(dinner.declaration.resource, { namespace: 'default' });
+    expect(JSON.stringify(dinners)).toContain('"type":"Ready","status":"True"');
+  });
+});
