@@ -191,6 +191,15 @@ describe('Foo', () => {
     expect([await system.read(foos, 'a'), await deployment(), ...(await system.list(events))]).toEqual(before);
   });
 
+  it('F11: Synced is recorded once for each generation', async () => {
+    await made();
+    await system.reconcile(foos, 'a');
+    expect(await said()).toEqual([synced]);
+    await system.apply(foos, 'a', { ...one, replicas: 2 });
+    await system.reconcile(foos, 'a', 'a');
+    expect(await said()).toEqual([synced.replace('1 x', '2 x')]);
+  });
+
   it('F12, V8: a forbidden child is retried with backoff, delays no other object, and is not retried once created', async () => {
     system.forbid(({ method, path }) => method === 'PATCH' && path.includes('/deployments/bad'));
     await system.apply(foos, 'bad', { deploymentName: 'bad' });

@@ -66,9 +66,9 @@ type Given = { readonly generic: readonly string[]; readonly own: readonly Group
 
 const tank = [...statements('water-tank'), ...controllers('water-tank')];
 const ingredient = [...statements('ingredient', 'wake'), ...controllers('ingredient')];
-const dinner = [...statements('dinner', 'wake'), ...controllers('dinner')];
+const dinner = statements('dinner', 'wake');
 const aggregation = api('readiness', 'availability', 'conditions');
-const foo = [...statements('foo', 'drift', 'foo-aggregation', 'owner', 'cascade'), ...controllers('foo')];
+const foo = statements('foo', 'drift', 'foo-aggregation', 'owner', 'cascade');
 const proxyLife = statements('memcached-proxy', 'memcached-proxy-roll-out');
 const proxy = [
   ...proxyLife,

@@ -1,5 +1,4 @@
-// The proxy's reconciler and its mapping function, called by hand over objects in memory. What an API server makes of them is
-// the statements' business.
+// The proxy's image and its mount, and its mapping function, on objects in memory. Everything else is test/statements/memcached-proxy*.ts.
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../../src/api/kind.ts';
 import { defaultImage, MemcachedProxy } from '../../../src/controllers/memcached-proxy/kind.ts';
@@ -32,42 +31,6 @@ const world = (...objects: readonly object[]) => testContext(memcachedProxy, { o
 const three = slice('10.0.2.19', '10.0.2.17', '10.0.2.18');
 
 describe('the reconciler', () => {
-  it('M1, M2: makes what the golden values say, and waits for its Deployment', async () => {
-    const context = world(service, three);
-    const { status, conditions } = await memcachedProxy.reconcile(proxy, context);
-    expect(status).toEqual({
-      configMapName: 'sharded-example-config-dee2a',
-      deploymentName: 'sharded-example-mcrouter',
-      serviceName: 'sharded-example-memcached-043e0',
-      pools: [{ service: 'sharded-memcached', port: '11211', servers: 3 }],
-    });
-    expect(conditions).toMatchObject({
-      ResolvedRefs: { status: 'True' },
-      ConfigReady: { status: 'True' },
-      DeploymentAvailable: { status: 'Unknown', reason: 'NotReported' },
-      ServiceReady: { status: 'True' },
-    });
-    expect((await context.list(ConfigMap)).map(({ metadata }) => metadata.name)).toEqual([status.configMapName]);
-    expect(context.events).toHaveLength(3);
-  });
-
-  it.each([
-    [
-      { observedGeneration: 1, conditions: [{ type: 'Available', status: 'True', reason: 'Enough' }] },
-      'True',
-      'Enough',
-    ],
-    [{ observedGeneration: 1, conditions: [{ type: 'Available', status: 'False', reason: 'Few' }] }, 'False', 'Few'],
-    [{ observedGeneration: 0, conditions: [{ type: 'Available', status: 'True' }] }, 'Unknown', 'OutOfDate'],
-    [{ observedGeneration: 1 }, 'Unknown', 'NotReported'],
-  ])('C6: uses the status of a Deployment only for its latest generation: %j is %s', async (said, status, reason) => {
-    const context = world(service, three);
-    await memcachedProxy.reconcile(proxy, context);
-    context.put(object(Deployment, 'sharded-example-mcrouter', { status: said }));
-    const { conditions } = await memcachedProxy.reconcile(proxy, context);
-    expect(conditions.DeploymentAvailable).toMatchObject({ status, reason });
-  });
-
   it('M17: takes an empty image for the default one', async () => {
     const mcrouter = { image: '' };
     const bare = MemcachedProxy.object('sharded-example', { rules, mcrouter });
@@ -75,16 +38,6 @@ describe('the reconciler', () => {
     await memcachedProxy.reconcile(bare, context);
     const deployment = await context.get(Deployment, { name: 'sharded-example-mcrouter' });
     expect(deployment?.spec?.template.spec?.containers[0]?.image).toBe(defaultImage);
-  });
-
-  it('M13: says once what is missing, as long as it is the same', async () => {
-    const context = world();
-    const { conditions } = await memcachedProxy.reconcile(proxy, context);
-    expect(conditions.ResolvedRefs).toMatchObject({ reason: 'ServiceNotFound' });
-    expect(context.events).toHaveLength(1);
-    const standing = [{ type: 'ResolvedRefs', ...conditions.ResolvedRefs }];
-    await memcachedProxy.reconcile({ ...proxy, conditions: standing }, context);
-    expect(context.events).toHaveLength(1);
   });
 
   it('M20: does not mount a configuration that is not its own, and makes the Service all the same', async () => {
