@@ -124,22 +124,6 @@ it('a kind whose watches open without events is not ready, and its loop is alive
   expect([health.ready(), health.alive()]).toEqual([false, true]);
 });
 
-it('a watch loop retries to read a checkpoint that cannot be read', async () => {
-  const { server } = await startScript({});
-  let tries = 0;
-  const checkpoint: WatchCheckpoint = {
-    ...noCheckpoint,
-    start: async () => {
-      tries += 1;
-      if (tries < 3) throw new Error('unavailable');
-      return undefined;
-    },
-  };
-  const { until, loop } = follow(server.client(), { checkpoint });
-  await until('opened', 1);
-  expect([tries, loop.objects()]).toEqual([3, 1]);
-});
-
 it('a key that was queued before a restore holds back the low watermark of the new versions', async () => {
   const changed = (version: string, generation: number) => {
     const { metadata } = tank('a', version);

@@ -160,15 +160,6 @@ describe('createBatch', () => {
     expect([...queues]).toEqual([]);
   });
 
-  it('a redelivered record runs alone, after the others are finished and deleted', async () => {
-    const { run, deleted } = setUp(async ({ message }) => {
-      reconciled.push(`${message.name} with ${deleted.length} deleted`);
-      return done;
-    });
-    expect(await run([record('redelivered', {}, 2), record('a'), record('b')])).toEqual([]);
-    expect(reconciled).toEqual(['a with 0 deleted', 'b with 0 deleted', 'redelivered with 2 deleted']);
-  });
-
   it('in a batch of more than a second, finished messages are deleted at once', async () => {
     let finish = () => {};
     const slow = new Promise<void>((resolve) => {

@@ -1,7 +1,6 @@
-// Watchers that are killed and restarted, with their watch checkpoint on an embedded API server: which keys SQS accepts
-// for the changes while no watcher ran. Processes are restart-cases.ts, the checkpoint's ConfigMap is test/checkpoint,
+// Watchers with a wrong, foreign or shared watch checkpoint on an embedded API server: which keys SQS accepts. Restarts
+// are test/forwarding/watch-loop-checkpoint.test.ts and, as processes, restart-cases.ts, the checkpoint's ConfigMap is test/checkpoint,
 // random orders of events are test/forwarding/any-order.test.ts.
-import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { readCheckpoint, writeCheckpoint } from '../../src/checkpoint/config-map.ts';
 import { parseCheckpoint } from '../../src/checkpoint/document.ts';
@@ -28,95 +27,8 @@ const writeText = async ({ client }: WatcherFixture, text: string) => {
   const object = await readCheckpoint(client);
   await writeCheckpoint(client, { text, resourceVersion: object?.resourceVersion ?? '' });
 };
-const modes = (lines: readonly object[]) => lines.map((line) => ('mode' in line ? line.mode : undefined));
 const warnings = ({ lines }: KillableWatcher) =>
   lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
-
-it('a restarted watcher forwards no object that did not change', async () => {
-  const names = Array.from({ length: 300 }, (_, number) => `pot-${number}`);
-  const fixture = await openForwardedFixture(...names);
-  const watcher = fixture.start();
-  expect(modes(await watcher.listed())).toEqual(['exact', 'exact']);
-  await fixture.caughtUp(watcher);
-  expect(fixture.accepted()).toEqual({ changes: [], lowPriority: [] });
-});
-
-it('a restarted watcher forwards created, changed and deleted objects, and the owners of children', async () => {
-  const fixture = await openForwardedFixture(
-    'still',
-    'changed',
-    'gone',
-    'lost-its-lid',
-    'gave-its-lid',
-    'got-a-lid',
-    'new-lid',
-  );
-  await fixture.putPot('created');
-  await fixture.putPot('changed');
-  await fixture.removePot('gone');
-  await fixture.removeLid('lid-of-lost-its-lid');
-  await fixture.putLid('lid-of-gave-its-lid', 'got-a-lid');
-  await fixture.putLid('another', 'new-lid');
-  await fixture.putPot('short-lived');
-  await fixture.removePot('short-lived');
-  const watcher = fixture.start();
-  await fixture.caughtUp(watcher);
-  expect(fixture.accepted()).toEqual({
-    changes: ['changed', 'created', 'gave-its-lid', 'gone', 'got-a-lid', 'lost-its-lid', 'new-lid', 'short-lived'],
-    lowPriority: [],
-  });
-});
-
-it('a watcher forwards the newer objects after a compaction, and every owner at low priority', async () => {
-  const fixture = await openForwardedFixture('still', 'changed', 'lost-its-lid', 'new-lid');
-  await fixture.putPot('created');
-  await fixture.putPot('changed');
-  await fixture.removeLid('lid-of-lost-its-lid');
-  await fixture.putLid('another', 'new-lid');
-  fixture.server.expireWindow();
-  const watcher = fixture.start();
-  expect(modes(await watcher.listed())).toEqual(['expired', 'expired']);
-  await fixture.caughtUp(watcher);
-  expect(fixture.accepted()).toEqual({
-    changes: ['changed', 'created', 'new-lid'],
-    lowPriority: ['changed', 'created', 'lost-its-lid', 'new-lid', 'still'],
-  });
-});
-
-it('keys that SQS has not accepted hold back the checkpoint, whatever changes came after them', async () => {
-  const fixture = await openForwardedFixture('still');
-  const watcher = fixture.start();
-  await watcher.listed();
-  fixture.sqs('reject');
-  await fixture.putPot('waits');
-  for (let count = 0; count < 20; count += 1) await fixture.putLid('busy', 'still');
-  await watcher.writeCheckpoint();
-  fixture.kill(watcher);
-  fixture.sqs('accept');
-  const next = fixture.start();
-  await fixture.caughtUp(next);
-  expect(fixture.accepted()).toEqual({ changes: ['still', 'waits'], lowPriority: [] });
-});
-
-it('keys that the rate limit delays hold back the checkpoint, and the next watcher sends them', async () => {
-  const fixture = await openForwardedFixture('still');
-  // The token of the third key comes after 100 s, and this watcher waits for at most 60 s.
-  const watcher = fixture.start({ perSecond: 0.01, burst: 2 });
-  await watcher.listed();
-  const sent: string[] = [];
-  for (const pot of ['a', 'b', 'c', 'd', 'e']) await fixture.putPot(pot);
-  while (sent.length < 2) {
-    sent.push(...fixture.accepted().changes);
-    await turn();
-  }
-  for (let count = 0; count < 20; count += 1) await fixture.putLid('busy', 'still');
-  await watcher.writeCheckpoint();
-  fixture.kill(watcher);
-  const next = fixture.start();
-  await fixture.caughtUp(next);
-  expect([...new Set([...sent, ...fixture.accepted().changes])].sort()).toEqual(['a', 'b', 'c', 'd', 'e', 'still']);
-  expect(await fixture.lost({ ofGone: true })).toEqual([]);
-});
 
 it.each([
   ['another cluster has its address', { sameCluster: false }],
