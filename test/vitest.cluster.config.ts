@@ -12,6 +12,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     teardownTimeout: 30_000,
     fileParallelism: true,
+    // As in vitest.config.ts.
+    isolate: false,
     maxWorkers: 2,
     passWithNoTests: false,
   },

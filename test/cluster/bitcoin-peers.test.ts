@@ -4,17 +4,16 @@ import { afterAll, expect, it } from 'vitest';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { serveExec } from '../../tools/kubelet/exec-server.ts';
 import { registerNode } from '../../tools/kubelet/node.ts';
+import { useApiServer } from '../harness/api-server.ts';
 import { createBitcoin } from '../statements/bitcoin.ts';
 import { bitcoinPeersCases } from '../statements/bitcoin-peers-cases.ts';
 import { bitcoinPeersFailureCases } from '../statements/bitcoin-peers-failure-cases.ts';
 import { startSystem } from '../statements/harness.ts';
 
 const nodes = createBitcoinNodes();
-const plane = await startControlPlane();
-const connection = plane.connection();
+const connection = (await useApiServer({ controllers: 'none' })).connect();
 const admin = createClient(connection);
 // The test sets the addresses of pods; their nodes are identified by name.
 const kubelet = await serveExec(
@@ -27,7 +26,6 @@ afterAll(async () => {
   await node.close();
   await kubelet.close();
   admin.close();
-  await plane.stop();
 });
 
 const fixture = { connect: () => connection, nodes, nodeName };

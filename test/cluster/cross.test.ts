@@ -1,5 +1,5 @@
-// The cross-cutting statements that depend on the server (X5, X7, X8, X16, X17), as the generated roles' users on a
-// real kube-apiserver. X15 is in cross-children.test.ts.
+// The cross-cutting statements that depend on the server (X5, X7, X8, X15, X16, X17), as the generated roles' users on a
+// real kube-apiserver that enforces owner references and has no garbage collector.
 import { afterAll, describe, expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
 import { controllerIdentity } from '../../src/core/names.ts';
@@ -8,6 +8,7 @@ import { ApiError } from '../../src/kube/client/errors.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { namespaceCases } from '../cross/border-cases.ts';
 import { deletionCases } from '../cross/deletion-cases.ts';
+import { damageCases, ownersCases, takenCases } from '../cross/ownership-cases.ts';
 import { idleCases } from '../cross/steady-cases.ts';
 import { raceCases } from '../cross/writes-cases.ts';
 import { startClusterHarness } from './cross-harness.ts';
@@ -57,3 +58,8 @@ describe('writes of controllers', () => {
 });
 describe('deletions', () => deletionCases(harness));
 describe('namespaces', () => namespaceCases(harness));
+describe('children', () => {
+  takenCases(harness);
+  ownersCases(harness);
+  damageCases(harness);
+});

@@ -1,8 +1,9 @@
 // Only the generated roles and policies, on a real kube-apiserver with OwnerReferencesPermissionEnforcement: each
 // identity has its declared permissions and no others.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createWatchCheckpoint } from '../../src/checkpoint/checkpoint.ts';
 import { recordWatcherDown } from '../../src/checkpoint/watcher-status.ts';
+import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
 import {
   checkpointName,
   controllerIdentity,
@@ -14,8 +15,12 @@ import {
 import { sleep } from '../../src/core/time.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
+import { Deployment, ReplicaSet, Service } from '../../src/kubernetes.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { install, startSystem } from '../statements/harness.ts';
+import { createMemcached } from '../statements/memcached.ts';
+import { conditionOf } from '../statements/user.ts';
 import { createRecorder } from '../support/recorder.ts';
 import { type Access, hasAccess } from './can-i.ts';
 import { createKubectl } from './kubectl.ts';
@@ -34,6 +39,7 @@ beforeAll(async () => {
       { name: resyncIdentity },
       { name: tanks, groups: [controllerIdentity('water-tank')] },
       { name: dinners },
+      { name: controllerIdentity('memcached-proxy') },
     ],
     enableAdmission: ['OwnerReferencesPermissionEnforcement'],
   });
@@ -201,4 +207,37 @@ describe('permissions of a controller with a finalizer', () => {
     );
     client.close();
   });
+});
+
+it('X8, M1, M6, M8, M16, M21: MemcachedProxy creates, repairs, prunes and reports with its declared permissions', async () => {
+  const proxyUser = plane.connection(controllerIdentity('memcached-proxy'));
+  await install(plane.connection());
+  const system = await startSystem(plane.connection(), { controllers: () => proxyUser });
+  onTestFinished(() => system.end());
+  const name = 'sharded-example';
+  const front = 'sharded-example-memcached-043e0';
+  const memcached = createMemcached(system);
+  await memcached.service('sharded-memcached');
+  await memcached.endpoints('sharded-memcached', ['10.0.2.17', '10.0.2.18']);
+  await memcached.proxy(name);
+  await system.reconcile(proxies, name);
+  const old = await memcached.rollOut(name);
+  expect(await memcached.events('SuccessfulCreate')).toHaveLength(3);
+
+  await memcached.endpoints('sharded-memcached', ['10.0.2.17']);
+  await system.patch(Service, front, { spec: { ports: [{ name: 'mcrouter', port: 9999 }] } });
+  const { metadata, spec } = await system.read(Deployment, `${name}-mcrouter`);
+  const { labels, annotations, ownerReferences } = metadata;
+  await memcached.put(Deployment, `${name}-mcrouter-old`, { spec }, { labels, annotations, ownerReferences });
+  await system.reconcile(proxies, name);
+  await memcached.rollOut(name);
+  await system.delete(ReplicaSet, old);
+  await system.reconcile(proxies, name);
+
+  expect(Service.read(await system.read(Service, front)).spec?.ports).toMatchObject([{ port: 11_211 }]);
+  expect(await system.list(Deployment)).toHaveLength(1);
+  expect(await memcached.configMaps(name)).toHaveLength(1);
+  expect(await memcached.events('SuccessfulDelete')).toHaveLength(2);
+  expect(conditionOf(await system.read(proxies, name), 'Ready')?.status).toBe('True');
+  expect(system.lines.filter((line) => /\b403\b|forbidden/i.test(line))).toEqual([]);
 });
