@@ -6,6 +6,7 @@ export const onBothServers = [
   'test/conformance/{conformance,history}.test.ts',
   'test/generate/generated.test.ts',
   'test/kube/apply/{apply-all,write}.test.ts',
+  'test/kube/client/classify.test.ts',
   'test/operations/detach{,-children}.test.ts',
   'test/reconciling/reconcile{,-family}.test.ts',
   'test/reconciling/status-slice*.test.ts',

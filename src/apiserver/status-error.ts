@@ -73,6 +73,11 @@ export function notFound(subject: Subject, name: string): StatusError {
   return new StatusError(404, 'NotFound', `${qualifiedName(subject)} "${name}" not found`, detailsOf(subject, name));
 }
 
+/** Returns a 404 for a subresource that a built-in kind does not have. It names no object. */
+export function resourceNotFound(): StatusError {
+  return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
+}
+
 /** Returns a 409 for the creation of an object that exists. */
 export function alreadyExists(subject: Subject, name: string): StatusError {
   const message = `${qualifiedName(subject)} "${name}" already exists`;

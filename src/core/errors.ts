@@ -34,6 +34,16 @@ export class PolicyDeniedError extends Error {
   override readonly name = 'PolicyDeniedError';
 }
 
+/** The API server does not serve the controller's kind: its CRD is missing, or not in this version. */
+export class KindNotServedError extends Error {
+  override readonly name = 'KindNotServedError';
+}
+
+/** The CRD of the controller's kind has no status subresource, so no status can be written. */
+export class StatusSubresourceMissingError extends Error {
+  override readonly name = 'StatusSubresourceMissingError';
+}
+
 /** A setting is missing or invalid. The message names its environment variable. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';

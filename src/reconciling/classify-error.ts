@@ -1,16 +1,7 @@
 // Decides what an error of a reconcile means for its message: postpone it because the cluster is unreachable, count it
 // as a failed attempt, or neither. The decision uses the type and the status of the error, never its text.
 import { InvalidSpecError, PolicyDeniedError, TerminalError, toError } from '../core/errors.ts';
-import {
-  DeadlineError,
-  isConflict,
-  isConnectFailure,
-  isNamespaceTerminating,
-  isServerError,
-  isThrottled,
-  isUnauthorized,
-  ResponseError,
-} from '../kube/client/errors.ts';
+import { classifyResponse } from '../kube/client/classify.ts';
 import { isLastTry, type Outcome } from './outcome.ts';
 import type { PrimaryObject } from './primary-object.ts';
 import type { SessionDeps } from './report.ts';
@@ -35,12 +26,18 @@ export type ErrorClass =
 
 /** Returns the class of an error. */
 export function errorClassOf(error: unknown, stage: Stage): ErrorClass {
-  if (isConnectFailure(error) || isUnauthorized(error) || isThrottled(error)) return 'unreachable';
-  if (stage === 'first-read') {
-    if (isServerError(error) || error instanceof DeadlineError || error instanceof ResponseError) return 'unreachable';
+  const response = classifyResponse(error);
+  switch (response) {
+    case 'unreachable':
+    case 'namespace-terminating':
+      return response;
+    case 'stale':
+      return 'conflict';
+    case 'server-error':
+    case 'cache-behind':
+    case 'unusable':
+      return stage === 'first-read' ? 'unreachable' : 'error';
   }
-  if (isNamespaceTerminating(error)) return 'namespace-terminating';
-  if (isConflict(error)) return 'conflict';
   if (error instanceof InvalidSpecError) return 'invalid-spec';
   if (error instanceof PolicyDeniedError) return 'policy-denied';
   if (error instanceof TerminalError) return 'terminal';

@@ -1,9 +1,10 @@
 // Decides the outcome of a 404. Only a GET of the object's own path says that the object is gone. Load balancers, kinds
 // that are not served and missing subresources return 404 as well, and a change must not be lost by them.
-import { toError } from '../core/errors.ts';
+import { KindNotServedError, StatusSubresourceMissingError, toError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
+import { classifyResponse } from '../kube/client/classify.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { type ApiError, isKindNotServed } from '../kube/client/errors.ts';
+import { type ApiError, ResponseError } from '../kube/client/errors.ts';
 import type { KubeObject, ResourceName } from '../kube/client/object.ts';
 import { getObject } from '../kube/client/read.ts';
 import type { Message } from '../sqs/message.ts';
@@ -28,14 +29,18 @@ export async function outcomeOfNotFound(error: ApiError, input: NotFoundInput): 
   const { client, resource, message, read, signal } = input;
   try {
     if (read === undefined) {
-      if (!isKindNotServed(error) || !(await isApiServer(client, signal))) return unreachable(error);
-      return failed(new Error(`KindNotServed: the API server does not serve ${titleOf(resource)}`, { cause: error }));
+      if (classifyResponse(error) !== 'kind-not-served' || !(await isApiServer(client, signal))) {
+        return unreachable(new ResponseError(`${error.message} (not the response of an API server)`, { cause: error }));
+      }
+      return failed(
+        new KindNotServedError(`KindNotServed: the API server does not serve ${titleOf(resource)}`, { cause: error }),
+      );
     }
     const fresh = await getObject(client, resource, message, { signal });
     if (fresh === undefined || fresh.metadata.uid !== read.metadata.uid) return { type: 'nothing', reason: 'gone' };
     if (!error.request.endsWith('/status')) return failed(error);
     const text = `StatusSubresourceMissing: ${titleOf(resource)} have no status subresource; apply the generated CRD`;
-    return failed(new Error(text, { cause: error }));
+    return failed(new StatusSubresourceMissingError(text, { cause: error }));
   } catch (thrown) {
     if (signal.aborted) throw signal.reason;
     return unreachable(toError(thrown));

@@ -2,11 +2,12 @@
 
 import type { ControllerDeclaration, ControllerInstance } from '../api/definition.ts';
 import type { RetryPolicy } from '../core/controller-options.ts';
-import { errorText } from '../core/errors.ts';
+import { errorText, KindNotServedError, StatusSubresourceMissingError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { type Metrics, metricNames } from '../core/metrics.ts';
+import { type MetricName, type Metrics, metricNames } from '../core/metrics.ts';
 import { redact } from '../core/redact.ts';
 import type { Wait } from '../core/time.ts';
+import { classifyResponse } from '../kube/client/classify.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { attemptOf, describeCause, dueAtOf, type Message, originOf, postponementsOf } from '../sqs/message.ts';
 import type { KeyGroup } from './group-records.ts';
@@ -89,6 +90,8 @@ export function reportReconcile(
   const driftCorrected = cause === 'resync' && observedBefore && writes > 0 && outcome.type === 'done';
   const labels = { cluster: message.cluster };
   metrics.count(outcomeMetrics[outcome.type], 1, labels);
+  const problem = 'error' in outcome ? problemMetricOf(outcome.error) : undefined;
+  if (problem !== undefined) metrics.count(problem, 1, labels);
   if (driftCorrected) metrics.count(metricNames.driftCorrected, 1, labels);
   if (noops > 0) metrics.count(metricNames.applyNoops, noops, labels);
   // Latency is measured from a change to its status, including retries. Requeues, resyncs and commands follow no
@@ -132,6 +135,13 @@ function stackFrames(error: Error): readonly string[] {
     frames.push(...own);
   }
   return frames.slice(0, maxFrames);
+}
+
+/** Returns the metric of an error that has one of its own: an operator fixes the cluster, not the object. */
+function problemMetricOf(error: Error): MetricName | undefined {
+  if (error instanceof KindNotServedError) return metricNames.kindNotServed;
+  if (error instanceof StatusSubresourceMissingError) return metricNames.statusSubresourceMissing;
+  return classifyResponse(error) === 'unusable' ? metricNames.unusableResponses : undefined;
 }
 
 const outcomeMetrics = {

@@ -10,8 +10,9 @@ import { ApiError, ConnectError, DeadlineError } from '../../src/kube/client/err
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { ConfigMap } from '../../src/kubernetes.ts';
+import type { Outcome } from '../../src/reconciling/outcome.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
-import type { ReconcileReport } from '../../src/reconciling/report.ts';
+import { type ReconcileReport, reportReconcile } from '../../src/reconciling/report.ts';
 import { aMessage, asRetry } from '../sqs/messages.ts';
 import { applyDefinition } from '../support/established.ts';
 import { createRecorder, type Recorder } from '../support/recorder.ts';
@@ -99,6 +100,22 @@ async function reconcile(before: Before, { attempt = 0 } = {}): Promise<Reconcil
     signal: AbortSignal.timeout(15_000),
   });
 }
+
+/** Returns the metrics that a reconcile with this outcome counts. */
+const countedOf = (outcome: Outcome) => {
+  const { log, metrics, counts } = createRecorder();
+  const group = {
+    key: 'k',
+    message: aMessage(),
+    observedAt: 1,
+    afterDueAt: undefined,
+    records: [],
+    redelivered: false,
+  };
+  const report = { outcome, writes: 0 };
+  reportReconcile(metrics, group, { report, action: { type: 'delete' }, log, durationMs: 1, nowMs: 2 });
+  return [...counts.keys()];
+};
 
 const calls: Readonly<Record<string, (request: KubeRequest) => boolean>> = {
   'first read': ({ method, path }) => method === 'GET' && path.endsWith(`/widgets/${name}`),
@@ -237,6 +254,7 @@ describe('createReconcile with failing requests', () => {
       if (all?.(request.path) ?? calls['first read']?.(request)) throw error;
     });
     expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
+    expect(countedOf(outcome)).toContain('UnusableResponses');
   });
 
   it.each([
@@ -245,6 +263,7 @@ describe('createReconcile with failing requests', () => {
   ])('a reconcile of a kind that the API server does not serve, reported %s, fails', async (_, error) => {
     const { outcome } = await reconcile(failAt('first read', error));
     expect(outcome).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('KindNotServed') } });
+    expect(countedOf(outcome)).toContain('KindNotServed');
   });
 
   it('a reconcile of an existing object without a status subresource fails, and is not taken for gone', async () => {
@@ -253,6 +272,7 @@ describe('createReconcile with failing requests', () => {
     const { outcome } = await reconcile(failAt('status', error));
     const message = expect.stringContaining('StatusSubresourceMissing');
     expect(outcome).toMatchObject({ type: 'failed', error: { message } });
+    expect(countedOf(outcome)).toContain('StatusSubresourceMissing');
   });
 
   it.each([409, 404])('a reconcile whose child still exists after a DELETE with %s fails', async (status) => {

@@ -8,7 +8,7 @@ import { type MediaType, presentList, presentObject } from '../read/present.ts';
 import { parseSelection } from '../read/selection.ts';
 import { type ApiResource, collectionOf, collectionSubject } from '../registry/resource.ts';
 import { findObject, type ObjectTarget, type ServerState } from '../server-state.ts';
-import { badRequest, methodNotAllowed, notFound, type StatusError } from '../status-error.ts';
+import { badRequest, methodNotAllowed, notFound, resourceNotFound, type StatusError } from '../status-error.ts';
 import { requireManager, serverSideApply } from '../write/apply.ts';
 import { createObject } from '../write/create.ts';
 import { type DeleteOutcome, deleteObject, deleteRequest } from '../write/delete.ts';
@@ -39,7 +39,8 @@ export async function handleRequest(state: ServerState, route: Route, exchange: 
     return handleScale(state, target, resource.scale, exchange);
   if (subresource === 'log' && resource.plural === 'pods') return podLog(state, target, exchange);
   if (isExec(route)) return handleExec(state, route, exchange);
-  return pageNotFound;
+  // kube-apiserver names the object of a custom kind, even if it exists. The Status of a built-in kind names nothing.
+  throw resource.custom ? notFound(collectionSubject(resource), name) : resourceNotFound();
 }
 
 /** Returns the representation that the client accepts. Throws a 406 StatusError. */

@@ -70,3 +70,8 @@ export interface ObjectKey {
 export function parseObject(value: unknown): KubeObject {
   return kubeObject.parse(value);
 }
+
+/** Validates as parseObject does. Returns undefined for a value that is not an object of the API. */
+export function safeParseObject(value: unknown): KubeObject | undefined {
+  return kubeObject.safeParse(value).data;
+}

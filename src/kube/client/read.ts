@@ -1,9 +1,10 @@
 // Reads from the API: one object, or a collection page by page. Reads are quorum reads unless a resourceVersion is
 // given.
 import * as z from 'zod';
+import { classifyResponse } from './classify.ts';
 import type { KubeClient } from './client.ts';
-import { isObjectNotFound, ResponseError } from './errors.ts';
-import { type KubeObject, type ObjectKey, parseObject, type ResourceName } from './object.ts';
+import { ResponseError } from './errors.ts';
+import { type KubeObject, type ObjectKey, parseObject, type ResourceName, safeParseObject } from './object.ts';
 import { collectionPath, objectPath } from './path.ts';
 
 /**
@@ -47,8 +48,8 @@ const listBody = z.object({
 });
 
 /**
- * Reads one object. Returns undefined only if the response says that this object does not exist (isObjectNotFound); any
- * other 404 is thrown. Throws a ResponseError for an object with another name, as a wrong proxy may return it.
+ * Reads one object. Returns undefined only if the response says that this object does not exist; any other 404 is
+ * thrown. Throws a ResponseError for a response that is not this object, as a wrong proxy may return it.
  */
 export async function getObject(
   client: KubeClient,
@@ -56,17 +57,28 @@ export async function getObject(
   key: ObjectKey,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<KubeObject | undefined> {
+  const path = objectPath(resource, key);
+  let body: unknown;
   try {
-    const { body } = await client.request({ method: 'GET', path: objectPath(resource, key), signal });
-    const object = parseObject(body);
-    if (object.metadata.name !== key.name) {
-      throw new ResponseError(`GET ${objectPath(resource, key)}: the response is not this object`);
-    }
-    return object;
+    ({ body } = await client.request({ method: 'GET', path, signal }));
   } catch (error) {
-    if (isObjectNotFound(error, resource, key.name)) return undefined;
+    const { group, plural } = resource;
+    if (classifyResponse(error, { group, plural, name: key.name }) === 'gone') return undefined;
     throw error;
   }
+  const object = safeParseObject(body);
+  if (object === undefined || !isObjectOf(object, resource, key)) {
+    throw new ResponseError(`GET ${path}: the response is not this object`);
+  }
+  return object;
+}
+
+/** Without uid and version, no write to the object could be protected against a stale read. */
+function isObjectOf({ apiVersion, metadata }: KubeObject, resource: ResourceName, { name, namespace }: ObjectKey) {
+  const { group, version, namespaced } = resource;
+  const isNamed = metadata.name === name && (!namespaced || metadata.namespace === namespace);
+  const isKind = apiVersion === undefined || apiVersion === (group === '' ? version : `${group}/${version}`);
+  return isNamed && isKind && Boolean(metadata.uid) && Boolean(metadata.resourceVersion);
 }
 
 /**
