@@ -233,19 +233,6 @@ describe('the deployed watchers', { timeout }, () => {
     expect(cluster.errors.filter((line) => /probes failed|is restarted/.test(line))).toEqual([]);
   });
 
-  it('a watcher that hangs is restarted, and the other one is not', async () => {
-    const [hanging, other] = cluster.running();
-    if (hanging === undefined || other === undefined) throw new Error('expected two watchers');
-    process.kill(hanging.pid, 'SIGSTOP');
-    await cluster.probed(({ pod, probe, ok }) => pod === hanging.pod && probe === 'liveness' && !ok);
-    await cluster.probed(({ pod, probe, ok }) => pod === hanging.pod && probe === 'readiness' && ok);
-    expect(hanging.ended()).toBe('signal SIGKILL');
-    expect(other.ended()).toBeUndefined();
-    expect(cluster.running().map(({ pod }) => pod)).toEqual([other.pod, hanging.pod]);
-    const path = 'jsonpath={.status.containerStatuses[0].restartCount}';
-    expect(await cluster.kubectl.output(['get', 'pod', hanging.pod, '-o', path])).toBe('1');
-  });
-
   it('the watchers leave nothing behind when the manifests are deleted', async () => {
     await cluster.kubectl.output(['delete', '-k', base, '--ignore-not-found', '--timeout=150s']);
     const kinds = 'clusterroles,clusterrolebindings,flowschemas,prioritylevelconfigurations,crds,namespaces';

@@ -64,5 +64,9 @@ describe('probes of the watcher in an outage', { timeout }, () => {
     expect(names).toContain('after');
     expect(retrying.ended()).toBeUndefined();
     expect(cluster.running().map(({ pod }) => pod)).toEqual([retrying.pod, hanging.pod]);
+    const restarts = before.map(({ pod }) =>
+      cluster.kubectl.output(['get', 'pod', pod, '-o', 'jsonpath={.status.containerStatuses[0].restartCount}']),
+    );
+    expect(await Promise.all(restarts)).toEqual(['0', '1']);
   });
 });
