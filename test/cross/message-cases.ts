@@ -75,8 +75,8 @@ export function messageCases(harness: Harness): void {
       if (cause.type === 'change' && cause.uid !== undefined) expect(uids).toContain(cause.uid);
       causesSeen.add(cause.type);
       const rest = JSON.stringify([message.cause, message.merged]);
-      // A uid identifies an object of a merged cause. It is also in the labels of its children.
-      const isContent = (text: string) => !causes.includes(text) && !uids.has(text);
+      // A uid and a name identify the object behind a cause. They are also in the labels of its children.
+      const isContent = (text: string) => !causes.includes(text) && !uids.has(text) && !names.has(text);
       expect(
         [...contents].filter((text) => isContent(text) && rest.includes(`"${text}"`)),
         body,
