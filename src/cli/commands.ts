@@ -1,0 +1,28 @@
+// The subcommands of outrigger, one file each.
+import type { Command } from 'commander';
+
+/** How each subcommand is loaded. */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  dev: async () => (await import('./dev.ts')).devCommand(),
+  status: async () => (await import('./status/status.ts')).statusCommand(),
+  doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
+  dlq: async () => (await import('./dlq.ts')).dlqCommand(),
+  explain: async () => (await import('./key-commands.ts')).explainCommand(),
+  history: async () => (await import('./key-commands.ts')).historyCommand(),
+  logs: async () => (await import('./key-commands.ts')).logsCommand(),
+  replay: async () => (await import('./replay.ts')).replayCommand(),
+  wake: async () => (await import('./wake.ts')).wakeCommand(),
+  pause: async () => (await import('./pause.ts')).pauseCommand(),
+  resume: async () => (await import('./pause.ts')).resumeCommand(),
+  clusters: async () => (await import('./clusters/clusters.ts')).clustersCommand(),
+  detach: async () => (await import('./detach.ts')).detachCommand(),
+  new: async () => (await import('./new/new-controller.ts')).newCommand(),
+  generate: async () => (await import('./generate.ts')).generateCommand(),
+  build: async () => (await import('./build.ts')).buildCommand(),
+  completion: async () => (await import('./completion.ts')).completionCommand(loadCommands),
+};
+
+/** Every subcommand, in the order of the help. */
+export async function loadCommands(): Promise<readonly Command[]> {
+  return await Promise.all(Object.values(commands).map(async (load) => await load()));
+}
