@@ -41,7 +41,7 @@ describe('the limits of a stack', () => {
       expect.stringMatching(/^497 resources, of at most 500 in a stack; /),
     );
     expect(() => checkStackLimits(controllers(42))).toThrow(
-      '507 resources, of at most 500 in a stack; 41 controllers like these fit; move the others to a second project',
+      '508 resources, of at most 500 in a stack; 41 controllers like these fit; move the others to a second project',
     );
   });
 

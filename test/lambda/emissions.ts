@@ -135,6 +135,7 @@ async function runAll(controller: ControllerDefinition): Promise<void> {
   await deliver('endless', {}, 3_100);
   await deliver('drifts');
   await deliver('drifts', asResync());
+  await deliver('drifts', asChange({ object: ['apps', 'deployments', 'default', 'drifts'] }));
   // A write that changed nothing, as this server reports.
   await deliver('drifts', { cluster: 'noop' });
   await reconcile(anEvent(aRecord('strange', 'not a message')), aContext());
