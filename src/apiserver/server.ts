@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import { stringify } from 'yaml';
 import type { Execute } from './exec/execute.ts';
 import { carryOut, createFaults, type Fault } from './http/faults.ts';
-import { foreignRequest } from './http/foreign-request.ts';
+import { type AllowedHosts, foreignRequest } from './http/foreign-request.ts';
 import { createHandler, type RequestRecord } from './http/handler.ts';
 import { createUpgrades } from './http/upgrades.ts';
 import { createRegistry } from './registry/registry.ts';
@@ -19,7 +19,7 @@ import { startCollector } from './write/collector.ts';
 import { createObject } from './write/create.ts';
 
 /** Options of startApiServer. */
-export type ApiServerOptions = {
+export type ApiServerOptions = AllowedHosts & {
   /** 0 selects a free port. */
   readonly port?: number;
   readonly host?: string;
@@ -68,6 +68,7 @@ export async function startApiServer({
   eventWindow = 10_000,
   execute = commandNotFound,
   readLog = () => '',
+  allowedHosts = [],
 }: ApiServerOptions = {}): Promise<ApiServer> {
   const store = createStore({ eventWindow });
   const schemas = createBuiltinSchemas();
@@ -89,12 +90,13 @@ export async function startApiServer({
     if (requests.length > keptRequests * 1.5) requests = requests.slice(-keptRequests);
   };
   const handle = createHandler(state, { bookmarkSeconds, onRequest });
-  const upgrades = createUpgrades(state, execute, { onRequest });
+  const upgrades = createUpgrades(state, execute, { onRequest, allowedHosts });
   const server = createServer({ shouldUpgradeCallback: upgrades.accepts }, (request, response) => {
-    const refusal = foreignRequest(request.headers);
+    const refusal = foreignRequest(request.headers, { allowedHosts });
     if (refusal !== undefined) {
-      const body = statusOf(new StatusError(403, 'Forbidden', refusal));
-      response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      const { status, reason } = refusal;
+      const body = statusOf(new StatusError(status, status === 403 ? 'Forbidden' : 'UnsupportedMediaType', reason));
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       return;
     }
     const [path = ''] = (request.url ?? '').split('?');

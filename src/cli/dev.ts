@@ -29,6 +29,7 @@ type Flags = {
   readonly resync: boolean;
   readonly simulatorFault: readonly string[];
   readonly set: readonly string[];
+  readonly allowHost: readonly string[];
   readonly output: Output;
   readonly verbose?: true;
   readonly untilReady?: true;
@@ -64,6 +65,11 @@ export function devCommand(): Command {
     )
     .addOption(
       new Option('--set <NAME=value>', 'a setting of the controllers; a secret is file:PATH; may be repeated')
+        .argParser(collect)
+        .default([]),
+    )
+    .addOption(
+      new Option('--allow-host <name>', 'a name of this machine for containers: host.docker.internal; may be repeated')
         .argParser(collect)
         .default([]),
     )
@@ -127,6 +133,7 @@ function optionsOf(flags: Flags, onLine: (line: OutputLine) => void): DevOptions
     watchers,
     resync,
     simulatorFaults: simulatorFault,
+    allowedHosts: flags.allowHost,
     onLine,
     // Each process listens on its own debugger port and prints it.
     nodeArguments: process.execArgv.some((argument) => argument.startsWith('--inspect')) ? ['--inspect=0'] : [],

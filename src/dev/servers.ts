@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Execute } from '../apiserver/exec/execute.ts';
+import type { AllowedHosts } from '../apiserver/http/foreign-request.ts';
 import { startApiServer } from '../apiserver/server.ts';
 import { type ClusterAccess, openCluster } from './cluster-access.ts';
 import { explainListening, explainQueueEndpoint } from './explain-error.ts';
@@ -11,7 +12,7 @@ import { replaceFile } from './replace-file.ts';
 import { createLocalSqsClient, startSqs } from './sqs-server.ts';
 
 /** The options of the API server. */
-export type ClusterStart = {
+export type ClusterStart = AllowedHosts & {
   readonly folder: string;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
@@ -24,12 +25,12 @@ export type ClusterStart = {
 /** Starts the embedded API server, or opens the developer's cluster. Adds each started part to `parts`. */
 export async function startCluster(
   parts: AsyncDisposableStack,
-  { folder, kubeconfig, context, apiPort, execute, signal }: ClusterStart,
+  { folder, kubeconfig, context, apiPort, execute, signal, allowedHosts = [] }: ClusterStart,
 ): Promise<ClusterAccess> {
   let file = kubeconfig;
   if (file === undefined) {
     const server = await explainListening('--api-port', apiPort, () =>
-      startApiServer({ port: apiPort, host: '127.0.0.1', execute }),
+      startApiServer({ port: apiPort, host: '127.0.0.1', execute, allowedHosts }),
     );
     parts.defer(() => server.close());
     file = path.join(folder, 'kubeconfig');
@@ -51,13 +52,17 @@ export type QueueServer = { readonly endpoint: string; readonly client: SQSClien
  */
 export async function startQueueServer(
   parts: AsyncDisposableStack,
-  options: { readonly queueEndpoint: string | undefined; readonly queuePort: number; readonly signal: AbortSignal },
+  options: AllowedHosts & {
+    readonly queueEndpoint: string | undefined;
+    readonly queuePort: number;
+    readonly signal: AbortSignal;
+  },
 ): Promise<QueueServer> {
   let endpoint = options.queueEndpoint;
   const generation = endpoint === undefined ? randomUUID() : '';
   if (endpoint === undefined) {
     const server = await explainListening('--queue-port', options.queuePort, () =>
-      startSqs({ port: options.queuePort }),
+      startSqs({ port: options.queuePort, allowedHosts: options.allowedHosts ?? [] }),
     );
     parts.defer(() => server.close());
     endpoint = server.endpoint;

@@ -2,14 +2,22 @@
 // `--queue-endpoint` replaces it with any SQS server.
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
+import { type AllowedHosts, foreignRequest } from '../apiserver/http/foreign-request.ts';
 import { localRegion } from './lambda/account.ts';
 
 /** A running SQS server. */
 export type LocalSqs = { readonly endpoint: string; close(): Promise<void> };
 
 /** Starts a server on loopback only. Throws the listen error, for example EADDRINUSE. */
-export async function startSqs({ port = 0 }: { readonly port?: number } = {}): Promise<LocalSqs> {
+export async function startSqs({
+  port = 0,
+  allowedHosts = [],
+}: AllowedHosts & { readonly port?: number } = {}): Promise<LocalSqs> {
   const app = buildApp({ logger: false, defaultRegion: localRegion });
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    const refusal = foreignRequest(headers, { allowedHosts });
+    if (refusal !== undefined) return reply.code(refusal.status).send({ message: refusal.reason });
+  });
   // fauxqs' own start listens on every interface.
   const endpoint = await app.listen({ port, host: '127.0.0.1' });
   return { endpoint, close: () => app.close() };

@@ -4,6 +4,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from '../api/definition.ts';
+import type { AllowedHosts } from '../apiserver/http/foreign-request.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { injectFaults, pour, type Simulators, startSimulators } from '../simulators/registry.ts';
 import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
@@ -39,7 +40,7 @@ export type DevDeps = {
 };
 
 /** The options. Every option has a default; the default of a port is a free one. */
-export type DevOptions = {
+export type DevOptions = AllowedHosts & {
   /** The folder of kubeconfig and state.json; `.outrigger` below the root by default. */
   readonly folder?: string;
   /** A real cluster, instead of the embedded API server. */
@@ -114,6 +115,7 @@ export async function startDev(
     concurrency = 3,
     onLine = () => undefined,
     nodeArguments = [],
+    allowedHosts = [],
   }: DevOptions,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Dev> {
@@ -128,14 +130,14 @@ export async function startDev(
   const samples = (await Promise.all(apply.map(readManifests))).flat();
   const generated = await readManifests(path.join(root, 'infra/kubernetes/generated'));
 
-  const simulators = await startSimulators(parts);
+  const simulators = await startSimulators(parts, { allowedHosts });
   injectFaults(simulators, simulatorFaults);
   const { execute } = simulators.bitcoin;
   const [templateText, , cluster, queueServer] = await startAll(signal, (starting) => [
     localTemplate(root, controllers),
     buildBundles(build, root, starting),
-    startCluster(parts, { folder, kubeconfig, context, apiPort, execute, signal: starting }),
-    startQueueServer(parts, { queueEndpoint, queuePort, signal: starting }),
+    startCluster(parts, { folder, kubeconfig, context, apiPort, execute, allowedHosts, signal: starting }),
+    startQueueServer(parts, { queueEndpoint, queuePort, allowedHosts, signal: starting }),
   ]);
   step(`API server ${cluster.server.origin}, SQS ${queueServer.endpoint}`);
   print(`simulators: plant ${simulators.plant.url}, pantry ${simulators.pantry.url}`);

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
+import { foreignRequest } from '../apiserver/http/foreign-request.ts';
 import type { Connection } from '../kube/client/connection.ts';
 
 /** A running proxy. */
@@ -19,10 +20,10 @@ export async function startUnverifiedProxy({ server, clientCertificate }: Connec
   const secret = `/${randomUUID()}`;
   const agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false, ...clientCertificate });
 
-  /** Makes the same request to the server; undefined without the secret path. */
+  /** Makes the same request to the server; undefined for a web page, and without the secret path. */
   function forward(incoming: http.IncomingMessage): http.ClientRequest | undefined {
     const target = incoming.url ?? '/';
-    if (!target.startsWith(`${secret}/`)) return undefined;
+    if (!target.startsWith(`${secret}/`) || foreignRequest(incoming.headers) !== undefined) return undefined;
     const path = server.pathname.replace(/\/$/, '') + target.slice(secret.length);
     const { host: _, ...headers } = incoming.headers;
     const { hostname, port, host } = server;

@@ -2,6 +2,7 @@
 // addresses. On one machine the simulators run in this process; on AWS the operator of the external system provides the
 // address.
 
+import type { AllowedHosts } from '../apiserver/http/foreign-request.ts';
 import { UserError } from '../core/errors.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { type BitcoinFault, type BitcoinNodes, bitcoinFaults, createBitcoinNodes } from './bitcoin.ts';
@@ -23,10 +24,10 @@ export const simulatorParameters = { plant: 'PlantUrl', pantry: 'PantryUrl' } as
 const pourAnnotation = 'plant.example.com/pour';
 
 /** Starts the simulators on free ports. `cleanup` closes them. */
-export async function startSimulators(cleanup: AsyncDisposableStack): Promise<Simulators> {
-  const plant = await startPlant();
+export async function startSimulators(cleanup: AsyncDisposableStack, hosts: AllowedHosts = {}): Promise<Simulators> {
+  const plant = await startPlant(hosts);
   cleanup.defer(() => plant.close());
-  const pantry = await startPantry();
+  const pantry = await startPantry(hosts);
   cleanup.defer(() => pantry.close());
   return { plant, pantry, bitcoin: createBitcoinNodes() };
 }

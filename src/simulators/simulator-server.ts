@@ -3,7 +3,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as z from 'zod';
-import { foreignRequest } from '../apiserver/http/foreign-request.ts';
+import { type AllowedHosts, foreignRequest } from '../apiserver/http/foreign-request.ts';
 import { formatZodIssues } from '../core/json.ts';
 
 /** A request, its path split and decoded, its body parsed from JSON (undefined when there is none). */
@@ -20,7 +20,7 @@ export type SimulatorResponse =
 export type SimulatorServer = { readonly url: string; close(): Promise<void> };
 
 /** The address to listen on; port 0 takes a free port. */
-export type Listen = { readonly port?: number; readonly host?: string };
+export type Listen = AllowedHosts & { readonly port?: number; readonly host?: string };
 
 const maxBodyBytes = 64 * 1024;
 
@@ -30,12 +30,12 @@ const maxBodyBytes = 64 * 1024;
  */
 export async function serveSimulator(
   route: (request: SimulatorRequest) => SimulatorResponse | undefined,
-  { port = 0, host = '127.0.0.1' }: Listen = {},
+  { port = 0, host = '127.0.0.1', allowedHosts = [] }: Listen = {},
 ): Promise<SimulatorServer> {
   const server = http.createServer((incoming, outgoing) => {
-    const refusal = foreignRequest(incoming.headers);
+    const refusal = foreignRequest(incoming.headers, { allowedHosts });
     if (refusal === undefined) void sendResponse(route, incoming, outgoing);
-    else outgoing.writeHead(403).end(refusal);
+    else outgoing.writeHead(refusal.status).end(refusal.reason);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -6,7 +6,7 @@ import type { Execute } from '../exec/execute.ts';
 import { acceptedExec } from '../exec/pods-exec.ts';
 import type { ServerState } from '../server-state.ts';
 import { createExchange } from './exchange.ts';
-import { foreignRequest } from './foreign-request.ts';
+import { type AllowedHosts, foreignRequest } from './foreign-request.ts';
 import type { RequestRecord } from './handler.ts';
 import { findRoute } from './route.ts';
 
@@ -25,12 +25,12 @@ const switchingProtocols = 101;
 export function createUpgrades(
   state: ServerState,
   execute: Execute,
-  { onRequest }: { readonly onRequest: (record: RequestRecord) => void },
+  { onRequest, allowedHosts = [] }: AllowedHosts & { readonly onRequest: (record: RequestRecord) => void },
 ): Upgrades {
   const sessions = createExecSessions(execute);
   const requestedExec = (request: IncomingMessage): RequestedExec | undefined => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return undefined;
-    if (foreignRequest(request.headers) !== undefined) return undefined;
+    if (foreignRequest(request.headers, { allowedHosts }) !== undefined) return undefined;
     const exchange = createExchange(request);
     return acceptedExec(state, findRoute(state.registry, exchange.path), exchange);
   };
