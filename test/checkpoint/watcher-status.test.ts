@@ -7,7 +7,7 @@ import { notFoundAt, sendJson, startWireServer, statusOf } from '../kube/wire-se
 import { createRecorder } from '../support/recorder.ts';
 
 const nowMs = Date.parse('2026-11-21T12:00:00Z');
-const metadata = { name: checkpointName, namespace: systemNamespace, resourceVersion: '7' };
+const metadata = { name: checkpointName, namespace: systemNamespace, uid: 'c', resourceVersion: '7' };
 /** The ConfigMap with a checkpoint, created this long ago. */
 const configMapWith = (checkpoint: string | undefined, ageSeconds = 86_400) => ({
   kind: 'ConfigMap',
