@@ -20,6 +20,15 @@ const warnings = async () => {
   return all.filter((one) => z.looseObject({ type: z.string() }).parse(one).type === 'Warning');
 };
 
+it('a message without a namespace for a namespaced kind is refused, and sends no request', async () => {
+  widgets.requests.length = 0;
+  const noNamespace: { namespace?: string } = {};
+  Object.assign(noNamespace, { namespace: undefined });
+  const { outcome } = await reconcile('a', noNamespace);
+  expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringContaining('names no namespace') } });
+  expect(widgets.requests).toEqual([]);
+});
+
 describe('a successful reconcile', () => {
   it('a reconcile writes the status with every declared condition, Ready, and the observed generation', async () => {
     await apply('a', { size: 3 });

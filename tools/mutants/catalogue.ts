@@ -163,7 +163,7 @@ export const subjects: readonly Subject[] = [
     own: [
       { mutants: wakingMutants, suites: [...statements('owner', 'wake'), ...cross('borders')], of: 'foo' },
       { mutants: deliveryMutants, suites: [...statements('foo', 'water-tank'), ...resync('plan')] },
-      { mutants: eventMutants, suites: [...statements('bitcoin-network'), ...cross('borders')], of: 'ingredient' },
+      { mutants: eventMutants, suites: kube('apply/events') },
       { mutants: placeMutants, suites: cross('borders'), of: 'memcached-proxy' },
       { mutants: staleMutants, suites: [generations], of: 'dinner' },
       { mutants: travelMutants, suites: [...cross('messages'), ...timers('timer-message')], of: 'dinner' },
@@ -191,7 +191,7 @@ export const subjects: readonly Subject[] = [
           'test/settings.test.ts',
         ],
       },
-      { mutants: messageMutants, suites: reconciling('any-message') },
+      { mutants: messageMutants, suites: reconciling('any-message', 'reconcile') },
     ],
   },
   {

@@ -178,6 +178,18 @@ export const batchDefences: readonly Mutant[] = [
 
 /** Safeguards of one object. */
 export const objectDefences: readonly Mutant[] = [
+  swap(
+    'leaves Ready true while a reconcile fails',
+    'src/reconciling/status/status.ts',
+    "return { status: isFinal ? 'False' : 'Unknown', ...failureReason(error, retryState) };",
+    "return { status: isFinal ? 'False' : 'True', ...failureReason(error, retryState) };",
+  ),
+  swap(
+    'records the Warning of a failure again with each attempt',
+    reconcile,
+    "failure = isKnown ? undefined : { type: 'Warning', reason, message };",
+    "void isKnown; failure = { type: 'Warning', reason, message };",
+  ),
   {
     name: 'adds the finalizer after the reconcile: a crash between leaves external resources',
     edits: [
