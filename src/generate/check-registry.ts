@@ -5,6 +5,7 @@ import type { ControllerDefinition } from '../api/definition.ts';
 import { commandRules, type ExecSpec } from '../api/exec.ts';
 import { SchemaError } from '../core/errors.ts';
 import { controllerLabelValue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
+import { logicalId } from './aws/names.ts';
 
 /** A queue's name has at most 80 characters, prefix and `-dlq.fifo` included; a label's value 63. */
 const validName = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
@@ -26,6 +27,9 @@ export function checkRegistry(registry: readonly ControllerDefinition[], project
     if (label.length > maxLabelCharacters)
       throw schemaError(`the label value ${label} is longer than ${maxLabelCharacters} characters; use a shorter name`);
     if (registry.findIndex((other) => other.name === name) !== index) throw schemaError('there are two of that name');
+    const alike = registry.slice(0, index).find((other) => logicalId(other.name) === logicalId(name));
+    if (alike !== undefined)
+      throw schemaError(`${alike.name} has the same ids in the template, ${logicalId(name)}; use another name`);
     const problem = declaration.exec === undefined ? undefined : execProblem(declaration.exec);
     if (problem !== undefined) throw new SchemaError(`controller ${name}.exec`, problem);
   }

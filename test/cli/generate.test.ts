@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { generate } from '../../src/cli/generate.ts';
 import { loadProject } from '../../src/cli/project.ts';
+import { only } from '../generate/sample-registry.ts';
 
 const crd = 'infra/kubernetes/generated/crd-trees.orchard.example.com.yaml';
 const treeFunction = 'functions/tree.ts';
@@ -85,6 +86,8 @@ describe('generate', () => {
 
   it('generate writes nothing when one kind cannot be generated', async () => {
     await expect(write([...registry, ...registry])).rejects.toThrow('there are two of that name');
+    const twins = [...only('web-3d'), ...only('web3d')];
+    await expect(write(twins)).rejects.toThrow('web-3d has the same ids in the template, Web3d');
     await expect(access(path.join(root, 'infra'))).rejects.toThrow('ENOENT');
     await expect(access(path.join(root, 'functions'))).rejects.toThrow('ENOENT');
   });

@@ -9,6 +9,7 @@ import { awsOf } from '../../src/generate/aws/resources.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
+import { Pod } from '../../src/kubernetes.ts';
 import { fixtureRegistry, fixtureRegistryWith, only } from './sample-registry.ts';
 
 const template = z.object({
@@ -107,6 +108,18 @@ describe('awsOf', () => {
       for (const name of ['tree', 'tree-pruner'])
         expect(shown).toContain(`["${metricsNamespace}","${metric}","service","${name}",`);
     }
+  });
+
+  it('the dashboard shows the alarms that exist: of a name with a digit after a dash, of a kind without our status', () => {
+    const pods = Pod.controller('pod-labels', { reconcile: async () => ({}) });
+    const { Resources: made } = template.parse(awsOf([...only('web-3d'), pods])).resources;
+    const alarms = Object.values(made).filter(({ Type }) => Type === 'AWS::CloudWatch::Alarm');
+    const names = alarms.map(({ Properties }) => String(Properties.AlarmName));
+    const body = JSON.stringify(made.Dashboard).replaceAll('\\', '');
+    const shown = [...body.matchAll(/:alarm:(.*?)"/g)].map(([, name = '']) => name);
+    const own = (name: string) => /web-3d|pod-labels/.test(name);
+    expect(shown.filter(own).toSorted()).toEqual(names.filter(own).toSorted());
+    expect(names.filter(own)).toHaveLength(9);
   });
 
   it('awsOf scopes deduplication to the message group', () => {

@@ -6,27 +6,28 @@ import type { ControllerDefinition } from '../../api/definition.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { type MetricName, metricNames, serviceDimension } from '../../core/metrics.ts';
 import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from '../../core/names.ts';
-import { logicalId, metricsNamespace, namePrefix } from './names.ts';
+import { metricsNamespace, namePrefix } from './names.ts';
 import { clusterQuery, failureQuery, queryText } from './queries.ts';
 import { wakers } from './wakes.ts';
 
 /** The alarms of alarms.yml, in the order in which they are shown. */
 const sharedAlarms = [
-  'WatcherDown',
-  'ResyncNotRun',
-  'ResyncFailing',
-  'ResyncAbandoned',
-  'ResyncLate',
-  'ResyncDeadLetters',
-  'ResyncErrors',
-  'ResyncThrottles',
-  'TimersLate',
-  'TimersDeadLetters',
-  'TimersErrors',
-  'SendersRefused',
-  'TimersThrottles',
+  'watcher-down',
+  'resync-not-run',
+  'resync-failing',
+  'resync-abandoned',
+  'resync-late',
+  'resync-dead-letters',
+  'resync-errors',
+  'resync-throttles',
+  'timers-late',
+  'timers-dead-letters',
+  'timers-errors',
+  'senders-refused',
+  'timers-throttles',
 ];
-const controllerAlarms = ['Late', 'DeadLetters', 'MissedChanges', 'Errors', 'Throttles'];
+/** The alarms of a controller that alarms.ts makes, by the ends of their names. */
+const controllerAlarms = ['late', 'dead-letters', 'missed-changes', 'errors', 'throttles'];
 
 const wide = 24;
 const alarmsHeight = 2;
@@ -55,13 +56,14 @@ export function dashboardOf(registry: readonly ControllerDefinition[]): JsonObje
   row(rowHeight, ...overview(registry));
   row(rowHeight, ...sharedResources(registry));
   row(rowHeight, logs(registry, clusterQuery), logs(registry, failureQuery));
-  for (const { name } of registry) {
-    const id = logicalId(name);
+  for (const { name, declaration } of registry) {
+    // A kind that is not ours has no status that could show a missed change, so it has no alarm for that.
+    const ends = controllerAlarms.filter((end) => end !== 'missed-changes' || declaration.resource.definition);
     row(
       alarmsHeight,
       alarms(
         name,
-        controllerAlarms.map((alarm) => `${id}${alarm}`),
+        ends.map((end) => `${name}-${end}`),
       ),
     );
     row(rowHeight, ...controllerWidgets(name));
@@ -165,12 +167,11 @@ function lambda(name: string, metric: string, stat = 'Sum'): MetricLine {
   return { metric: ['AWS/Lambda', metric, 'FunctionName', `${namePrefix}${name}`], stat };
 }
 
-/** Names alarms by their ARNs: `TimersLate` is the alarm timers-late. */
+/** Shows alarms by their ARNs. */
 function alarms(title: string, names: readonly string[]): (area: Area) => JsonObject {
-  const arns = names.map((name): Json => {
-    const words = name.replaceAll(/(?<!^)[A-Z]/g, '-$&').toLowerCase();
-    return `arn:\${AWS::Partition}:cloudwatch:\${AWS::Region}:\${AWS::AccountId}:alarm:${namePrefix}${words}`;
-  });
+  const arns = names.map(
+    (name): Json => `arn:\${AWS::Partition}:cloudwatch:\${AWS::Region}:\${AWS::AccountId}:alarm:${namePrefix}${name}`,
+  );
   return (area) => ({ type: 'alarm', ...area, properties: { title, alarms: arns } });
 }
 
