@@ -1,0 +1,109 @@
+// `outrigger import crd`: writes a foreign kind with its types from a CustomResourceDefinition, which is in a file or in a
+// cluster.
+import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Command } from 'commander';
+import { parseAllDocuments } from 'yaml';
+import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
+import { SchemaError, toError, UserError } from '../core/errors.ts';
+import { isRecord } from '../core/json.ts';
+import { describeKind } from '../core/kind-names.ts';
+import { replaceFile } from '../dev/replace-file.ts';
+import { importCrd, importedHeader } from '../generate/import/import-crd.ts';
+import { createClient } from '../kube/client/client.ts';
+import { getObject } from '../kube/client/read.ts';
+import { printLines, runCommand } from './command.ts';
+import { fileExists, handlerSourceOf } from './project.ts';
+
+type Flags = {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly version?: string;
+  readonly zod?: true;
+  readonly out: string;
+};
+
+/** Makes the command. */
+export function importCommand(): Command {
+  const crd = new Command('crd')
+    .description('write a kind with TypeScript types from a CustomResourceDefinition')
+    .argument(
+      '<file|name>',
+      'a YAML file with CRDs, or with --kubeconfig the name of one: certificates.cert-manager.io',
+    )
+    .option('--kubeconfig <file>', 'read the CRD of that name from this cluster')
+    .option('--context <name>', 'the context of the kubeconfig; the current one by default')
+    .option('--version <name>', 'the version of the kind; the stored one by default')
+    .option('--zod', 'write a zod schema too')
+    .option('--out <folder>', 'the folder of the modules', 'src/kinds')
+    .addHelpText('after', helpText)
+    .action(
+      async (from: string, flags: Flags) =>
+        await runCommand('import crd', async (signal) => await run(from, flags, signal)),
+    );
+  return new Command('import').description('write kinds of other projects').addCommand(crd);
+}
+
+const CustomResourceDefinition = describeKind({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  scope: 'Cluster',
+});
+
+const helpText = `
+Examples:
+  outrigger import crd crd-certificates.yaml
+  outrigger import crd certificates.cert-manager.io --kubeconfig ~/.kube/config --zod
+
+It writes one module for each CRD, src/kinds/certificate.ts. A module that the command did not write is not overwritten.
+The types have what the API server validates. Lengths, patterns and rules stay its to check.
+Exit status: 0 when every CRD was written, 1 when one was not.`;
+
+async function run(from: string, flags: Flags, signal: AbortSignal): Promise<number> {
+  const { version, zod, out } = flags;
+  const crds = flags.kubeconfig === undefined ? await readCrds(from) : [await readFromCluster(from, flags, signal)];
+  const source = (await handlerSourceOf(process.cwd())) === 'package' ? 'outrigger' : '../outrigger.ts';
+  const modules = crds.map((crd) => {
+    try {
+      return importCrd(crd, { source, withZod: zod === true, ...(version === undefined ? {} : { version }) });
+    } catch (error) {
+      if (error instanceof SchemaError) throw new UserError(`${from}: ${error.message}`, { cause: error });
+      throw error;
+    }
+  });
+  for (const { kind, text } of modules) {
+    const file = path.join(out, `${kind.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '-').toLowerCase()}.ts`);
+    if ((await fileExists(file)) && !(await readFile(file, 'utf8')).startsWith(importedHeader)) {
+      throw new UserError(`${file} is not of this command, and is not overwritten; name another folder with --out`);
+    }
+    await mkdir(out, { recursive: true });
+    await replaceFile(file, text);
+    printLines([`${file}: ${kind}`]);
+  }
+  return 0;
+}
+
+async function readCrds(file: string): Promise<readonly unknown[]> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    const hint =
+      file.includes('/') || /\.ya?ml$/.test(file) ? '' : '; to read it from a cluster, add --kubeconfig FILE';
+    throw new UserError(`${toError(error).message}${hint}`, { cause: error });
+  });
+  const documents: readonly unknown[] = parseAllDocuments(text).map((document) => document.toJS());
+  const crds = documents.filter((one) => isRecord(one) && one.kind === 'CustomResourceDefinition');
+  if (crds.length === 0) throw new UserError(`${file}: there is no CustomResourceDefinition in it`);
+  return crds;
+}
+
+async function readFromCluster(name: string, { kubeconfig, context }: Flags, signal: AbortSignal): Promise<object> {
+  const connection = await loadKubeconfig({ file: kubeconfig, ...(context === undefined ? {} : { context }) });
+  const client = createClient(connection, { userAgent: 'outrigger-cli' });
+  try {
+    const crd = await getObject(client, CustomResourceDefinition, { name }, { signal });
+    if (crd === undefined) throw new UserError(`the cluster has no CustomResourceDefinition ${name}`);
+    return { apiVersion: CustomResourceDefinition.apiVersion, kind: CustomResourceDefinition.kind, ...crd };
+  } finally {
+    client.close();
+  }
+}
