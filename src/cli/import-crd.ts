@@ -1,5 +1,4 @@
-// `outrigger import crd`: writes a foreign kind with its types from a CustomResourceDefinition, which is in a file or in a
-// cluster.
+// `outrigger import crd`: writes a foreign kind with its types from a CustomResourceDefinition in a file or a cluster.
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
@@ -18,7 +17,7 @@ import { fileExists, handlerSourceOf } from './project.ts';
 type Flags = {
   readonly kubeconfig?: string;
   readonly context?: string;
-  readonly version?: string;
+  readonly kindVersion?: string;
   readonly zod?: true;
   readonly out: string;
 };
@@ -33,7 +32,7 @@ export function importCommand(): Command {
     )
     .option('--kubeconfig <file>', 'read the CRD of that name from this cluster')
     .option('--context <name>', 'the context of the kubeconfig; the current one by default')
-    .option('--version <name>', 'the version of the kind; the stored one by default')
+    .option('--kind-version <name>', 'the version of the kind; the stored one by default')
     .option('--zod', 'write a zod schema too')
     .option('--out <folder>', 'the folder of the modules', 'src/kinds')
     .addHelpText('after', helpText)
@@ -61,7 +60,7 @@ The types have what the API server validates. Lengths, patterns and rules stay i
 Exit status: 0 when every CRD was written, 1 when one was not.`;
 
 async function run(from: string, flags: Flags, signal: AbortSignal): Promise<number> {
-  const { version, zod, out } = flags;
+  const { kindVersion: version, zod, out } = flags;
   const crds = flags.kubeconfig === undefined ? await readCrds(from) : [await readFromCluster(from, flags, signal)];
   const source = (await handlerSourceOf(process.cwd())) === 'package' ? 'outrigger' : '../outrigger.ts';
   const modules = crds.map((crd) => {
@@ -73,7 +72,10 @@ async function run(from: string, flags: Flags, signal: AbortSignal): Promise<num
     }
   });
   for (const { kind, text } of modules) {
-    const file = path.join(out, `${kind.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '-').toLowerCase()}.ts`);
+    const file = path.join(
+      out,
+      `${kind.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, '-').toLowerCase()}.ts`,
+    );
     if ((await fileExists(file)) && !(await readFile(file, 'utf8')).startsWith(importedHeader)) {
       throw new UserError(`${file} is not of this command, and is not overwritten; name another folder with --out`);
     }

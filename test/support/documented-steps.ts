@@ -77,6 +77,8 @@ export const clusterSteps: readonly Step[] = [
 
 /** Commands that something else runs: the file, and a text in it that shows where. */
 export const testedElsewhere: Readonly<Record<string, readonly [file: string, text: string]>> = {
+  'outrigger import crd': ['test/cli/import-crd.test.ts', "importCrd('crds.yaml'"],
+  'npx outrigger import crd crds.yaml': ['test/cli/import-crd.test.ts', "importCrd('crds.yaml'"],
   'outrigger wake': ['test/cli/replay.test.ts', "system.run('wake', file)"],
   'npx outrigger wake event.json': ['test/cli/replay.test.ts', "system.run('wake', file)"],
   'outrigger reconcile': ['test/cli/replay.test.ts', "'reconcile', 'water-tank:default/north'"],

@@ -87,7 +87,7 @@ export function importCrd(
     ...(withZod
       ? [
           '/** The same as a schema. Fields that the CRD does not name are kept. */',
-          `export const ${kind.charAt(0).toLowerCase()}${kind.slice(1)}Schema = ${zodSchema(objectOf(schema))};`,
+          `export const ${kind}Schema = ${zodSchema(objectOf(schema))};`,
           '',
         ]
       : []),

@@ -75,7 +75,7 @@ export function docLines(description = '', indent = ''): readonly string[] {
     .replaceAll(/\s+/g, ' ')
     .replaceAll('*/', '* /')
     .trim()
-    .split(/(?<=\.) /);
+    .split(/(?<=\.) (?=[A-Z])/);
   return sentence === '' || indent.length + sentence.length > 110 ? [] : [`${indent}/** ${sentence} */`];
 }
 

@@ -11,7 +11,7 @@ function expressionOf(schema: ImportedSchema, indent: string): string {
   const form = formOf(schema);
   switch (form.form) {
     case 'enum':
-      return `z.literal([${form.values.map((one) => (typeof one === 'string' ? quoted(one) : String(one))).join(', ')}])`;
+      return `z.literal([${form.values.map(literal).join(', ')}])`;
     case 'int-or-string':
       return 'z.union([z.int(), z.string()])';
     case 'integer':
@@ -34,4 +34,8 @@ function expressionOf(schema: ImportedSchema, indent: string): string {
       return fields.length === 0 ? 'z.looseObject({})' : `z.looseObject({\n${fields.join('\n')}\n${indent}})`;
     }
   }
+}
+
+function literal(value: string | number | boolean): string {
+  return typeof value === 'string' ? quoted(value) : String(value);
 }
