@@ -33,15 +33,17 @@ export function openTableObject({ aws, region, credentials }: TableBucket) {
   );
 }
 
-/** Changes the entries. Throws if another writer did so at the same time. */
+/** Changes the entries, again if another writer did so at the same time. */
 export async function changeEntries(
   to: TableBucket,
   change: (entries: ReadonlyMap<string, unknown>) => ReadonlyMap<string, unknown>,
 ): Promise<void> {
   const object = openTableObject(to);
-  const found = await object.get();
-  const before = found.type === 'object' ? parseTable(location, found.text) : new Map<string, unknown>();
-  const text = JSON.stringify(Object.fromEntries(change(before)));
-  if (!(await object.put(text, found.type === 'object' ? found.etag : undefined)))
-    throw new Error(`${location} was changed at the same time`);
+  for (let writes = 0; writes < 10; writes += 1) {
+    const found = await object.get();
+    const before = found.type === 'object' ? parseTable(location, found.text) : new Map<string, unknown>();
+    const text = JSON.stringify(Object.fromEntries(change(before)));
+    if (await object.put(text, found.type === 'object' ? found.etag : undefined)) return;
+  }
+  throw new Error(`${location} was changed at the same time, ten times`);
 }
