@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { toError, UserError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
+import { silentLog } from '../core/log.ts';
 import { createSend } from '../sqs/send.ts';
 import { createWake, parseEvent } from '../waking/wake.ts';
 import { printLines, runCommand } from './command.ts';
@@ -46,7 +47,7 @@ async function run(file: string, flags: InstallationFlags, signal: AbortSignal):
         return await table.list();
       },
       send: createSend(sqs, urlPrefix),
-      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+      log: silentLog,
       nowMs: () => Date.now(),
     });
     const keys = await wake(parseEvent(parseJson(text)), { signal }).catch((error: unknown) => {

@@ -92,7 +92,11 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
 }
 
 /** Makes the queue entry of a change: the newest source is its cause, the older ones are merged into it. */
-function changeEntry({ target, sources, observedAt }: QueuedKey): QueueEntry {
+export function changeEntry({
+  target,
+  sources,
+  observedAt,
+}: Pick<QueuedKey, 'target' | 'sources' | 'observedAt'>): QueueEntry {
   const [cause = { type: 'change', observedAt } as const, ...older] = [...sources].reverse().map(
     ({ uid, resourceVersion, gone, object }): CauseOf<'change'> => ({
       ...{ type: 'change', observedAt, uid, resourceVersion },

@@ -118,6 +118,7 @@ async function manifestsOf(given: AnyCustomKind | object | string, file: string)
   return [{ file, apiVersion, kind, object: parseObject(object) }];
 }
 
-function isCustomKind(given: object): given is AnyCustomKind {
+/** Returns whether something is a kind of defineKind. */
+export function isCustomKind(given: object): given is AnyCustomKind {
   return 'definition' in given && isRecord(given.definition) && 'parseStatus' in given;
 }

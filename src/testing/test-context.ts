@@ -5,7 +5,7 @@ import { type Context, type ContextTypes, typeContext } from '../api/context.ts'
 import type { Controller, NoClientsDeclaredAbove, PrimaryTypes } from '../api/controller.ts';
 import type { Exec, ExecSpec, NoExecDeclared } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
-import type { Log } from '../core/log.ts';
+import { type Log, silentLog } from '../core/log.ts';
 import { createObjectMap } from './object-map.ts';
 
 /** An Event that the reconciler recorded. */
@@ -33,8 +33,6 @@ export interface TestContextOptions {
   readonly log?: Log;
 }
 
-const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-
 /**
  * Makes a context for calling a reconciler in a test.
  * @param given `objects`: the objects of the cluster, with apiVersion and kind; those without a namespace are
@@ -57,7 +55,7 @@ export function testContext<
     ([Clients] extends [NoClientsDeclaredAbove] ? unknown : { readonly clients: NoInfer<Clients> }) &
     ([Commands] extends [NoExecDeclared] ? unknown : { readonly exec: Exec }),
 ): TestContext<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Commands }> {
-  const { objects = [], owner, now = () => new Date(), log = silent } = given;
+  const { objects = [], owner, now = () => new Date(), log = silentLog } = given;
   const { signal = new AbortController().signal } = given;
   const events: RecordedEvent[] = [];
   const { resource, exec: commands } = controller.declaration;

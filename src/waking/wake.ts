@@ -3,7 +3,6 @@
 // Guarantees: a repetition of an event is dropped by its deduplication id. Of several events of a key within a second
 // the first is sent at once, and the last is never lost: the others are one message, which is due within two seconds.
 // Assumptions: an event says only which objects to reconcile. One that is lost is found by the next periodic reconcile.
-import type { EventBridgeEvent } from 'aws-lambda';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { matchesWake, type OutsideEvent, type WakeKey } from '../api/wake.ts';
@@ -32,7 +31,7 @@ const eventSchema = z.object({
 });
 
 /** Reads an event. Throws MessageError, which names the field. */
-export function parseEvent(event: Partial<EventBridgeEvent<string, unknown>> | unknown): OutsideEvent {
+export function parseEvent(event: unknown): OutsideEvent {
   const parsed = eventSchema.safeParse(event);
   if (!parsed.success) throw new MessageError(`event: ${formatZodIssues(parsed.error)}`);
   const { id, source, 'detail-type': detailType, detail } = parsed.data;

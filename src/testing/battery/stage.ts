@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import type { Kind } from '../../api/kind.ts';
 import { isRecord } from '../../core/json.ts';
-import type { Log } from '../../core/log.ts';
+import { silentLog } from '../../core/log.ts';
 import { fieldManagerOf } from '../../core/names.ts';
 import { ownedFields } from '../../kube/apply/managed-fields.ts';
 import type { KubeClient, KubeRequest, KubeResponse } from '../../kube/client/client.ts';
@@ -50,7 +50,6 @@ export type SampleCheck = {
   readonly run: (open: () => Promise<Stage>) => Promise<void>;
 };
 
-const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const mostRounds = 12;
 const reconcileSeconds = 30;
 const beginning = Date.parse('2026-01-01T00:00:00Z');
@@ -115,7 +114,7 @@ export async function openStage(
       disturbance.fetch?.();
     });
     try {
-      return (await reconcileKey({ client, message, messageId: 'battery', log: silent, signal })).outcome;
+      return (await reconcileKey({ client, message, messageId: 'battery', log: silentLog, signal })).outcome;
     } catch (error) {
       return { type: 'failed', error: error instanceof Error ? error : new Error(String(error)), stalledBefore: false };
     }

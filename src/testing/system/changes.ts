@@ -2,14 +2,13 @@
 // list, by the watcher's own predicates. Lists and not watches, because a test has to know when there is nothing more.
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { controllerQueue } from '../../core/names.ts';
+import { changeEntry } from '../../forwarding/forwarder.ts';
 import { type AffectedKey, affectedKeys } from '../../forwarding/predicates.ts';
 import { desiredMetadata, type TrackedObject, toTrackedObject } from '../../forwarding/tracked-objects.ts';
 import { watchListOf } from '../../generate/watch-list.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { listPages } from '../../kube/client/read.ts';
 import { parsePartialMetadata } from '../../kube/watch/partial-metadata.ts';
-import { groupIdOf, watchId } from '../../sqs/deduplication.ts';
-import { formatMessage } from '../../sqs/message.ts';
 import type { Send } from '../../sqs/sender.ts';
 
 /** The name of the only cluster of a test system. */
@@ -59,14 +58,7 @@ export function createChangeFinder(
 
 async function sendAll(affected: readonly AffectedKey[], send: Send, observedAt: number, signal: AbortSignal) {
   for (const { target, source } of affected) {
-    const { uid, resourceVersion, gone, object } = source;
-    const cause = {
-      ...({ type: 'change', observedAt, uid, resourceVersion } as const),
-      ...(gone === true ? { deleted: true as const } : {}),
-      ...(object === undefined ? {} : { object: [...object] as [string, string, string, string] }),
-    };
-    const body = formatMessage({ ...target, cause });
-    const entry = { body, groupId: groupIdOf(target), deduplicationId: watchId(target, [source]) };
+    const entry = changeEntry({ target, sources: [source], observedAt });
     await send(controllerQueue(target.controller), [entry], { signal });
   }
 }

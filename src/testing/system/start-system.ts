@@ -5,7 +5,7 @@ import type { AnyCustomKind } from '../../api/custom-kind.ts';
 import type { ControllerDefinition, Environment } from '../../api/definition.ts';
 import type { Kind } from '../../api/kind.ts';
 import type { OutsideEvent } from '../../api/wake.ts';
-import type { Log } from '../../core/log.ts';
+import { type Log, silentLog } from '../../core/log.ts';
 import {
   controllerDeadLetterQueue,
   controllerQueue,
@@ -22,7 +22,7 @@ import { createResync } from '../../resync/run.ts';
 import { createFunctionIds } from '../../sqs/deduplication.ts';
 import { createTimers } from '../../timers/run.ts';
 import { createWake } from '../../waking/wake.ts';
-import { startApiServer, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
+import { isCustomKind, startApiServer, type TestApiServer, type TestApiServerOptions } from '../api-server.ts';
 import { createChangeFinder, testCluster } from './changes.ts';
 import { createSystemQueues } from './queues.ts';
 
@@ -187,21 +187,20 @@ export async function startSystem({
     return records.length;
   }
 
-  const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const functions = controllers.map(createFunction);
   const timers = createTimers({
-    ...{ ids, send, log: silent, metrics, sqsNow, controllers: new Set(controllers.map(({ name }) => name)) },
+    ...{ ids, send, log: silentLog, metrics, sqsNow, controllers: new Set(controllers.map(({ name }) => name)) },
     returnMessages: returnTo(timersQueue),
   });
   const resync = createResync({
-    ...{ registry: controllers, findCluster, send, sqsNow, metrics, log: () => silent },
+    ...{ registry: controllers, findCluster, send, sqsNow, metrics, log: () => silentLog },
     listClusters: async () => [testCluster],
     depth: async (queue) => queues.depth(queue),
     rate: { runIntervalSeconds: resyncSeconds, missedAfterSeconds: 240, perSecond: 100 },
   });
   const findChanges = createChangeFinder(controllers, { client, send, nowMs: clock });
   const wake = createWake({
-    ...{ registry: controllers, send, log: silent, nowMs: clock },
+    ...{ registry: controllers, send, log: silentLog, nowMs: clock },
     listClusters: async () => [testCluster],
   });
   const allQueues = [...functions.map(({ queue }) => queue), timersQueue, resyncQueue];
@@ -273,8 +272,4 @@ function ownKinds(controllers: readonly ControllerDefinition[]): readonly AnyCus
     ...watches.map(({ kind }) => kind),
   ]);
   return [...new Set(kinds)].filter(isCustomKind);
-}
-
-function isCustomKind(kind: Kind): kind is AnyCustomKind {
-  return 'definition' in kind && 'parseStatus' in kind;
 }
