@@ -1,13 +1,12 @@
 // One chart for a figure: a panel for each row of its table, with a bar for Outrigger, each peer and the goal. Each
 // panel has its own scale, because rows have different units. Drawn by ECharts without a browser.
-import { BarChart, type BarSeriesOption } from 'echarts/charts';
-import { GridComponent, type GridComponentOption, TitleComponent, type TitleComponentOption } from 'echarts/components';
-import { type ComposeOption, init, use } from 'echarts/core';
+import { BarChart } from 'echarts/charts';
+import { GridComponent, TitleComponent } from 'echarts/components';
+import { init, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 import { formatSpread } from './compare.ts';
 import type { Comparison, Row } from './row.ts';
 
-type Option = ComposeOption<BarSeriesOption | GridComponentOption | TitleComponentOption>;
 type Bar = { readonly name: string; readonly value: number; readonly label: string; readonly color: string };
 
 const width = 900;
@@ -25,7 +24,7 @@ export function drawChart(rows: readonly Row[]): string | undefined {
     panels.slice(0, index).reduce((sum, { bars }) => sum + titleHeight + bars.length * barHeight, 0),
   );
   const height = panels.reduce((sum, { bars }) => sum + titleHeight + bars.length * barHeight, 10);
-  const option: Option = {
+  const option = {
     animation: false,
     backgroundColor: '#ffffff',
     title: panels.map(({ title }, index) => ({

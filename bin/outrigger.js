@@ -3,4 +3,11 @@
 import { existsSync } from 'node:fs';
 
 const sources = new URL('../src/cli/main.ts', import.meta.url);
-await import(existsSync(sources) ? sources.href : new URL('../lib/cli/main.js', import.meta.url).href);
+const inRepository = existsSync(sources);
+if (inRepository && Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(
+    `The repository needs Node 24, and this is Node ${process.versions.node}. Run \`npm run node\`, and start this by npm or npx.\n`,
+  );
+  process.exit(1);
+}
+await import(inRepository ? sources.href : new URL('../lib/cli/main.js', import.meta.url).href);

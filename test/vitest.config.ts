@@ -1,13 +1,14 @@
 // Tier 1 of the proof: everything that runs in the test's own process or nearly so, on Node alone. The process tier takes
 // minutes of real time, and the cluster tier needs a control plane, so both have a configuration of their own.
 import { defineConfig } from 'vitest/config';
+import { packagedTier } from './packaged-tier.ts';
 import { processTier } from './process-tier.ts';
 
 export default defineConfig({
   test: {
     provide: { apiServer: 'memory' },
     include: ['test/**/*.test.ts'],
-    exclude: ['test/cluster/**', 'test/deploy/**', ...processTier],
+    exclude: ['test/cluster/**', 'test/deploy/**', ...packagedTier, ...processTier],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     fileParallelism: true,

@@ -2,6 +2,7 @@
 // takes seconds, so the template is cached until one of its inputs changes.
 
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -34,8 +35,16 @@ export async function packagedTemplate(root: string, signal: AbortSignal): Promi
   return text;
 }
 
+/** The program of osls: a project has it in its root, this repository in infra. Throws UserError if it is missing. */
+export function oslsProgram(root: string): string {
+  const programs = ['infra', '.'].map((folder) => path.join(root, folder, 'node_modules/osls/bin/serverless.js'));
+  const found = programs.find((program) => existsSync(program));
+  if (found !== undefined) return found;
+  throw new UserError('osls is not installed; run npm install osls, or in the repository of Outrigger: npm run osls');
+}
+
 async function runOsls(root: string, signal: AbortSignal): Promise<void> {
-  const osls = path.join(root, 'node_modules/osls/bin/serverless.js');
+  const osls = oslsProgram(root);
   try {
     // serverless.yml needs nothing from AWS, so osls does not get the developer's credentials and endpoints.
     const environment = {

@@ -36,7 +36,8 @@ describe('the commands of the documents', () => {
   });
 
   it('only commands that need an AWS account are marked', () => {
-    const aws = /^(aws |npx osls (deploy|info|remove)|docker build --push|npx outrigger .*--stage|npm run build$)/;
+    const aws =
+      /^(aws |(npx osls|npm run osls --) (deploy|info|remove)|docker build --push|npx outrigger .*--stage|npm run build$)/;
     expect(documented.filter(({ command, needsAws }) => needsAws && !aws.test(command))).toEqual([]);
   });
 

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { oslsProgram } from '../../src/dev/packaged-template.ts';
 
 /** The exit status of osls and its output: results and errors in `output`, everything else in `progress`. */
 export type OslsResult = { readonly status: number; readonly output: string; readonly progress: string };
@@ -48,7 +49,7 @@ export async function serviceFolder(project?: string): Promise<ServiceFolder> {
 }
 
 function runOsls(cwd: string, args: readonly string[], more: Readonly<Record<string, string>>): Promise<OslsResult> {
-  const program = path.join(source, 'node_modules/osls/bin/serverless.js');
+  const program = oslsProgram(source);
   const env = { PATH: '/usr/bin:/bin', HOME: cwd, SLS_TELEMETRY_DISABLED: '1', CI: 'true', ...more };
   return new Promise((resolve) => {
     const options = { cwd, env, timeout: oslsMilliseconds };
