@@ -2,13 +2,13 @@
 // one machine runs comes from here.
 
 import type { AnyCustomKind, ControllerDefinition } from '../outrigger.ts';
-import { bitcoinNetwork } from './bitcoin-network/bitcoin-network.ts';
-import { bitcoinPeers } from './bitcoin-network/bitcoin-peers.ts';
+import { bitcoinNetwork } from './bitcoin-network.ts';
+import { bitcoinPeers } from './bitcoin-peers.ts';
 import { Book } from './book.ts';
 import { dinner } from './dinner.ts';
 import { foo } from './foo.ts';
 import { ingredient } from './ingredient.ts';
-import { memcachedProxy } from './memcached-proxy/memcached-proxy.ts';
+import { memcachedProxy } from './memcached-proxy.ts';
 import { waterTank } from './water-tank.ts';
 
 /** The controllers, in the order in which they are shown. */

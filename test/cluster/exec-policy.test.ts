@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
-import { bitcoinPeers } from '../../src/controllers/bitcoin-network/bitcoin-peers.ts';
+import { bitcoinPeers } from '../../src/controllers/bitcoin-peers.ts';
 import { controllerIdentity, systemNamespace } from '../../src/core/names.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';

@@ -1,9 +1,9 @@
 // Only what a person gets through the spec of a sample beyond his own permissions, on a real kube-apiserver: the Secret
 // that a BitcoinNetwork names, and the privileges of the pods that the samples make.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bitcoinNetwork } from '../../src/controllers/bitcoin-network/bitcoin-network.ts';
 import { networkStatefulSet } from '../../src/controllers/bitcoin-network/children.ts';
 import { BitcoinNetwork } from '../../src/controllers/bitcoin-network/kind.ts';
+import { bitcoinNetwork } from '../../src/controllers/bitcoin-network.ts';
 import { proxyDeployment } from '../../src/controllers/memcached-proxy/children.ts';
 import { MemcachedProxy } from '../../src/controllers/memcached-proxy/kind.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';

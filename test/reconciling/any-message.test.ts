@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { beforeEach, expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
-import { memcachedProxy } from '../../src/controllers/memcached-proxy/memcached-proxy.ts';
+import { memcachedProxy } from '../../src/controllers/memcached-proxy.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { checkpointName, systemNamespace } from '../../src/core/names.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';

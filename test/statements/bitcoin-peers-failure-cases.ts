@@ -2,8 +2,8 @@
 // server where the test alone makes pods, and whose exec leads to the given nodes. A pod whose address is none is
 // bitcoin-peers.test.ts: a real API server takes none such.
 import { describe, expect, it } from 'vitest';
-import { bitcoinPeers } from '../../src/controllers/bitcoin-network/bitcoin-peers.ts';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
+import { bitcoinPeers } from '../../src/controllers/bitcoin-peers.ts';
 import { a, b, c, name, type PeersFixture, peersFixture, set, three } from './bitcoin-peers-fixture.ts';
 
 /** Declares the statements. */

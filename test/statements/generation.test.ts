@@ -3,12 +3,12 @@
 import { expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { observedGenerationOf } from '../../src/api/status-slice.ts';
-import { bitcoinNetwork } from '../../src/controllers/bitcoin-network/bitcoin-network.ts';
-import { bitcoinPeers } from '../../src/controllers/bitcoin-network/bitcoin-peers.ts';
+import { bitcoinNetwork } from '../../src/controllers/bitcoin-network.ts';
+import { bitcoinPeers } from '../../src/controllers/bitcoin-peers.ts';
 import { dinner } from '../../src/controllers/dinner.ts';
 import { foo } from '../../src/controllers/foo.ts';
 import { Ingredient, ingredient } from '../../src/controllers/ingredient.ts';
-import { memcachedProxy } from '../../src/controllers/memcached-proxy/memcached-proxy.ts';
+import { memcachedProxy } from '../../src/controllers/memcached-proxy.ts';
 import { registry } from '../../src/controllers/registry.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';

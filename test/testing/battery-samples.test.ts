@@ -1,10 +1,10 @@
 // The battery on the sample controllers, through the same door as users' controllers.
 import { describe, it } from 'vitest';
-import { bitcoinNetwork } from '../../src/controllers/bitcoin-network/bitcoin-network.ts';
+import { bitcoinNetwork } from '../../src/controllers/bitcoin-network.ts';
 import { dinner } from '../../src/controllers/dinner.ts';
 import { foo } from '../../src/controllers/foo.ts';
 import { ingredient } from '../../src/controllers/ingredient.ts';
-import { memcachedProxy } from '../../src/controllers/memcached-proxy/memcached-proxy.ts';
+import { memcachedProxy } from '../../src/controllers/memcached-proxy.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { battery, type OutsideWorld } from '../../src/testing.ts';
 import { readSamples, sampleOf } from '../cross/sample.ts';

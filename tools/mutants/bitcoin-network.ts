@@ -3,8 +3,8 @@
 import { type Mutant, swap } from './mutant.ts';
 
 const folder = 'src/controllers/bitcoin-network';
-const network = `${folder}/bitcoin-network.ts`;
-const peers = `${folder}/bitcoin-peers.ts`;
+const network = `${folder}.ts`;
+const peers = 'src/controllers/bitcoin-peers.ts';
 const children = `${folder}/children.ts`;
 const nodes = `${folder}/nodes.ts`;
 const list = `${folder}/added-nodes.ts`;

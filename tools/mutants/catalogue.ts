@@ -75,12 +75,9 @@ const proxy = [
   ...statements('drift', 'memcached-proxy-missing', 'memcached-proxy-damage', 'memcached-proxy-wake'),
 ];
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
-const network = [
-  ...statements('bitcoin-network', 'bitcoin-network-life', 'drift'),
-  ...controllers('bitcoin-network/bitcoin-network'),
-];
+const network = [...statements('bitcoin-network', 'bitcoin-network-life', 'drift'), ...controllers('bitcoin-network')];
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
-const peers = [...statements('bitcoin-peers'), ...networkParts('bitcoin-peers')];
+const peers = [...statements('bitcoin-peers'), ...controllers('bitcoin-peers')];
 
 const given: Readonly<Record<string, Given>> = {
   'water-tank': {
@@ -113,15 +110,15 @@ const given: Readonly<Record<string, Given>> = {
     ],
   },
   'memcached-proxy': {
-    generic: [...proxy, ...proxyParts('memcached-proxy')],
+    generic: [...proxy, ...controllers('memcached-proxy')],
     own: [
       {
         mutants: configurationMutants,
         suites: [...proxyLife, ...proxyParts('config', 'endpoints', 'grammar')],
       },
-      { mutants: rollOutMutants, suites: [...proxy, ...proxyParts('roll-out', 'memcached-proxy')] },
-      { mutants: workloadMutants, suites: [...proxy, ...proxyParts('memcached-proxy')] },
-      { mutants: reportMutants, suites: [...proxy, ...proxyParts('memcached-proxy'), ...api('availability')] },
+      { mutants: rollOutMutants, suites: [...proxy, ...proxyParts('roll-out'), ...controllers('memcached-proxy')] },
+      { mutants: workloadMutants, suites: [...proxy, ...controllers('memcached-proxy')] },
+      { mutants: reportMutants, suites: [...proxy, ...controllers('memcached-proxy'), ...api('availability')] },
       { mutants: addressMutants, suites: statements('hostile-child') },
       { mutants: memcachedProxyDefinitionMutants, suites: [...input, ...proxyParts('grammar')] },
     ],
@@ -136,8 +133,8 @@ const given: Readonly<Record<string, Given>> = {
   'bitcoin-peers': {
     generic: peers,
     own: [
-      { mutants: addedNodesMutants, suites: networkParts('added-nodes', 'bitcoin-peers') },
-      { mutants: nodesMutants, suites: networkParts('nodes', 'bitcoin-peers') },
+      { mutants: addedNodesMutants, suites: [...networkParts('added-nodes'), ...controllers('bitcoin-peers')] },
+      { mutants: nodesMutants, suites: [...networkParts('nodes'), ...controllers('bitcoin-peers')] },
       { mutants: bitcoinPeersMutants, suites: peers },
       { mutants: networkWakingMutants, suites: statements('bitcoin-network-wake') },
     ],

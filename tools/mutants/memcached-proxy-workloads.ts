@@ -6,7 +6,7 @@ const folder = 'src/controllers/memcached-proxy';
 const references = `${folder}/references.ts`;
 const children = `${folder}/children.ts`;
 const kind = `${folder}/kind.ts`;
-const controller = `${folder}/memcached-proxy.ts`;
+const controller = `${folder}.ts`;
 
 /** Its workloads. */
 export const workloadMutants: readonly Mutant[] = [

@@ -6,7 +6,7 @@ const endpoints = `${folder}/endpoints.ts`;
 const config = `${folder}/config.ts`;
 const rollOut = `${folder}/roll-out.ts`;
 const children = `${folder}/children.ts`;
-const controller = `${folder}/memcached-proxy.ts`;
+const controller = `${folder}.ts`;
 
 /** Which servers there are, and how they are reached. */
 export const configurationMutants: readonly Mutant[] = [

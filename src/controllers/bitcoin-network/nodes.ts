@@ -1,8 +1,8 @@
 // From pods to the nodes of a network. Pure. A pod counts because of who controls it, never because of its name or its
 // labels, which any user may give to a pod.
 import { isIP } from 'node:net';
-import type { Pod, StatefulSet } from '../../kubernetes.ts';
-import { controllerUidOf, type ObjectOf } from '../../outrigger.ts';
+import type { V1Pod, V1StatefulSet } from '@kubernetes/client-node';
+import { controllerUidOf, type Live } from '../../outrigger.ts';
 import { serviceName, statefulSetName } from './children.ts';
 import type { NetworkNode } from './kind.ts';
 
@@ -15,8 +15,8 @@ type Network = { readonly name: string; readonly uid: string; readonly nodes: nu
  */
 export function nodesOf(
   { name, uid, nodes }: Network,
-  set: ObjectOf<typeof StatefulSet> | undefined,
-  pods: readonly ObjectOf<typeof Pod>[],
+  set: Live<V1StatefulSet> | undefined,
+  pods: readonly Live<V1Pod>[],
 ): NetworkNode[] {
   const setUid = set?.metadata.uid;
   if (setUid === undefined || controllerUidOf(set) !== uid) return [];
@@ -36,7 +36,7 @@ export function hasUsableAddress({ ready, ip }: NetworkNode): boolean {
 }
 
 /** A pod that is being deleted may still call itself ready; it will not be for long. */
-function isReady({ metadata, status }: ObjectOf<typeof Pod>): boolean {
+function isReady({ metadata, status }: Live<V1Pod>): boolean {
   const isSaid = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
   return isSaid && metadata.deletionTimestamp === undefined;
 }

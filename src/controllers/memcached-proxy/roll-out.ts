@@ -1,5 +1,5 @@
 // Which configurations there should be, and which one is rolled out. A configuration never changes: a change is another
-// ConfigMap, and pods get it by the Deployment's rolling update. Pure; who reads and writes is memcached-proxy.ts.
+// ConfigMap, and pods get it by the Deployment's rolling update. Pure; who reads and writes is ../memcached-proxy.ts.
 //
 // A ConfigMap stays for as long as a ReplicaSet names it, so that a rollback finds its configuration, and is then
 // pruned. It stays ours meanwhile: handing it over to the ReplicaSet would do the same by garbage collection, but two
@@ -7,8 +7,7 @@
 
 import type { V1ConfigMap, V1Deployment, V1ReplicaSet } from '@kubernetes/client-node';
 import * as z from 'zod';
-import type { ConfigMap } from '../../kubernetes.ts';
-import { type Desired, type Live, type Meta, parseJson } from '../../outrigger.ts';
+import { type Live, type Meta, parseJson } from '../../outrigger.ts';
 import { configIn, configMapName, mountedConfigMap, proxyConfigMap } from './children.ts';
 import { formatConfig, type Servers } from './config.ts';
 import type { Rule } from './kind.ts';
@@ -25,7 +24,7 @@ export type RollOutInput = {
 /** The configuration to roll out. */
 export type RollOutPlan = {
   readonly name: string;
-  readonly configMap: Desired<typeof ConfigMap>;
+  readonly configMap: ReturnType<typeof proxyConfigMap>;
   readonly servers: Servers;
   /** A name that five digits would have given, but which something else has. */
   readonly taken?: string;

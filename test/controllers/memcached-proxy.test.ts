@@ -1,11 +1,11 @@
 // The proxy's image and its mount, and its mapping function, on objects in memory. Everything else is test/statements/memcached-proxy*.ts.
 import { describe, expect, it } from 'vitest';
-import type { Kind } from '../../../src/api/kind.ts';
-import { defaultImage, MemcachedProxy } from '../../../src/controllers/memcached-proxy/kind.ts';
-import { memcachedProxy } from '../../../src/controllers/memcached-proxy/memcached-proxy.ts';
-import { proxiesReferencing } from '../../../src/controllers/memcached-proxy/references.ts';
-import { ConfigMap, Deployment, EndpointSlice, Service } from '../../../src/kubernetes.ts';
-import { testContext } from '../../../src/testing/test-context.ts';
+import type { Kind } from '../../src/api/kind.ts';
+import { defaultImage, MemcachedProxy } from '../../src/controllers/memcached-proxy/kind.ts';
+import { proxiesReferencing } from '../../src/controllers/memcached-proxy/references.ts';
+import { memcachedProxy } from '../../src/controllers/memcached-proxy.ts';
+import { ConfigMap, Deployment, EndpointSlice, Service } from '../../src/kubernetes.ts';
+import { testContext } from '../../src/testing/test-context.ts';
 
 const rules = { service: { name: 'sharded-memcached', port: 11_211 } };
 const proxy = MemcachedProxy.object('sharded-example', { rules });

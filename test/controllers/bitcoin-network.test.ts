@@ -1,8 +1,8 @@
 // Foreign children of a network, on objects in memory. Everything else is test/statements/bitcoin-network*.ts.
 import { describe, expect, it } from 'vitest';
-import { bitcoinNetwork } from '../../../src/controllers/bitcoin-network/bitcoin-network.ts';
-import { BitcoinNetwork } from '../../../src/controllers/bitcoin-network/kind.ts';
-import { testContext } from '../../../src/testing/test-context.ts';
+import { BitcoinNetwork } from '../../src/controllers/bitcoin-network/kind.ts';
+import { bitcoinNetwork } from '../../src/controllers/bitcoin-network.ts';
+import { testContext } from '../../src/testing/test-context.ts';
 
 const three = BitcoinNetwork.object('a', { nodes: 3 });
 const world = (objects: readonly object[] = []) => testContext(bitcoinNetwork, { owner: three, objects });

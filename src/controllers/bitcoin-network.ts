@@ -3,10 +3,10 @@
 //
 // A user writes spec. This controller owns the two children and all of status but `nodes` and PeersConnected.
 
-import { Service, StatefulSet } from '../../kubernetes.ts';
-import { ok, type ResultOf, recordApplyFailures, statefulSetReady } from '../../outrigger.ts';
-import { networkService, networkStatefulSet } from './children.ts';
-import { BitcoinNetwork } from './kind.ts';
+import { Service, StatefulSet } from '../kubernetes.ts';
+import { ok, type ResultOf, recordApplyFailures, statefulSetReady } from '../outrigger.ts';
+import { networkService, networkStatefulSet } from './bitcoin-network/children.ts';
+import { BitcoinNetwork } from './bitcoin-network/kind.ts';
 
 /** The controller. */
 export const bitcoinNetwork = BitcoinNetwork.controller('bitcoin-network', {

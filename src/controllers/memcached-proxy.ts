@@ -6,7 +6,7 @@
 // A user writes spec. This controller alone writes status, and owns ConfigMaps, one Deployment and one Service; it
 // reads the Services that the rules name. How many replicas the Deployment has is not its business.
 import type { V1ConfigMap } from '@kubernetes/client-node';
-import { ConfigMap, Deployment, EndpointSlice, ReplicaSet, Service } from '../../kubernetes.ts';
+import { ConfigMap, Deployment, EndpointSlice, ReplicaSet, Service } from '../kubernetes.ts';
 import {
   type Applied,
   type ChildChange,
@@ -21,7 +21,7 @@ import {
   type ResultOf,
   recordApplyFailures,
   unknown,
-} from '../../outrigger.ts';
+} from '../outrigger.ts';
 import {
   deploymentName,
   keepConfigMap,
@@ -30,11 +30,11 @@ import {
   proxyDeployment,
   proxyLabel,
   proxyService,
-} from './children.ts';
-import { serviceNameLabel } from './endpoints.ts';
-import { MemcachedProxy } from './kind.ts';
-import { type Pool, proxiesReferencing, ReferencingProxy, resolvePools } from './references.ts';
-import { planRollOut, type RollOutPlan, unusedConfigMaps } from './roll-out.ts';
+} from './memcached-proxy/children.ts';
+import { serviceNameLabel } from './memcached-proxy/endpoints.ts';
+import { MemcachedProxy } from './memcached-proxy/kind.ts';
+import { type Pool, proxiesReferencing, ReferencingProxy, resolvePools } from './memcached-proxy/references.ts';
+import { planRollOut, type RollOutPlan, unusedConfigMaps } from './memcached-proxy/roll-out.ts';
 
 /** What Events say was done to a child, and their reasons. */
 const verbs = {

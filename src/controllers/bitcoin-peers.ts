@@ -4,7 +4,7 @@
 //
 // This controller writes status.nodes and PeersConnected, and owns bitcoind's list of added nodes; of the cluster it
 // only reads.
-import { Pod, StatefulSet } from '../../kubernetes.ts';
+import { Pod, StatefulSet } from '../kubernetes.ts';
 import {
   type DeclaredCondition,
   forEachConcurrently,
@@ -13,11 +13,11 @@ import {
   type ResultOf,
   toError,
   unknown,
-} from '../../outrigger.ts';
-import { RpcError, setAddedNodes } from './added-nodes.ts';
-import { bitcoinCli, containerSuffix, networkLabel, statefulSetName } from './children.ts';
-import { BitcoinNetwork, type NetworkNode } from './kind.ts';
-import { hasUsableAddress, nodesOf } from './nodes.ts';
+} from '../outrigger.ts';
+import { RpcError, setAddedNodes } from './bitcoin-network/added-nodes.ts';
+import { bitcoinCli, containerSuffix, networkLabel, statefulSetName } from './bitcoin-network/children.ts';
+import { BitcoinNetwork, type NetworkNode } from './bitcoin-network/kind.ts';
+import { hasUsableAddress, nodesOf } from './bitcoin-network/nodes.ts';
 
 /** How many nodes are spoken to at a time. */
 const concurrency = 8;
