@@ -96,7 +96,10 @@ const common = {
   // The modules of the AWS SDK instead of its CommonJS: smaller, and without a dynamic require.
   mainFields: ['module', 'main'],
   outExtension: { '.js': '.mjs' },
+  // Without the sources themselves: a stack needs only places in them.
   sourcemap: 'linked',
+  sourcesContent: false,
+  inject: [ownModule(import.meta, '../lambda/source-stacks')],
   metafile: true,
   logLevel: 'error',
   // Some dependencies are CommonJS only.

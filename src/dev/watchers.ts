@@ -58,13 +58,7 @@ export function startWatchers(
   function start(delayMilliseconds: number): void {
     const startedAt = performance.now();
     const child = fork(file, {
-      execArgv: [
-        '--enable-source-maps',
-        '--disable-warning=ExperimentalWarning',
-        '--import',
-        exitWithParent,
-        ...nodeArguments,
-      ],
+      execArgv: ['--disable-warning=ExperimentalWarning', '--import', exitWithParent, ...nodeArguments],
       env: { ...environment },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // A terminal sends Ctrl-C to its whole process group. A detached process is ended from here only.

@@ -45,6 +45,36 @@ describe('build', () => {
     expect([await call('tree'), await call('fruit')]).toEqual(['tree', 'fruit']);
   });
 
+  it('a stack names the source, of errors of the handler and of the module itself, and no source map is read without an error', async () => {
+    await write(
+      'src/pump.ts',
+      `export function startPump(): never {\n  throw new Error('dry');\n}\nexport const level = (): string => 'low';`,
+    );
+    await write(
+      'functions/tree.ts',
+      `import { level, startPump } from '../src/pump.ts';
+       if (process.env.FAIL === 'import') startPump();
+       export const handler = () => (process.env.FAIL === 'handler' ? startPump() : level());`,
+    );
+    await build(root);
+    const program = `
+      import { syncBuiltinESMExports } from 'node:module';
+      import fs from 'node:fs';
+      const { readFileSync } = fs;
+      fs.readFileSync = (file, ...rest) => (String(file).endsWith('.map') && console.log('map'), readFileSync(file, ...rest));
+      syncBuiltinESMExports();
+      try { const { handler } = await import('./dist/tree/index.mjs'); console.log(handler()); }
+      catch (error) { console.log(error.stack); }`;
+    const output = async (fail: string) => {
+      const argv = ['--input-type=module', '-e', program];
+      const env = { ...process.env, FAIL: fail };
+      return (await promisify(execFile)(process.execPath, argv, { cwd: root, env })).stdout;
+    };
+    expect(await output('')).toBe('low\n');
+    for (const fail of ['handler', 'import'])
+      expect(await output(fail)).toContain(`Error: dry\n    at ${path.join(root, 'src/pump.ts')}:2:9\n`);
+  });
+
   it('build bundles CommonJS that requires a module of Node', async () => {
     await write('src/old.cjs', `exports.separator = require('path').sep;`);
     await write(

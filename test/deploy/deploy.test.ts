@@ -149,7 +149,6 @@ describe('a deployment with osls', () => {
         METRICS_PER_CLUSTER: 'false',
         SENDER_CHECK: 'on',
         SENDERS: '',
-        NODE_OPTIONS: '--enable-source-maps',
         CLUSTERS: `s3://${bucketName()}/clusters.json`,
         ...Object.fromEntries(Object.entries(settings).filter(([setting]) => asked.includes(setting))),
       });

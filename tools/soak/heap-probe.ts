@@ -3,6 +3,9 @@
 // process that does not.
 import process from 'node:process';
 
+// A bundle reads its source maps at the first error, at any time: a step of some megabytes that would look like a leak.
+Object.defineProperty(Error, 'prepareStackTrace', { get: () => undefined, set: () => undefined });
+
 const write = (report: object) => void process.stdout.write(`${JSON.stringify({ heapProbe: report })}\n`);
 
 process.on('SIGUSR2', () => {

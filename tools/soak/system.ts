@@ -53,15 +53,7 @@ const clientRateFlags = ['--kube-api-qps=500', '--kube-api-burst=500'];
 /** The proxy detects concurrent requests; a short delay is enough for that. */
 const delayMilliseconds = 10;
 const root = path.resolve(import.meta.dirname, '../..');
-/**
- * Source maps are loaded at a process's first error, at any time: a step of some megabytes that would look like a leak.
- */
-const probeArguments = [
-  '--no-enable-source-maps',
-  '--expose-gc',
-  '--import',
-  path.join(import.meta.dirname, 'heap-probe.ts'),
-];
+const probeArguments = ['--expose-gc', '--import', path.join(import.meta.dirname, 'heap-probe.ts')];
 
 /** Starts the system, in some ten seconds; cleans up if the start fails. */
 export async function startSystem({ signal, onLine, onError }: SystemOptions): Promise<SoakSystem> {

@@ -59,7 +59,7 @@ const endMilliseconds = 2_000;
 export function startFunctionProcess(start: ProcessStart): FunctionProcess {
   const { definition, file, exportName, environment, onLine, onBroken, nodeArguments = [] } = start;
   const child = fork(bootstrap, {
-    execArgv: ['--enable-source-maps', '--disable-warning=ExperimentalWarning', ...nodeArguments],
+    execArgv: ['--disable-warning=ExperimentalWarning', ...nodeArguments],
     env: { ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // A terminal sends Ctrl-C to its whole process group. A detached process is ended from here only.
