@@ -78,6 +78,10 @@ const reconcileSettings = z.object({
   ...senders,
   ...telemetry,
   ...clusters,
+  /** Overrides the attempts of every controller. For development, where ten attempts take hours. */
+  RETRY_ATTEMPTS: emptyAsUnset(z.coerce.number().int().min(1).optional()),
+  /** Overrides the delay of every retry, which is up to half as long again. For development. */
+  RETRY_SECONDS: emptyAsUnset(z.coerce.number().int().min(1).optional()),
 });
 
 const timersSettings = z.object({ ...queues, ...deduplication, ...senders, ...telemetry });

@@ -30,6 +30,8 @@ type Flags = {
   readonly simulatorFault: readonly string[];
   readonly set: readonly string[];
   readonly allowHost: readonly string[];
+  readonly attempts?: number;
+  readonly retryAfter?: number;
   readonly output: Output;
   readonly verbose?: true;
   readonly untilReady?: true;
@@ -73,6 +75,16 @@ export function devCommand(): Command {
         .argParser(collect)
         .default([]),
     )
+    .option(
+      '--attempts <n>',
+      'failed reconciles before a dead letter, instead of retry.attempts of each controller',
+      atLeastOne,
+    )
+    .option(
+      '--retry-after <seconds>',
+      'delay of each retry, instead of the growing delays of each controller',
+      atLeastOne,
+    )
     .option('--until-ready', 'exit with 0 when all applied objects are Ready, or with 1 and the objects that are not')
     .option('--timeout-seconds <s>', 'how long --until-ready waits', wholeNumber, 60)
     .addOption(outputOption())
@@ -87,6 +99,7 @@ Examples:
   outrigger dev --apply infra/kubernetes/samples --until-ready   for CI: exits with a table
   outrigger dev --kubeconfig ~/.kube/config --context kind       against a cluster of your own
   outrigger dev --apply infra/kubernetes/samples --simulator-fault pantry=down
+  outrigger dev --attempts 3 --retry-after 1                     an object that fails is a dead letter within seconds
   outrigger dev --set DNS_URL=https://dns.example.com --set DNS_TOKEN=file:./token
 
 Settings of the controllers are read from --set, then from the environment, then from the file .env.
@@ -134,6 +147,10 @@ function optionsOf(flags: Flags, onLine: (line: OutputLine) => void): DevOptions
     resync,
     simulatorFaults: simulatorFault,
     allowedHosts: flags.allowHost,
+    retry: {
+      ...(flags.attempts === undefined ? {} : { attempts: flags.attempts }),
+      ...(flags.retryAfter === undefined ? {} : { seconds: flags.retryAfter }),
+    },
     onLine,
     // Each process listens on its own debugger port and prints it.
     nodeArguments: process.execArgv.some((argument) => argument.startsWith('--inspect')) ? ['--inspect=0'] : [],
@@ -216,6 +233,12 @@ function isUserFacing(error: unknown): error is Error {
 function wholeNumber(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number is needed');
   return Number(text);
+}
+
+function atLeastOne(text: string): number {
+  const number = wholeNumber(text);
+  if (number < 1) throw new InvalidArgumentError('1 or more is needed');
+  return number;
 }
 
 function collect(text: string, before: readonly string[]): readonly string[] {

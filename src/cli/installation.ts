@@ -3,6 +3,7 @@
 // because some commands change it.
 
 import path from 'node:path';
+import type { LambdaClientConfig } from '@aws-sdk/client-lambda';
 import { GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Command } from 'commander';
 import type { Environment } from '../api/definition.ts';
@@ -13,6 +14,7 @@ import { createDeferredSource, createFileSource, openClusterSource } from '../cl
 import { UserError } from '../core/errors.ts';
 import { deploymentPrefix, timersQueue } from '../core/names.ts';
 import { localCluster } from '../dev/cluster-access.ts';
+import { localRegion } from '../dev/lambda/account.ts';
 import { createLocalSqsClient } from '../dev/sqs-server.ts';
 import { type DevState, readStateFile } from '../dev/state-file.ts';
 import type { KubeClient } from '../kube/client/client.ts';
@@ -39,9 +41,11 @@ export type Installation = {
   /** The system that runs here, or a deployment on AWS. */
   readonly on: 'this machine' | 'AWS';
   readonly sqs: SQSClient;
-  readonly urlPrefix: string;
+  /** How to make a client of Lambda, whose mappings can be paused. */
+  readonly lambda: LambdaClientConfig;
   /** From --region; undefined without it. */
   readonly region: string | undefined;
+  readonly urlPrefix: string;
   /** The entries of the clusters table; undefined if `clusters` is. */
   readonly registry: ClusterRegistry | undefined;
   /** Connects to the clusters of the table; undefined if the location of the table is not known. */
@@ -56,6 +60,7 @@ export type Installation = {
 };
 
 const callSeconds = 10;
+const lambdaAttempts = 2;
 
 /** Adds the options that choose an installation, and their help. */
 export function withInstallationOptions(command: Command): Command {
@@ -91,14 +96,13 @@ export async function openInstallation(
             const location = await readTableLocation(deploymentPrefix(stage, project), at);
             return openClusterSource(location, awsAccess(at));
           });
-    return connect(
-      {
-        ...{ project, on: 'AWS', sqs, urlPrefix, source, defaultCluster: undefined, environment: environment() },
-        senderCheck: async () =>
-          stage === undefined ? undefined : await readSenderCheck(deploymentPrefix(stage, project), at),
-      },
-      at,
-    );
+    return connect({
+      ...{ project, on: 'AWS', sqs, urlPrefix, source, defaultCluster: undefined, environment: environment() },
+      lambda: { maxAttempts: lambdaAttempts, ...at },
+      region,
+      senderCheck: async () =>
+        stage === undefined ? undefined : await readSenderCheck(deploymentPrefix(stage, project), at),
+    });
   }
   const file = path.join(folder, 'state.json');
   const state = await readStateFile(file);
@@ -106,31 +110,32 @@ export async function openInstallation(
   if (state === undefined || timers === undefined) {
     throw new UserError(`nothing runs here (no ${file}): start outrigger dev, or name a deployment with --stage`);
   }
-  return connect(
-    {
-      project,
-      on: 'this machine',
-      sqs: createLocalSqsClient(state.queueEndpoint),
-      urlPrefix: timers.slice(0, -timersQueue.length),
-      source: createFileSource(path.join(folder, 'clusters.json')),
-      defaultCluster: localCluster,
-      environment: { ...environment(), ...settingsOf(state) },
-      // Its queues give every sender the same id.
-      senderCheck: async () => 'off',
+  return connect({
+    project,
+    on: 'this machine',
+    sqs: createLocalSqsClient(state.queueEndpoint),
+    region,
+    lambda: {
+      maxAttempts: lambdaAttempts,
+      endpoint: state.lambda,
+      region: localRegion,
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     },
-    at,
-  );
+    urlPrefix: timers.slice(0, -timersQueue.length),
+    source: createFileSource(path.join(folder, 'clusters.json')),
+    defaultCluster: localCluster,
+    environment: { ...environment(), ...settingsOf(state) },
+    // Its queues give every sender the same id.
+    senderCheck: async () => 'off',
+  });
 }
 
-function connect(
-  {
-    source,
-    ...parts
-  }: Omit<Installation, 'close' | 'clusters' | 'registry' | 'region'> & {
-    readonly source: ClusterSource | undefined;
-  },
-  at: { readonly region?: string },
-): Installation {
+function connect({
+  source,
+  ...parts
+}: Omit<Installation, 'close' | 'clusters' | 'registry'> & {
+  readonly source: ClusterSource | undefined;
+}): Installation {
   printError(`queues: ${parts.urlPrefix}`);
   const now = () => new Date();
   const registry = source === undefined ? undefined : createClusterRegistry(source, { now });
@@ -140,7 +145,7 @@ function connect(
     parts.sqs.destroy();
     clusters?.close();
   };
-  return { ...parts, region: at.region, registry, clusters, close };
+  return { ...parts, registry, clusters, close };
 }
 
 function sourceAt(location: string | undefined, at: RegionFlag): ClusterSource | undefined {

@@ -42,6 +42,7 @@ export function resumeCommand(): Command {
 const pauseText = `
 Examples:
   outrigger pause water-tank --stage prod
+  outrigger pause water-tank                                      in the system that runs here, until it ends
   kubectl annotate watertank north outrigger.dev/paused=true      pauses one object only, without outrigger
 
 It disables the event source mapping of the controller's queue; messages in flight are finished. Messages are kept for
@@ -65,17 +66,8 @@ async function run(
   const { registry } = await loadProject(process.cwd());
   const queue = controllerQueue(requireController(name, registry).name);
   const installation = await openInstallation(flags, signal);
-  const lambda = new LambdaClient({
-    maxAttempts: 2,
-    ...(installation.region === undefined ? {} : { region: installation.region }),
-  });
+  const lambda = new LambdaClient(installation.lambda);
   try {
-    if (installation.on !== 'AWS') {
-      throw new UserError(
-        'only a controller on Lambda can be paused; name a deployment with --stage, or pause objects here: ' +
-          'kubectl annotate KIND NAME outrigger.dev/paused=true',
-      );
-    }
     const [found] = await readMappings(lambda, { urlPrefix: installation.urlPrefix, queues: [queue] }, { signal });
     const { mapping } = found ?? {};
     if (mapping?.UUID === undefined) {

@@ -14,6 +14,9 @@ import { parseTemplate } from './lambda/template.ts';
  */
 export type ResyncSeconds = { readonly tick: number; readonly period: number; readonly grace: number };
 
+/** The attempts and the delay of retries, instead of those of the controllers. */
+export type LocalRetry = { readonly attempts?: number; readonly seconds?: number };
+
 /** The parameters that have the address of a simulator unless they are given. */
 export const simulatedParameters: readonly string[] = Object.values(simulatorParameters);
 
@@ -23,6 +26,7 @@ export const shortResync: ResyncSeconds = { tick: 10, period: 60, grace: 20 };
 /**
  * Resolves the packaged template for this machine. Throws TemplateError.
  * @param parameters replace the addresses of the simulators
+ * @param retry replaces the retries of the controllers
  */
 export function readLocalStack(
   templateText: string,
@@ -30,6 +34,7 @@ export function readLocalStack(
   simulators: Simulators,
   { tick, period, grace }: ResyncSeconds,
   parameters: Readonly<Record<string, string>> = {},
+  retry: LocalRetry = {},
 ): Stack {
   const template = parseTemplate(templateText);
   // A service without the sample controllers has no parameter for their simulators.
@@ -54,6 +59,8 @@ export function readLocalStack(
     ...(environment.DEDUPLICATION_SECRET === undefined ? {} : { DEDUPLICATION_SECRET: secret }),
     // The local queue gives every sender the same id.
     SENDER_CHECK: 'off',
+    ...(retry.attempts === undefined ? {} : { RETRY_ATTEMPTS: String(retry.attempts) }),
+    ...(retry.seconds === undefined ? {} : { RETRY_SECONDS: String(retry.seconds) }),
   });
   const functions = stack.functions.map((one) => ({ ...one, environment: local(one.environment) }));
   return withClustersTable({ ...stack, functions }, cluster.clustersTableFile);

@@ -11,6 +11,8 @@ import { replaceFile } from './replace-file.ts';
 export type DevState = {
   readonly apiServer: string;
   readonly queueEndpoint: string;
+  /** Lists and pauses event source mappings, as Lambda does. */
+  readonly lambda: string;
   readonly queues: Readonly<Record<string, string>>;
   readonly watchers: readonly { readonly pid: number }[];
   readonly functions: readonly { readonly name: string; readonly pid: number }[];
@@ -46,6 +48,7 @@ const process = z.object({ pid: z.number() });
 const shape = z.object({
   apiServer: z.string(),
   queueEndpoint: z.string(),
+  lambda: z.string(),
   queues: z.record(z.string(), z.string()),
   watchers: z.array(process),
   functions: z.array(process.extend({ name: z.string() })),

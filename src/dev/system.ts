@@ -6,12 +6,14 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from '../api/definition.ts';
 import type { AllowedHosts } from '../apiserver/http/foreign-request.ts';
 import type { KubeClient } from '../kube/client/client.ts';
-import { injectFaults, pour, type Simulators, startSimulators } from '../simulators/registry.ts';
+import { injectFaults, pour, type Simulators, simulatorUrls, startSimulators } from '../simulators/registry.ts';
 import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
 import { type Build, buildBundles } from './artifacts.ts';
 import { reserveFolder } from './folder-lock.ts';
+import { startLambdaApi } from './lambda/lambda-api.ts';
 import { type LocalLambda, startLambda } from './lambda/local-lambda.ts';
 import { createQueues } from './lambda/queues.ts';
+import { parseTemplate } from './lambda/template.ts';
 import {
   debounceStatuses,
   formatLambdaEvent,
@@ -19,7 +21,14 @@ import {
   formatWatcherEvent,
   type OutputLine,
 } from './lines.ts';
-import { type ResyncSeconds, readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from './local-stack.ts';
+import {
+  type LocalRetry,
+  type ResyncSeconds,
+  readLocalStack,
+  shortResync,
+  stackNamePrefix,
+  watcherEnvironment,
+} from './local-stack.ts';
 import { localTemplate } from './local-template.ts';
 import { createLogFile, logFileName } from './log-file.ts';
 import { applyManifests, readManifests } from './manifests.ts';
@@ -59,6 +68,7 @@ export type DevOptions = AllowedHosts & {
   readonly simulatorFaults?: readonly string[];
   /** Values of the template's parameters, such as the settings of controllers. They replace a simulator's address. */
   readonly parameters?: Readonly<Record<string, string>>;
+  readonly retry?: LocalRetry;
   /** The maximum of concurrent batches of each controller. */
   readonly concurrency?: number;
   readonly onLine?: (line: OutputLine) => void;
@@ -112,6 +122,7 @@ export async function startDev(
     resyncSeconds = shortResync,
     simulatorFaults = [],
     parameters = {},
+    retry = {},
     concurrency = 3,
     onLine = () => undefined,
     nodeArguments = [],
@@ -130,20 +141,25 @@ export async function startDev(
   const samples = (await Promise.all(apply.map(readManifests))).flat();
   const generated = await readManifests(path.join(root, 'infra/kubernetes/generated'));
 
-  const simulators = await startSimulators(parts, { allowedHosts });
+  const templateText = await localTemplate(root, controllers);
+  const parameterNames = Object.keys(parseTemplate(templateText).Parameters);
+  const simulators = await startSimulators(parts, { allowedHosts, parameters: parameterNames });
   injectFaults(simulators, simulatorFaults);
   const { execute } = simulators.bitcoin;
-  const [templateText, , cluster, queueServer] = await startAll(signal, (starting) => [
-    localTemplate(root, controllers),
+  const [, cluster, queueServer] = await startAll(signal, (starting) => [
     buildBundles(build, root, starting),
     startCluster(parts, { folder, kubeconfig, context, apiPort, execute, allowedHosts, signal: starting }),
     startQueueServer(parts, { queueEndpoint, queuePort, allowedHosts, signal: starting }),
   ]);
   step(`API server ${cluster.server.origin}, SQS ${queueServer.endpoint}`);
-  print(`simulators: plant ${simulators.plant.url}, pantry ${simulators.pantry.url}`);
+  const simulated = simulatorUrls(simulators);
+  if (Object.keys(simulated).length > 0) {
+    const addresses = Object.entries(simulated).map(([name, url]) => `${name} ${url}`);
+    print(`simulators: ${addresses.join(', ')}`);
+  }
   if (!cluster.verified) print(`WARNING: ${cluster.server.origin} is not verified (insecure-skip-tls-verify)`);
 
-  const stack = readLocalStack(templateText, cluster, simulators, resyncSeconds, parameters);
+  const stack = readLocalStack(templateText, cluster, simulators, resyncSeconds, parameters, retry);
   const prefix = stackNamePrefix(stack);
   const queues = await createQueues(queueServer.client, stack.queues, { endpoint: queueServer.endpoint, signal });
   // Only the objects that a function or a watcher needs. The others are for the watcher's Deployment.
@@ -194,6 +210,8 @@ export async function startDev(
     },
   );
   parts.defer(() => lambda.stop());
+  const lambdaApi = await startLambdaApi(lambda, { allowedHosts });
+  parts.defer(() => lambdaApi.close());
 
   const watcherFile = path.join(root, 'dist/watcher/index.mjs');
   const watchers = startWatchers(
@@ -218,7 +236,8 @@ export async function startDev(
     queues: queueUrls,
     watchers: watchers.pids().map((pid) => ({ pid })),
     functions: lambda.functions.flatMap((one) => one.pids().map((pid) => ({ name: withoutPrefix(one.name), pid }))),
-    simulators: { plant: simulators.plant.url, pantry: simulators.pantry.url },
+    lambda: lambdaApi.url,
+    simulators: simulated,
   });
   // The watchers are ready before the samples are applied, so that they receive every sample as a change.
   step('queues and CRDs are there; starting the functions and the watcher');

@@ -13,7 +13,13 @@ import { createMapKeys, declaresKind, isMapped } from '../reconciling/map-keys.t
 import { createReconcile } from '../reconciling/reconcile.ts';
 import type { ReconcileInput } from '../reconciling/report.ts';
 import { createSenderCheck } from '../reconciling/sender-check.ts';
-import { environment, readReconcileSettings, readRoleIds, readTraceHeader } from '../settings.ts';
+import {
+  environment,
+  type ReconcileSettings,
+  readReconcileSettings,
+  readRoleIds,
+  readTraceHeader,
+} from '../settings.ts';
 import { createDelete } from '../sqs/delete.ts';
 import { createReturn } from '../sqs/return.ts';
 import { createSend } from '../sqs/send.ts';
@@ -50,7 +56,8 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
   const secrets = withFileSecrets(opened.secrets);
   const instance = controller.start(environment(), secrets);
   const clock = createSqsClock();
-  const { name, declaration } = controller;
+  const { name } = controller;
+  const declaration = withRetry(controller.declaration, settings);
   const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { traceHeader: readTraceHeader });
   const deps = { name, project, declaration, instance, now: () => new Date() };
   const reconcile = createReconcile(deps);
@@ -109,4 +116,17 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
       telemetry.flush();
     }
   };
+}
+
+/** Replaces the attempts and delays of a controller's retries with those of the settings. */
+function withRetry(
+  declaration: ControllerDefinition['declaration'],
+  { RETRY_ATTEMPTS: attempts, RETRY_SECONDS: seconds }: ReconcileSettings,
+): ControllerDefinition['declaration'] {
+  const retry = {
+    ...declaration.options.retry,
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(seconds === undefined ? {} : { firstSeconds: seconds, maxSeconds: seconds }),
+  };
+  return { ...declaration, options: { ...declaration.options, retry } };
 }

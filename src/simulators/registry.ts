@@ -23,13 +23,30 @@ export const simulatorParameters = { plant: 'PlantUrl', pantry: 'PantryUrl' } as
 /** Annotation of a sample tank: the level that the plant starts with. No controller reads it. */
 const pourAnnotation = 'plant.example.com/pour';
 
-/** Starts the simulators on free ports. `cleanup` closes them. */
-export async function startSimulators(cleanup: AsyncDisposableStack, hosts: AllowedHosts = {}): Promise<Simulators> {
-  const plant = await startPlant(hosts);
+/**
+ * Starts the simulators on free ports. `cleanup` closes them.
+ * @param parameters those of the template: only simulators whose address is one of them listen. Default: all.
+ */
+export async function startSimulators(
+  cleanup: AsyncDisposableStack,
+  {
+    parameters = Object.values(simulatorParameters),
+    ...hosts
+  }: AllowedHosts & { readonly parameters?: readonly string[] } = {},
+): Promise<Simulators> {
+  const plant = await startPlant({ ...hosts, listens: parameters.includes(simulatorParameters.plant) });
   cleanup.defer(() => plant.close());
-  const pantry = await startPantry(hosts);
+  const pantry = await startPantry({ ...hosts, listens: parameters.includes(simulatorParameters.pantry) });
   cleanup.defer(() => pantry.close());
   return { plant, pantry, bitcoin: createBitcoinNodes() };
+}
+
+/** The addresses of the simulators that listen, by name. */
+export function simulatorUrls({
+  plant,
+  pantry,
+}: Pick<Simulators, 'plant' | 'pantry'>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries({ plant: plant.url, pantry: pantry.url }).filter(([, url]) => url !== ''));
 }
 
 /** Sets the level of the tanks whose objects have the annotation. */
@@ -64,6 +81,8 @@ export function injectFaults({ plant, pantry, bitcoin }: Simulators, faults: rea
     const plantFault = plantFaults.find((one) => one === what);
     const itemFault = itemFaults.find((one) => one === how);
     const nodeFault = bitcoinFaults.find((one) => one === (how === '' ? what : how));
+    if ((simulator === 'plant' && plant.url === '') || (simulator === 'pantry' && pantry.url === ''))
+      throw new UserError(`--simulator-fault ${fault}: no controller of this project uses the ${simulator}`);
     if (simulator === 'plant' && plantFault !== undefined) activeFaults.plant = { '*': plantFault };
     else if (simulator === 'pantry' && what === 'down') activeFaults.pantry = { ...activeFaults.pantry, down: true };
     else if (simulator === 'pantry' && item !== '' && itemFault !== undefined) {

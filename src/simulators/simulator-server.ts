@@ -16,11 +16,11 @@ export type SimulatorResponse =
   | 'hang'
   | 'reset';
 
-/** A running simulator. */
+/** A running simulator. The URL is empty if it does not listen. */
 export type SimulatorServer = { readonly url: string; close(): Promise<void> };
 
-/** The address to listen on; port 0 takes a free port. */
-export type Listen = AllowedHosts & { readonly port?: number; readonly host?: string };
+/** The address to listen on; port 0 takes a free port. With `listens: false` there is no server. */
+export type Listen = AllowedHosts & { readonly port?: number; readonly host?: string; readonly listens?: boolean };
 
 const maxBodyBytes = 64 * 1024;
 
@@ -30,8 +30,9 @@ const maxBodyBytes = 64 * 1024;
  */
 export async function serveSimulator(
   route: (request: SimulatorRequest) => SimulatorResponse | undefined,
-  { port = 0, host = '127.0.0.1', allowedHosts = [] }: Listen = {},
+  { port = 0, host = '127.0.0.1', allowedHosts = [], listens = true }: Listen = {},
 ): Promise<SimulatorServer> {
+  if (!listens) return { url: '', close: async () => undefined };
   const server = http.createServer((incoming, outgoing) => {
     const refusal = foreignRequest(incoming.headers, { allowedHosts });
     if (refusal === undefined) void sendResponse(route, incoming, outgoing);

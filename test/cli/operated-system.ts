@@ -59,6 +59,7 @@ export function operatedSystem({ samples = [] }: { readonly samples?: readonly s
     const state = {
       apiServer: server.url,
       queueEndpoint: queues.endpoint,
+      lambda: 'http://127.0.0.1:1',
       queues: Object.fromEntries(all.map((name) => [name, `${queues.urlPrefix}${name}`])),
       watchers: [],
       functions: [],

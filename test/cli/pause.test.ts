@@ -1,6 +1,10 @@
-// `outrigger pause` and `resume --stage` as a person runs them, against SQS and a fake of Lambda.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+// `outrigger pause` and `resume` as a person runs them, against SQS and a fake of Lambda, or Lambda’s API of one machine.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { pauseCommand, resumeCommand } from '../../src/cli/pause.ts';
+import { startLambdaApi } from '../../src/dev/lambda/lambda-api.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { type Account, startAwsServices } from './aws-services.ts';
 import { runHere } from './operated-system.ts';
@@ -59,6 +63,48 @@ describe('pause and resume', () => {
   it('resume of a controller that is not paused changes nothing, and exits with 0', async () => {
     expect((await runAt(resumeCommand, 'dinner', '--stage', 'dev')).status).toBe(0);
     expect(account.mappings).toContainEqual(mappingOf('dinner.fifo'));
+  });
+});
+
+describe('pause on one machine', () => {
+  it('pause and resume switch the mapping of a controller in the system that outrigger dev runs', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-pause-'));
+    const paused = new Map([
+      ['dinner.fifo', false],
+      ['foo.fifo', false],
+    ]);
+    const mappings = [...paused.keys()].map((name) => ({
+      uuid: `uuid-of-${name}`,
+      queueArn: `arn:aws:sqs:us-east-1:000000000000:outrigger-dev-${name}`,
+      isPaused: () => paused.get(name) === true,
+      setPaused: (wanted: boolean) => void paused.set(name, wanted),
+      retry: async () => undefined,
+      stop: async () => undefined,
+    }));
+    const api = await startLambdaApi({ mappings });
+    onTestFinished(async () => {
+      await api.close();
+      await rm(folder, { recursive: true });
+    });
+    const state = {
+      ...{ apiServer: 'http://127.0.0.1:1', queueEndpoint: queues.endpoint, lambda: api.url },
+      ...{ queues: { timers: `${queues.urlPrefix}outrigger-dev-timers` }, watchers: [], functions: [], simulators: {} },
+    };
+    await writeFile(path.join(folder, 'state.json'), JSON.stringify(state));
+    expect(await runHere(pauseCommand(), ['dinner', '--folder', folder])).toMatchObject({
+      out: 'dinner is paused: its messages wait in dinner.fifo\n',
+      status: 0,
+    });
+    expect([...paused]).toEqual([
+      ['dinner.fifo', true],
+      ['foo.fifo', false],
+    ]);
+    expect((await runHere(resumeCommand(), ['dinner', '--folder', folder])).status).toBe(0);
+    expect(paused.get('dinner.fifo')).toBe(false);
+    const foreign = await fetch(`${api.url}/2015-03-31/event-source-mappings`, {
+      headers: { origin: 'http://evil.example' },
+    });
+    expect(foreign.status).toBe(403);
   });
 });
 

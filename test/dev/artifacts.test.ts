@@ -78,6 +78,7 @@ it('createStateFile writes the last state last', async () => {
     queues: {},
     watchers: [{ pid }],
     functions: [],
+    lambda: 'http://127.0.0.1:3',
     simulators: {},
   });
   for (let pid = 1; pid <= 20; pid += 1) state.write(of(pid));

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { UserError } from '../../src/core/errors.ts';
 import { explainListening, explainQueueEndpoint } from '../../src/dev/explain-error.ts';
 import { startSqs } from '../../src/dev/sqs-server.ts';
-import { injectFaults, startSimulators } from '../../src/simulators/registry.ts';
+import { injectFaults, simulatorUrls, startSimulators } from '../../src/simulators/registry.ts';
 
 const signal = new AbortController().signal;
 
@@ -57,4 +57,13 @@ it.each([
   const simulators = await startSimulators(parts);
   expect(() => injectFaults(simulators, [fault])).toThrow(/unknown fault; known faults are plant=down, .*pantry=down/);
   injectFaults(simulators, ['pantry=down', 'pantry=saffron:error', 'plant=sensor-hang']);
+});
+
+it('only the simulators whose address is a parameter of the template listen, and only they have faults', async () => {
+  await using parts = new AsyncDisposableStack();
+  const none = await startSimulators(parts, { parameters: ['TeapotUrl'] });
+  expect(simulatorUrls(none)).toEqual({});
+  expect(() => injectFaults(none, ['plant=down'])).toThrow('no controller of this project uses the plant');
+  const one = await startSimulators(parts, { parameters: ['PantryUrl'] });
+  expect(simulatorUrls(one)).toEqual({ pantry: expect.stringMatching(/^http:/) });
 });

@@ -5,15 +5,18 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
+import { createLocalSqsClient } from '../../src/dev/sqs-server.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const samples = 'infra/kubernetes/samples';
 const stateShape = z.strictObject({
   apiServer: z.url(),
   queueEndpoint: z.url(),
+  lambda: z.url(),
   queues: z.record(z.string(), z.url()),
   watchers: z.array(z.strictObject({ pid: z.int().positive() })),
   functions: z.array(z.strictObject({ name: z.string(), pid: z.int().positive() })),
@@ -74,7 +77,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('outrigger dev', { timeout: 90_000 }, () => {
+describe('outrigger dev', { timeout: 120_000 }, () => {
   it('dev --until-ready exits with 0 and prints a table of every sample', async () => {
     const { ended } = await dev('--apply', samples, '--until-ready');
     const { status, said } = await ended;
@@ -100,6 +103,21 @@ describe('outrigger dev', { timeout: 90_000 }, () => {
     expect(said).toMatch(/default\/north +True/);
     expect(said).toMatch(/^not ready: Ingredient default\/salt: \w+: .+/m);
     expect(said).toMatch(/^not ready: Dinner default\/risotto: \w+: .+/m);
+  });
+
+  it('dev --attempts and --retry-after make a dead letter of an object that fails, within seconds', async () => {
+    const flags = ['--apply', samples, '--attempts', '2', '--retry-after', '1', '--simulator-fault', 'pantry=down'];
+    const { child, folder, line, ended } = await dev(...flags);
+    await line(/"source":"status","object":"ingredient\/salt".*retries|"object":"ingredient\/salt".*RetriesExhausted/i);
+    const { queueEndpoint, queues } = stateShape.parse(
+      JSON.parse(await readFile(path.join(folder, 'state.json'), 'utf8')),
+    );
+    const sqs = createLocalSqsClient(queueEndpoint);
+    const receive = new ReceiveMessageCommand({ QueueUrl: queues['ingredient-dlq.fifo'], WaitTimeSeconds: 20 });
+    expect((await sqs.send(receive)).Messages).toHaveLength(1);
+    sqs.destroy();
+    child.kill('SIGINT');
+    expect((await ended).status).toBe(0);
   });
 
   it('dev prints changes and function runs as they happen, writes its state file, and leaves no process', async () => {

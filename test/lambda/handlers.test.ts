@@ -4,7 +4,7 @@ import { Console } from 'node:console';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
@@ -18,7 +18,7 @@ import { createDepth } from '../../src/sqs/depth.ts';
 import { formatMessage, type Message, parseMessage } from '../../src/sqs/message.ts';
 import { pem, startWireServer } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
-import { aMessage, asChange, asRequeue } from '../sqs/messages.ts';
+import { aMessage, asChange, asRequeue, asRetry } from '../sqs/messages.ts';
 import { applyDefinition } from '../support/established.ts';
 import { widgetDefinition } from '../support/widget-crd.ts';
 import { aContext, anEvent, aRecord } from './invocation.ts';
@@ -27,11 +27,14 @@ import { widget } from './widget.ts';
 const controller = widget.controller('widget', {
   settings: z.object({ GREETING: z.string().min(1) }),
   clients: ({ GREETING }) => ({ greet: (name: string) => `${GREETING} ${name}` }),
-  reconcile: async ({ metadata }, { clients }) => ({
-    status: { note: clients.greet(metadata.name) },
-    conditions: { Built: { status: 'True', reason: 'Built' } },
-    requeueAfterSeconds: 60,
-  }),
+  reconcile: async ({ metadata }, { clients }) => {
+    if (metadata.name === 'fails') throw new Error('no');
+    return {
+      status: { note: clients.greet(metadata.name) },
+      conditions: { Built: { status: 'True', reason: 'Built' } },
+      requeueAfterSeconds: 60,
+    };
+  },
 });
 
 let server: Awaited<ReturnType<typeof startApiServer>>;
@@ -149,16 +152,11 @@ describe('createReconcileHandler', () => {
     ],
   ])('a reconcile function postpones the keys of a cluster whose %s, and names it', async (_, cluster, error) => {
     await apply('five');
-    vi.stubEnv('LOG_LEVEL', 'INFO');
     const wire = await startWireServer((_, response) => response.destroy(), { tls: true });
     await writeTable({
       moved: { server: wire.url.href, ca: pem('other.pem'), access: { type: 'token', token: 'secret-token' } },
     });
-    const lines: string[] = [];
-    // Powertools writes to a console of its own.
-    const spies = [Console.prototype, globalThis.console].map((one) =>
-      vi.spyOn(one, 'info').mockImplementation((line: unknown) => void lines.push(String(line))),
-    );
+    const lines = logLines();
     const before = await waiting();
     const event = anEvent(
       aRecord('m1', formatMessage(messageFor('five', { cluster }))),
@@ -169,11 +167,27 @@ describe('createReconcileHandler', () => {
     // Both have a timer: the one was postponed, the other returned a requeue.
     expect(await waiting()).toBe(before + 2);
     expect(await queues.drain('widget-dlq.fifo')).toEqual([]);
-    for (const spy of spies) spy.mockRestore();
     const line = lines.find((one) => one.includes(`"cluster":"${cluster}"`)) ?? '';
     expect(JSON.parse(line)).toMatchObject({ outcome: 'postponed', error });
     // No credential was sent to the server with the wrong certificate.
     expect(wire.arrived).toEqual([]);
+  });
+
+  it('RETRY_ATTEMPTS and RETRY_SECONDS replace the retries of the controller', async () => {
+    await apply('fails');
+    vi.stubEnv('RETRY_ATTEMPTS', '2');
+    vi.stubEnv('RETRY_SECONDS', '500');
+    const lines = logLines();
+    const handler = createReconcileHandler(controller);
+    const first = messageFor('fails');
+    expect(await handler(anEvent(aRecord('m1', formatMessage(first))), aContext())).toEqual({ batchItemFailures: [] });
+    const { dueAt } = z.looseObject({ dueAt: z.number() }).parse(JSON.parse(lines.at(-1) ?? ''));
+    // Without the setting it is due in two to three seconds.
+    expect(dueAt - Date.now() / 1000).toBeGreaterThan(200);
+    const retry = messageFor('fails', asRetry({ attempt: 1, dueAt, slot: `500/${dueAt}` }));
+    expect(await handler(anEvent(aRecord('m2', formatMessage(retry))), aContext())).toEqual({ batchItemFailures: [] });
+    const [deadLetter] = await queues.drain('widget-dlq.fifo');
+    expect(deadLetter?.MessageAttributes?.reason?.StringValue).toBe('retries exhausted after 2 attempts');
   });
 
   it('a reconcile function keeps messages whose timers were rejected', async () => {
@@ -254,4 +268,17 @@ describe('createTimersHandler', () => {
 async function waiting(): Promise<number> {
   const depth = await createDepth(queues.sqs, queues.urlPrefix)('timers', { signal: AbortSignal.timeout(5_000) });
   return depth.delayed;
+}
+
+/** Collects the lines of the log at level INFO until the test ends. Powertools writes to a console of its own. */
+function logLines(): readonly string[] {
+  vi.stubEnv('LOG_LEVEL', 'INFO');
+  const lines: string[] = [];
+  for (const one of [Console.prototype, globalThis.console]) {
+    for (const level of ['info', 'warn'] as const) {
+      const spy = vi.spyOn(one, level).mockImplementation((line: unknown) => void lines.push(String(line)));
+      onTestFinished(() => spy.mockRestore());
+    }
+  }
+  return lines;
 }

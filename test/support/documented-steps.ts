@@ -97,6 +97,10 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npm run soak': ['.ci/run', 'npm run soak -- --ci'],
   'npm run demo -- --until-ready': ['test/journey/demo.test.ts', "'--until-ready'"],
   'npm run demo -- --simulator-fault pantry=down': ['test/journey/demo.test.ts', "'pantry=down'"],
+  'npm run demo -- --attempts 3 --retry-after 1 --simulator-fault pantry=down': [
+    'test/journey/demo.test.ts',
+    "'--attempts'",
+  ],
   'npm run demo -- --apply FILE': ['test/journey/demo.test.ts', "'--apply', samples"],
   'npm run demo -- --kubeconfig FILE [--context NAME]': ['test/cluster/demo.test.ts', "'--kubeconfig'"],
   'npm run demo -- --queue-endpoint URL': ['test/journey/demo.test.ts', "'--queue-endpoint'"],

@@ -14,11 +14,11 @@ const callSeconds = 20;
 
 /** Checks the functions' event source mappings and the account's concurrency. */
 export async function checkAccount(
-  { urlPrefix, region }: Installation,
+  { urlPrefix, lambda: config }: Installation,
   registry: readonly ControllerDefinition[],
   { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
-  const lambda = new LambdaClient({ maxAttempts: 2, ...(region === undefined ? {} : { region }) });
+  const lambda = new LambdaClient(config);
   const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(callSeconds * 1000)]);
   try {
     const { AccountLimit: limit } = await lambda.send(new GetAccountSettingsCommand({}), { abortSignal });
@@ -39,6 +39,35 @@ export async function checkAccount(
   }
 }
 
+/** Checks that no controller of this machine is paused. */
+export async function checkPaused(
+  { urlPrefix, lambda: config }: Installation,
+  registry: readonly ControllerDefinition[],
+  { signal }: { readonly signal: AbortSignal },
+): Promise<readonly Finding[]> {
+  const lambda = new LambdaClient(config);
+  const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(callSeconds * 1000)]);
+  try {
+    const names = registry.map(({ name }) => controllerQueue(name));
+    const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
+    return queues.flatMap(({ name, mapping }) =>
+      mapping !== undefined && isPaused(mapping) ? [pausedFinding(name, mapping)] : [],
+    );
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    return [warnFinding('functions', 'which of them are paused is not known', formatError(error))];
+  } finally {
+    lambda.destroy();
+  }
+}
+
+function pausedFinding(queue: string, { UUID = '' }: EventSourceMappingConfiguration): Finding {
+  const resume = queue.endsWith('.fifo')
+    ? `to resume it: outrigger resume ${queue.replace('.fifo', '')}`
+    : `to resume it: aws lambda update-event-source-mapping --enabled --uuid ${UUID}`;
+  return warnFinding(`function of ${queue}`, 'it is paused: messages stay in the queue for at most 14 days', resume);
+}
+
 function mappingFindings(
   queue: string,
   mapping: EventSourceMappingConfiguration | undefined,
@@ -52,12 +81,7 @@ function mappingFindings(
   const { UUID = '', FunctionResponseTypes = [], ScalingConfig } = mapping;
   const set = (option: string) =>
     `${deploy}; if the mapping was changed: aws lambda update-event-source-mapping --uuid ${UUID} ${option}`;
-  if (isPaused(mapping)) {
-    const resume = queue.endsWith('.fifo')
-      ? `to resume it: outrigger resume ${queue.replace('.fifo', '')}`
-      : `to resume it: aws lambda update-event-source-mapping --enabled --uuid ${UUID}`;
-    return [warnFinding(about, 'it is paused: messages stay in the queue for at most 14 days', resume)];
-  }
+  if (isPaused(mapping)) return [pausedFinding(queue, mapping)];
   return [
     ...(FunctionResponseTypes.includes('ReportBatchItemFailures')
       ? []

@@ -11,7 +11,7 @@ import {
   withInstallationOptions,
 } from '../installation.ts';
 import { loadProject, type Project } from '../project.ts';
-import { checkAccount } from './check-account.ts';
+import { checkAccount, checkPaused } from './check-account.ts';
 import { checkCluster } from './check-cluster.ts';
 import { checkQueues } from './check-queues.ts';
 import { expectedQueues } from './expected-queues.ts';
@@ -60,7 +60,9 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
     const parts = await Promise.all([
       checkFolder(root, project),
       checkQueues(installation, await expectedQueues(registry, root), { deploy, signal }),
-      installation.on === 'AWS' ? checkAccount(installation, registry, { deploy, signal }) : [],
+      installation.on === 'AWS'
+        ? checkAccount(installation, registry, { deploy, signal })
+        : checkPaused(installation, registry, { signal }),
       checkClusters(installation, registry, cluster, signal),
       checkSenders(installation, cluster),
     ]);

@@ -42,6 +42,9 @@ export type EventSourceOptions = {
 
 /** A running mapping. */
 export type EventSource = {
+  /** Whether it is paused: its messages wait in the queue. A batch in flight is finished. */
+  isPaused(): boolean;
+  setPaused(paused: boolean): void;
   /** Makes the messages of failed invocations visible at once, instead of after their visibility timeout. */
   retry(): Promise<void>;
   /** Stops receiving; resolves when the batches in flight are done. */
@@ -52,21 +55,37 @@ export type EventSource = {
 const maximumFailed = 100;
 const pauseAfterErrorMilliseconds = 1_000;
 
-/** Starts polling. */
-export function startEventSource(deps: EventSourceDeps, options: EventSourceOptions): EventSource {
+/** Starts polling, unless it starts paused. */
+export function startEventSource(
+  deps: EventSourceDeps,
+  options: EventSourceOptions,
+  { paused: startsPaused = false } = {},
+): EventSource {
   const stopping = new AbortController();
+  let paused = startsPaused;
+  let resumed = Promise.withResolvers<void>();
+  stopping.signal.addEventListener('abort', () => resumed.resolve());
   const inFlight = new Set<Promise<void>>();
   let failed: readonly Message[] = [];
   const polling = poll();
 
   async function poll(): Promise<void> {
     while (!stopping.signal.aborted) {
+      if (paused) {
+        await resumed.promise;
+        continue;
+      }
       if (inFlight.size >= options.concurrency) {
         await Promise.race(inFlight);
         continue;
       }
       const messages = await receive(deps, options, stopping.signal);
       if (messages.length === 0) continue;
+      // A receive that was waiting is not aborted: a server that does not notice would keep the next message in flight.
+      if (paused) {
+        await makeVisible(messages);
+        continue;
+      }
       const batch = deliver(deps, options, messages)
         .catch((error: unknown) => {
           failed = [...failed, ...messages].slice(-maximumFailed);
@@ -76,17 +95,27 @@ export function startEventSource(deps: EventSourceDeps, options: EventSourceOpti
       inFlight.add(batch);
     }
   }
+  async function makeVisible(messages: readonly Message[]): Promise<void> {
+    // An expired receipt handle means that the message is visible again already.
+    await Promise.allSettled(
+      messages.map(async ({ ReceiptHandle }) => {
+        const change = { QueueUrl: options.queueUrl, ReceiptHandle, VisibilityTimeout: 0 };
+        await deps.client.send(new ChangeMessageVisibilityCommand(change));
+      }),
+    );
+  }
   return {
+    isPaused: () => paused,
+    setPaused: (wanted) => {
+      if (paused === wanted) return;
+      paused = wanted;
+      if (paused) resumed = Promise.withResolvers();
+      else resumed.resolve();
+    },
     retry: async () => {
       const messages = failed;
       failed = [];
-      // An expired receipt handle means that the message is visible again already.
-      await Promise.allSettled(
-        messages.map(async ({ ReceiptHandle }) => {
-          const change = { QueueUrl: options.queueUrl, ReceiptHandle, VisibilityTimeout: 0 };
-          await deps.client.send(new ChangeMessageVisibilityCommand(change));
-        }),
-      );
+      await makeVisible(messages);
     },
     stop: async () => {
       stopping.abort();

@@ -1,5 +1,6 @@
 // The Lambda service of one machine: it runs the functions, mappings and schedules of a stack. Only options differ from
 // AWS: the concurrency, the interval of the schedule, and the long poll of queues.
+import { randomUUID } from 'node:crypto';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { localAccountId, localRegion } from './account.ts';
 import { type EventSource, startEventSource } from './event-source.ts';
@@ -44,9 +45,13 @@ export type LambdaOptions = {
   readonly nodeArguments?: readonly string[];
 };
 
+/** An event source mapping. */
+export type LocalMapping = EventSource & { readonly uuid: string; readonly queueArn: string };
+
 /** A running service. */
 export type LocalLambda = {
   readonly functions: readonly LocalFunction[];
+  readonly mappings: readonly LocalMapping[];
   /** Loads new bundles, and retries the messages on which the old ones failed. */
   reload(): Promise<void>;
   /** Retries failed messages at once, instead of after their visibility timeout. */
@@ -92,11 +97,10 @@ export function startLambda(
   const calls = httpQueueCalls(client);
   const failure = (of: LocalFunction) => (error: Error) => onEvent({ type: 'failed', function: of.name, error });
 
-  const sources: EventSource[] = stack.mappings
-    .filter(({ enabled }) => enabled)
-    .map(({ queueArn, functionArn, batchSize, reportsFailures, maximumConcurrency = concurrency }) => {
+  const sources = stack.mappings.map(
+    ({ queueArn, functionArn, batchSize, reportsFailures, enabled, maximumConcurrency = concurrency }) => {
       const target = functionOf(functionArn);
-      return startEventSource(
+      const source = startEventSource(
         { client, calls, invoke: (event) => target.invoke(event), onFailure: failure(target) },
         {
           queueUrl: find(queues, queueArn).url,
@@ -107,8 +111,11 @@ export function startLambda(
           concurrency: Math.min(maximumConcurrency, concurrency),
           longPollSeconds,
         },
+        { paused: !enabled },
       );
-    });
+      return { ...source, uuid: randomUUID(), queueArn };
+    },
+  );
   const schedulesRunning: Schedule[] = stack.schedules
     .filter(({ enabled }) => enabled && schedules)
     .map((definition) => {
@@ -124,6 +131,7 @@ export function startLambda(
   };
   return {
     functions,
+    mappings: sources,
     retry,
     reload: async () => {
       for (const one of functions) one.reload();

@@ -1,0 +1,65 @@
+// The two calls of Lambda's API that `outrigger pause`, `resume` and `doctor` make, for the functions of this machine:
+// ListEventSourceMappings and UpdateEventSourceMapping.
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import * as z from 'zod';
+import { type AllowedHosts, foreignRequest } from '../../apiserver/http/foreign-request.ts';
+import type { LocalLambda, LocalMapping } from './local-lambda.ts';
+
+/** A running server. */
+export type LambdaApi = { readonly url: string; close(): Promise<void> };
+
+const path = '/2015-03-31/event-source-mappings';
+const update = z.object({ Enabled: z.boolean() });
+
+/** Starts the server on a free port of loopback. */
+export async function startLambdaApi(
+  lambda: Pick<LocalLambda, 'mappings'>,
+  { allowedHosts = [] }: AllowedHosts = {},
+): Promise<LambdaApi> {
+  const server = http.createServer((incoming, outgoing) => {
+    const refusal = foreignRequest(incoming.headers, { allowedHosts });
+    const response = refusal === undefined ? respond(lambda, incoming) : failure(refusal.status, refusal.reason);
+    void Promise.resolve(response).then(({ status, body }) => {
+      outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+type Response = { readonly status: number; readonly body: object };
+
+async function respond({ mappings }: Pick<LocalLambda, 'mappings'>, incoming: http.IncomingMessage): Promise<Response> {
+  const { pathname } = new URL(incoming.url ?? '', 'http://localhost');
+  const id = pathname.slice(path.length + 1);
+  if (!pathname.startsWith(path)) return failure(404, 'outrigger dev has only the event source mappings of Lambda');
+  if (incoming.method === 'GET' && id === '')
+    return { status: 200, body: { EventSourceMappings: mappings.map(shown) } };
+  const mapping = mappings.find(({ uuid }) => uuid === id);
+  if (incoming.method !== 'PUT' || mapping === undefined) return failure(404, 'there is no such mapping');
+  const given = update.safeParse(await json(incoming).catch(() => undefined));
+  if (!given.success) return failure(400, 'only Enabled can be changed');
+  mapping.setPaused(!given.data.Enabled);
+  return { status: 202, body: shown(mapping) };
+}
+
+function shown({ uuid, queueArn, isPaused }: LocalMapping): object {
+  return { UUID: uuid, EventSourceArn: queueArn, State: isPaused() ? 'Disabled' : 'Enabled' };
+}
+
+function failure(status: number, Message: string): Response {
+  return { status, body: { Type: 'User', Message } };
+}
