@@ -175,6 +175,9 @@ const awsSettings = z.object({
   AWS_DEFAULT_REGION: unlessEmpty,
   AWS_ENDPOINT_URL: unlessEmpty,
   AWS_ENDPOINT_URL_S3: unlessEmpty,
+  AWS_ENDPOINT_URL_SQS: unlessEmpty,
+  AWS_ENDPOINT_URL_STS: unlessEmpty,
+  AWS_ENDPOINT_URL_IAM: unlessEmpty,
 });
 
 const credentials = z.object({
@@ -233,13 +236,28 @@ export function readTraceHeader(from: Environment = process.env): string | undef
   return from._X_AMZN_TRACE_ID;
 }
 
-/** Reads where AWS is: the region, and another server that implements S3. Lambda and EKS set the region. */
-export function readAwsSettings(from: Environment = process.env): {
+/** Where AWS is, for the requests that are not sent with an SDK's client. Undefined: AWS's own address. */
+export type AwsSettings = {
   readonly region: string | undefined;
   readonly s3Endpoint: string | undefined;
-} {
-  const { AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 } = parse(awsSettings, from);
-  return { region: AWS_REGION ?? AWS_DEFAULT_REGION, s3Endpoint: AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL };
+  readonly stsEndpoint: string | undefined;
+  readonly iamEndpoint: string | undefined;
+  /** Only SQS has an address of its own, as with an emulated queue: the identity on AWS says nothing there. */
+  readonly isQueueElsewhere: boolean;
+};
+
+/** Reads where AWS is: the region, and other servers that implement its services. Lambda and EKS set the region. */
+export function readAwsSettings(from: Environment = process.env): AwsSettings {
+  const given = parse(awsSettings, from);
+  const { AWS_ENDPOINT_URL: all } = given;
+  const stsEndpoint = given.AWS_ENDPOINT_URL_STS ?? all;
+  return {
+    region: given.AWS_REGION ?? given.AWS_DEFAULT_REGION,
+    s3Endpoint: given.AWS_ENDPOINT_URL_S3 ?? all,
+    stsEndpoint,
+    iamEndpoint: given.AWS_ENDPOINT_URL_IAM ?? all,
+    isQueueElsewhere: given.AWS_ENDPOINT_URL_SQS !== undefined && stsEndpoint === undefined,
+  };
 }
 
 /** Reads the credentials that Lambda provides to a function. Throws a SettingsError. */

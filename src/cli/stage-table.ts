@@ -2,6 +2,7 @@
 // stack's own bucket, in another one, or in Systems Manager, as the deployment chose.
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
+import type { AwsCaller } from '../clusters/auth/aws-identity.ts';
 import type { AwsAccess } from '../clusters/registry/s3-object.ts';
 import { UserError } from '../core/errors.ts';
 import { resyncQueue } from '../core/names.ts';
@@ -20,6 +21,12 @@ export function awsAccess({ region }: RegionFlag): AwsAccess {
     s3Endpoint: settings.s3Endpoint,
     now: () => new Date(),
   };
+}
+
+/** Reaches IAM as a command. */
+export function iamCaller(flag: RegionFlag): AwsCaller {
+  const { region, credentials, now } = awsAccess(flag);
+  return { region, credentials, now, endpoint: readAwsSettings().iamEndpoint };
 }
 
 /**

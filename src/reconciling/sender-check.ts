@@ -45,7 +45,7 @@ export function createSenderCheck(
       const named = expected.length === 0 ? 'names no watcher' : `names ${expected.join(', ')}`;
       return (
         `sender ${from} may not send ${cause.type} for cluster ${cluster}, whose entry ${named}; ` +
-        'if its role was made again, put the new id into the entry: outrigger clusters add NAME FILE --replace'
+        `if the role of its watcher was made again: outrigger clusters set-watcher ${cluster} --watcher-role ARN`
       );
     },
   };

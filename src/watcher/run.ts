@@ -1,7 +1,9 @@
 // The process of the watcher: reads the settings, connects to the cluster (CLUSTER) or to every cluster of a table
 // (CLUSTERS) and to the queues, starts the watcher and stops it on a signal without losing changes. Exit code 1 is for
 // errors at the start that only the operator can fix. An outage never ends the process.
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import { createWatchCheckpoint } from '../checkpoint/checkpoint.ts';
+import { callerIdentity } from '../clusters/auth/aws-identity.ts';
 import { loadServiceAccount, type ServiceAddress, serviceAccountSource } from '../clusters/auth/service-account.ts';
 import { SettingsError, toError, UserError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -77,6 +79,7 @@ async function startOne(
     log.warn('API server unavailable, retrying', { error: redact(unavailable.message) });
   }
   await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
+  void logIdentity(sqs, log);
   return await startWatcher(
     {
       watchList,
@@ -101,6 +104,7 @@ async function startFleet(
   const { table, clusters } = openClusters(location, userAgent, readAwsSettings());
   const sqs = createSqsClient();
   await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
+  void logIdentity(sqs, log);
   const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) });
   const metrics = createMetrics();
   const lists = createListLimiter();
@@ -144,6 +148,23 @@ async function startFleet(
       return left;
     },
   };
+}
+
+/**
+ * Logs the role or user that SQS names as the sender, with the id that the cluster's entry needs. STS requires no
+ * permission for the question. Nothing depends on the answer: a network may have no way to STS. Never rejects.
+ */
+async function logIdentity({ config }: SQSClient, log: Log): Promise<void> {
+  const { stsEndpoint, isQueueElsewhere } = readAwsSettings();
+  if (isQueueElsewhere) return;
+  try {
+    const { credentials, region } = config;
+    const caller = { credentials, region, endpoint: stsEndpoint, now: () => new Date() };
+    const { arn, id } = await callerIdentity(caller);
+    log.info('sends as', { arn, id });
+  } catch (error) {
+    log.info('own identity on AWS unknown', { error: redact(toError(error).message) });
+  }
 }
 
 function createCheckpoint(

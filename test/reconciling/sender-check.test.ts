@@ -217,7 +217,7 @@ describe('refused messages', () => {
     const [letter] = queues.get('water-tank-dlq.fifo') ?? [];
     expect(letter?.attributes?.error).toBe(
       `sender AROABETA may not send change for cluster ${messageFor('north').cluster}, whose entry names AROAALPHA; ` +
-        'if its role was made again, put the new id into the entry: outrigger clusters add NAME FILE --replace',
+        'if the role of its watcher was made again: outrigger clusters set-watcher a --watcher-role ARN',
     );
     expect([counts.get('SendersRefused'), counts.get('ReconcilesDone')]).toEqual([1, 1]);
     expect(lines.find(({ message }) => message === 'message refused')?.fields).toMatchObject({ cluster: 'a' });

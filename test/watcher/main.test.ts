@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
+import { startFakeIdentity } from '../clusters/auth/identity-server.ts';
 import { pem, sendJson, startWireServer, statusOf } from '../kube/wire-server.ts';
 import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
 import { watcherCases } from './process-cases.ts';
@@ -25,6 +26,35 @@ afterAll(async () => {
 });
 
 watcherCases(() => ({ connection: { server: new URL(server.url) }, kubeconfig: kubeconfigFile() }));
+
+it('the watcher logs the id by which SQS names it as the sender, and watches although STS refuses to answer', async () => {
+  await using parts = new AsyncDisposableStack();
+  const [queues, sts] = await Promise.all([startTestQueues(), startFakeIdentity()]);
+  parts.defer(() => queues.stop());
+  parts.defer(() => sts.close());
+  await queues.create('timers');
+  const start = (environment: Readonly<Record<string, string>>) => {
+    const watcher = startWatcherProcess({
+      ...{ KUBECONFIG: kubeconfigFile(), QUEUE_URL_PREFIX: queues.urlPrefix, AWS_ENDPOINT_URL_SQS: queues.endpoint },
+      ...environment,
+    });
+    parts.defer(() => watcher.kill('SIGKILL'));
+    return watcher;
+  };
+  const arn = 'arn:aws:sts::123456789012:assumed-role/watcher/chosen-by-the-sender';
+  const known = start({ AWS_ENDPOINT_URL_STS: sts.url });
+  expect(await known.logged('sends as')).toMatchObject({ level: 'INFO', arn, id: 'AROAWATCHER000000000' });
+  sts.fails = 403;
+  const unknown = start({ AWS_ENDPOINT_URL_STS: sts.url });
+  expect(await unknown.logged('own identity on AWS unknown')).toMatchObject({
+    error: 'STS answered 403 (AccessDenied)',
+  });
+  await unknown.logged('watching');
+  // Only the queue is emulated: no request leaves for AWS's own STS.
+  const emulated = start({});
+  await emulated.logged('watching');
+  expect(emulated.lines.map(({ message }) => message)).not.toContain('own identity on AWS unknown');
+});
 
 describe('the watcher exits with 1 and one log line', () => {
   let queues: TestQueues;

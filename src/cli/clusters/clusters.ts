@@ -7,7 +7,7 @@ import { accessEntries } from '../../generate/rbac/access-entries.ts';
 import { jsonOption, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
 import { loadProject, readProjectName } from '../project.ts';
 import { type AccessPlan, type AccessTarget, accessPlan, planLines } from './access-plan.ts';
-import { addCommand, listCommand, migrateCommand, removeCommand } from './edit-commands.ts';
+import { addCommand, listCommand, migrateCommand, removeCommand, setWatcherCommand } from './edit-commands.ts';
 import { openTable, tableLocation } from './table.ts';
 
 type AccessFlags = {
@@ -39,7 +39,7 @@ export function clustersCommand(): Command {
       async (names: readonly string[], flags: AccessFlags) =>
         await runCommand('clusters access', async () => await runAccess(names, flags)),
     );
-  const commands = [listCommand(), addCommand(), removeCommand(), migrateCommand(), access];
+  const commands = [listCommand(), addCommand(), setWatcherCommand(), removeCommand(), migrateCommand(), access];
   return commands.reduce(
     (clusters, command) => clusters.addCommand(command),
     new Command('clusters').description('the clusters table'),

@@ -8,8 +8,9 @@ import { UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
 import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
 import { awsAccess, type RegionFlag } from '../stage-table.ts';
-import { namesOf, type TableEntries, withEntry, withoutEntry } from './edit-table.ts';
+import { namesOf, type TableEntries, withEntry, withoutEntry, withWatcher } from './edit-table.ts';
 import { changeTable, openTable, type TableFlags, tableLocation } from './table.ts';
+import { readWatcher, type WatcherFlags, withWatcherOptions } from './watcher-options.ts';
 
 /** Adds the options that choose a table. */
 function withTableOptions(command: Command): Command {
@@ -33,20 +34,26 @@ export function listCommand(): Command {
 
 /** Makes the command that adds an entry. */
 export function addCommand(): Command {
-  return withTableOptions(new Command('add'))
+  return withWatcherOptions(withTableOptions(new Command('add')))
     .description('add a cluster to the table')
     .argument('<name>', 'the name of the cluster, which its watcher has too')
     .argument('<file>', 'a JSON file with the entry')
     .option('--replace', 'replace the entry of this cluster', false)
     .addHelpText('after', addText)
     .action(
-      async (name: string, file: string, { replace, ...flags }: TableFlags & { readonly replace: boolean }) =>
+      async (name: string, file: string, { replace, ...flags }: AddFlags) =>
         await runCommand('clusters add', async () => {
           const value = await readEntry(name, file);
-          return await change(flags, (entries) => withEntry(entries, { name, value, replace }));
+          const watcher = await readWatcher(flags);
+          return await change(flags, (entries) => {
+            const added = withEntry(entries, { name, value, replace });
+            return watcher === undefined ? added : withWatcher(added, name, watcher);
+          });
         }),
     );
 }
+
+type AddFlags = TableFlags & WatcherFlags & { readonly replace: boolean };
 
 const addText = `
 Example of an entry:
@@ -55,6 +62,28 @@ Functions read the table again within 72 seconds; a key of a cluster that they d
 To decommission a cluster, replace its entry by one with "decommissioning": true.
 A write is refused if another operator changed the table in the meantime: run the command again.
 Exit status 1: nothing was written; the last line names the field and the next step.`;
+
+/** Makes the command that names a watcher in an entry. */
+export function setWatcherCommand(): Command {
+  return withWatcherOptions(withTableOptions(new Command('set-watcher')))
+    .description('name a watcher in the entry of a cluster, or its new id after its role was made again')
+    .argument('<name>', 'the name of the cluster')
+    .addHelpText('after', setWatcherText)
+    .action(
+      async (name: string, flags: TableFlags & WatcherFlags) =>
+        await runCommand('clusters set-watcher', async () => {
+          const watcher = await readWatcher(flags);
+          if (watcher === undefined) throw new UserError('no watcher is named; give --watcher-role');
+          return await change(flags, (entries) => withWatcher(entries, name, watcher));
+        }),
+    );
+}
+
+const setWatcherText = `
+Example:
+  outrigger clusters set-watcher prod-1 --stage dev --watcher-role arn:aws:iam::123456789012:role/watcher
+Once an entry names a watcher, the functions refuse the changes of that cluster from every other sender.
+Exit status 1: nothing was written; the last line names the next step.`;
 
 /** Makes the command that removes an entry. */
 export function removeCommand(): Command {

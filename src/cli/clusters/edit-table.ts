@@ -1,6 +1,6 @@
 // Changes of the clusters table, as the commands write it: always the whole table, after every entry was validated. A
 // table that is wrong would reach every function.
-import { type ClusterEntry, isClusterName, parseEntry } from '../../clusters/registry/entry.ts';
+import { type ClusterEntry, type EntryWatcher, isClusterName, parseEntry } from '../../clusters/registry/entry.ts';
 import { UserError } from '../../core/errors.ts';
 
 /** The entries of a table by name. They are not validated. */
@@ -19,6 +19,17 @@ export function withEntry(
   if (entries.has(name) && !replace)
     throw new UserError(`cluster "${name}": is in the table already; give --replace to replace its entry`);
   return new Map([...entries, [name, value]]);
+}
+
+/**
+ * Names a watcher in an entry. A watcher of this ARN that the entry names already gets the new id: its role was made
+ * again. Throws a UserError if there is no such entry.
+ */
+export function withWatcher(entries: TableEntries, name: string, watcher: EntryWatcher): TableEntries {
+  if (!entries.has(name)) throw new UserError(`cluster "${name}": is not in the table; it has ${namesOf(entries)}`);
+  const entry = parseEntry(name, entries.get(name));
+  const others = (entry.watchers ?? []).filter(({ arn }) => arn !== watcher.arn);
+  return new Map([...entries, [name, { ...entry, watchers: [...others, watcher] }]]);
 }
 
 /** Removes an entry. Throws a UserError if there is none. */

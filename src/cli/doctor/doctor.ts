@@ -14,6 +14,7 @@ import { loadProject, type Project } from '../project.ts';
 import { checkAccount, checkPaused } from './check-account.ts';
 import { checkCluster } from './check-cluster.ts';
 import { checkQueues } from './check-queues.ts';
+import { checkSenders } from './check-senders.ts';
 import { expectedQueues } from './expected-queues.ts';
 import { type Finding, failFinding, findingLines, passFinding, warnFinding } from './finding.ts';
 
@@ -43,7 +44,8 @@ It checks, with your credentials, and changes nothing:
   functions    each queue has one that is not paused; the account has enough concurrency for all of them (on AWS only)
   clusters     each is reachable, new enough, serves the kinds and gives the functions their permissions, and its
                watchers are not down
-  senders      the functions check who sent a message, and each cluster's entry names its watchers
+  senders      the functions check who sent a message, each cluster's entry names its watchers, and IAM has their
+               roles with the ids of the entry
   this folder  the Node version of the functions, and generated files that are up to date
 Exit status: 0 when nothing is wrong, 1 when something is. Warnings do not count.`;
 
@@ -64,7 +66,7 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
         ? checkAccount(installation, registry, { deploy, signal })
         : checkPaused(installation, registry, { signal }),
       checkClusters(installation, registry, cluster, signal),
-      checkSenders(installation, cluster),
+      checkSenders(installation, { only: cluster, stage: flags.stage }),
     ]);
     const findings = [...credentialsFinding(installation), ...parts.flat()];
     if (output === 'json') printJson(findings);
@@ -119,36 +121,6 @@ async function checkClusters(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     return [failFinding('clusters', 'the table cannot be read', formatError(error))];
-  }
-}
-
-/** Checks that the functions check senders, and that the entries name the watchers to compare with. */
-async function checkSenders(
-  { on, registry: table, senderCheck }: Installation,
-  only: string | undefined,
-): Promise<readonly Finding[]> {
-  const about = 'sender check';
-  if (on === 'this machine') return [passFinding(about, 'off: the queues here give every sender the same id')];
-  try {
-    const state = await senderCheck();
-    if (state === undefined) return [];
-    if (state === 'off') {
-      const fix = 'deploy without SENDER_CHECK=off, unless the queues are emulated';
-      return [warnFinding(about, 'off: every sender may say everything, attempts and due times included', fix)];
-    }
-    const unnamed: string[] = [];
-    for (const name of only === undefined ? ((await table?.list()) ?? []) : [only]) {
-      const entry = await table?.get(name).catch(() => undefined);
-      if (entry !== undefined && entry.access.type !== 'none' && entry.watchers === undefined) unnamed.push(name);
-    }
-    if (unnamed.length === 0) return [passFinding(about, 'on')];
-    const message = `on, but any sender may send changes of ${unnamed.join(', ')}: their entries name no watcher`;
-    const fix =
-      'add "watchers": [{"arn": "...", "id": "AROA..."}] to each entry, with the id of the watcher’s role ' +
-      '(aws iam get-role --role-name NAME --query Role.RoleId), and run outrigger clusters add NAME FILE --replace';
-    return [warnFinding(about, message, fix)];
-  } catch (error) {
-    return [warnFinding(about, 'not known', formatError(error))];
   }
 }
 

@@ -38,6 +38,21 @@ const access = z.discriminatedUnion('type', [
 const watcherArn = /^arn:aws[\w-]*:iam::\d{12}:(role|user)\/[\w+=,.@/-]+$/;
 const watcherId = /^A(ROA|IDA)[A-Z0-9]{12,128}$/;
 
+const watcher = z.strictObject({ arn: z.string().regex(watcherArn), id: z.string().regex(watcherId) });
+
+/** A role or user that may send a cluster's keys. */
+export type EntryWatcher = z.infer<typeof watcher>;
+
+/** Tells whether a text is the ARN of a role or user. */
+export function isWatcherArn(text: string): boolean {
+  return watcherArn.test(text);
+}
+
+/** Tells whether a text is the unique id of a role or user. */
+export function isWatcherId(text: string): boolean {
+  return watcherId.test(text);
+}
+
 const clusterEntry = z.strictObject({
   /** Address of the API server. Optional only with a kubeconfig, which contains one. */
   server: z.string().optional(),
@@ -48,10 +63,7 @@ const clusterEntry = z.strictObject({
    * The watchers of the cluster: the AWS roles that may send its keys. `id` is the role's unique id: a role that is
    * deleted and made again under the same name has another one. Absent: any sender may.
    */
-  watchers: z
-    .array(z.strictObject({ arn: z.string().regex(watcherArn), id: z.string().regex(watcherId) }))
-    .max(20)
-    .optional(),
+  watchers: z.array(watcher).max(20).optional(),
   /** The cluster is being decommissioned: its messages are deleted and counted. */
   decommissioning: z.boolean().optional(),
 });

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { clustersCommand } from '../../../src/cli/clusters/clusters.ts';
 import { formatTable, maxTableBytes } from '../../../src/cli/clusters/edit-table.ts';
 import { changeTable } from '../../../src/cli/clusters/table.ts';
+import { type FakeIdentity, startFakeIdentity } from '../../clusters/auth/identity-server.ts';
 import { type FakeS3, startFakeS3 } from '../../clusters/registry/s3-server.ts';
 import { runHere } from '../operated-system.ts';
 
@@ -18,19 +19,22 @@ const token = { server: 'https://lab', access: { type: 'token', token: 'planted-
 const s3Table = 's3://bucket/clusters.json';
 
 let s3: FakeS3;
+let iam: FakeIdentity;
 let folder: string;
 beforeEach(async () => {
   s3 = await startFakeS3();
+  iam = await startFakeIdentity();
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-clusters-'));
 });
 afterEach(async () => {
   s3.close();
+  iam.close();
   await rm(folder, { recursive: true });
 });
 
 async function run(...argv: readonly string[]) {
   const environment = {
-    ...{ AWS_ENDPOINT_URL_S3: s3.url, AWS_REGION: 'us-east-1' },
+    ...{ AWS_ENDPOINT_URL_S3: s3.url, AWS_ENDPOINT_URL_IAM: iam.url, AWS_REGION: 'us-east-1' },
     ...{ AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE', AWS_SECRET_ACCESS_KEY: 'unused' },
   };
   return await runHere(clustersCommand(), argv, environment);
@@ -103,6 +107,54 @@ describe('clusters add, list and remove', () => {
     const entry = { ...eks('a'), decommissioning: true };
     expect(await run('add', 'a', await entryFile(entry), '--replace', '--table', s3Table)).toMatchObject({ status: 0 });
     expect((await run('list', '--table', s3Table)).out).toBe('a  eks  https://a  decommissioning\n');
+  });
+
+  const role = 'arn:aws:iam::123456789012:role/team/watcher';
+  const watchersOf = (name: string) => JSON.parse(s3.object ?? '{}')[name]?.watchers;
+
+  it('a watcher is named with the id that IAM has, when a cluster is added and after its role was made again', async () => {
+    iam.roles.set(role, 'AROAFIRST0000000');
+    const add = ['add', 'a', await entryFile(eks('a')), '--table', s3Table, '--watcher-role', role];
+    expect(await run(...add)).toMatchObject({ status: 0, err: '' });
+    expect(watchersOf('a')).toEqual([{ arn: role, id: 'AROAFIRST0000000' }]);
+    iam.roles.set(role, 'AROASECOND000000');
+    const set = ['set-watcher', 'a', '--table', s3Table, '--watcher-role', role];
+    expect(await run(...set)).toMatchObject({ status: 0 });
+    expect(JSON.parse(s3.object ?? '')).toEqual({
+      a: { ...eks('a'), watchers: [{ arn: role, id: 'AROASECOND000000' }] },
+    });
+    const other = { arn: 'arn:aws:iam::999999999999:role/fleet', id: 'AROAOTHER0000000' };
+    const given = ['--watcher-role', other.arn, '--watcher-id', other.id];
+    expect(await run('set-watcher', 'a', '--table', s3Table, ...given)).toMatchObject({ status: 0 });
+    expect(watchersOf('a')).toEqual([{ arn: role, id: 'AROASECOND000000' }, other]);
+  });
+
+  it.each([
+    ['a role of another account with the same name', ['--watcher-role', role.replace('123', '999')], 'no such role'],
+    ['no role', [], 'no watcher is named; give --watcher-role'],
+    ['an id without its role', ['--watcher-id', 'AROAFIRST0000000'], 'give --watcher-role, too'],
+    ['a name for an ARN', ['--watcher-role', 'watcher'], '--watcher-role: the ARN of a role'],
+    [
+      'a session for an id',
+      ['--watcher-role', role, '--watcher-id', 'AROAFIRST0000000:s'],
+      '--watcher-id: the unique id',
+    ],
+  ])('set-watcher with %s is refused with one line, and nothing is written', async (_, options, message) => {
+    iam.roles.set(role, 'AROAFIRST0000000');
+    const before = formatTable(new Map([['a', eks('a')]]));
+    s3.object = before;
+    const { status, err } = await run('set-watcher', 'a', '--table', s3Table, ...options);
+    expect([status, s3.object]).toEqual([1, before]);
+    expect(err).toContain(message);
+    expect(err.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('set-watcher names the missing permission, and a cluster that is not in the table', async () => {
+    iam.roles.set(role, 'AROAFIRST0000000');
+    const set = async () => await run('set-watcher', 'a', '--table', s3Table, '--watcher-role', role);
+    expect((await set()).err).toContain('cluster "a": is not in the table');
+    iam.fails = 403;
+    expect((await set()).err).toContain('IAM answered 403 (AccessDenied); your credentials need iam:GetRole');
   });
 
   it('a table in Systems Manager is not written, and the error names the way to S3', async () => {

@@ -12,6 +12,7 @@ import { queuePolicy } from '../../../src/cli/doctor/queue-commands.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { applyManifests, readManifests } from '../../../src/dev/manifests.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
+import { type FakeIdentity, startFakeIdentity } from '../../clusters/auth/identity-server.ts';
 import { startTestQueues, type TestQueues } from '../../sqs/fauxqs.ts';
 import { type Account, startAwsServices } from '../aws-services.ts';
 import { runHere } from '../operated-system.ts';
@@ -25,12 +26,23 @@ const consumed = [...registry.map(({ name }) => `${name}.fifo`), 'timers', 'resy
 /** The maximum concurrency of all functions together. */
 export const most = 10 * consumed.length;
 const startMs = 60_000;
-const there: { queues?: TestQueues; services?: Awaited<ReturnType<typeof startAwsServices>>; server?: ApiServer } = {};
+const there: {
+  queues?: TestQueues;
+  services?: Awaited<ReturnType<typeof startAwsServices>>;
+  server?: ApiServer;
+  iam?: FakeIdentity;
+} = {};
 
 /** The queues of the deployment. */
 export const queues = (): TestQueues => {
   if (there.queues === undefined) throw new Error('not started');
   return there.queues;
+};
+
+/** The roles of the account. */
+export const roles = (): Map<string, string> => {
+  if (there.iam === undefined) throw new Error('not started');
+  return there.iam.roles;
 };
 
 async function createQueue({ name, attributes, deadLetters }: ExpectedQueue): Promise<void> {
@@ -66,6 +78,7 @@ export function useDeployment(): void {
     there.queues = await startTestQueues();
     there.services = await startAwsServices(account);
     there.server = await startApiServer();
+    there.iam = await startFakeIdentity();
     const expected: readonly ExpectedQueue[] = await expectedQueues(registry, '.');
     // Dead-letter queues come first: the redrive policies of the others need them.
     for (const queue of expected.filter(({ deadLetters }) => deadLetters === undefined)) await createQueue(queue);
@@ -82,6 +95,7 @@ export function useDeployment(): void {
   afterAll(async () => {
     await there.queues?.stop();
     there.services?.close();
+    there.iam?.close();
     await there.server?.close();
   });
   beforeEach(() => {
@@ -100,6 +114,7 @@ export async function doctor(...argv: readonly string[]) {
     AWS_ENDPOINT_URL_SQS: queues().endpoint,
     AWS_ENDPOINT_URL_LAMBDA: there.services?.url ?? '',
     AWS_ENDPOINT_URL_SSM: there.services?.url ?? '',
+    AWS_ENDPOINT_URL_IAM: there.iam?.url ?? '',
   };
   return await runHere(doctorCommand(), ['--stage', 'dev', ...argv], env);
 }

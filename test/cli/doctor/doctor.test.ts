@@ -10,7 +10,7 @@ import { expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { createSend } from '../../../src/sqs/send.ts';
 import { runHere } from '../operated-system.ts';
-import { account, doctor, findings, most, parameter, prefix, queues, useDeployment } from './doctor-fixture.ts';
+import { account, doctor, findings, most, parameter, prefix, queues, roles, useDeployment } from './doctor-fixture.ts';
 
 useDeployment();
 const { signal } = new AbortController();
@@ -56,8 +56,33 @@ describe('doctor', () => {
     expect(all.find(({ about }) => about === 'sender check')).toMatchObject({
       state: 'warning',
       message: 'on, but any sender may send changes of berlin: their entries name no watcher',
-      fix: expect.stringContaining('outrigger clusters add NAME FILE --replace'),
+      fix: 'outrigger clusters set-watcher NAME --watcher-role ARN --stage dev',
     });
+  });
+
+  it('doctor names a watcher’s role that was made again, with the command that fixes it, and no role that was not', async () => {
+    const arn = 'arn:aws:iam::000000000000:role/watcher';
+    const foreign = { arn: 'arn:aws:iam::999999999999:role/watcher', id: 'AROAFOREIGN00000' };
+    const access = { type: 'token', token: 'token' };
+    const senderFindings = async (...watchers: readonly object[]) => {
+      account.parameters[parameter] = JSON.stringify({ server: 'https://127.0.0.1:9', access, watchers });
+      return (await findings()).all.filter(({ about }) => about === 'sender check');
+    };
+    roles().set(arn, 'AROASECOND000000');
+    const message = `role ${arn} was made again: it is AROASECOND000000, and the entry of cluster berlin names AROAFIRST0000000`;
+    expect(await senderFindings({ arn, id: 'AROAFIRST0000000' })).toEqual([
+      {
+        ...{ state: 'wrong', about: 'sender check', message: `${message}; its messages are refused` },
+        fix: `outrigger clusters set-watcher berlin --watcher-role ${arn} --stage dev; then outrigger dlq redrive --stage dev`,
+      },
+    ]);
+    expect(await senderFindings({ arn, id: 'AROASECOND000000' })).toEqual([
+      { state: 'ok', about: 'sender check', message: 'on' },
+    ]);
+    // The role of that name is this account's, and says nothing about another account's.
+    expect(await senderFindings(foreign)).toMatchObject([
+      { state: 'warning', message: expect.stringContaining('not a role of this account') },
+    ]);
   });
 
   it('doctor expects the deployed attributes of the queues of timers, resync and each controller', async () => {

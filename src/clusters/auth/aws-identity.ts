@@ -1,0 +1,105 @@
+// The unique ids of identities on AWS, which the sender check compares: the id of this process, and the id of a role by
+// its ARN. Two requests, signed here, because the SDK's clients for STS and IAM would be large.
+//
+// Sources: AWS STS API reference, GetCallerIdentity ("No permissions are required"; UserId of an assumed role is
+// `AROA...:session`); IAM API reference, GetRole; IAM user guide, "Unique identifiers".
+import { partition } from '@aws-sdk/core/client';
+import { Sha256 } from '@smithy/core/checksum';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { toError, UserError } from '../../core/errors.ts';
+import type { AwsCredentials } from './eks-token.ts';
+
+/** How to send a request to a service of AWS. */
+export type AwsCaller = {
+  readonly region: () => Promise<string>;
+  readonly credentials: () => Promise<AwsCredentials>;
+  /** Another server that implements the service. */
+  readonly endpoint?: string | undefined;
+  readonly now: () => Date;
+};
+
+/** A role or user, and its unique id, such as `AROA...`. */
+export type AwsIdentity = { readonly arn: string; readonly id: string };
+
+const deadlineMilliseconds = 5_000;
+/** Both answers have about a kilobyte; that of a role contains its trust policy, of at most 4 kB, encoded. */
+const maxCharacters = 65_536;
+
+/** Asks STS which identity this process has. Needs no permission. Throws an Error if STS cannot be reached. */
+export async function callerIdentity(caller: AwsCaller): Promise<AwsIdentity> {
+  const region = await caller.region();
+  const host = `sts.${region}.${partition(region).dnsSuffix}`;
+  const parameters = { Action: 'GetCallerIdentity', Version: '2011-06-15' };
+  const { status, text } = await send(caller, { host, service: 'sts', region, parameters });
+  const arn = xmlValue(text, 'Arn');
+  // The part after the colon is the session, whose name this process may have chosen.
+  const [id] = xmlValue(text, 'UserId')?.split(':', 1) ?? [];
+  if (status !== 200 || arn === undefined || id === undefined)
+    throw new Error(`STS answered ${status} (${codeOf(text)})`);
+  return { arn, id };
+}
+
+/**
+ * Reads the id of a role from IAM. Returns undefined if this account has no such role, and a role with another ARN if
+ * the role of this name is another one. Throws a UserError.
+ */
+export async function findRole(arn: string, caller: AwsCaller): Promise<AwsIdentity | undefined> {
+  const region = await caller.region();
+  const { host, region: signedFor } = iamOf(region);
+  const RoleName = arn.slice(arn.lastIndexOf('/') + 1);
+  const parameters = { Action: 'GetRole', Version: '2010-05-08', RoleName };
+  const { status, text } = await send(caller, { host, service: 'iam', region: signedFor, parameters });
+  if (status === 404 && codeOf(text) === 'NoSuchEntity') return undefined;
+  const [found, id] = [xmlValue(text, 'Arn'), xmlValue(text, 'RoleId')];
+  if (status === 200 && found !== undefined && id !== undefined) return { arn: found, id };
+  const message = `role ${arn}: IAM answered ${status} (${codeOf(text)})`;
+  throw new UserError(status === 403 ? `${message}; your credentials need iam:GetRole` : message);
+}
+
+/** IAM is one service for each partition ("IAM endpoints and quotas"). */
+function iamOf(region: string): { readonly host: string; readonly region: string } {
+  const { name, dnsSuffix } = partition(region);
+  if (name === 'aws') return { host: `iam.${dnsSuffix}`, region: 'us-east-1' };
+  if (name === 'aws-us-gov') return { host: `iam.us-gov.${dnsSuffix}`, region: 'us-gov-west-1' };
+  if (name === 'aws-cn') return { host: `iam.cn-north-1.${dnsSuffix}`, region: 'cn-north-1' };
+  return { host: `iam.${region}.${dnsSuffix}`, region };
+}
+
+/** Sends one request of AWS's Query protocol. */
+async function send(
+  { credentials, endpoint, now }: AwsCaller,
+  request: {
+    readonly host: string;
+    readonly service: string;
+    readonly region: string;
+    readonly parameters: Readonly<Record<string, string>>;
+  },
+): Promise<{ readonly status: number; readonly text: string }> {
+  const { host, service, region, parameters } = request;
+  const url = new URL(endpoint ?? `https://${host}`);
+  const body = new URLSearchParams(parameters).toString();
+  try {
+    const signer = new SignatureV4({ credentials: await credentials(), region, service, sha256: Sha256 });
+    const { headers } = await signer.sign(
+      {
+        ...{ method: 'POST', protocol: url.protocol, hostname: url.hostname, path: url.pathname, body },
+        headers: { host: url.host, 'content-type': 'application/x-www-form-urlencoded' },
+      },
+      { signingDate: now() },
+    );
+    const signal = AbortSignal.timeout(deadlineMilliseconds);
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal });
+    return { status: response.status, text: (await response.text()).slice(0, maxCharacters) };
+  } catch (error) {
+    throw new UserError(`${url.host}: ${toError(error).message}`, { cause: error });
+  }
+}
+
+/** The answers are XML without attributes, and the values that are read here contain no entities. */
+function xmlValue(xml: string, element: string): string | undefined {
+  return new RegExp(`<${element}>([\\w:/+=,.@-]{1,2048})</${element}>`).exec(xml)?.[1];
+}
+
+function codeOf(xml: string): string {
+  return /<Code>([\w.]{1,60})<\/Code>/.exec(xml)?.[1] ?? 'no error code';
+}
