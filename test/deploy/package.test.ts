@@ -13,6 +13,7 @@ const source = path.resolve(import.meta.dirname, '../..');
 const timeout = 240_000;
 let folder: string;
 let project: string;
+let tarball: string;
 
 /** Runs a program as in a user's shell: npm's own variables in a test's process are removed. */
 async function run(cwd: string, program: string, ...argv: readonly string[]): Promise<string> {
@@ -47,15 +48,16 @@ beforeAll(async () => {
   await mkdir(project);
   await run(source, 'npm', 'pack', '--pack-destination', folder);
   await npm('init', '--yes');
-  const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
-  await npm('install', '--prefer-offline', '--no-audit', '--no-fund', path.join('..', tarball));
+  const [packed = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
+  tarball = path.join(folder, packed);
+  await npm('install', '--prefer-offline', '--no-audit', '--no-fund', tarball);
   await npm('exec', '--', 'outrigger', 'new', 'project', '--yes');
   await npm('install', '--prefer-offline', '--no-audit', '--no-fund');
 }, 2 * timeout);
 afterAll(() => rm(folder, { recursive: true, force: true }), timeout);
 
 describe('the npm package', () => {
-  it('the package contains no controller, sample, generated file or test, and only the sources that osls runs, and installs no Node', async () => {
+  it('the package contains the documents and the samples that they name, no generated file or manifest of a sample, and installs no Node', async () => {
     const root = path.join(project, 'node_modules/outrigger');
     const files = (await readdir(root, { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile())
@@ -65,8 +67,14 @@ describe('the npm package', () => {
     const installed = await readdir(path.join(project, 'node_modules'));
     expect(installed).toContain('outrigger');
     expect(installed.filter((name) => name.startsWith('node-linux'))).toEqual([]);
-    expect(files.filter((file) => /controllers\/|samples|generated\/|^test|^functions/.test(file))).toEqual([]);
-    expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file) && !file.startsWith('infra/aws/'))).toEqual([]);
+    expect(files).toEqual(expect.arrayContaining(['docs/authoring.md', 'src/controllers/cafe.ts', 'CHANGELOG.md']));
+    expect(files.filter((file) => /^lib\/.*controllers\/|samples|generated\/|^functions/.test(file))).toEqual([]);
+  });
+
+  it('the package is as npm, Node and bundlers want it: publint and Are the types wrong find nothing', async () => {
+    const programs = path.join(source, 'test/deploy/node_modules/.bin');
+    await run(source, path.join(programs, 'publint'), 'run', tarball, '--strict');
+    await run(source, path.join(programs, 'attw'), tarball, '--profile', 'esm-only');
   });
 });
 

@@ -1,7 +1,9 @@
 // Only that links between documents have targets: the file, and the heading. Links to other sites are not followed.
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import * as z from 'zod';
 
 const pages = [
   ...readdirSync('.').filter((name) => name.endsWith('.md')),
@@ -23,11 +25,14 @@ function anchorsOf(page: string): ReadonlySet<string> {
   );
 }
 
+/** The links of a page, without those of its code blocks. */
+function linksOf(page: string) {
+  const prose = readFileSync(page, 'utf8').replaceAll(/^```.*?^```$/gms, '');
+  return [...prose.matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = '']) => ({ page, target }));
+}
+
 it('every link of a document has a file, and every anchor a heading', () => {
-  const links = pages.flatMap((page) => {
-    const prose = readFileSync(page, 'utf8').replaceAll(/^```.*?^```$/gms, '');
-    return [...prose.matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = '']) => ({ page, target }));
-  });
+  const links = pages.flatMap(linksOf);
   expect(links.length).toBeGreaterThan(100);
   const broken = links.filter(({ page, target }) => {
     if (target.includes('://')) return false;
@@ -42,4 +47,18 @@ it('the index of docs names every page of the folder', () => {
   const index = readFileSync('docs/README.md', 'utf8');
   const files = readdirSync('docs').filter((name) => name.endsWith('.md') && name !== 'README.md');
   expect(files.filter((name) => !index.includes(`](${name})`))).toEqual([]);
+});
+
+it('every link of a document in the npm package has its file in the package', () => {
+  const printed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' });
+  const packs = z.array(z.object({ files: z.array(z.object({ path: z.string() })) }));
+  const files = packs.parse(JSON.parse(printed)).flatMap((pack) => pack.files.map((file) => file.path));
+  const packed = new Set(files.flatMap((file) => [file, path.dirname(file)]));
+  const documents = files.filter((file) => /^(docs\/.*|[^/]+)\.md$/.test(file));
+  expect(documents).toEqual(expect.arrayContaining(['README.md', 'docs/README.md', 'docs/authoring.md']));
+  const broken = documents.flatMap(linksOf).filter(({ page, target }) => {
+    const [file = ''] = target.split('#', 1);
+    return file !== '' && !file.includes('://') && !packed.has(path.join(path.dirname(page), file));
+  });
+  expect(broken).toEqual([]);
 });
