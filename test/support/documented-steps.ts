@@ -107,7 +107,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npx outrigger new controller Cafe': ['test/cli/new/new-controller.test.ts', "'new', 'controller'"],
   'npm pack': ['test/deploy/package.test.ts', "'pack'"],
   'npm init --yes': ['test/deploy/package.test.ts', "npm('init', '--yes')"],
-  'npm install ../outrigger-0.1.0.tgz': ['test/deploy/package.test.ts', "path.join('..', tarball)"],
+  'npm install ../outrigger-0.1.0.tgz': ['test/deploy/package.test.ts', "'--no-fund', tarball)"],
   'npx outrigger new project --yes': ['test/deploy/package.test.ts', "'outrigger', 'new', 'project', '--yes'"],
   'npm install': ['test/deploy/package.test.ts', "npm('install', '--prefer-offline', '--no-audit', '--no-fund')"],
   'npx outrigger': ['test/deploy/package.test.ts', "'outrigger', 'new', 'project'"],
