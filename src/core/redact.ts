@@ -1,6 +1,8 @@
 // Error messages end up in status, Events, logs and dead letters, which many people can read. Text that looks like a
 // credential is masked, and long text is truncated.
 
+import { cutKnownSecrets } from './known-secrets.ts';
+
 /** metav1.Condition allows 32,768 characters. This many of an error are enough to diagnose it. */
 const maxLength = 512;
 /** Text is truncated to this before the search: a response body may be large. */
@@ -22,6 +24,8 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   // Up to the last @ of the authority: a password may contain one.
   [/(\w{1,20}:\/\/)[^\s/"'<>]+@/g, '$1[redacted]@'],
   [/(--(?:password|token|secret)\s)\s*[^\s"',;]+/gi, '$1[redacted]'],
+  // All cookies of the header.
+  [/\b(cookie:\s?)[\w.-]{1,64}=[^\s;"',]*(?:;\s?[\w.-]{1,64}=[^\s;"',]*)*/gi, '$1[redacted]'],
   [new RegExp(`${assignment}${secretValue}`, 'gi'), '$1[redacted]'],
   [/(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[redacted]'],
   // GitHub, Vault, Slack and AWS access keys.
@@ -31,12 +35,14 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[redacted]'],
 ];
 
-/** Masks text that looks like a credential. Text past the search limit is dropped; all other text is unchanged. */
+/**
+ * Masks what this process knows to be secret, and text that looks like a credential. Text past the search limit is
+ * dropped; all other text is unchanged.
+ */
 export function maskSecrets(text: string): string {
-  return secrets.reduce(
-    (rest, [pattern, replacement]) => rest.replace(pattern, replacement),
-    text.slice(0, maxSearched),
-  );
+  // Twice as much, so that a known secret at the limit is not cut in two.
+  const known = cutKnownSecrets(text.slice(0, 2 * maxSearched)).slice(0, maxSearched);
+  return secrets.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), known);
 }
 
 /**

@@ -28,7 +28,10 @@ export async function replaceFile(
   }
 }
 
-async function requireWithin(folder: string, root: string): Promise<void> {
+/**
+ * Throws a UserError if a folder does not lie in the root, after all symbolic links in its path are followed.
+ */
+export async function requireWithin(folder: string, root: string): Promise<void> {
   const [real, realRoot] = await Promise.all([realpath(folder), realpath(root)]);
   if (real === realRoot || real.startsWith(`${realRoot}${path.sep}`)) return;
   throw new UserError(`${folder}: a symbolic link leads out of ${root}, to ${real}; remove the link`);

@@ -35,6 +35,7 @@ import { applyManifests, readManifests } from './manifests.ts';
 import { createObjectCache, type ObjectCache } from './object-cache.ts';
 import type { Row } from './readiness.ts';
 import { hasController, statusRow } from './readiness.ts';
+import { requireWithin } from './replace-file.ts';
 import { startCluster, startQueueServer } from './servers.ts';
 import { createStateFile, type DevState } from './state-file.ts';
 import { startWatchers, type Watchers } from './watchers.ts';
@@ -132,6 +133,8 @@ export async function startDev(
 ): Promise<Dev> {
   await using parts = new AsyncDisposableStack();
   await mkdir(folder, { recursive: true });
+  // A cloned project may have a link there. A folder that the developer names may be anywhere.
+  if (folder === path.join(root, '.outrigger')) await requireWithin(folder, root);
   const reservation = await reserveFolder(folder);
   parts.defer(() => reservation.release());
   const print = (text: string) => onLine({ source: 'system', text });

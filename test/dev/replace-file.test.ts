@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { replaceFile } from '../../src/dev/replace-file.ts';
+import { startDev } from '../../src/dev/system.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -36,6 +37,15 @@ it('a folder that leads out of the project is refused, and names the link’s ta
   await expect(replaceFile(at('project', 'generated', 'a.yaml'), 'a', { within: at('project') })).rejects.toThrow(
     'elsewhere',
   );
+  expect(await readdir(at('elsewhere'))).toEqual([]);
+});
+
+it('outrigger dev writes no credentials through a link at .outrigger that leads out of the project', async () => {
+  await mkdir(at('project'));
+  await mkdir(at('elsewhere'));
+  await symlink(at('elsewhere'), at('project', '.outrigger'));
+  const deps = { controllers: [], build: async () => undefined, root: at('project') };
+  await expect(startDev(deps, {})).rejects.toThrow('a symbolic link leads out of');
   expect(await readdir(at('elsewhere'))).toEqual([]);
 });
 

@@ -4,6 +4,7 @@
 import type { SecretReader } from '../../api/secret.ts';
 import { toError, UserError } from '../../core/errors.ts';
 import { isRecord, parseJson } from '../../core/json.ts';
+import { rememberSecret } from '../../core/known-secrets.ts';
 import type { GetSecret } from './secrets-manager.ts';
 
 /** Delay between retries while Secrets Manager is unavailable. */
@@ -60,10 +61,16 @@ export function createSecretReader({
   return {
     async read({ secret, key, maxAgeSeconds }, where) {
       const text = await readText(secret, maxAgeSeconds, where);
-      if (key === undefined) return text;
+      if (key === undefined) {
+        rememberSecret(text);
+        return text;
+      }
       const value = parseJson(text);
       const one = isRecord(value) ? value[key] : undefined;
-      if (typeof one === 'string' && one !== '') return one;
+      if (typeof one === 'string' && one !== '') {
+        rememberSecret(one);
+        return one;
+      }
       throw new UserError(
         `${where}: secret "${secret}" is not a JSON object with a string "${key}"; fix the secret or the key`,
       );

@@ -82,7 +82,7 @@ export function parseEntry(name: string, value: unknown): ClusterEntry {
   if (!parsed.success) {
     const fields = parsed.error.issues.flatMap((issue) =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => [...issue.path, key].join('.'))
+        ? issue.keys.map((key) => [...issue.path, isWord(key) ? key : 'a field'].join('.'))
         : [issue.path.join('.') || 'the entry'],
     );
     throw new UserError(
@@ -94,6 +94,11 @@ export function parseEntry(name: string, value: unknown): ClusterEntry {
     throw new UserError(`cluster "${name}": server is missing; give one like https://host:6443`);
   }
   return parsed.data;
+}
+
+/** Whether a field's name may be quoted. A credential in the place of a name has digits or signs, or is long. */
+function isWord(name: string): boolean {
+  return /^[a-z][A-Za-z]{0,23}$/.test(name);
 }
 
 /** A kubeconfig contains the address of the server. */

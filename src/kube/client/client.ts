@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { unlessAborted } from '../../core/async.ts';
 import { toError } from '../../core/errors.ts';
+import { rememberSecret } from '../../core/known-secrets.ts';
 import type { Connection } from './connection.ts';
 import { ApiError, ConnectError } from './errors.ts';
 import { decodeResponse, errorBody, parseWarnings, readResponse, retryAfter } from './response.ts';
@@ -112,12 +113,16 @@ export function createClient(
   }: ClientOptions = {},
 ): KubeClient {
   const transport = createTransport(connection);
+  if (connection.clientCertificate !== undefined) rememberSecret(connection.clientCertificate.key);
 
   async function authorization(label: string, signal: AbortSignal): Promise<Record<string, string>> {
     if (connection.token === undefined) return {};
     try {
       // The token may come from another service, which does not know this call's deadline.
-      return { authorization: `Bearer ${await unlessAborted(connection.token(), signal)}` };
+      const token = await unlessAborted(connection.token(), signal);
+      // A server may echo it.
+      rememberSecret(token);
+      return { authorization: `Bearer ${token}` };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw new ConnectError(`${label}: no credentials: ${toError(error).message}`, { cause: error });

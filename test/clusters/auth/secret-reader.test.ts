@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSecretReader } from '../../../src/clusters/auth/secret-reader.ts';
 import { createGetSecret } from '../../../src/clusters/auth/secrets-manager.ts';
 import { UserError } from '../../../src/core/errors.ts';
+import { redact } from '../../../src/core/redact.ts';
 import { failure } from '../../kube/wire-server.ts';
 
 type SecretResponse = readonly [status: number, body: object];
@@ -71,6 +72,14 @@ describe('a secret reader', () => {
     expect(await reader.read(reference, where)).toBe('one');
     expect(await reader.read({ ...reference, maxAgeSeconds: 10 }, where)).toBe('two');
     expect(await reader.read(reference, where)).toBe('two');
+  });
+
+  it('what a secret reader has read is cut out of every text, and not the name of the secret', async () => {
+    const { reader } = await createFixture(withText('{"token":"opaque-9f86d081","user":"north-1234"}'));
+    expect(await reader.read({ ...reference, key: 'token' }, where)).toBe('opaque-9f86d081');
+    expect(redact('refused: opaque-9f86d081 of outrigger/a, user north-1234')).toBe(
+      'refused: [redacted] of outrigger/a, user north-1234',
+    );
   });
 
   it('a secret reader reads a secret again at once after forget', async () => {

@@ -3,6 +3,7 @@
 // (test/reconciling/any-message.test.ts).
 import type http from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { redact } from '../../../src/core/redact.ts';
 import { ApiError, ResponseError } from '../../../src/kube/client/errors.ts';
 import { readWatchLines } from '../../../src/kube/watch/ndjson.ts';
 import { failure, sendJson, startWireServer } from '../wire-server.ts';
@@ -30,6 +31,17 @@ describe('a client that is redirected', () => {
     expect(server.arrived.length).toBeGreaterThan(0);
     expect(other.arrived).toEqual([]);
   });
+});
+
+it('a server that echoes the token of the request, in any form, does not get it into an error text', async () => {
+  const token = 'opaque/9f86d081884c7d65+9a2feaa0c55ad015';
+  const forms = [token, encodeURIComponent(token), Buffer.from(`system:${token}`).toString('base64')];
+  const message = `no such user: ${forms.join(' ')}, uid 0b1f6e5c-6c0e-4d54-9a0a-0f6f1d6d4a11`;
+  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Forbidden', message, code: 403 };
+  const server = await startWireServer((_, response) => sendJson(response, 403, status));
+  const error = await failure(server.client({}, { token: async () => token }).request(get));
+  expect(redact(String(error))).toMatch(/no such user: \[redacted\] \[redacted\] \S*\[redacted\]\S*, uid 0b1f6e5c/);
+  expect(redact(String(error))).not.toContain('9f86d081884c7d65');
 });
 
 describe('an endless response', () => {
