@@ -1,6 +1,5 @@
-// What this process knows to be secret: tokens, keys and secrets, from the moment at which it has them. They are cut out
-// of every text by equality, whatever they look like and whoever quotes them. The patterns of redact.ts are the net for
-// secrets that the process does not know.
+// What this process knows to be secret: tokens, keys and secrets, from the moment at which it has them. They are cut
+// out of every text by equality. The patterns of redact.ts are the net for secrets that the process does not know.
 //
 // This is the only state of a module outside of the entry points: a text is made safe at forty places, and a place that
 // is not given the secrets would leak them.
@@ -17,8 +16,8 @@ export type KnownSecrets = {
   /** Remembers a secret. */
   add(secret: string): void;
   /**
-   * Returns the text without the secrets that it contains: as they are, as JSON, percent-encoded, and in base64, also as
-   * a part of what was encoded (`user:password`). Reads the text once, whatever the number of secrets.
+   * Returns the text without the secrets that it contains: as they are, as JSON, percent-encoded, and in base64, also
+   * as a part of what was encoded (`user:password`). Reads the text once, whatever the number of secrets.
    */
   cut(text: string): string;
 };

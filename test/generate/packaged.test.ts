@@ -37,6 +37,27 @@ describe('the packaged template', () => {
     }
   });
 
+  it('the scheduler’s role is this account’s alone, and may invoke one function and nothing else', () => {
+    const { Resources } = parseTemplate(text);
+    const [role, ...more] = Object.values(Resources).filter(
+      ({ Type, Properties }) => Type === 'AWS::IAM::Role' && JSON.stringify(Properties).includes('scheduler.amazonaws'),
+    );
+    expect(more).toEqual([]);
+    const { AssumeRolePolicyDocument, Policies, ManagedPolicyArns = [] } = Object(role?.Properties);
+    expect(AssumeRolePolicyDocument.Statement).toEqual([
+      {
+        ...{ Effect: 'Allow', Principal: { Service: 'scheduler.amazonaws.com' }, Action: 'sts:AssumeRole' },
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      },
+    ]);
+    const [{ PolicyDocument }] = Policies;
+    expect([Policies.length, PolicyDocument.Statement.length, ManagedPolicyArns]).toEqual([1, 1, []]);
+    const resource = { 'Fn::Sub': expect.stringMatching(/:function:outrigger-test-resync$/) };
+    expect(PolicyDocument.Statement).toEqual([
+      { Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: resource },
+    ]);
+  });
+
   it('a dead-letter queue accepts the messages of its own queue alone', () => {
     const allowed = Object.entries(parseTemplate(text).Resources).flatMap(([id, { Type, Properties }]) => {
       if (Type !== 'AWS::SQS::Queue') return [];

@@ -55,6 +55,60 @@ function variables(file: string): Readonly<Record<string, string>> {
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
 }
 
+describe('the images of the watcher', () => {
+  it.each([
+    'kustomization.yaml',
+    'overlays/eks/kustomization.yaml',
+    'overlays/hub/kustomization.yaml',
+  ])('%s names the image by digest', (file) => {
+    const { images } = z.object({ images: z.array(z.record(z.string(), z.string())) }).parse(documents(file)[0]);
+    expect(images.map((image) => Object.keys(image).sort())).toEqual([['digest', 'name', 'newName']]);
+  });
+
+  it('the base image has no default, and the documented command names it by digest', () => {
+    expect(read('Dockerfile')).toMatch(/^ARG BASE\nFROM \$\{BASE\}$/m);
+    expect(readFileSync('docs/deploy.md', 'utf8')).toMatch(/docker build .*--build-arg BASE=\S+@sha256:/);
+  });
+});
+
+describe('the documented trust of the watcher’s role', () => {
+  const guide = readFileSync('docs/deploy.md', 'utf8');
+  const statement = z.object({
+    Principal: z.record(z.string(), z.string()),
+    Action: z.unknown(),
+    Condition: z.record(z.string(), z.record(z.string(), z.string())),
+  });
+  const trusts = [...guide.matchAll(/```json\n(\{ "Version".*?)```/gs)].flatMap(([, text = '']) =>
+    z
+      .object({ Statement: z.array(statement) })
+      .parse(JSON.parse(text))
+      .Statement.map((one) => one),
+  );
+
+  it('with Pod Identity one service account of one cluster has the role', () => {
+    const trust = trusts.find(({ Principal }) => Principal.Service === 'pods.eks.amazonaws.com');
+    expect(trust?.Action).toEqual(['sts:AssumeRole', 'sts:TagSession']);
+    expect(trust?.Condition).toEqual({
+      StringEquals: {
+        'aws:SourceAccount': '123456789012',
+        'aws:RequestTag/kubernetes-namespace': systemNamespace,
+        'aws:RequestTag/kubernetes-service-account': watcherAccount,
+      },
+      ArnEquals: { 'aws:SourceArn': expect.stringMatching(/:cluster\/[\w-]+$/) },
+    });
+  });
+
+  it('with IRSA the role compares the subject and the audience', () => {
+    const trust = trusts.find(({ Principal }) => Principal.Federated !== undefined);
+    const compared = Object.entries(trust?.Condition.StringEquals ?? {});
+    expect(Object.keys(trust?.Condition ?? {})).toEqual(['StringEquals']);
+    expect(compared.map(([key, value]) => [key.split(':').at(-1), value])).toEqual([
+      ['sub', `system:serviceaccount:${systemNamespace}:${watcherAccount}`],
+      ['aud', 'sts.amazonaws.com'],
+    ]);
+  });
+});
+
 describe('the manifests of the watcher', () => {
   it.each([
     'watcher.env',
