@@ -1,6 +1,6 @@
 // The permissions of a user, as the API server reports them.
 import * as z from 'zod';
-import { createClient } from '../../src/kube/client/client.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import type { Connection } from '../../src/kube/client/connection.ts';
 
 /** A verb on a resource, in namespace `default` unless another is given. */
@@ -14,6 +14,48 @@ export type Access = {
 };
 
 const review = z.object({ status: z.object({ allowed: z.boolean() }) });
+
+/** The permissions of every authenticated user, by Kubernetes' own roles. */
+export const everyUsersPermissions = [
+  'create authentication.k8s.io/selfsubjectreviews',
+  'create authorization.k8s.io/selfsubjectaccessreviews',
+  'create authorization.k8s.io/selfsubjectrulesreviews',
+];
+
+const rules = z.object({
+  status: z.object({
+    resourceRules: z.array(
+      z.object({
+        verbs: z.array(z.string()),
+        apiGroups: z.array(z.string()).default([]),
+        resources: z.array(z.string()).default([]),
+        resourceNames: z.array(z.string()).default([]),
+      }),
+    ),
+  }),
+});
+
+/**
+ * Lists what RBAC permits the user of the client in a namespace (SelfSubjectRulesReview), sorted, as `VERB GROUP/RESOURCE`
+ * with the names of the objects, if it is only for these. Without a RoleBinding in the namespace, it holds everywhere.
+ */
+export async function listPermissions(client: KubeClient, namespace: string): Promise<readonly string[]> {
+  const { body } = await client.request({
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
+    body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', spec: { namespace } },
+  });
+  const permissions = rules
+    .parse(body)
+    .status.resourceRules.flatMap(({ verbs, apiGroups, resources, resourceNames }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((resource) =>
+          verbs.map((verb) => `${verb} ${group}/${resource} ${resourceNames.join()}`.trimEnd()),
+        ),
+      ),
+    );
+  return [...new Set(permissions)].sort();
+}
 
 /** Returns whether the user of the connection has this access (SelfSubjectAccessReview). */
 export async function hasAccess(connection: Connection, access: Access): Promise<boolean> {

@@ -1,18 +1,21 @@
-// Uninstalling on a real cluster: everything was installed from the manifests and has run; its parts are stopped, every
-// kind is detached, the objects and the manifests are deleted. The result for one object is in
-// test/operations/detach-*cases.ts.
+// The demo on a real cluster as a user runs it, with pods of a kubelet without containers, and uninstalling afterwards:
+// everything was installed from the manifests and has run; its parts are stopped, every kind is detached, the objects and
+// the manifests are deleted. The result of detach for one object is in test/operations/detach*.test.ts.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { detachCommand } from '../../src/cli/detach.ts';
 import { crdsOnly, registry } from '../../src/controllers/registry.ts';
 import { systemNamespace } from '../../src/core/names.ts';
+import { readManifests } from '../../src/dev/manifests.ts';
 import { discoverKinds } from '../../src/kube/client/discovery.ts';
 import type { KubeObject } from '../../src/kube/client/object.ts';
 import { listPages } from '../../src/kube/client/read.ts';
 import { type RealCluster, startRealCluster } from '../../tools/kubelet/real-cluster.ts';
+import { runHere } from '../cli/operated-system.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -66,24 +69,36 @@ async function everything(): Promise<ReadonlyMap<string, KubeObject['metadata']>
 /** Objects that the cluster's own controllers create at any time, with and without Outrigger. */
 const clusterOwned = /^(events|leases|nodes)\.|^serviceaccounts\. .*\/default$|kube-root-ca\.crt$/;
 
-async function outrigger(...argv: readonly string[]): Promise<string> {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['src/cli/main.ts', ...argv], { cwd: root });
-  return stdout + stderr;
-}
-
-describe('uninstalling', { timeout }, () => {
-  it('before uninstalling, everything is installed from the manifests and every sample becomes Ready', async () => {
+describe('the demo and its uninstallation', { timeout }, () => {
+  it('the demo ends with status 0 and a table in which every sample is Ready, beside what the manifests install', async () => {
     await inSystem.output(['apply', '--server-side', '-k', manifests]);
-    const place = ['--folder', folder, '--kubeconfig', cluster.plane.kubeconfig()];
-    const said = await outrigger('dev', ...place, '--apply', samples, '--until-ready', '--timeout-seconds', '200');
-    expect(said).toContain('WaterTank');
+    const args = ['src/cli/main.ts', 'dev', '--folder', folder, '--kubeconfig', cluster.plane.kubeconfig()];
+    const untilReady = ['--apply', samples, '--until-ready', '--timeout-seconds', '200'];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [...args, ...untilReady], { cwd: root });
+    expect(stdout + stderr).toMatch(/KIND +OBJECT +READY +REASON +AGE/);
+    const table = stdout.slice(stdout.lastIndexOf('KIND '));
+    const reconciled = new Set(registry.map(({ declaration }) => declaration.resource.kind));
+    const objects = (await readManifests(samples)).filter(({ kind }) => reconciled.has(kind));
+    expect(objects.length).toBeGreaterThan(5);
+    for (const { kind, object } of objects) {
+      const { namespace = 'default', name } = object.metadata;
+      expect(table).toMatch(new RegExp(`^${kind} +${namespace}/${name} +True `, 'm'));
+    }
     const marks = [...(await everything()).values()].map((metadata) => JSON.stringify(metadata)).join();
     for (const { name } of registry) expect(marks).toContain(`"outrigger-${name}"`);
     expect(marks).toContain('outrigger.dev/water-tank');
   });
 
   it('after detach of every kind no object refers to a controller: neither the objects, nor their children, nor copies of those', async () => {
-    for (const kind of kinds) await outrigger('detach', kind, '--kubeconfig', cluster.plane.kubeconfig(), '--yes');
+    for (const kind of kinds) {
+      const { status, err } = await runHere(detachCommand(), [
+        kind,
+        '--kubeconfig',
+        cluster.plane.kubeconfig(),
+        '--yes',
+      ]);
+      expect({ status, err }).toEqual({ status: undefined, err: '' });
+    }
     // (The samples were applied by outrigger-dev; a user has kubectl as the manager.)
     const traces = /outrigger\.dev\/|"outrigger-(?!dev"|system"|watcher|watch-checkpoint)/;
     const marked = async () =>

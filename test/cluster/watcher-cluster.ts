@@ -7,6 +7,7 @@ import watchList from '../../infra/kubernetes/generated/watch-list.json' with { 
 import { foreignKind } from '../../src/api/foreign-kind.ts';
 import { build } from '../../src/cli/build.ts';
 import { controllerQueue, systemNamespace, timersQueue } from '../../src/core/names.ts';
+import { sleep, type Wait } from '../../src/core/time.ts';
 import { parseWatchList } from '../../src/core/watch-list.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
@@ -44,6 +45,8 @@ export interface InstallableCluster {
   rolledOut(): Promise<void>;
   /** The outcomes of all probes so far, oldest first. */
   readonly outcomes: readonly RecordedProbe[];
+  /** Sets how many times faster than real time the kubelet waits between its probes. */
+  setProbeSpeed(speed: number): void;
   /** The running ones. */
   running(): readonly StartedContainer[];
   /** Resolves with the first outcome from now on that matches. */
@@ -155,9 +158,18 @@ export async function openClusterWithQueues({
   const rolledOut = async (): Promise<void> => {
     await kubectl.output(['rollout', 'status', 'deployment/outrigger-watcher', '--timeout=170s']);
   };
+  const running = () => programs.started.filter(({ ended }) => ended() === undefined);
+  let probeSpeed = 1;
+  // In slices, so that a new speed holds for a wait that has begun.
+  const wait: Wait = async (seconds, signal) => {
+    for (let left = seconds; left > 0; left -= 1) await sleep(Math.min(left, 1) / probeSpeed, signal);
+  };
   const resources = cleanup.move();
   return {
-    ...{ plane, client, kubectl, sts, programs, errors, outcomes, rolledOut },
+    ...{ plane, client, kubectl, sts, programs, errors, outcomes, rolledOut, running },
+    setProbeSpeed: (speed) => {
+      probeSpeed = speed;
+    },
     async apply(settings = {}) {
       const literals = {
         CLUSTER: name,
@@ -185,6 +197,7 @@ export async function openClusterWithQueues({
       kubelet = await startKubelet(client, {
         acceptsNamespace: (namespace) => runsAll || namespace === systemNamespace,
         programs,
+        wait,
         onError: (line) => errors.push(line),
         onProbe: (pod, outcome) => {
           outcomes.push({ pod, ...outcome });
@@ -193,7 +206,6 @@ export async function openClusterWithQueues({
       });
       await rolledOut();
     },
-    running: () => programs.started.filter(({ ended }) => ended() === undefined),
     probed: (wanted) =>
       new Promise((resolve) => {
         const listener = (outcome: RecordedProbe): void => {

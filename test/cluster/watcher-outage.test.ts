@@ -1,8 +1,9 @@
 // The probes of the Deployment's pods while the API server is paused, down, and up again, for a watcher that keeps
-// retrying and for one whose watch loop hangs. The times are the probes' own, so most of the test is waiting. Excluded:
-// the maximum age of an event (test/forwarding/health.test.ts).
+// retrying and for one whose watch loop hangs. During the outage the clocks of the watchers and of the kubelet are fast.
+// Excluded: the maximum age of an event (test/forwarding/health.test.ts).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseMessage } from '../../src/sqs/message.ts';
+import { fastClock } from '../../tools/kubelet/adjustable-clock.ts';
 import { openWatcherCluster, type WatcherCluster } from './watcher-cluster.ts';
 
 /**
@@ -10,7 +11,7 @@ import { openWatcherCluster, type WatcherCluster } from './watcher-cluster.ts';
  * have failed and restarted it.
  */
 const probesUntilDead = 10;
-const timeout = 480_000;
+const timeout = 240_000;
 let cluster: WatcherCluster;
 
 beforeAll(async () => {
@@ -31,6 +32,10 @@ describe('probes of the watcher in an outage', { timeout }, () => {
           cluster.probed((outcome) => outcome.pod === pod && outcome.probe === 'readiness' && outcome.ok === wanted),
         ),
       );
+    const setSpeed = (speed: number) => {
+      cluster.setProbeSpeed(speed);
+      for (const { pid, ended } of before) if (ended() === undefined) process.kill(pid, 'SIGALRM');
+    };
     const liveness = () => cluster.outcomes.filter(({ probe, pod }) => probe === 'liveness' && pod === retrying.pod);
 
     // The watch loop of the tanks receives one more event, and then waits for the next one without a timer.
@@ -45,6 +50,7 @@ describe('probes of the watcher in an outage', { timeout }, () => {
     const notReady = readiness(false);
     const dead = cluster.probed(({ pod, probe, ok }) => pod === hanging.pod && probe === 'liveness' && !ok);
     cluster.plane.pauseApiServer();
+    setSpeed(fastClock);
     await Promise.all([notReady, dead]);
     await expect.poll(() => hanging.ended(), { timeout: 120_000 }).toBeDefined();
     await cluster.plane.kill9ApiServer();
@@ -52,6 +58,7 @@ describe('probes of the watcher in an outage', { timeout }, () => {
     expect(liveness().every(({ ok }) => ok)).toBe(true);
     expect(retrying.ended()).toBeUndefined();
 
+    setSpeed(1);
     const ready = readiness(true);
     await cluster.plane.restartApiServer();
     await cluster.applyTank('after');

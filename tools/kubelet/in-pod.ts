@@ -1,12 +1,13 @@
 // Loaded into a Node program before its own code: the few differences between a container and a process on this machine
 // that the program can notice. Files below a mount path are the pod's, and a server without an address listens on the
 // pod's address only. The URL of this module names the file that describes the pod, so the program's environment is
-// exactly the pod's. It also injects one fault that cannot be caused from outside: after SIGUSR2 the idle timers of
-// watches never fire.
+// exactly the pod's. It also injects what cannot be caused from outside: after SIGUSR2 the idle timers of watches never
+// fire, and SIGALRM makes the program's clock fast, and real again.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import * as z from 'zod';
+import { fastClock, installAdjustableClock } from './adjustable-clock.ts';
 
 const description = new URL(import.meta.url).searchParams.get('pod') ?? '';
 const { ip, mounts } = z
@@ -48,5 +49,11 @@ process.once('SIGUSR2', () => {
       isIdleTimer(ms) ? setTimeout(() => undefined, neverMs) : setTimeout(callback, ms, ...rest),
     { __promisify__: setTimeout.__promisify__ },
   );
+});
+let speed = 1;
+const setSpeed = installAdjustableClock();
+process.on('SIGALRM', () => {
+  speed = speed === 1 ? fastClock : 1;
+  setSpeed(speed);
 });
 syncBuiltinESMExports();
