@@ -164,7 +164,13 @@ async function ownPackages(): Promise<{
   readonly devDependencies: Readonly<Record<string, string>>;
 }> {
   const ours = await readManifest(packageRoot);
-  const pinned = { ...recordField(ours, 'devDependencies'), ...recordField(ours, 'dependencies') };
+  // osls is in a package.json of its own, so that npm ci of this repository does not install it.
+  const infra = await readManifest(path.join(packageRoot, 'infra'));
+  const pinned = {
+    ...recordField(ours, 'devDependencies'),
+    ...recordField(ours, 'dependencies'),
+    ...recordField(infra, 'dependencies'),
+  };
   const versions = (names: readonly string[]) =>
     Object.fromEntries(names.map((one) => [one, String(pinned[one] ?? '')]));
   return {
