@@ -14,7 +14,8 @@ export default defineConfig({
     fileParallelism: true,
     // As in vitest.config.ts.
     isolate: false,
-    maxWorkers: 2,
+    // One more than there are cores: the longest files wait for probes, compaction and garbage collection.
+    maxWorkers: 3,
     passWithNoTests: false,
   },
 });

@@ -11,14 +11,10 @@ const stop = async (watcher: WatcherProcess, signal: 'SIGTERM' | 'SIGKILL') => {
   expect(await watcher.ended).toBe(signal === 'SIGTERM' ? 0 : signal);
 };
 
-/** Declares the cases that need no compaction. */
-export function restartCases(
-  connect: () => RestartServer,
-  { objects = 100 }: { readonly objects?: number } = {},
-): void {
+/** A fixture with a watcher that runs for a moment. */
+function restartFixture(connect: () => RestartServer) {
   const fixture = createRestartFixture(connect);
-  const { start, tank, take, until } = fixture;
-
+  const { start, take, until } = fixture;
   /** Runs a watcher until it has forwarded these objects, and stops it. */
   const runOnce = async (...names: readonly string[]) => {
     const watcher = await start();
@@ -34,6 +30,17 @@ export function restartCases(
       while (taken.length > 0);
     }
   };
+
+  return { ...fixture, runOnce, emptyQueues };
+}
+
+/** The number of objects of the first case. */
+const objects = 100;
+
+/** Declares the cases that the API server's lists and watches decide. They need no compaction. */
+export function restartCases(connect: () => RestartServer): void {
+  const fixture = restartFixture(connect);
+  const { start, tank, take, until, runOnce, emptyQueues } = fixture;
 
   describe('a restarted watcher', { timeout: 120_000 }, () => {
     it('a restarted watcher forwards no object that did not change', async () => {
@@ -73,7 +80,15 @@ export function restartCases(
       expect(namesOf(await until('dinner.fifo', 'loses', 'gets'))).toEqual(['gets', 'loses']);
       expect(await take('timers')).toEqual([]);
     });
+  });
+}
 
+/** Declares the cases that the queues, the checkpoint's document and the watcher's process decide. */
+export function interruptedCases(connect: () => RestartServer): void {
+  const fixture = restartFixture(connect);
+  const { start, tank, take, until, runOnce } = fixture;
+
+  describe('an interrupted watcher', { timeout: 120_000 }, () => {
     it('a restarted watcher forwards the keys that the rate limit had delayed', async () => {
       await runOnce();
       // The next token comes after the drain timeout, and the drain keeps the rate limit.

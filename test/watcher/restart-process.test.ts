@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
-import { compactedCases, restartCases } from './restart-cases.ts';
+import { compactedCases, interruptedCases, restartCases } from './restart-cases.ts';
 
 let folder: string;
 let server: ApiServer;
@@ -25,4 +25,5 @@ const connect = () => ({
   compact: async () => server.expireWindow(),
 });
 restartCases(connect);
+interruptedCases(connect);
 compactedCases(connect);
