@@ -118,5 +118,17 @@ describe('B30: the permissions of BitcoinNetwork’s controllers', () => {
     ])('B30: exec of bitcoin-peers for %s in %s: %j ends with %s', async (_, into, command, expected) => {
       expect(await run(into, command)).toBe(expected);
     });
+
+    it.each([
+      'not an address',
+      '10.1.0.3:18444',
+      '-rpcconnect=203.0.113.1',
+      '010.1.0.3',
+    ])('the API server rejects pod.status.podIP %s', async (ip) => {
+      const path = `/api/v1/namespaces/default/pods/${pod.name}/status`;
+      const contentType = 'application/merge-patch+json';
+      const body = { status: { podIP: ip, podIPs: [{ ip }] } };
+      await expect(admin.request({ method: 'PATCH', path, contentType, body })).rejects.toMatchObject({ status: 422 });
+    });
   });
 });

@@ -1,6 +1,6 @@
 // What BitcoinNetwork's workloads are (B1 to B6, B14 to B16), as cases for any API server where the test alone says how a StatefulSet
 // changes. bitcoin-network-life.test.ts has failures and deletion, bitcoin-network-wake.test.ts the wake-ups, nodes and peers
-// bitcoin-peers-cases.ts.
+// bitcoin-peers.test.ts.
 
 import { describe, expect, it } from 'vitest';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';

@@ -1,9 +1,9 @@
 // Where the statements about one BitcoinNetwork's nodes take place: a system for each, a network whose pods the test makes, and what
 // their nodes were told.
-import { afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeEach } from 'vitest';
+import { startApiServer } from '../../src/apiserver/server.ts';
 import { BitcoinNetwork as networks } from '../../src/controllers/bitcoin-network/kind.ts';
-import type { Connection } from '../../src/kube/client/connection.ts';
-import type { BitcoinNodes } from '../../src/simulators/bitcoin.ts';
+import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { createBitcoin } from './bitcoin.ts';
 import { useSystem } from './harness.ts';
 
@@ -15,18 +15,13 @@ export const set = 'my-network-sts';
 export const [a, b, c] = ['10.1.0.1', '10.1.0.2', '10.1.0.3'];
 export const three = [a, b, c];
 
-/** Where commands lead. */
-export type PeersFixture = {
-  connect(): Connection;
-  readonly nodes: BitcoinNodes;
-  /** The kubelet that runs commands, where it is not the API server itself. */
-  readonly nodeName?: string;
-};
-
-/** Starts a system for each test of a file. */
-export function peersFixture({ connect, nodes, nodeName }: PeersFixture) {
-  const system = useSystem(connect);
-  const bitcoin = createBitcoin(system, { nodeName });
+/** Starts an API server for a file, and a system for each of its tests. */
+export async function peersFixture() {
+  const nodes = createBitcoinNodes();
+  const server = await startApiServer({ execute: nodes.execute });
+  afterAll(() => server.close());
+  const system = useSystem(() => ({ server: new URL(server.url) }));
+  const bitcoin = createBitcoin(system);
   let from = 0;
   beforeEach(() => void commandsSent());
   afterEach(() => {
@@ -44,6 +39,7 @@ export function peersFixture({ connect, nodes, nodeName }: PeersFixture) {
       .sort();
   }
   return {
+    nodes,
     at: { system, bitcoin },
     pod,
     /** Commands since the last call of this, as `ordinal: method ...`, sorted. */

@@ -26,8 +26,8 @@ type PodOptions = {
   readonly owner?: object;
 };
 
-/** Creates what a statement about networks needs. `nodeName`: the Node that pods are put on, where there is one. */
-export function createBitcoin(system: System, { nodeName }: { readonly nodeName?: string | undefined } = {}) {
+/** Creates what a statement about networks needs. */
+export function createBitcoin(system: System) {
   const set = async (name: string) => StatefulSet.read(await system.read(StatefulSet, statefulSetName(name)));
   const report = async (pod: string, { ip, ready = true }: PodOptions): Promise<KubeObject> => {
     const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }];
@@ -51,8 +51,7 @@ export function createBitcoin(system: System, { nodeName }: { readonly nodeName?
       const labels = spec?.template.metadata?.labels ?? {};
       const ownerReferences = [options.owner ?? owner];
       const pod = `${name}-${ordinal}`;
-      const on = nodeName === undefined ? {} : { nodeName };
-      await system.apply(Pod, pod, { ...spec?.template.spec, ...on }, { labels, ownerReferences });
+      await system.apply(Pod, pod, { ...spec?.template.spec }, { labels, ownerReferences });
       return await report(pod, options);
     },
     /** Takes a pod away at once, as its kubelet does when it has ended. */

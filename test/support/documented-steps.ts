@@ -111,7 +111,10 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npx outrigger new project --yes': ['test/deploy/package.test.ts', "'outrigger', 'new', 'project', '--yes'"],
   'npm install': ['test/deploy/package.test.ts', "npm('install', '--prefer-offline', '--no-audit', '--no-fund')"],
   'npx outrigger': ['test/deploy/package.test.ts', "'outrigger', 'new', 'project'"],
-  'npx outrigger detach WaterTank --kubeconfig admin.yaml --yes': ['test/cluster/uninstall.test.ts', "'detach', kind"],
+  'npx outrigger detach WaterTank --kubeconfig admin.yaml --yes': [
+    'test/cluster/uninstall.test.ts',
+    'detachCommand(), argv',
+  ],
   'kubectl delete -k infra/kubernetes': ['test/cluster/uninstall.test.ts', "'delete', '-k', manifests"],
   'outrigger dev': ['test/journey/demo.test.ts', "'src/cli/main.ts', 'dev'"],
   'outrigger doctor --cluster NAME': ['test/cli/doctor/doctor-clusters.test.ts', "'--cluster'"],

@@ -77,7 +77,7 @@ const proxy = [
 const proxyParts = (...names: readonly string[]) => controllers(...names.map((name) => `memcached-proxy/${name}`));
 const network = [...statements('bitcoin-network', 'bitcoin-network-life', 'drift'), ...controllers('bitcoin-network')];
 const networkParts = (...names: readonly string[]) => controllers(...names.map((name) => `bitcoin-network/${name}`));
-const peers = [...statements('bitcoin-peers'), ...controllers('bitcoin-peers')];
+const peers = [...statements('bitcoin-peers', 'bitcoin-peers-failure'), ...controllers('bitcoin-peers')];
 
 const given: Readonly<Record<string, Given>> = {
   'water-tank': {
