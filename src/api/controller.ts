@@ -48,7 +48,11 @@ export type NothingIn<List extends string> = Kind<`add the kind to ${List}`, nev
 /**
  * A kind that is neither owned nor the primary but whose changes matter: mapped by a label's value, or by a function.
  */
-export type Watch<T extends ContextTypes> = { readonly kind: Kind } & (
+export type Watch<T extends ContextTypes> = {
+  readonly kind: Kind;
+  /** Only objects with these labels. Absent: all. An object that leaves the selection is a change as well. */
+  readonly selector?: Pick<Selector, 'matchLabels'>;
+} & (
   | {
       /** The label whose value is the primary's name. */
       readonly label: string;
@@ -165,11 +169,11 @@ function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): Cont
     resource,
     owns,
     reads,
-    watches: watches.map((watch) =>
-      'label' in watch
-        ? { kind: watch.kind, label: watch.label, ...(watch.via === undefined ? {} : { via: watch.via }) }
-        : { kind: watch.kind },
-    ),
+    watches: watches.map((watch) => ({
+      kind: watch.kind,
+      ...(watch.selector === undefined ? {} : { selector: watch.selector }),
+      ...('label' in watch ? { label: watch.label, ...(watch.via === undefined ? {} : { via: watch.via }) } : {}),
+    })),
     wakes,
     finalizes: spec.finalize !== undefined,
     options: controllerOptions(name, withPeriod(resource, spec)),

@@ -40,7 +40,12 @@ export type ControllerDeclaration = {
   /** The privileges of its children. Absent: none. */
   readonly allows?: Allows;
   readonly reads: readonly Kind[];
-  readonly watches: readonly { readonly kind: Kind; readonly label?: string; readonly via?: Kind }[];
+  readonly watches: readonly {
+    readonly kind: Kind;
+    readonly selector?: Pick<Selector, 'matchLabels'>;
+    readonly label?: string;
+    readonly via?: Kind;
+  }[];
   /** Events outside of the cluster. Their mapping functions need no settings, so they are part of it. */
   readonly wakes: readonly Wake[];
   readonly settings?: z.ZodObject;

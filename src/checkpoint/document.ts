@@ -7,6 +7,7 @@
 // while no version only costs a list. A merge never moves an entry back, unless the entry was dropped.
 import * as z from 'zod';
 import { formatZodIssues } from '../core/json.ts';
+import { labelSelectorOf } from '../core/selector.ts';
 import type { WatchedResource } from '../core/watch-list.ts';
 import { compareVersions, isComparable } from '../kube/watch/resource-version.ts';
 import { hashOf } from '../sqs/message.ts';
@@ -123,9 +124,11 @@ export function entryNameOf(
   { group, version, plural, labelSelector = '', subscribers }: WatchedResource,
   { namespace = '', queues = '' }: CheckpointScope = {},
 ): string {
-  const receivers = subscribers.map(({ controller, as, predicate, primary, label }) =>
-    [controller, as, predicate, primary.group, primary.plural, label ?? ''].join(' '),
-  );
+  const receivers = subscribers.map(({ controller, as, predicate, primary, label, matchLabels }) => {
+    // A change that was not selected before was accepted without a message.
+    const selection = matchLabels === undefined ? [] : [labelSelectorOf({ matchLabels })];
+    return [controller, as, predicate, primary.group, primary.plural, label ?? '', ...selection].join(' ');
+  });
   const hash = hashOf(queues, labelSelector, ...receivers.sort()).slice(0, 12);
   return [group === '' ? 'core' : group, version, plural, namespace, hash].join('_');
 }

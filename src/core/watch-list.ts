@@ -25,6 +25,8 @@ const subscriber = z.object({
   predicate: z.enum(['generation', 'resourceVersion', 'any']),
   /** For a watched kind: the label whose value names the primary. Without it, the watched object's key is forwarded. */
   label: z.string().optional(),
+  /** For a watched kind: only objects with these labels. Absent: all objects. */
+  matchLabels: z.record(z.string(), z.string()).optional(),
 });
 
 const watchList = z.object({

@@ -239,11 +239,11 @@ function causeText(
 function byText(cause: string, causedBy: string): string {
   if (cause !== 'change') return `${causeTexts[cause] ?? cause} (${causedBy})`;
   if (!causedBy.endsWith(deletedMark)) return `${causedBy} changed`;
-  return `${causedBy.slice(0, -deletedMark.length).trim() || 'it'} was deleted`;
+  return `${causedBy.slice(0, -deletedMark.length).trim() || 'it'} was deleted or is no longer selected`;
 }
 
 /** The end of the name of an object that was deleted (src/sqs/message.ts). */
-const deletedMark = '(deleted)';
+const deletedMark = '(deleted or no longer selected)';
 
 function failureText(error: Error, root: string): string {
   if (!(error instanceof FunctionError)) return `failed: ${error.message}`;

@@ -89,7 +89,10 @@ function keysFor(
 ): readonly Key[] {
   const subscriber = subscribers[index];
   if (subscriber === undefined) return [];
-  if (forwardsOwnKey(subscriber)) return [key];
+  if (forwardsOwnKey(subscriber)) {
+    const isSelected = subscriber.matchLabels === undefined || references.some((one) => one.subscriber === index);
+    return isSelected ? [key] : [];
+  }
   const scope = subscriber.primary.namespaced && key.namespace !== undefined ? { namespace: key.namespace } : {};
   return references.filter((one) => one.subscriber === index).map(({ name }) => ({ ...scope, name }));
 }

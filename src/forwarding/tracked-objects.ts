@@ -50,7 +50,9 @@ const noReferences: readonly Reference[] = Object.freeze([]);
 /** Lists the labels and annotations that a resource's subscribers need. */
 export function desiredMetadata({ subscribers }: WatchedResource): DesiredMetadata {
   const isOwned = subscribers.some(({ as }) => as === 'owned');
-  const labels = subscribers.flatMap(({ label }) => label ?? []);
+  const labels = subscribers.flatMap(({ label, matchLabels = {} }) =>
+    label === undefined ? Object.keys(matchLabels) : [label, ...Object.keys(matchLabels)],
+  );
   const comparesGeneration = subscribers.some(({ predicate }) => predicate === 'generation');
   return {
     labels: [...new Set([...labels, ...(isOwned ? [controllerLabel] : [])])],
@@ -126,10 +128,18 @@ export function createTrackedObjects(): TrackedObjects {
   };
 }
 
+/** Tells whether a subscriber with a selector selects an object. */
+function isSelectedBy({ matchLabels = {} }: Subscriber, { labels = {} }: PartialObjectMetadata): boolean {
+  return Object.entries(matchLabels).every(([label, value]) => labels[label] === value);
+}
+
 /** The names of the primaries that an object refers to. Names that cannot stand in a URL path are left out. */
 function primaryNames(subscriber: Subscriber, metadata: PartialObjectMetadata): ReadonlySet<string> {
   const names = new Set<string>();
   const { primary, label } = subscriber;
+  if (!isSelectedBy(subscriber, metadata)) return names;
+  // The object's own name shows that it is selected.
+  if (forwardsOwnKey(subscriber) && subscriber.matchLabels !== undefined) return names.add(metadata.name);
   // A cluster-scoped object cannot refer to a namespaced primary: the namespace is unknown.
   if (forwardsOwnKey(subscriber) || (primary.namespaced && metadata.namespace === undefined)) return names;
   if (subscriber.as === 'watched') {

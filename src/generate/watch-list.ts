@@ -1,7 +1,7 @@
 // The watch list: every kind that a controller reconciles, owns or watches, with the subscribed controllers.
 import type { ControllerDefinition, PrimaryKind } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
-import { controllerLabelValue, defaultProject } from '../core/names.ts';
+import { controllerLabel, controllerLabelValue, defaultProject } from '../core/names.ts';
 import { labelSelectorOf } from '../core/selector.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../core/watch-list.ts';
 
@@ -40,10 +40,15 @@ export function watchListOf(registry: readonly ControllerDefinition[], project =
     add(resource, { controller, as: 'primary', primary, predicate: predicateOf(resource) }, labelSelectorOf(selector));
     for (const kind of owns)
       add(kind, { controller, ...childLabel(controller), as: 'owned', primary, predicate: 'any' });
-    for (const { kind, label, via } of watches) {
+    for (const { kind, label, via, selector: watched } of watches) {
       const named = via === undefined ? primary : collectionOf(via);
-      const by = label === undefined ? {} : { label };
-      add(kind, { controller, as: 'watched', primary: named, predicate: 'any', ...by });
+      const by = {
+        ...(label === undefined ? {} : { label }),
+        ...(watched?.matchLabels === undefined ? {} : { matchLabels: watched.matchLabels }),
+      };
+      const selected = [label, labelSelectorOf(watched)].filter((one) => one !== undefined);
+      const labelSelector = selected.length === 0 ? undefined : selected.join(',');
+      add(kind, { controller, as: 'watched', primary: named, predicate: 'any', ...by }, labelSelector);
     }
   }
   const rateLimits = registry.flatMap(({ name, declaration: { options } }) =>
@@ -60,14 +65,25 @@ export function watchListOf(registry: readonly ControllerDefinition[], project =
 }
 
 /**
- * Adds a label selector if all subscribers use one label, or have one selector, so that the API server sends no other
- * objects (for example every pod).
+ * Adds a label selector, so that the API server sends no other objects (for example every ConfigMap or every pod): if
+ * all subscribers own the kind, that of their children, and if all have one selector, that one. Label selectors have no
+ * OR, and a watch for each controller would cost the API server an evaluation of every event for each.
  */
 function withLabelSelector(resource: WatchedResource, selectors: ReadonlyMap<Subscriber, string>): WatchedResource {
-  const [label, ...others] = new Set(
-    resource.subscribers.map((subscriber) => subscriber.label ?? selectors.get(subscriber)),
-  );
+  const { subscribers } = resource;
+  if (subscribers.every(({ as }) => as === 'owned')) return { ...resource, labelSelector: childSelector(subscribers) };
+  const [label, ...others] = new Set(subscribers.map((subscriber) => selectors.get(subscriber)));
   return label === undefined || others.length > 0 ? resource : { ...resource, labelSelector: label };
+}
+
+/** The label of the children of these controllers. */
+function childSelector(subscribers: readonly Subscriber[]): string {
+  const [first = '', ...others] = [
+    ...new Set(subscribers.map(({ controller, childLabel }) => childLabel ?? controller)),
+  ].sort();
+  return others.length === 0
+    ? `${controllerLabel}=${first}`
+    : `${controllerLabel} in (${[first, ...others].join(',')})`;
 }
 
 function predicateOf({ group, kind, definition }: PrimaryKind): Subscriber['predicate'] {

@@ -36,6 +36,8 @@ export type ContextDeps = {
   readonly log: Log;
   readonly now: () => Date;
   readonly signal: AbortSignal;
+  /** Whether children that have lost their labels are found too. It costs a list of all metadata of their kind. */
+  readonly findUnlabelled?: boolean;
 };
 
 /**
@@ -43,7 +45,7 @@ export type ContextDeps = {
  * @param owner the object, or for a mapping function only the namespace of the watched object
  */
 export function createContext(
-  { client, cluster, controller, project, log, now, signal }: ContextDeps,
+  { client, cluster, controller, project, log, now, signal, findUnlabelled = false }: ContextDeps,
   owner: { readonly object?: KubeObject; readonly kind?: Kind; readonly namespace: string | undefined },
 ): ContextHandle {
   const recorded = new Map<string, PendingEvent>();
@@ -88,7 +90,7 @@ export function createContext(
     apply: async (kind, desired) =>
       count(kind, await unlessDenied(applyOne(client, childKind(kind), toDesired(desired), { signal }))).object,
     applyAll: async (kind, desired, { prune = true, replaceLists = [], onChange } = {}) => {
-      const request = { ...childKind(kind), prune, replaceLists, onChange, signal };
+      const request = { ...childKind(kind), prune, replaceLists, onChange, signal, findUnlabelled };
       const result = await unlessDenied(
         applyAll(client, { ...request, desired: (existing) => desired(existing).map(toDesired) }),
       );

@@ -13,7 +13,7 @@ import { holdObject, isHeld, isMarked, type Marks, releaseObject } from '../kube
 import { isConflict, isNotFound } from '../kube/client/errors.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { getObject } from '../kube/client/read.ts';
-import type { Message } from '../sqs/message.ts';
+import { isPeriodic, type Message } from '../sqs/message.ts';
 import { errorClassOf, resolveFailure, type Stage } from './classify-error.ts';
 import { type ContextHandle, createContext, type PendingEvent } from './context.ts';
 import { finalizeIfGone, finalizeObject } from './finalize.ts';
@@ -176,10 +176,10 @@ function openSession(
 
   /** One for the reconciler, and one for each finalize. */
   const contexts: ContextHandle[] = [];
-  const openContext = () => {
+  const openContext = ({ findUnlabelled = isPeriodic(message.cause) } = {}) => {
     const object = primary.current();
     const handle = createContext(
-      { client, cluster: message.cluster, controller: name, project, log, now, signal },
+      { client, cluster: message.cluster, controller: name, project, log, now, signal, findUnlabelled },
       { object, kind: resource, namespace: object.metadata.namespace },
     );
     contexts.push(handle);
@@ -237,7 +237,7 @@ function openSession(
   async function leaveSelection(): Promise<Outcome> {
     if (!isMarked(primary.current(), marks)) return { type: 'nothing', reason: 'not-selected' };
     try {
-      const context = openContext();
+      const context = openContext({ findUnlabelled: true });
       for (const kind of declaration.owns) await context.applyAll(kind, () => [], { prune: true });
       const finalized = declaration.finalizes && primary.hasFinalizer() ? await runFinalize() : 'done';
       if (finalized !== 'done') return { type: 'done', requeueAfterSeconds: finalized.requeueAfterSeconds };

@@ -183,12 +183,19 @@ export function originOf(why: Cause): string | undefined {
   if (why.type === 'wake') return `${why.source} ${why.id}`;
   if (why.type === 'command') return why.id;
   if (why.type !== 'change') return undefined;
-  const deleted = why.deleted === true ? '(deleted)' : undefined;
-  if (why.object === undefined) return deleted;
+  if (why.object === undefined) return why.deleted === true ? deletedMark : undefined;
   const [group, resource, namespace, name] = why.object;
   const kind = group === '' ? resource : `${resource}.${group}`;
   const text = [kind, ...(namespace === '' ? [] : [namespace]), name].join('/');
-  return deleted === undefined ? text : `${text} ${deleted}`;
+  return why.deleted === true ? `${text} ${deletedMark}` : text;
+}
+
+/** The end of the name of an object that was deleted. To a watch with a selector, one that left it looks the same. */
+export const deletedMark = '(deleted or no longer selected)';
+
+/** Whether a cause is the periodic reconcile of a resync run. A watcher's full pass, which has a name, is not. */
+export function isPeriodic(why: Cause): boolean {
+  return why.type === 'resync' && why.observedAt === undefined && z.iso.datetime().safeParse(why.run).success;
 }
 
 /** Merges two messages of one key into the first one. */

@@ -176,6 +176,10 @@ describe('entryNameOf', () => {
     ['another selector', { ...tanks, labelSelector: 'colour=blue' }],
     ['another version', { ...tanks, version: 'v2' }],
     ['an additional subscriber', { ...tanks, subscribers: [first, second, { ...second, controller: 'valve' }] }],
+    [
+      'a subscriber with another selection',
+      { ...tanks, subscribers: [first, { ...second, matchLabels: { colour: 'blue' } }] },
+    ],
     ['one subscriber less', { ...tanks, subscribers: [first] }],
     ['a subscriber with another predicate', { ...tanks, subscribers: [first, { ...second, predicate: 'generation' }] }],
   ])('the name of an entry differs for %s', (_, resource, namespace) => {

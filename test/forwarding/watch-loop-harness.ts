@@ -91,6 +91,7 @@ export function watchLoopFixture() {
       });
     const client = createClient({ server: new URL(server.url) });
     ended.signal.addEventListener('abort', () => client.close());
+    let listedBytes = 0;
     const gated: KubeClient = {
       ...client,
       stream: async (request) => {
@@ -99,7 +100,9 @@ export function watchLoopFixture() {
       },
       request: async (request) => {
         await gate?.promise;
-        return await client.request(request);
+        const response = await client.request(request);
+        listedBytes += JSON.stringify(response.body).length;
+        return response;
       },
     };
     const health = createHealth(() => 0);
@@ -160,6 +163,8 @@ export function watchLoopFixture() {
     const ids = (queue: string) => sent.filter((one) => one.queue === queue).map(({ id }) => id);
     return {
       ...{ loop, sent, accepted, dropped, requeued, waits, health, on, ids, until },
+      /** The size of the lists that the loop has received, as JSON. */
+      listedBytes: () => listedBytes,
       lists: () => recorder.lines.filter(({ message }) => message === 'collection listed').map(({ fields }) => fields),
       reject: (value: boolean) => {
         rejecting = value;

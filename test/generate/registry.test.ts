@@ -38,10 +38,11 @@ describe('the watch list', () => {
     expect(of('secrets')[0]).not.toHaveProperty('label');
   });
 
-  it('the watch list has a label selector for a kind whose subscribers all use one label', () => {
+  it('the watch list has a label selector for a kind whose subscribers all use one label, or all own it', () => {
     const selectors = resources.map(({ plural, labelSelector }) => [plural, labelSelector] as const);
     expect(selectors.filter(([, selector]) => selector !== undefined)).toEqual([
       ['pods', 'secret'],
+      ['services', 'outrigger.dev/controller=tree'],
       ['endpointslices', 'kubernetes.io/service-name'],
     ]);
     const [first] = fixtureRegistry;
@@ -53,6 +54,35 @@ describe('the watch list', () => {
     };
     const shared = watchListOf([...fixtureRegistry, owner]).resources.find(({ plural }) => plural === 'pods');
     expect(shared).not.toHaveProperty('labelSelector');
+  });
+
+  it('the watch list selects the children of its owners for a kind that is only owned', () => {
+    const [first] = fixtureRegistry;
+    if (first === undefined) throw new Error('there is no orchard');
+    const owning = (...names: string[]) =>
+      names.map((name) => ({ ...first, name, declaration: { ...first.declaration, owns: [Pod], watches: [] } }));
+    const selectorOf = (names: readonly string[], project?: string) =>
+      watchListOf(owning(...names), project).resources.find(({ plural }) => plural === 'pods')?.labelSelector;
+    expect(selectorOf(['digger'])).toBe('outrigger.dev/controller=digger');
+    expect(selectorOf(['sower', 'digger'])).toBe('outrigger.dev/controller in (digger,sower)');
+    expect(selectorOf(['digger'], 'farm')).toBe('outrigger.dev/controller=farm.digger');
+  });
+
+  it('the watch list has the selector of a watch, and of its label, for the API server and for the watcher', () => {
+    const [first] = fixtureRegistry;
+    if (first === undefined) throw new Error('there is no orchard');
+    const selector = { matchLabels: { app: 'orchard' } };
+    const watching = { ...first, declaration: { ...first.declaration, owns: [], watches: [{ kind: Pod, selector }] } };
+    const byLabel = {
+      ...first,
+      declaration: { ...watching.declaration, watches: [{ kind: Pod, selector, label: 'tree' }] },
+    };
+    const pods = (one: typeof first) => watchListOf([one]).resources.find(({ plural }) => plural === 'pods');
+    expect(pods(watching)).toMatchObject({ labelSelector: 'app=orchard', subscribers: [selector] });
+    expect(pods(byLabel)).toMatchObject({
+      labelSelector: 'tree,app=orchard',
+      subscribers: [{ label: 'tree', ...selector }],
+    });
   });
 
   it('the watch list marks only the kinds of aggregated APIs, whose resource versions are not comparable', () => {

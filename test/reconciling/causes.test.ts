@@ -58,8 +58,8 @@ it('the message of a child’s change names the child, and so do the log line an
 
 it('a deleted child is named as deleted', async () => {
   const message = await sent(podChange('soup-0', '7', 'gone'));
-  expect(logged(message)).toMatchObject({ causedBy: 'pods/shop/soup-0 (deleted)' });
-  expect(devLine(message)).toBe('ran because pods/shop/soup-0 was deleted: 1 write');
+  expect(logged(message)).toMatchObject({ causedBy: 'pods/shop/soup-0 (deleted or no longer selected)' });
+  expect(devLine(message)).toBe('ran because pods/shop/soup-0 was deleted or is no longer selected: 1 write');
 });
 
 it('a merged message counts all its causes, and names the newest and three others', async () => {

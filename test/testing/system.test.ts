@@ -63,7 +63,9 @@ describe('startSystem', () => {
     await system.cluster.delete(ConfigMap, one);
     await system.settled();
     expect((await system.cluster.get(ConfigMap, one))?.data).toEqual({ text: 'hello' });
-    expect(system.reconciles.map(({ causedBy }) => causedBy)).toContain('configmaps/default/one (deleted)');
+    expect(system.reconciles.map(({ causedBy }) => causedBy)).toContain(
+      'configmaps/default/one (deleted or no longer selected)',
+    );
     const before = system.reconciles.length;
     expect(await system.wake({ source: 'editor', detailType: 'Saved', detail: {} })).toBe(1);
     await system.settled();

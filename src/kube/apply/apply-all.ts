@@ -1,7 +1,7 @@
 // Applies the children of one owner and kind as a set: missing ones are created, different ones are applied, others are
 // deleted. An object without the owner's uid in its controller reference is never written.
 //
-// Guarantees: a converged set costs one list and no write. Running twice, or dying half-way and running again, ends in
+// Guarantees: a converged set costs one list and no write (with `findUnlabelled` one more list, of metadata). Running twice, or dying half-way and running again, ends in
 // the same place. Assumptions: children live in the owner's namespace, or the owner is cluster-scoped.
 import type { ChildChange } from '../../api/apply.ts';
 import { NotOwnedError } from '../../core/errors.ts';
@@ -15,9 +15,9 @@ import {
   isInvalidInList,
   isNotFound,
 } from '../client/errors.ts';
-import type { KubeObject, ResourceName } from '../client/object.ts';
+import { type KubeObject, parseObject, type ResourceName } from '../client/object.ts';
 import { objectPath } from '../client/path.ts';
-import { getObject, listPages } from '../client/read.ts';
+import { getObject, listPages, listPagesAs } from '../client/read.ts';
 import { applyObject, noVersion } from './apply.ts';
 import { type ChildKind, childObject, type DesiredChild, isOwned, keyOf, uidOf } from './child-object.ts';
 import { ownedFields } from './managed-fields.ts';
@@ -30,6 +30,11 @@ export interface ApplyAllRequest extends ChildKind {
   readonly desired: readonly DesiredChild[] | ((existing: readonly KubeObject[]) => readonly DesiredChild[]);
   /** Deletes children that are not desired. */
   readonly prune: boolean;
+  /**
+   * Also finds the children that have lost the labels of Outrigger, by their controller reference. It lists the metadata
+   * of every object of the kind.
+   */
+  readonly findUnlabelled?: boolean;
   /** Dotted paths of lists that the controller owns completely: items of other managers are removed. */
   readonly replaceLists?: readonly string[];
   /** Called after every write that changed something. */
@@ -168,10 +173,8 @@ function isOtherObject(error: unknown): error is ApiError {
   return isInvalidAt(error, 'metadata.uid') || isInvalidAt(error, 'metadata.ownerReferences');
 }
 
-async function listOwned(
-  client: KubeClient,
-  { owner, controllerName, project, resource, signal }: ApplyAllRequest,
-): Promise<Map<string, KubeObject>> {
+async function listOwned(client: KubeClient, request: ApplyAllRequest): Promise<Map<string, KubeObject>> {
+  const { owner, controllerName, project, resource, signal } = request;
   const owned = new Map<string, KubeObject>();
   const controller = controllerLabelValue(controllerName, project);
   const labelSelector = `${controllerLabel}=${controller},${ownerUidLabel}=${uidOf(owner)}`;
@@ -182,7 +185,22 @@ async function listOwned(
   })) {
     for (const item of page.items) owned.set(keyOf(item.metadata), item);
   }
+  if (request.findUnlabelled !== true || !request.prune) return owned;
+  // Not labels but the controller reference makes an object a child. A label can be removed while no watcher runs.
+  const listed = { namespace: owner.metadata.namespace, metadataOnly: true, signal };
+  for await (const { items } of listPagesAs(client, resource, (item) => unlistedChild(owner, owned, item), listed)) {
+    for (const metadata of items) {
+      const child = metadata === undefined ? undefined : await getObject(client, resource, metadata, { signal });
+      if (child !== undefined) owned.set(keyOf(child.metadata), child);
+    }
+  }
   return owned;
+}
+
+/** Returns the metadata of an object that the owner controls and that was not listed by its labels. */
+function unlistedChild(owner: KubeObject, listed: ReadonlyMap<string, KubeObject>, item: unknown) {
+  const object = parseObject(item);
+  return isOwned(owner, object) && !listed.has(keyOf(object.metadata)) ? object.metadata : undefined;
 }
 
 async function deleteObject(

@@ -1,0 +1,45 @@
+// Only children that have lost Outrigger's labels, which neither the watch nor the list by labels finds: which reconcile
+// finds them, and that it leaves the objects of others.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { listPages } from '../../src/kube/client/read.ts';
+import { configMap, widgetsOn } from './widgets.ts';
+
+let server: Awaited<ReturnType<typeof startApiServer>>;
+beforeAll(async () => {
+  server = await startApiServer();
+});
+afterAll(() => server.close());
+const fixture = widgetsOn(() => ({ server: new URL(server.url) }));
+
+const periodic = { cause: { type: 'resync', run: '2026-11-25T10:00:00.000Z', dueAt: 1 } } as const;
+const watcherPass = { cause: { type: 'resync', run: 'watcher-2026-11-25', dueAt: 1 } } as const;
+
+async function removeLabels(name: string): Promise<void> {
+  const path = objectPath(configMap, { namespace: fixture.namespace, name });
+  const body = { metadata: { labels: null } };
+  await fixture.client.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
+}
+
+async function names(): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { items } of listPages(fixture.client, configMap, { namespace: fixture.namespace })) {
+    found.push(...items.map(({ metadata }) => metadata.name));
+  }
+  return found.sort();
+}
+
+it('a child without labels is pruned by the periodic reconcile alone, and the children of others stay', async () => {
+  await fixture.apply('other', { size: 1, parts: ['of-another'] });
+  await fixture.reconcile('other');
+  await fixture.apply('north', { size: 1, parts: ['kept', 'dropped'] });
+  await fixture.reconcile('north');
+  for (const name of ['kept', 'dropped', 'of-another']) await removeLabels(name);
+  await fixture.apply('north', { size: 1, parts: ['kept'] });
+  await fixture.reconcile('north');
+  await fixture.reconcile('north', watcherPass);
+  expect(await names()).toEqual(['dropped', 'kept', 'of-another']);
+  await fixture.reconcile('north', periodic);
+  expect(await names()).toEqual(['kept', 'of-another']);
+});
