@@ -7,6 +7,7 @@ import { SettingsError } from './core/errors.ts';
 import { formatZodIssues } from './core/json.ts';
 import { rememberSecret } from './core/known-secrets.ts';
 import { defaultProject } from './core/names.ts';
+import { namespacesSchema } from './core/namespaces.ts';
 
 /** TLS is always verified. This one variable of Node would turn verification off for the AWS clients and for fetch. */
 const tls = {
@@ -134,8 +135,14 @@ const watcherVariables = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   /** The address to listen on; absent: all addresses, including IPv6, which is the only one in IPv6 clusters. */
   HOST: z.string().optional(),
-  /** The only namespace to watch; absent: all. */
-  WATCH_NAMESPACE: z.string().optional(),
+  /** The only namespaces to watch, separated by commas; absent: those of the watch list, or all. */
+  WATCH_NAMESPACES: emptyAsUnset(
+    z
+      .string()
+      .transform((text) => text.split(','))
+      .pipe(namespacesSchema)
+      .optional(),
+  ),
   ...resyncRate,
   /**
    * The rate limit of changes to each controller's queue, in keys a second, after a burst of RATE_LIMIT_BURST. The

@@ -20,7 +20,7 @@ import {
 } from '../generate/functions.ts';
 import { printError, printLines } from './command.ts';
 import { findControllerModules } from './controller-modules.ts';
-import { handlerSourceOf, loadProject, readProjectName } from './project.ts';
+import { handlerSourceOf, loadProject, readNamespaces, readProjectName } from './project.ts';
 
 /** Makes the command. */
 export function generateCommand(): Command {
@@ -69,9 +69,10 @@ export async function generate(
   root: string,
   { check, kinds = [] }: { readonly check: boolean; readonly kinds?: readonly AnyCustomKind[] },
 ): Promise<readonly Difference[]> {
-  const files = generatedFiles(controllers, kinds, await readProjectName(root));
+  const namespaces = await readNamespaces(root);
+  const files = generatedFiles(controllers, kinds, await readProjectName(root), namespaces);
   const present = await functionsBelow(root);
-  const wanted = new Map([...files, ...(await wantedFunctions(controllers, root, present))]);
+  const wanted = new Map([...files, ...(await wantedFunctions(controllers, root, { present, namespaces }))]);
   const differences: Difference[] = [];
   for (const [file, text] of wanted) {
     const before = await readFile(path.join(root, file), 'utf8').catch(() => undefined);
@@ -104,11 +105,14 @@ async function functionsBelow(root: string): Promise<PresentFunctions> {
 async function wantedFunctions(
   controllers: readonly ControllerDefinition[],
   root: string,
-  { own }: PresentFunctions,
+  {
+    present: { own },
+    namespaces,
+  }: { readonly present: PresentFunctions; readonly namespaces: readonly string[] | undefined },
 ): Promise<ReadonlyMap<string, string>> {
   const source = await handlerSourceOf(root);
   const modules = await findControllerModules(root, controllers);
-  const wanted = new Map([...sharedFunctions(source, controllers)].filter(([file]) => !own.has(file)));
+  const wanted = new Map([...sharedFunctions(source, controllers, namespaces)].filter(([file]) => !own.has(file)));
   for (const { name } of controllers) {
     const file = functionFile(name);
     if (own.has(file)) continue;

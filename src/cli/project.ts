@@ -10,6 +10,7 @@ import type { ControllerDefinition } from '../api/definition.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { formatZodIssues, isRecord, parseJson } from '../core/json.ts';
 import { defaultProject, projectNameProblem } from '../core/names.ts';
+import { namespacesSchema } from '../core/namespaces.ts';
 import { redact } from '../core/redact.ts';
 import { type HandlerSource, registryFile } from '../generate/functions.ts';
 
@@ -51,8 +52,7 @@ export async function loadProject(root: string): Promise<Project> {
  * UserError for an invalid name.
  */
 export async function readProjectName(root: string): Promise<string> {
-  const text = await readFile(path.join(root, 'package.json'), 'utf8').catch(() => '{}');
-  const settings = named.safeParse(parseJson(text)).data?.outrigger?.project;
+  const settings = (await readSettings(root)).project;
   if (settings === undefined) return defaultProject;
   const problem = typeof settings === 'string' ? projectNameProblem(settings) : 'use a string';
   if (problem !== undefined)
@@ -60,7 +60,26 @@ export async function readProjectName(root: string): Promise<string> {
   return String(settings);
 }
 
-const named = z.object({ outrigger: z.object({ project: z.unknown() }).partial().optional() });
+/**
+ * Returns the only namespaces of the project in a folder: `outrigger.namespaces` in its package.json; undefined: all.
+ * Throws UserError for an invalid list.
+ */
+export async function readNamespaces(root: string): Promise<readonly string[] | undefined> {
+  const settings = (await readSettings(root)).namespaces;
+  if (settings === undefined) return undefined;
+  const parsed = namespacesSchema.safeParse(settings);
+  if (parsed.success) return parsed.data;
+  throw new UserError(`package.json: outrigger.namespaces: ${formatZodIssues(parsed.error)}`);
+}
+
+async function readSettings(root: string): Promise<{ readonly project?: unknown; readonly namespaces?: unknown }> {
+  const text = await readFile(path.join(root, 'package.json'), 'utf8').catch(() => '{}');
+  return outriggerSettings.safeParse(parseJson(text)).data?.outrigger ?? {};
+}
+
+const outriggerSettings = z.object({
+  outrigger: z.object({ project: z.unknown(), namespaces: z.unknown() }).partial().optional(),
+});
 
 /** The package's own folder, absolute. The sources and their compiled modules are equally deep in it. */
 export const packageRoot = path.join(import.meta.dirname, '../..');

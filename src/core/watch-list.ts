@@ -37,6 +37,8 @@ const watchList = z.object({
   rateLimits: z
     .record(z.string(), z.object({ perSecond: z.number().gt(0), burst: z.number().int().min(1) }))
     .optional(),
+  /** The namespaces that are watched, listed and reconciled. Absent: all. */
+  namespaces: z.array(z.string()).min(1).optional(),
   resources: z.array(
     z.object({
       ...collection,

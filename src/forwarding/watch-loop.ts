@@ -1,9 +1,7 @@
 // A change enters this folder here, as a watch event. One loop follows one collection. It reduces the object to a
 // TrackedObject (tracked-objects.ts), determines which keys the change affects (predicates.ts) and adds them to the
 // forwarder (forwarder.ts). It also advances the low watermark, up to which the watch checkpoint may be written. How a
-// watch survives errors of its server is kube/watch/watch.ts. createWatchLoops connects the loops of a cluster: a list
-// of children requeues their owners, which another loop watches, and a restore that one loop detects is reported to
-// all.
+// watch survives errors of its server is kube/watch/watch.ts. watch-loops.ts connects the loops of a cluster.
 import { noCheckpoint, readStart, type WatchCheckpoint } from '../checkpoint/checkpoint.ts';
 import { isCheckpointConfigMap } from '../checkpoint/config-map.ts';
 import { entryNameOf } from '../checkpoint/document.ts';
@@ -12,7 +10,7 @@ import type { Key, ReconcileKey } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
 import { redact } from '../core/redact.ts';
 import type { Wait } from '../core/time.ts';
-import type { WatchedResource, WatchList } from '../core/watch-list.ts';
+import type { WatchedResource } from '../core/watch-list.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import type { PartialObjectMetadata } from '../kube/watch/partial-metadata.ts';
 import { compareVersions } from '../kube/watch/resource-version.ts';
@@ -22,7 +20,7 @@ import type { ListMode } from '../kube/watch/watch-state.ts';
 import { type ChangeSource, deduplicationSeconds } from '../sqs/deduplication.ts';
 import { createAckTracker, type PendingAcks } from './acknowledgements.ts';
 import type { Forwarder } from './forwarder.ts';
-import { type Health, type LoopHealth, observedClient } from './health.ts';
+import { type LoopHealth, observedClient } from './health.ts';
 import { affectedKeys, allOwners, type ObjectChange } from './predicates.ts';
 import { createOwnerRequeues, type OwnerRequeues } from './requeue-owners.ts';
 import { createTrackedObjects, desiredMetadata, type TrackedObject, toTrackedObject } from './tracked-objects.ts';
@@ -50,15 +48,9 @@ export type WatchLoopDeps = {
   readonly requeueOwners: (controllers: readonly string[], acks: PendingAcks, sinceMs: number) => void;
 };
 
-/** The dependencies of all loops of a cluster. */
-export type WatchLoopsDeps = Omit<WatchLoopDeps, 'health' | 'requeueOwners'> & {
-  readonly health: Health;
-};
-
-/** The cluster, the namespace to watch, and the queues. */
+/** The cluster and the queues. */
 export type WatchScope = {
   readonly cluster: string;
-  readonly namespace?: string | undefined;
   /** Identifies the queues: the watch checkpoint has separate entries for other queues. */
   readonly queues?: string | undefined;
 };
@@ -93,42 +85,14 @@ const restartSeconds = 5;
  */
 const generationMs = 2 * deduplicationSeconds * 1000;
 
-/** Creates the loops of a watch list. They do not run yet. */
-export function createWatchLoops(
-  deps: WatchLoopsDeps,
-  { resources }: WatchList,
-  scope: WatchScope,
-): ReadonlyMap<WatchedResource, WatchLoop> {
-  const loops = new Map<WatchedResource, WatchLoop>();
-  const requeueOwners: WatchLoopDeps['requeueOwners'] = (controllers, acks, sinceMs) => {
-    for (const [{ subscribers }, loop] of loops) {
-      for (const { as, controller } of subscribers) {
-        if (as === 'primary' && controllers.includes(controller)) loop.requeueOwners(controller, acks, sinceMs);
-      }
-    }
-  };
-  for (const resource of resources) {
-    const kind = kindOf(resource);
-    const loopDeps = {
-      ...deps,
-      requeueOwners,
-      health: deps.health.loop(kind),
-      log: withFields(deps.log, { kind }),
-    };
-    loops.set(resource, createWatchLoop(loopDeps, { resource, ...scope }));
-  }
-  return loops;
-}
-
-/** Formats a kind as the API server names its CRD: `watertanks.plant.example.com`. */
-export function kindOf({ group, plural }: Pick<WatchedResource, 'group' | 'plural'>): string {
-  return group === '' ? plural : `${plural}.${group}`;
-}
-
 /** Creates the loop of one collection. */
 export function createWatchLoop(
   deps: WatchLoopDeps,
-  { resource, cluster, ...scope }: WatchScope & { readonly resource: WatchedResource },
+  {
+    resource,
+    cluster,
+    ...scope
+  }: WatchScope & { readonly resource: WatchedResource; readonly namespace?: string | undefined },
 ): WatchLoop {
   const { forwarder, health, log, now } = deps;
   // The versions of an aggregated API have no defined order, so they are never compared.
@@ -325,9 +289,4 @@ function keyOf({ namespace, name }: PartialObjectMetadata): Key {
 /** Versions that cannot be compared count as newer: an extra message is harmless. */
 function isNewer(version: string, than: string | undefined): boolean {
   return than === undefined || (compareVersions(version, than) ?? 1) > 0;
-}
-
-function withFields({ debug, info, warn, error }: Log, fields: object): Log {
-  const add = (line: Log['info']) => (message: string, more?: object) => line(message, { ...fields, ...more });
-  return { debug: add(debug), info: add(info), warn: add(warn), error: add(error) };
 }

@@ -17,8 +17,13 @@ const reserved = [timersQueue, resyncQueue, wakeFunction, 'watcher'];
 /**
  * Rejects invalid and duplicate names, status slices that overlap or have no first controller, and an exec without
  * limits. Throws SchemaError.
+ * @param namespaces the only namespaces of the project; absent: all
  */
-export function checkRegistry(registry: readonly ControllerDefinition[], project?: string): void {
+export function checkRegistry(
+  registry: readonly ControllerDefinition[],
+  project?: string,
+  namespaces?: readonly string[],
+): void {
   for (const [index, { name, declaration }] of registry.entries()) {
     const schemaError = (problem: string) => new SchemaError(`controller ${name}`, problem);
     const invalidName = nameProblem(name);
@@ -34,6 +39,18 @@ export function checkRegistry(registry: readonly ControllerDefinition[], project
     if (problem !== undefined) throw new SchemaError(`controller ${name}.exec`, problem);
   }
   checkStatusSlices(registry);
+  if (namespaces !== undefined) for (const controller of registry) checkScope(controller);
+}
+
+/** The children of an object without a namespace are listed in all namespaces, which no Role permits. */
+function checkScope({ name, declaration: { resource, owns, reads } }: ControllerDefinition): void {
+  const inNamespaces = [...owns, ...reads].find(({ namespaced }) => namespaced);
+  if (resource.namespaced || inNamespaces === undefined) return;
+  throw new SchemaError(
+    `controller ${name}`,
+    `${resource.kind} has no namespace, so its ${inNamespaces.plural} are listed in all namespaces; ` +
+      'outrigger.namespaces of package.json permits only some',
+  );
 }
 
 /** Returns the problem of a name for a controller; undefined for a valid one. */

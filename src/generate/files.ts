@@ -18,14 +18,16 @@ export const generatedFolders = ['infra/kubernetes/generated', 'infra/aws/genera
 /**
  * Makes all files. Throws SchemaError for an invalid registry.
  * @param kinds the kinds without a controller: each gets only a CRD
+ * @param namespaces the only namespaces of the project; absent: all
  */
 export function generatedFiles(
   registry: readonly ControllerDefinition[],
   kinds: readonly AnyCustomKind[] = [],
   project?: string,
+  namespaces?: readonly string[],
 ): ReadonlyMap<string, string> {
-  checkRegistry(registry, project);
-  const watchList = watchListOf(registry, project);
+  checkRegistry(registry, project, namespaces);
+  const watchList = watchListOf(registry, project, namespaces);
   const [kubernetes, aws] = generatedFolders;
   const manifests = [
     ...definitionsOf(registry, kinds).map(([name, crd]) => [`crd-${name}.yaml`, yaml([crd])] as const),

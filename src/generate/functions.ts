@@ -39,14 +39,19 @@ export function functionFile(controller: string): string {
 export function sharedFunctions(
   source: HandlerSource,
   controllers: readonly ControllerDefinition[],
+  namespaces?: readonly string[],
 ): ReadonlyMap<string, string> {
+  const resyncArguments =
+    namespaces === undefined
+      ? 'registry'
+      : `registry, { namespaces: [${namespaces.map((name) => `'${name}'`).join(', ')}] }`;
   const registry = { specifier: `../${registryFile}`, clause: '{ registry }' };
   return new Map([
     [
       functionFile(timersQueue),
       functionText(handlers.timers, source, undefined, listOf(controllers.map(({ name }) => name))),
     ],
-    [functionFile(resyncQueue), functionText(handlers.resync, source, registry, 'registry')],
+    [functionFile(resyncQueue), functionText(handlers.resync, source, registry, resyncArguments)],
     ...(controllers.some(({ declaration }) => declaration.wakes.length > 0)
       ? ([[functionFile(wakeFunction), functionText(handlers.wake, source, registry, 'registry')]] as const)
       : []),

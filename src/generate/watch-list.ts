@@ -16,8 +16,15 @@ const withoutGeneration = new Set([
   'Endpoints',
 ]);
 
-/** Makes the watch list of a registry, in a stable order. */
-export function watchListOf(registry: readonly ControllerDefinition[], project = defaultProject): WatchList {
+/**
+ * Makes the watch list of a registry, in a stable order.
+ * @param namespaces the only namespaces of the project; absent: all
+ */
+export function watchListOf(
+  registry: readonly ControllerDefinition[],
+  project = defaultProject,
+  namespaces?: readonly string[],
+): WatchList {
   const resources = new Map<string, WatchedResource>();
   const selectors = new Map<Subscriber, string>();
   const add = (kind: Kind, subscriber: Subscriber, labelSelector?: string) => {
@@ -58,6 +65,7 @@ export function watchListOf(registry: readonly ControllerDefinition[], project =
     version: 1,
     ...(isDefault ? {} : { project }),
     ...(rateLimits.length === 0 ? {} : { rateLimits: Object.fromEntries(rateLimits) }),
+    ...(namespaces === undefined ? {} : { namespaces: [...namespaces] }),
     resources: [...resources]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([, resource]) => withLabelSelector(resource, selectors)),

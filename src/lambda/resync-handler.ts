@@ -19,12 +19,21 @@ import { createTelemetry, telemetryOptions } from './telemetry.ts';
 /** The events of the resync function: its queue's records, or the input of its schedule. */
 export type ResyncEvent = SQSEvent | Partial<Pick<EventBridgeEvent<string, unknown>, 'time'>>;
 
-/** Creates the handler of the resync. Its first call throws SettingsError if settings are missing, and names them. */
-export function createResyncHandler(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, SQSBatchResponse> {
-  return startOnce(() => start(registry));
+/**
+ * Creates the handler of the resync. Its first call throws SettingsError if settings are missing, and names them.
+ * @param options `namespaces`: the only namespaces that are listed; absent: all
+ */
+export function createResyncHandler(
+  registry: readonly ControllerDefinition[],
+  options: { readonly namespaces?: readonly string[] } = {},
+): Handler<ResyncEvent, SQSBatchResponse> {
+  return startOnce(() => start(registry, options));
 }
 
-function start(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, SQSBatchResponse> {
+function start(
+  registry: readonly ControllerDefinition[],
+  { namespaces }: { readonly namespaces?: readonly string[] },
+): Handler<ResyncEvent, SQSBatchResponse> {
   const settings = readResyncSettings();
   const telemetry = createTelemetry(resyncQueue, telemetryOptions(settings));
   const sqs = createSqsClient();
@@ -39,6 +48,7 @@ function start(registry: readonly ControllerDefinition[]): Handler<ResyncEvent, 
   const resync = createResync({
     ...(self === undefined ? {} : { senders: { self, mayCopy: createCopyLimit(() => performance.now()) } }),
     registry,
+    ...(namespaces === undefined ? {} : { namespaces }),
     project: settings.PROJECT,
     findCluster: async (name) => await clusters.find(name),
     listClusters: async () => await table.list(),

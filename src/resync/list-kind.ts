@@ -174,6 +174,7 @@ function listObjects(
   };
   return listPagesAs(startingAt(message.continue, dated), resource, toListedObject, {
     ...{ signal, timeoutSeconds: pageSeconds },
+    namespace: message.namespace,
     labelSelector: labelSelectorOf(declaration.selector),
     fieldSelector: fieldSelectorOf(declaration.selector),
   });
@@ -193,7 +194,9 @@ async function leftSelection(
   const nowMs = now();
   const cause = { type: 'resync', run: message.run, dueAt: Math.floor(nowMs / 1000) } as const;
   const entries: QueueEntry[] = [];
-  const held = { labelSelector: heldLabelOf(controller, project), timeoutSeconds: pageSeconds, signal };
+  const { namespace: listed } = message;
+  const labelSelector = heldLabelOf(controller, project);
+  const held = { namespace: listed, labelSelector, timeoutSeconds: pageSeconds, signal };
   for await (const { items } of listPagesAs(client, resource, parseObject, held)) {
     for (const object of items) {
       if (isSelected(selector, { ...object, kind: resource.kind })) continue;

@@ -23,6 +23,8 @@ export type ResyncDeps = Omit<ListKindDeps, 'now'> & {
    */
   readonly sqsNow: (record: QueueRecord) => number;
   readonly registry: readonly ControllerDefinition[];
+  /** The only namespaces whose objects are listed. Absent: all. */
+  readonly namespaces?: readonly string[];
   readonly findCluster: FindCluster;
   /** The sender check: the id of this function's own role, the only sender of its queue. Absent: it is off. */
   readonly senders?: { readonly self: string; mayCopy(): boolean };
@@ -48,9 +50,10 @@ export function createResync(deps: ResyncDeps): Resync {
     startRun: async (time, { signal }) => {
       const clusters = await unlessAborted(deps.listClusters(), signal);
       const entries = clusters.flatMap((cluster) =>
-        deps.registry.map(({ name }) => {
+        deps.registry.flatMap(({ name, declaration: { resource } }) => {
           const message: ResyncMessage = { v: 1, type: 'resync', run: time, cluster, controller: name };
-          return { body: formatResyncMessage(message) };
+          if (!resource.namespaced || deps.namespaces === undefined) return [{ body: formatResyncMessage(message) }];
+          return deps.namespaces.map((namespace) => ({ body: formatResyncMessage({ ...message, namespace }) }));
         }),
       );
       for (const result of await deps.send(resyncQueue, entries, { signal })) {
@@ -94,7 +97,8 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
     const found = await unlessAborted(deps.findCluster(cluster, time), time.signal);
     if (found.type === 'client') {
       // The watchers of a cluster are checked once per run, with the list of the first controller.
-      const checksWatchers = controller === deps.registry[0];
+      const isFirst = message.namespace === undefined || message.namespace === deps.namespaces?.[0];
+      const checksWatchers = controller === deps.registry[0] && isFirst;
       await listKind(deps, { message, controller, client: found.client, checksWatchers }, time);
     }
     // The cluster was removed from the table, or is being decommissioned. There is nothing to list.

@@ -10,7 +10,7 @@ import type { WatchList } from '../core/watch-list.ts';
 import { createForwarder } from '../forwarding/forwarder.ts';
 import { createHealth, type Health } from '../forwarding/health.ts';
 import type { RateLimit } from '../forwarding/rate-limiter.ts';
-import { createWatchLoops, kindOf } from '../forwarding/watch-loop.ts';
+import { createWatchLoops, kindOf } from '../forwarding/watch-loops.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { createRestoreDetection } from '../kube/watch/restore-detection.ts';
 import type { Send } from '../sqs/sender.ts';
@@ -32,7 +32,8 @@ export type ClusterWatcherDeps = {
 export type ClusterWatcherOptions = {
   /** The cluster's name in the clusters table. */
   readonly cluster: string;
-  readonly namespace?: string | undefined;
+  /** The only namespaces to watch. Absent: those of the watch list, or all. */
+  readonly namespaces?: readonly string[] | undefined;
   /** Identifies the queues in the watch checkpoint. */
   readonly queues?: string | undefined;
   /** Low-priority keys a second for each controller. */
@@ -57,7 +58,7 @@ const readySeconds = 0.1;
 /** Starts the watcher of one cluster. An API server that does not respond is not an error: the loops retry. */
 export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWatcherOptions): ClusterWatcher {
   const { watchList, client, send, checkpoint, metrics, log } = deps;
-  const { cluster, namespace, queues, lowPriorityPerSecond, rateLimit } = options;
+  const { cluster, namespaces, queues, lowPriorityPerSecond, rateLimit } = options;
   const now = monotonicNow;
   const watching = new AbortController();
   const sending = new AbortController();
@@ -81,15 +82,15 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
   const loops = createWatchLoops(
     { client, forwarder, checkpoint, restoreDetection, health, log, now, wait, random, nonce: randomUUID },
     watchList,
-    { cluster, namespace, queues },
+    { cluster, namespaces, queues },
   );
   metrics.observe({
     health,
     queueDepth: forwarder.queueDepth,
-    objects: () => [...loops].map(([resource, loop]) => [kindOf(resource), loop.objects()] as const),
+    objects: () => objectsByKind(loops),
   });
   const running = [
-    ...[...loops.values()].map((loop) => loop.run(watching.signal)),
+    ...loops.map(({ loop }) => loop.run(watching.signal)),
     checkpoint.run({
       lastSeenAt: health.lastSeenAt,
       onRestored: restoreDetection.report,
@@ -111,6 +112,16 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
       return left;
     },
   };
+}
+
+/** Counts the known objects of each kind, in all namespaces. */
+function objectsByKind(loops: ReturnType<typeof createWatchLoops>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { resource, loop } of loops) {
+    const kind = kindOf(resource);
+    counts.set(kind, (counts.get(kind) ?? 0) + loop.objects());
+  }
+  return counts;
 }
 
 async function reportWhenReady(

@@ -35,6 +35,7 @@ type ResyncOptions = {
   /** The clusters table never responds. */
   readonly tableHangs?: boolean;
   readonly more?: readonly ControllerDefinition[];
+  readonly namespaces?: readonly string[];
   readonly signal?: AbortSignal;
 };
 
@@ -74,6 +75,7 @@ export function resyncFixture() {
     depthFails,
     tableHangs = false,
     more = [],
+    namespaces,
     signal = new AbortController().signal,
   }: ResyncOptions) {
     const { log, ...recorder } = createRecorder();
@@ -82,6 +84,7 @@ export function resyncFixture() {
     const never = new Promise<never>(() => undefined);
     const resync = createResync({
       registry: [gadgetController, ...more],
+      ...(namespaces === undefined ? {} : { namespaces }),
       listClusters: async () => (tableHangs ? await never : Object.keys(clusters)),
       findCluster: async (name) => (tableHangs ? await never : (clusters[name] ?? { type: 'unknown' })),
       send: async (queue, entries, options) => {

@@ -8,7 +8,7 @@ import type { WatchList } from '../../src/core/watch-list.ts';
 import { createForwarder } from '../../src/forwarding/forwarder.ts';
 import { createHealth } from '../../src/forwarding/health.ts';
 import type { RateLimit } from '../../src/forwarding/rate-limiter.ts';
-import { createWatchLoops } from '../../src/forwarding/watch-loop.ts';
+import { createWatchLoops } from '../../src/forwarding/watch-loops.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { createRestoreDetection } from '../../src/kube/watch/restore-detection.ts';
 import type { Send } from '../../src/sqs/sender.ts';
@@ -92,7 +92,7 @@ export function startKillableWatcher({
   };
   const loops = createWatchLoops(deps, watchList, { cluster: 'c' });
   const running = [
-    ...[...loops.values()].map((loop) => loop.run(signal)),
+    ...loops.map(({ loop }) => loop.run(signal)),
     // Its waits never end: the test writes the checkpoint.
     checkpoint.run({ lastSeenAt: health.lastSeenAt, onRestored: restoreDetection.report, signal }),
   ];
@@ -101,7 +101,7 @@ export function startKillableWatcher({
   return {
     accepted: () =>
       new Map(
-        [...loops].flatMap(([{ plural }, loop]) => {
+        loops.flatMap(({ resource: { plural }, loop }) => {
           const version = loop.lowWatermark();
           return version === undefined ? [] : [[plural, version] as const];
         }),
@@ -111,7 +111,7 @@ export function startKillableWatcher({
     },
     kill: () => lifetime.abort(),
     listed: async () => {
-      while (new Set(listed().map((line) => ('kind' in line ? line.kind : ''))).size < loops.size) await turn();
+      while (new Set(listed().map((line) => ('kind' in line ? line.kind : ''))).size < loops.length) await turn();
       return listed();
     },
     lines,

@@ -76,7 +76,7 @@ export function watcherCases(connect: () => { readonly connection: Connection; r
       KUBECONFIG: connect().kubeconfig,
       QUEUE_URL_PREFIX: queues.urlPrefix,
       AWS_ENDPOINT_URL: proxy.endpoint,
-      WATCH_NAMESPACE: namespace,
+      WATCH_NAMESPACES: namespace,
     });
     running.push(watcher);
     const { port = 0 } = await watcher.logged('watching');

@@ -112,7 +112,7 @@ export function createRestartFixture(connect: () => RestartServer) {
         KUBECONFIG: connect().kubeconfig,
         QUEUE_URL_PREFIX: queues.urlPrefix,
         AWS_ENDPOINT_URL: proxy.endpoint,
-        WATCH_NAMESPACE: namespace,
+        WATCH_NAMESPACES: namespace,
         CHECKPOINT_SECONDS: '0.1',
         ...environment,
       });

@@ -27,6 +27,8 @@ export type AccessTarget = {
   readonly user?: string | undefined;
   /** A fleet watcher needs access too. `role` is the ARN of its role on AWS; absent: it has none. */
   readonly fleetWatcher?: { readonly role?: string } | undefined;
+  /** The only namespaces of the project. Absent: all. */
+  readonly namespaces?: readonly string[] | undefined;
 };
 
 /** Plans the access to one cluster. */
@@ -69,9 +71,9 @@ export function accessPlan(
 /** For access types in which all functions have the same credentials. */
 function shared(
   functions: readonly AccessEntry[],
-  { user, fleetWatcher, project }: AccessTarget,
+  { user, fleetWatcher, project, namespaces }: AccessTarget,
 ): Pick<AccessPlan, 'note' | 'steps'> {
-  const entries = fleetWatcher === undefined ? functions : [...functions, fleetWatcherAccess(project)];
+  const entries = fleetWatcher === undefined ? functions : [...functions, fleetWatcherAccess(project, namespaces)];
   if (user !== undefined) {
     const note =
       `has one identity for all functions, ${user}; ` +
@@ -118,11 +120,16 @@ function roleOf(entry: AccessEntry, deployment: AccessTarget): string {
   return `"$(aws lambda get-function-configuration${at} ${name} --query Role --output text)"`;
 }
 
-function bind({ clusterRole, hasRole = false }: Omit<AccessEntry, 'function'>, user: string, project: string): string {
+function bind(
+  { clusterRole, hasRole = false, namespaces = [] }: Omit<AccessEntry, 'function'>,
+  user: string,
+  project: string,
+): string {
   const name = `${clusterRole}-shared`;
   const everywhere = `kubectl create clusterrolebinding ${name} --clusterrole=${clusterRole} --user=${user}`;
-  if (!hasRole) return everywhere;
-  const { namespace } = clusterNames(project);
-  const inNamespace = `kubectl -n ${namespace} create rolebinding ${name} --role=${clusterRole} --user=${user}`;
-  return `${everywhere} && ${inNamespace}`;
+  const places = [...namespaces, ...(hasRole ? [clusterNames(project).namespace] : [])];
+  const within = places.map(
+    (place) => `kubectl -n ${place} create rolebinding ${name} --role=${clusterRole} --user=${user}`,
+  );
+  return [everywhere, ...within].join(' && ');
 }

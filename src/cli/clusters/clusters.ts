@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { UserError } from '../../core/errors.ts';
 import { accessEntries } from '../../generate/rbac/access-entries.ts';
 import { jsonOption, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
-import { loadProject, readProjectName } from '../project.ts';
+import { loadProject, readNamespaces, readProjectName } from '../project.ts';
 import { type AccessPlan, type AccessTarget, accessPlan, planLines } from './access-plan.ts';
 import { addCommand, listCommand, migrateCommand, removeCommand, setWatcherCommand } from './edit-commands.ts';
 import { openTable, tableLocation } from './table.ts';
@@ -69,7 +69,7 @@ async function runAccess(
   if (isArn && !/^arn:[\w:/+=,.@-]+$/.test(fleetWatcher))
     throw new UserError('--fleet-watcher: the ARN of a role, like arn:aws:iam::123456789012:role/NAME');
   const target = {
-    ...{ project, stage, region, user },
+    ...{ project, stage, region, user, namespaces: await readNamespaces(process.cwd()) },
     ...(fleetWatcher === undefined ? {} : { fleetWatcher: isArn ? { role: fleetWatcher } : {} }),
   };
   const flags = { ...(table === undefined ? {} : { table }), ...(region === undefined ? {} : { region }) };
@@ -88,7 +88,7 @@ async function readPlans(
 ): Promise<{ readonly plans: readonly AccessPlan[]; readonly problems: readonly string[] }> {
   const table = openTable(location, deployment.region === undefined ? {} : { region: deployment.region });
   const { registry } = await loadProject(process.cwd());
-  const entries = accessEntries(registry, deployment.project);
+  const entries = accessEntries(registry, deployment.project, deployment.namespaces);
   const known = await table.list();
   if (known.length === 0)
     throw new UserError(`no cluster in ${location}; put one there, or name another --stage or --table`);

@@ -19,19 +19,26 @@ import { type Finding, failFinding, passFinding, warnFinding } from './finding.t
 const oldestMinor = 30;
 const applyManifests = 'kubectl apply --server-side -k infra/kubernetes';
 
+type CheckOptions = {
+  readonly project: string;
+  /** The only namespaces of the project. Absent: all. */
+  readonly namespaces?: readonly string[] | undefined;
+  readonly signal: AbortSignal;
+};
+
 /** Checks a cluster. Rejects only with the signal's reason. */
 export async function checkCluster(
   name: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  { project, signal }: { readonly project: string; readonly signal: AbortSignal },
+  { project, namespaces, signal }: CheckOptions,
 ): Promise<readonly Finding[]> {
   const about = `cluster ${name}`;
   try {
     const version = await readVersion(client, signal);
     const parts = await Promise.all([
       checkKinds(about, client, registry, signal),
-      checkPermissions(about, client, registry, { project, signal }),
+      checkPermissions(about, client, registry, { project, namespaces, signal }),
       checkWatchers(about, client, { project, signal }),
       checkFailing(about, client, registry, { project, signal }),
     ]);
@@ -79,8 +86,8 @@ async function checkKinds(
 }
 
 const role = z.object({
-  kind: z.literal('ClusterRole'),
-  metadata: z.object({ name: z.string() }),
+  kind: z.enum(['ClusterRole', 'Role']),
+  metadata: z.object({ name: z.string(), namespace: z.string().optional() }),
   rules: z.array(
     z.object({ apiGroups: z.array(z.string()), resources: z.array(z.string()), verbs: z.array(z.string()) }),
   ),
@@ -92,24 +99,33 @@ async function checkPermissions(
   about: string,
   client: KubeClient,
   registry: readonly ControllerDefinition[],
-  { project, signal }: { readonly project: string; readonly signal: AbortSignal },
+  { project, namespaces, signal }: CheckOptions,
 ): Promise<readonly Finding[]> {
-  const { watcher, resyncIdentity } = clusterNames(project);
-  const roles = rbacOf(registry, watchListOf(registry, project)).flatMap((one) => role.safeParse(one).data ?? []);
-  // The watchers use a service account in the cluster.
-  const rules = roles.filter(({ metadata }) => metadata.name !== watcher).flatMap((one) => one.rules);
+  const { watcher, resyncIdentity, namespace: system } = clusterNames(project);
+  const watchList = watchListOf(registry, project, namespaces);
+  const roles = rbacOf(registry, watchList).flatMap((one) => role.safeParse(one).data ?? []);
+  // The watchers use a service account in the cluster, and the namespace of the checkpoint is that of checkWatchers.
+  const rules = roles
+    .filter(({ metadata }) => metadata.name !== watcher && metadata.namespace !== system)
+    .flatMap(({ metadata: { namespace }, rules }) => rules.map((one) => ({ ...one, namespace })));
   const permissions = new Map(
-    rules.flatMap(({ apiGroups: [group = ''], resources: [target = ''], verbs }) =>
-      verbs.map(
-        (verb) => [`${verb} ${group === '' ? target : `${target}.${group}`}`, { group, target, verb }] as const,
-      ),
+    rules.flatMap(({ apiGroups: [group = ''], resources: [target = ''], verbs, namespace }) =>
+      verbs.map((verb) => {
+        const place = namespace === undefined ? '' : ` in ${namespace}`;
+        const text = `${verb} ${group === '' ? target : `${target}.${group}`}${place}`;
+        return [text, { group, target, verb, namespace }] as const;
+      }),
     ),
   );
   const refused: string[] = [];
   try {
-    await forEachConcurrently(8, permissions, async ([text, { group, target, verb }]) => {
+    await forEachConcurrently(8, permissions, async ([text, { group, target, verb, namespace }]) => {
       const [resource = '', subresource] = target.split('/');
-      const resourceAttributes = { group, resource, verb, ...(subresource === undefined ? {} : { subresource }) };
+      const resourceAttributes = {
+        ...{ group, resource, verb },
+        ...(subresource === undefined ? {} : { subresource }),
+        ...(namespace === undefined ? {} : { namespace }),
+      };
       const { body } = await client.request({
         method: 'POST',
         path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',

@@ -10,7 +10,7 @@ import {
   openInstallation,
   withInstallationOptions,
 } from '../installation.ts';
-import { loadProject, type Project } from '../project.ts';
+import { loadProject, type Project, readNamespaces } from '../project.ts';
 import { checkAccount, checkPaused } from './check-account.ts';
 import { checkCluster } from './check-cluster.ts';
 import { checkQueues } from './check-queues.ts';
@@ -133,7 +133,11 @@ async function checkEntry(
   const about = `cluster ${name}`;
   try {
     const found = await clusters?.find(name);
-    if (found?.type === 'client') return await checkCluster(name, found.client, registry, { project, signal });
+    if (found?.type === 'client')
+      return await checkCluster(name, found.client, registry, {
+        ...{ project, signal },
+        namespaces: await readNamespaces(process.cwd()),
+      });
     if (found?.type === 'decommissioning') {
       return [
         warnFinding(

@@ -6,6 +6,7 @@ import type { ControllerDefinition, PrimaryKind } from '../../api/definition.ts'
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterNames, clusterNames, controllerIdentity, controllerRole } from '../../core/names.ts';
 import type { WatchList } from '../../core/watch-list.ts';
+import { eventsNamespace } from './access-entries.ts';
 import { childrenPolicy } from './children-policy.ts';
 import { execPolicy } from './exec-policy.ts';
 import { finalizerPolicy } from './finalizer-policy.ts';
@@ -18,6 +19,9 @@ type Rule = {
   readonly resourceNames?: readonly string[];
 };
 
+/** A rule, and whether its resource is in namespaces. */
+type ScopedRule = Rule & { readonly namespaced: boolean };
+
 const rbac = 'rbac.authorization.k8s.io';
 
 /**
@@ -26,7 +30,7 @@ const rbac = 'rbac.authorization.k8s.io';
  */
 export function rbacOf(
   registry: readonly ControllerDefinition[],
-  { resources, project }: WatchList,
+  { resources, project, namespaces }: WatchList,
 ): readonly JsonObject[] {
   const names = clusterNames(project);
   const { namespace } = names;
@@ -43,30 +47,30 @@ export function rbacOf(
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: names.watcher, namespace } },
     // Created empty, so that the watcher does not need create, which RBAC cannot limit to a name.
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: names.checkpoint, namespace } },
-    ...clusterRole(
+    ...roles(
       names.watcher,
       [
-        ...resources.map(({ group, plural }) => rule(group, plural, ['list', 'watch'])),
+        ...resources.map((resource) => ruleOf(resource, ['list', 'watch'])),
         // The uid of kube-system identifies the cluster.
-        { ...rule('', 'namespaces', ['get']), resourceNames: ['kube-system'] },
+        { ...rule('', 'namespaces', ['get']), resourceNames: ['kube-system'], namespaced: false },
       ],
-      watchers,
+      { boundTo: watchers, namespaces },
     ),
     ...checkpointRole(names.watcher, names, ['get', 'patch'], watchers),
-    ...clusterRole(
+    ...roles(
       names.resync,
-      registry.map(({ declaration: { resource } }) => rule(resource.group, resource.plural, ['list'])),
-      subjects(names.resyncIdentity),
+      registry.map(({ declaration: { resource } }) => ruleOf(resource, ['list'])),
+      { boundTo: subjects(names.resyncIdentity), namespaces },
     ),
     // For the watcher status.
     ...checkpointRole(names.resync, names, ['get'], subjects(names.resyncIdentity)),
     ...ownKinds(registry).flatMap((kind) => referencePolicy(kind, project)),
     ...registry.flatMap((controller) => [
-      ...clusterRole(
-        controllerRole(controller.name, project),
-        controllerRules(controller),
-        subjects(controllerIdentity(controller.name, project)),
-      ),
+      ...roles(controllerRole(controller.name, project), controllerRules(controller), {
+        boundTo: subjects(controllerIdentity(controller.name, project)),
+        namespaces,
+        ...(controller.declaration.resource.namespaced ? {} : { eventsIn: eventsNamespace }),
+      }),
       ...childrenPolicy(controller, project),
       ...(marksObjects(controller.declaration) ? finalizerPolicy(controller, project) : []),
       ...(controller.declaration.exec === undefined
@@ -104,32 +108,81 @@ export function ownKinds(
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource);
 }
 
-function controllerRules({ declaration }: ControllerDefinition): readonly Rule[] {
+function controllerRules({ declaration }: ControllerDefinition): readonly ScopedRule[] {
   const { resource, owns, reads, exec } = declaration;
-  const { group, plural } = resource;
+  const subresource = (name: string, verbs: readonly string[]) =>
+    ruleOf({ ...resource, plural: `${resource.plural}/${name}` }, verbs);
   return [
-    rule(group, plural, marksObjects(declaration) ? ['get', 'list', 'patch'] : ['get', 'list']),
+    ruleOf(resource, marksObjects(declaration) ? ['get', 'list', 'patch'] : ['get', 'list']),
     // The status of a kind that is not ours is never written.
-    ...(resource.definition === undefined ? [] : [rule(group, `${plural}/status`, ['patch'])]),
+    ...(resource.definition === undefined ? [] : [subresource('status', ['patch'])]),
     // Without it OwnerReferencesPermissionEnforcement rejects blockOwnerDeletion.
-    ...(owns.length === 0 ? [] : [rule(group, `${plural}/finalizers`, ['update'])]),
-    ...owns.map((kind) => rule(kind.group, kind.plural, ['get', 'list', 'create', 'patch', 'delete'])),
-    ...reads.map((kind) => rule(kind.group, kind.plural, ['get', 'list'])),
+    ...(owns.length === 0 ? [] : [subresource('finalizers', ['update'])]),
+    ...owns.map((kind) => ruleOf(kind, ['get', 'list', 'create', 'patch', 'delete'])),
+    ...reads.map((kind) => ruleOf(kind, ['get', 'list'])),
     // A WebSocket is opened by a GET; since 1.35 it also needs create (KEP-4006).
-    ...(exec === undefined ? [] : [rule('', 'pods/exec', ['get', 'create'])]),
+    ...(exec === undefined ? [] : [{ ...rule('', 'pods/exec', ['get', 'create']), namespaced: true }]),
     // An existing Event is read with an empty patch.
-    rule('', 'events', ['create', 'patch']),
+    { ...rule('', 'events', ['create', 'patch']), namespaced: true },
+  ];
+}
+
+/**
+ * Makes a ClusterRole, or if only some namespaces are watched, a Role in each of them and a ClusterRole for the rules
+ * of resources outside of namespaces. The Events of an object without a namespace are in `eventsIn`.
+ */
+function roles(
+  name: string,
+  rules: readonly ScopedRule[],
+  {
+    boundTo,
+    namespaces,
+    eventsIn,
+  }: {
+    readonly boundTo: readonly JsonObject[];
+    readonly namespaces: readonly string[] | undefined;
+    readonly eventsIn?: string;
+  },
+): readonly JsonObject[] {
+  const plain = (some: readonly ScopedRule[]): readonly Rule[] => some.map(({ namespaced: _, ...one }) => one);
+  if (namespaces === undefined) return clusterRole(name, plain(rules), boundTo);
+  const outside = plain(rules.filter(({ namespaced }) => !namespaced));
+  const within = plain(rules.filter(({ namespaced }) => namespaced));
+  const events = within.filter(({ resources }) => resources.includes('events'));
+  return [
+    ...(outside.length === 0 ? [] : clusterRole(name, outside, boundTo)),
+    ...(within.length === 0 ? [] : namespaces.flatMap((namespace) => roleIn(namespace, name, within, boundTo))),
+    ...(eventsIn === undefined || namespaces.includes(eventsIn) ? [] : roleIn(eventsIn, name, events, boundTo)),
   ];
 }
 
 function clusterRole(name: string, rules: readonly Rule[], boundTo: readonly JsonObject[]): readonly JsonObject[] {
+  return roleWithBinding('ClusterRole', { name }, rules, boundTo);
+}
+
+function roleIn(
+  namespace: string,
+  name: string,
+  rules: readonly Rule[],
+  boundTo: readonly JsonObject[],
+): readonly JsonObject[] {
+  return roleWithBinding('Role', { name, namespace }, rules, boundTo);
+}
+
+function roleWithBinding(
+  kind: 'Role' | 'ClusterRole',
+  metadata: { readonly name: string; readonly namespace?: string },
+  rules: readonly Rule[],
+  boundTo: readonly JsonObject[],
+): readonly JsonObject[] {
+  const { name } = metadata;
   return [
-    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name }, rules: merged(rules) },
+    { apiVersion: `${rbac}/v1`, kind, metadata, rules: merged(rules) },
     {
       apiVersion: `${rbac}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: { name },
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
+      kind: `${kind}Binding`,
+      metadata,
+      roleRef: { apiGroup: rbac, kind, name },
       subjects: boundTo,
     },
   ];
@@ -141,27 +194,19 @@ function checkpointRole(
   verbs: readonly string[],
   boundTo: readonly JsonObject[],
 ): readonly JsonObject[] {
-  const metadata = { name, namespace };
-  return [
-    {
-      apiVersion: `${rbac}/v1`,
-      kind: 'Role',
-      metadata,
-      rules: [{ ...rule('', 'configmaps', verbs), resourceNames: [checkpoint] }],
-    },
-    {
-      apiVersion: `${rbac}/v1`,
-      kind: 'RoleBinding',
-      metadata,
-      roleRef: { apiGroup: rbac, kind: 'Role', name },
-      subjects: boundTo,
-    },
-  ];
+  return roleIn(namespace, name, [{ ...rule('', 'configmaps', verbs), resourceNames: [checkpoint] }], boundTo);
 }
 
 /** An identity is a user (of a token or certificate) or a group (of an EKS access entry). */
 function subjects(identity: string): readonly JsonObject[] {
   return ['User', 'Group'].map((kind) => ({ kind, apiGroup: rbac, name: identity }));
+}
+
+function ruleOf(
+  { group, plural, namespaced }: { readonly group: string; readonly plural: string; readonly namespaced: boolean },
+  verbs: readonly string[],
+): ScopedRule {
+  return { ...rule(group, plural, verbs), namespaced };
 }
 
 function rule(group: string, resource: string, verbs: readonly string[]): Rule {

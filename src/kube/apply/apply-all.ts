@@ -1,8 +1,9 @@
 // Applies the children of one owner and kind as a set: missing ones are created, different ones are applied, others are
 // deleted. An object without the owner's uid in its controller reference is never written.
 //
-// Guarantees: a converged set costs one list and no write (with `findUnlabelled` one more list, of metadata). Running twice, or dying half-way and running again, ends in
-// the same place. Assumptions: children live in the owner's namespace, or the owner is cluster-scoped.
+// Guarantees: a converged set costs one list and no write (with `findUnlabelled` one more list, of metadata). Running
+// twice, or dying half-way and running again, ends in the same place. Assumptions: children live in the owner's
+// namespace, or the owner is cluster-scoped.
 import type { ChildChange } from '../../api/apply.ts';
 import { NotOwnedError } from '../../core/errors.ts';
 import { controllerLabel, controllerLabelValue, fieldManagerOf, ownerUidLabel } from '../../core/names.ts';
@@ -31,8 +32,8 @@ export interface ApplyAllRequest extends ChildKind {
   /** Deletes children that are not desired. */
   readonly prune: boolean;
   /**
-   * Also finds the children that have lost the labels of Outrigger, by their controller reference. It lists the metadata
-   * of every object of the kind.
+   * Also finds the children that have lost the labels of Outrigger, by their controller reference. It lists the
+   * metadata of every object of the kind.
    */
   readonly findUnlabelled?: boolean;
   /** Dotted paths of lists that the controller owns completely: items of other managers are removed. */

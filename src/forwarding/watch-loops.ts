@@ -1,0 +1,62 @@
+// The watch loops of a cluster, and what connects them: a list of children requeues their owners, which another loop
+// watches, and a restore that one loop detects is reported to all.
+import type { Log } from '../core/log.ts';
+import type { WatchedResource, WatchList } from '../core/watch-list.ts';
+import type { Health } from './health.ts';
+import { createWatchLoop, type WatchLoop, type WatchLoopDeps, type WatchScope } from './watch-loop.ts';
+
+/** The dependencies of all loops of a cluster. */
+export type WatchLoopsDeps = Omit<WatchLoopDeps, 'health' | 'requeueOwners'> & {
+  readonly health: Health;
+};
+
+/** The loop of one kind, in one namespace or in all. */
+type PlacedLoop = { readonly resource: WatchedResource; readonly namespace?: string; readonly loop: WatchLoop };
+
+/**
+ * Creates the loops of a watch list: one for each kind, or if only some namespaces are watched, one for each namespace
+ * and namespaced kind, because no selector selects several namespaces. They do not run yet.
+ * @param scope `namespaces`: absent: those of the watch list, or all
+ */
+export function createWatchLoops(
+  deps: WatchLoopsDeps,
+  { resources, namespaces: listed }: WatchList,
+  { namespaces = listed, ...scope }: WatchScope & { readonly namespaces?: readonly string[] | undefined },
+): readonly PlacedLoop[] {
+  const loops: PlacedLoop[] = [];
+  const requeueOwnersIn =
+    (place: string | undefined): WatchLoopDeps['requeueOwners'] =>
+    (controllers, acks, sinceMs) => {
+      for (const { resource, namespace, loop } of loops) {
+        // The owner of a child is in its namespace, or in none.
+        if (namespace !== undefined && place !== undefined && namespace !== place) continue;
+        for (const { as, controller } of resource.subscribers) {
+          if (as === 'primary' && controllers.includes(controller)) loop.requeueOwners(controller, acks, sinceMs);
+        }
+      }
+    };
+  for (const resource of resources) {
+    for (const namespace of resource.namespaced && namespaces !== undefined ? namespaces : [undefined]) {
+      const kind = [kindOf(resource), ...(namespace === undefined ? [] : [namespace])].join('/');
+      const loopDeps = {
+        ...deps,
+        requeueOwners: requeueOwnersIn(namespace),
+        health: deps.health.loop(kind),
+        log: withFields(deps.log, { kind }),
+      };
+      const place = namespace === undefined ? {} : { namespace };
+      loops.push({ resource, ...place, loop: createWatchLoop(loopDeps, { resource, ...scope, ...place }) });
+    }
+  }
+  return loops;
+}
+
+/** Formats a kind as the API server names its CRD: `watertanks.plant.example.com`. */
+export function kindOf({ group, plural }: Pick<WatchedResource, 'group' | 'plural'>): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
+function withFields({ debug, info, warn, error }: Log, fields: object): Log {
+  const add = (line: Log['info']) => (message: string, more?: object) => line(message, { ...fields, ...more });
+  return { debug: add(debug), info: add(info), warn: add(warn), error: add(error) };
+}
