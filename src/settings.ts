@@ -63,6 +63,23 @@ const telemetry = {
   METRICS_PER_CLUSTER: z.stringbool().default(false),
 };
 
+const traces = {
+  /** The URL of an OTLP/HTTP collector, without `/v1/traces`. Absent: no traces, and their code is not loaded. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: emptyAsUnset(z.url({ protocol: /^https?$/ }).optional()),
+  /** Headers for the collector: `name=value,name=value`, with the values percent-encoded. */
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .default('')
+    .transform((text) => new Map(text.split(',').flatMap(readHeader))),
+  /** The part of the changes that is traced, besides one a second; and of the other reconciles. */
+  OTEL_TRACES_SAMPLER_ARG: emptyAsUnset(z.coerce.number().min(0).max(1).default(0.01)),
+};
+
+function readHeader(pair: string): readonly (readonly [name: string, value: string])[] {
+  const [, name = '', value = ''] = /^\s*([^=\s]+)\s*=(.*)$/.exec(pair) ?? [];
+  return name === '' ? [] : [[name, decodeURIComponent(value.trim())]];
+}
+
 const clusters = {
   /** The location of the clusters table: `s3://bucket/clusters.json`, `ssm:/path/` or the path of a file. */
   CLUSTERS: z.string().min(1),
@@ -79,6 +96,7 @@ const reconcileSettings = z.object({
   ...deduplication,
   ...senders,
   ...telemetry,
+  ...traces,
   ...clusters,
   /** Overrides the attempts of every controller. For development, where ten attempts take hours. */
   RETRY_ATTEMPTS: emptyAsUnset(z.coerce.number().int().min(1).optional()),
@@ -119,6 +137,7 @@ const shard = z
 const watcherVariables = z.object({
   ...queues,
   ...logLevel,
+  ...traces,
   /** A watcher of one cluster: the name of this cluster in the clusters table. */
   CLUSTER: emptyAsUnset(z.string().min(1).optional()),
   /** A fleet watcher: the location of the clusters table. It watches every cluster of the table. */
@@ -195,6 +214,7 @@ const credentials = z.object({
 });
 
 export type ReconcileSettings = z.infer<typeof reconcileSettings>;
+export type TraceSettings = z.infer<z.ZodObject<typeof traces>>;
 export type TimersSettings = z.infer<typeof timersSettings>;
 export type ResyncSettings = z.infer<typeof resyncSettings>;
 export type WatcherSettings = z.infer<typeof watcherSettings>;

@@ -40,6 +40,8 @@ const optionNames = [
   'METRICS_PER_CLUSTER',
   'SENDER_CHECK',
   'SENDERS',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const;
 
 /** The values that CloudWatch Logs accepts (PutRetentionPolicy). */
@@ -82,6 +84,10 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
   // The functions read them without spaces.
   if (!/^(A(ROA|IDA)[A-Z0-9]{12,128}(,|$))*$/.test(text('SENDERS')))
     throw invalidOption('SENDERS', text('SENDERS'), 'give comma-separated ids like AROA1234567890EXAMPLE');
+  // The functions read it themselves.
+  const collector = text('OTEL_EXPORTER_OTLP_ENDPOINT');
+  if (collector !== '' && !/^https?:\/\/\S+$/.test(collector))
+    throw invalidOption('OTEL_EXPORTER_OTLP_ENDPOINT', collector, 'give a URL like https://collector:4318');
   const subnetIds = listOf('VPC_SUBNET_IDS', /^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, 'subnet-0a1b2c3d,subnet-4e5f6a7b');
   const securityGroupIds = listOf('VPC_SECURITY_GROUP_IDS', /^sg-([0-9a-f]{8}|[0-9a-f]{17})$/, 'sg-0a1b2c3d');
   if (subnetIds.length === 0 && securityGroupIds.length > 0)

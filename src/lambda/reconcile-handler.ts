@@ -30,6 +30,7 @@ import { toBatchResponse, toQueueRecord } from './records.ts';
 import { type Handler, startOnce } from './start-once.ts';
 import { tableOptions } from './table-options.ts';
 import { createTelemetry, telemetryOptions } from './telemetry.ts';
+import { openTraces } from './traces.ts';
 
 /** The time after which the process exits if a reconcile ignores its signal, which is reported before. */
 const graceMs = (graceSeconds + reportSeconds + followUpSeconds) * 1000;
@@ -79,8 +80,10 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
       { watchersOf: async (cluster) => (await table.get(cluster))?.watchers?.map(({ id }) => id) ?? [], monotonicMs },
     );
 
+  const traces = openTraces(settings, name, telemetry);
   const batch = createBatch({
     controller: name,
+    startTrace: traces?.start,
     retry: declaration.options.retry,
     declares: (message) => declaresKind(declaration, message),
     ...(senders === undefined ? {} : { senders }),
@@ -111,8 +114,11 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
     clock.received(records, context);
     const reconcileMs = Math.max(1, remainingMs(context) - graceMs);
     try {
+      await traces?.loaded;
       return toBatchResponse(await batch(records, { reconcileMs, graceMs }));
     } finally {
+      // An environment that is frozen after the response sends nothing.
+      await traces?.flush();
       telemetry.flush();
     }
   };

@@ -10,11 +10,12 @@ import { type Metrics, metricNames } from '../core/metrics.ts';
 import { controllerDeadLetterQueue, timersQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
 import { type DeadLetterCause, sendToDeadLetterQueue } from '../sqs/dead-letter.ts';
-import { attemptOf } from '../sqs/message.ts';
+import { attemptOf, type Message } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import type { ReturnMessages } from '../sqs/return.ts';
 import type { Send, SendResult } from '../sqs/sender.ts';
 import { timerEntry } from '../timers/timer-message.ts';
+import type { KeyTrace } from '../tracing/key-tracer.ts';
 import { type Breaker, timeFirstResponse } from './breaker.ts';
 import type { KeyGroup } from './group-records.ts';
 import { type Action, decide, type Outcome } from './outcome.ts';
@@ -35,6 +36,8 @@ export type DispatchDeps = {
   /** The time by the clock of SQS, calculated from a record, in milliseconds. */
   readonly sqsNow: (record: QueueRecord) => number;
   readonly monotonicMs: () => number;
+  /** Begins the trace of a key; undefined for one that is not sampled. Absent: traces are off. */
+  readonly startTrace?: ((message: Message, records: readonly QueueRecord[]) => KeyTrace | undefined) | undefined;
 };
 
 /**
@@ -55,10 +58,13 @@ export async function dispatchKey(
   release: (records: readonly QueueRecord[]) => Promise<void>,
 ): Promise<'ended' | 'running'> {
   const { message, records } = keyGroup;
-  const log = deps.log(keyFields(keyGroup));
+  const trace = deps.startTrace?.(message, records);
+  const log = deps.log({ ...keyFields(keyGroup), ...(trace === undefined ? {} : { traceId: trace.traceId }) });
   const startedAt = deps.monotonicMs();
+  let traced: Parameters<KeyTrace['end']>[0] = { outcome: 'aborted' };
   try {
-    const report = await runOnCluster(deps, keyGroup, log, work);
+    const report = await runOnCluster(deps, keyGroup, { log, trace }, work);
+    traced = typeof report === 'string' ? { outcome: report } : tracedOutcome(report.outcome);
     const nowMs = deps.sqsNow(records[records.length - 1] ?? noRecord(keyGroup));
     if (report === 'decommissioning') {
       deps.metrics.count(metricNames.decommissioningClusterMessages, 1, { cluster: message.cluster });
@@ -79,7 +85,8 @@ export async function dispatchKey(
       deps.metrics.count(metricNames.reconcileTimeouts, 1, { cluster: message.cluster });
     }
     reportReconcile(deps.metrics, keyGroup, { report, action, log, durationMs, nowMs });
-    if (await sendFollowUp(deps, keyGroup, action, report.outcome, log, nowMs, sending)) await release(records);
+    const followUp = { action, outcome: report.outcome, traceHeader: trace?.header };
+    if (await sendFollowUp(deps, keyGroup, followUp, log, nowMs, sending)) await release(records);
     // Not after the deadline, when a reconciler may have ignored its signal.
     else await deps.returnMessages(records, { signal: work });
     return report.ignoredSignal === true ? 'running' : 'ended';
@@ -88,7 +95,13 @@ export async function dispatchKey(
     log.error('reconcile timed out or was aborted', { error: redact(toError(thrown).message) });
     deps.metrics.count(metricNames.reconcileTimeouts, 1, { cluster: message.cluster });
     return 'ended';
+  } finally {
+    trace?.end(traced);
   }
+}
+
+function tracedOutcome(outcome: Outcome): Parameters<KeyTrace['end']>[0] {
+  return { outcome: outcome.type, ...('error' in outcome ? { error: outcome.error } : {}) };
 }
 
 /** Sends a copy of each record to the controller's dead-letter queue. Returns whether SQS accepted all of them. */
@@ -108,7 +121,7 @@ export async function deadLetter(
 async function runOnCluster(
   deps: DispatchDeps,
   { message, records }: KeyGroup,
-  log: Log,
+  { log, trace }: { readonly log: Log; readonly trace: KeyTrace | undefined },
   signal: AbortSignal,
 ): Promise<ReconcileReport | 'decommissioning' | 'unknown'> {
   const { breaker, monotonicMs } = deps;
@@ -138,7 +151,8 @@ async function runOnCluster(
   // A key is postponed once for a slow response: its retry has no time limit.
   const firstResponseTimeoutMs = cause.type === 'retry' ? undefined : breaker.firstResponseTimeoutMs(cluster);
   const timed = timeFirstResponse(found.client, monotonicMs, { firstResponseTimeoutMs });
-  const report = await deps.reconcile({ client: timed.client, message, messageId, log, signal });
+  const input = { client: trace?.client(timed.client) ?? timed.client, message, messageId, log, signal };
+  const report = await (trace === undefined ? deps.reconcile(input) : trace.run(() => deps.reconcile(input)));
   if (timed.timedOut()) {
     breaker.recordTimeout(cluster, { durationMs: durationMs() });
     return postpone('slow', new Error(`no response within ${firstResponseTimeoutMs} ms; other clusters are faster`));
@@ -154,8 +168,11 @@ async function runOnCluster(
 async function sendFollowUp(
   deps: DispatchDeps,
   keyGroup: KeyGroup,
-  action: Action,
-  outcome: Outcome,
+  {
+    action,
+    outcome,
+    traceHeader,
+  }: { readonly action: Action; readonly outcome: Outcome; readonly traceHeader: string | undefined },
   log: Log,
   nowMs: number,
   signal: AbortSignal,
@@ -164,7 +181,8 @@ async function sendFollowUp(
     case 'delete':
       return true;
     case 'timer': {
-      const sent = await deps.send(timersQueue, [timerEntry(action.message, { nowMs })], { signal });
+      const traced = traceHeader === undefined ? {} : { traceHeader };
+      const sent = await deps.send(timersQueue, [{ ...timerEntry(action.message, { nowMs }), ...traced }], { signal });
       return allAccepted(sent, log);
     }
     case 'dead-letter': {

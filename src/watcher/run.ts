@@ -24,6 +24,7 @@ import { serveProbes } from './http.ts';
 import { createLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { startWatcher, type Watcher } from './start.ts';
+import { startTraces } from './traces.ts';
 
 type Stoppable = Pick<Watcher, 'stop'>;
 
@@ -80,16 +81,22 @@ async function startOne(
   }
   await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
   void logIdentity(sqs, log);
-  return await startWatcher(
+  const traced = await startTraces(
+    createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
+    settings,
+    log,
+  );
+  const watcher = await startWatcher(
     {
       watchList,
       client,
-      send: createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
+      send: traced.send,
       checkpoint: createCheckpoint(client, log, settings, watchList.project),
       log,
     },
     { ...optionsOf(settings), cluster, host: settings.HOST, port: settings.PORT },
   );
+  return { stop: async (drain) => await watcher.stop(drain).finally(traced.stop) };
 }
 
 /** Starts a fleet watcher. A clusters table that cannot be read yet is retried: an outage never ends the process. */
@@ -105,7 +112,12 @@ async function startFleet(
   const sqs = createSqsClient();
   await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
   void logIdentity(sqs, log);
-  const send = createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) });
+  const traced = await startTraces(
+    createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
+    settings,
+    log,
+  );
+  const { send } = traced;
   const metrics = createMetrics();
   const lists = createListLimiter();
   const fleet = createFleet(
@@ -145,6 +157,7 @@ async function startFleet(
       const left = await fleet.stop(drain);
       clusters.close();
       await server.close();
+      await traced.stop();
       return left;
     },
   };

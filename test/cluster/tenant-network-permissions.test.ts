@@ -1,5 +1,5 @@
 // What TenantNetwork's generated role and policy permit on a real kube-apiserver: its reconcile, and of a Namespace only
-// its own label. Its life is tenant-network.test.ts.
+// its own label. Its life is test/statements/tenant-network.test.ts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { controllerIdentity, heldLabelOf, systemNamespace } from '../../src/core/names.ts';

@@ -1,5 +1,5 @@
 // What is generated for controllers of built-in kinds. The life of a Namespace under TenantNetwork is
-// test/cluster/tenant-network.test.ts.
+// test/statements/tenant-network.test.ts.
 import { expect, it } from 'vitest';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { generatedFiles } from '../../src/generate/files.ts';

@@ -1,5 +1,5 @@
 // The lists of a controller with a selector, of a kind that is not ours: what they select, and the objects that were left
-// behind. What the function then does is test/cluster/tenant-network.test.ts.
+// behind. What the function then does is test/statements/tenant-network.test.ts.
 import { expect, it } from 'vitest';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { metricNames } from '../../src/core/metrics.ts';

@@ -43,6 +43,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'src/timers',
       'src/clusters',
       'src/settings.ts',
+      'src/tracing',
       'src/sqs',
       'src/api',
       'src/core',
@@ -55,6 +56,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'src/checkpoint',
       'src/clusters',
       'src/settings.ts',
+      'src/tracing',
       'src/sqs',
       'src/kube',
       'src/core',
@@ -88,7 +90,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'src/reconciling': {
     holds: 'from message to status: batch, circuit breaker, reconcile, finalizer, status, outcome, dry run',
-    imports: ['src/timers', 'src/clusters', 'src/sqs', 'src/kube', 'src/api', 'src/core'],
+    imports: ['src/timers', 'src/clusters', 'src/tracing', 'src/sqs', 'src/kube', 'src/api', 'src/core'],
   },
   'src/resync': {
     holds: 'the scheduled list of every kind in every cluster, and which objects it requeues',
@@ -121,6 +123,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   'src/clusters': {
     holds: 'how to reach a cluster: registry of clusters, credentials, kubeconfigs',
     imports: ['src/kube', 'src/api', 'src/core'],
+  },
+  'src/tracing': {
+    holds: 'traces, if they are on: spans of keys and requests, their export by OTLP',
+    imports: ['src/sqs', 'src/kube', 'src/core'],
   },
   'src/generate': { holds: 'registry to CRDs, RBAC, watch list, AWS resources', imports: ['src/api', 'src/core'] },
   'src/settings.ts': { holds: 'the environment, parsed once', imports: ['src/api', 'src/core'] },

@@ -1,0 +1,46 @@
+// The traces of a function, if a collector is set. Their code is a chunk of its own, which is loaded only then.
+import type { TraceSettings } from '../settings.ts';
+import type { Exporter } from '../tracing/exporter.ts';
+import type { createKeyTracer } from '../tracing/key-tracer.ts';
+import type { Telemetry } from './telemetry.ts';
+
+type StartTrace = ReturnType<typeof createKeyTracer>;
+
+/** The traces of a function. */
+type Traces = {
+  /** Resolves when traces can begin. Never rejects. */
+  readonly loaded: Promise<void>;
+  readonly start: StartTrace;
+  /** Sends the spans of the invocation, or drops them after 200 ms. Never rejects. */
+  flush(): Promise<void>;
+};
+
+/** The most that a collector may delay the response of the function. */
+const flushMs = 200;
+
+/** Opens the traces; undefined without a collector. */
+export function openTraces(
+  {
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: headers,
+    OTEL_TRACES_SAMPLER_ARG: ratio,
+  }: TraceSettings,
+  service: string,
+  telemetry: Telemetry,
+): Traces | undefined {
+  if (endpoint === undefined) return undefined;
+  let exporter: Exporter | undefined;
+  let start: StartTrace | undefined;
+  const onDropped = (spans: number, reason: string) => telemetry.log({}).warn('spans dropped', { spans, reason });
+  async function load(target: string): Promise<void> {
+    const { createExporter } = await import('../tracing/exporter.ts');
+    const { createKeyTracer } = await import('../tracing/key-tracer.ts');
+    exporter = createExporter({ endpoint: target, headers, service }, { onDropped });
+    start = createKeyTracer({ exporter, now: Date.now, random: Math.random, ratio });
+  }
+  return {
+    loaded: load(endpoint),
+    start: (message, records) => start?.(message, records),
+    flush: async () => await exporter?.flush(flushMs),
+  };
+}

@@ -1,0 +1,249 @@
+// The trace of one change, from the watcher's message through the function to each request, as a loopback collector
+// receives it; and that nothing of it is loaded without a collector. How a console shows it is not tested.
+import { Console } from 'node:console';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { json } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import { changeEntry } from '../../src/forwarding/forwarder.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { createReconcileHandler } from '../../src/lambda/reconcile-handler.ts';
+import { formatMessage } from '../../src/sqs/message.ts';
+import { createExporter } from '../../src/tracing/exporter.ts';
+import { formatTraceHeader, parseTraceHeader } from '../../src/tracing/trace-context.ts';
+import { createSampler, createTracedSend } from '../../src/tracing/traced-send.ts';
+import { startTestQueues, type TestQueues } from '../sqs/fauxqs.ts';
+import { aMessage, asRequeue } from '../sqs/messages.ts';
+import { applyDefinition } from '../support/established.ts';
+import { listenOnLoopback } from '../support/listen.ts';
+import { widgetDefinition } from '../support/widget-crd.ts';
+import { aContext, anEvent, aRecord } from './invocation.ts';
+import { widget } from './widget.ts';
+
+// OTLP's JSON (opentelemetry-proto, docs/specs/otlp): strict, so that a wrong field fails.
+const hex = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
+const attributes = z.array(
+  z.strictObject({
+    key: z.string(),
+    value: z.union([
+      z.strictObject({ stringValue: z.string() }),
+      z.strictObject({ intValue: z.string().regex(/^\d+$/) }),
+    ]),
+  }),
+);
+const spanSchema = z.strictObject({
+  traceId: hex(32),
+  spanId: hex(16),
+  parentSpanId: hex(16).optional(),
+  name: z.string(),
+  kind: z.int().min(1).max(5),
+  startTimeUnixNano: z.string().regex(/^\d{19}$/),
+  endTimeUnixNano: z.string().regex(/^\d{19}$/),
+  attributes,
+  links: z.array(z.strictObject({ traceId: hex(32), spanId: hex(16) })).optional(),
+  status: z.strictObject({ code: z.literal(2), message: z.string() }).optional(),
+});
+const requestSchema = z.strictObject({
+  resourceSpans: z.array(
+    z.strictObject({
+      resource: z.strictObject({ attributes }),
+      scopeSpans: z.array(z.strictObject({ scope: z.strictObject({ name: z.string() }), spans: z.array(spanSchema) })),
+    }),
+  ),
+});
+type Span = z.infer<typeof spanSchema>;
+
+let outside = '';
+const controller = widget.controller('widget', {
+  reconcile: async ({ metadata }) => {
+    await (await fetch(`${outside}/level?key=secret`)).text();
+    return { status: { note: metadata.name }, conditions: { Built: { status: 'True', reason: 'Built' } } };
+  },
+});
+
+let server: Awaited<ReturnType<typeof startApiServer>>;
+let queues: TestQueues;
+let folder: string;
+let collector: http.Server;
+let endpoint: string;
+let spans: Span[] = [];
+let headers: http.IncomingHttpHeaders = {};
+let answer = 200;
+const realFetch = globalThis.fetch;
+
+beforeAll(async () => {
+  collector = http.createServer(async (request, response) => {
+    if (request.url !== '/v1/traces') return void response.end('42');
+    headers = request.headers;
+    const { resourceSpans } = requestSchema.parse(await json(request));
+    spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
+    response.writeHead(answer).end('{}');
+  });
+  endpoint = `http://127.0.0.1:${await listenOnLoopback(collector)}`;
+  outside = endpoint;
+  server = await startApiServer();
+  queues = await startTestQueues();
+  await queues.create('widget.fifo', 'widget-dlq.fifo', 'timers');
+  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-otlp-'));
+  const table = { alpha: { server: server.url, access: { type: 'none' } } };
+  await writeFile(path.join(folder, 'clusters.json'), JSON.stringify(table));
+  const client = createClient({ server: new URL(server.url) });
+  await applyDefinition(client, widgetDefinition);
+  const object = { apiVersion: widget.apiVersion, kind: widget.kind, metadata: { name: 'one', namespace: 'default' } };
+  await applyObject(client, widget, { ...object, spec: { size: 1 } }, { fieldManager: 'user' });
+  client.close();
+});
+afterAll(async () => {
+  await new Promise((resolve) => collector.close(resolve));
+  await Promise.all([server.close(), queues.stop(), rm(folder, { recursive: true })]);
+});
+beforeEach(() => {
+  spans = [];
+  answer = 200;
+  const environment = {
+    AWS_REGION: 'us-east-1',
+    AWS_ENDPOINT_URL_SQS: queues.endpoint,
+    QUEUE_URL_PREFIX: queues.urlPrefix,
+    CLUSTERS: path.join(folder, 'clusters.json'),
+    POWERTOOLS_METRICS_DISABLED: 'true',
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,other=1',
+  };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+});
+afterEach(() => {
+  globalThis.fetch = realFetch;
+  vi.unstubAllEnvs();
+});
+
+const key = { group: widget.group, resource: widget.plural, namespace: 'default', name: 'one' };
+const target = { controller: 'widget', cluster: 'alpha', ...key };
+
+/** Sends a change of a child as the watcher does, and returns its body and trace header. */
+async function forwarded(): Promise<{ readonly body: string; readonly header: string | undefined }> {
+  const exporter = createExporter({ endpoint, headers: new Map(), service: 'watcher' }, { onDropped: () => undefined });
+  const sent: { readonly body: string; readonly header: string | undefined }[] = [];
+  const send = createTracedSend(
+    async (_, entries) => {
+      sent.push(...entries.map(({ body, traceHeader: header }) => ({ body, header })));
+      return entries.map(() => ({ accepted: true, messageId: 'm' }));
+    },
+    { exporter, sample: () => true, now: Date.now },
+  );
+  const sources = ['1', '2'].map((resourceVersion) => ({
+    ...{ uid: `u-${resourceVersion}`, resourceVersion },
+    object: ['', 'pods', 'default', `pod-${resourceVersion}`] as const,
+  }));
+  const entry = changeEntry({ target, sources, observedAt: Date.now() - 50 });
+  await send('widget.fifo', [entry], { signal: AbortSignal.timeout(5_000) });
+  await exporter.flush(5_000);
+  const [first] = sent;
+  if (first === undefined) throw new Error('nothing was sent');
+  return first;
+}
+
+/** Invokes the function with one record, and returns the log lines. */
+async function invoke(body: string, header: string | undefined): Promise<readonly Record<string, unknown>[]> {
+  const lines: Record<string, unknown>[] = [];
+  for (const level of ['info', 'warn', 'debug', 'error'] as const)
+    vi.spyOn(Console.prototype, level).mockImplementation((line: string) => void lines.push(JSON.parse(line)));
+  const record = aRecord('m', body);
+  const traced = header === undefined ? {} : { AWSTraceHeader: header };
+  const handler = createReconcileHandler(controller);
+  const response = await handler(
+    anEvent({ ...record, attributes: { ...record.attributes, ...traced } }),
+    aContext(),
+  ).finally(() => vi.restoreAllMocks());
+  expect(response).toEqual({ batchItemFailures: [] });
+  return lines;
+}
+
+const attributeOf = ({ attributes: all }: Span, name: string): unknown =>
+  Object.values(all.find(({ key: one }) => one === name)?.value ?? {})[0];
+const named = (name: string) => spans.find((span) => span.name === name);
+
+it('a trace has the change, below it the reconcile, and below that each request; the log line has its id and cause', async () => {
+  const { body, header } = await forwarded();
+  const lines = await invoke(body, header);
+  const change = named('forward widgets');
+  const reconcile = named('reconcile widgets');
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+  expect(change?.parentSpanId).toBeUndefined();
+  expect(reconcile?.parentSpanId).toBe(change?.spanId);
+  const requests = spans.filter(({ kind }) => kind === 3);
+  expect(new Set(requests.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set([reconcile?.spanId]));
+  const paths = requests.map(
+    (span) => `${span.name} ${attributeOf(span, 'url.path') ?? attributeOf(span, 'server.address')}`,
+  );
+  const object = `/apis/${widget.apiVersion}/namespaces/default/widgets/one`;
+  expect(paths).toEqual([`GET ${object}`, `GET ${new URL(endpoint).host}`, `PATCH ${object}/status`]);
+  expect(JSON.stringify(spans)).not.toContain('secret');
+  if (reconcile === undefined) throw new Error('the reconcile has no span');
+  expect(
+    ['outrigger.caused_by', 'outrigger.merged', 'outrigger.outcome'].map((one) => attributeOf(reconcile, one)),
+  ).toEqual(['pods/default/pod-2', '1', 'done']);
+  expect(lines.find(({ message }) => message === 'reconciled')).toMatchObject({
+    ...{ cause: 'change', causedBy: 'pods/default/pod-2', merged: 1, mergedCauses: ['change pods/default/pod-1'] },
+    traceId: reconcile.traceId,
+  });
+  expect(headers).toMatchObject({ 'x-key': 'a b', other: '1' });
+});
+
+it('a requeue begins a trace of its own with a link, and a change that is not sampled has none', async () => {
+  vi.stubEnv('OTEL_TRACES_SAMPLER_ARG', '1');
+  const origin = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
+  await invoke(formatMessage({ ...aMessage(target), ...asRequeue() }), formatTraceHeader(origin));
+  const reconcile = named('reconcile widgets');
+  expect(reconcile?.traceId).not.toBe(origin.traceId);
+  expect(reconcile?.links).toEqual([{ traceId: origin.traceId, spanId: origin.spanId }]);
+  spans = [];
+  const { body } = await forwarded();
+  spans = [];
+  await invoke(body, formatTraceHeader({ ...origin, sampled: false }));
+  expect(spans).toEqual([]);
+});
+
+it('spans that the collector does not accept are dropped with a warning, and the reconcile is done', async () => {
+  const { body, header } = await forwarded();
+  answer = 503;
+  const lines = await invoke(body, header);
+  expect(lines.find(({ message }) => message === 'spans dropped')).toMatchObject({
+    spans: 3,
+    reason: 'the collector responded with 503',
+  });
+});
+
+it('without a collector nothing is traced, and fetch is untouched', async () => {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', '');
+  const { body, header } = await forwarded();
+  spans = [];
+  const lines = await invoke(body, header);
+  expect(spans).toEqual([]);
+  expect(globalThis.fetch).toBe(realFetch);
+  expect(JSON.stringify(lines)).not.toContain('traceId');
+});
+
+it('a trace header is read as it was written, and another one is none', () => {
+  const context = { traceId: '0123456789abcdef'.repeat(2), spanId: 'fedcba9876543210', sampled: true };
+  expect(parseTraceHeader(formatTraceHeader(context))).toEqual(context);
+  expect(parseTraceHeader(`Self=1;${formatTraceHeader(context)};Lineage=1:a:0`)).toEqual(context);
+  for (const header of [undefined, '', 'Root=1-x', 'Root=\u0000', 'Root=1-5759e988-bd862e3fe1be46a994272793'])
+    expect(parseTraceHeader(header)).toBeUndefined();
+});
+
+it('one change a second is sampled, and the ratio of the others', () => {
+  let nowMs = 0;
+  let random = 0.5;
+  const sample = createSampler({ now: () => nowMs, random: () => random, ratio: 0.1 });
+  const taken: boolean[] = [];
+  for (nowMs = 0; nowMs < 3_000; nowMs += 100) taken.push(sample());
+  expect(taken.filter((one) => one)).toHaveLength(3);
+  random = 0.05;
+  nowMs = 2_950;
+  expect(sample()).toBe(true);
+});
