@@ -116,6 +116,8 @@ const maxCauses = 4;
 function systemCauseOf(error: Error): unknown {
   const { cause } = error;
   if (cause instanceof Error && ('code' in cause || cause instanceof AggregateError)) return cause;
+  // Node's fetch has only this message. Its causes without a code are its own, too, such as `bad port`.
+  if (cause instanceof Error && error instanceof TypeError && error.message === 'fetch failed') return cause;
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   return first instanceof Error && 'code' in first ? first : undefined;
 }

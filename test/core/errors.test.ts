@@ -20,6 +20,11 @@ it('a failed fetch names the address that refused the connection', async () => {
 it.each<[string, Error, string]>([
   ['without a cause is its message', new Error('no'), 'no'],
   [
+    'a port that fetch refuses',
+    new TypeError('fetch failed', { cause: new Error('bad port') }),
+    'fetch failed: bad port',
+  ],
+  [
     'names the system error',
     new Error('fetch failed', { cause: systemError('connect 1.2.3.4:80') }),
     'fetch failed: connect 1.2.3.4:80',

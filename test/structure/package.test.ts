@@ -1,6 +1,6 @@
 // Only the package as users get it: it compiles to JavaScript and declarations, and has all its entries.
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -58,6 +58,17 @@ describe('the package', () => {
       named.map((file) => path.relative('lib', file)).filter((file) => !existsSync(path.join(folder, file))),
     ).toEqual([]);
     expect(named).toHaveLength(10);
+  });
+
+  it('the package has each module that is started or bundled by its path', async () => {
+    const sources = (await readdir(path.join(root, 'src'), { recursive: true })).filter((file) => file.endsWith('.ts'));
+    const modules = sources.flatMap((file) =>
+      [...readFileSync(path.join(root, 'src', file), 'utf8').matchAll(/ownModule\(import\.meta, '([^']+)'\)/g)].map(
+        ([, module = '']) => `${path.join(path.dirname(file), module)}.js`,
+      ),
+    );
+    expect(modules).toContain('lambda/source-stacks.js');
+    expect(modules.filter((file) => !existsSync(path.join(folder, file)))).toEqual([]);
   });
 
   it('the package has only JavaScript and declarations', async () => {
