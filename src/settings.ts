@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { Environment } from './api/definition.ts';
 import { SettingsError } from './core/errors.ts';
 import { formatZodIssues } from './core/json.ts';
-import { rememberSecret } from './core/known-secrets.ts';
+import { rememberCredentials } from './core/known-secrets.ts';
 import { defaultProject } from './core/names.ts';
 import { namespacesSchema } from './core/namespaces.ts';
 
@@ -295,12 +295,11 @@ export function readCredentials(from: Environment = process.env): {
   readonly sessionToken?: string;
 } {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = parse(credentials, from);
-  for (const secret of [AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN]) if (secret !== undefined) rememberSecret(secret);
-  return {
+  return rememberCredentials({
     accessKeyId: AWS_ACCESS_KEY_ID,
     secretAccessKey: AWS_SECRET_ACCESS_KEY,
     ...(AWS_SESSION_TOKEN === undefined ? {} : { sessionToken: AWS_SESSION_TOKEN }),
-  };
+  });
 }
 
 /**

@@ -100,6 +100,15 @@ export function rememberSecret(secret: string): void {
   ofThisProcess.add(secret);
 }
 
+/** Remembers the secret parts of AWS credentials, and returns the credentials. */
+export function rememberCredentials<C extends { readonly secretAccessKey: string; readonly sessionToken?: string }>(
+  credentials: C,
+): C {
+  rememberSecret(credentials.secretAccessKey);
+  if (credentials.sessionToken !== undefined) rememberSecret(credentials.sessionToken);
+  return credentials;
+}
+
 /** Returns the text without the secrets of this process. */
 export function cutKnownSecrets(text: string): string {
   return ofThisProcess.cut(text);

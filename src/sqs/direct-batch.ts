@@ -11,13 +11,15 @@ import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
 import { SignatureV4 } from '@smithy/signature-v4';
 import * as z from 'zod';
+import { rememberCredentials } from '../core/known-secrets.ts';
 import type { SendBatch } from './send.ts';
 
 /** Creates the call. The client makes the first call itself, which shows the address of SQS. */
 export function createDirectBatch(sqs: SQSClient): SendBatch {
   const { config } = sqs;
   const signer = new SignatureV4({
-    ...{ service: 'sqs', credentials: config.credentials, region: config.region, sha256: Sha256 },
+    ...{ service: 'sqs', region: config.region, sha256: Sha256 },
+    credentials: async () => rememberCredentials(await config.credentials()),
   });
   let knownAddress: Address | undefined;
   sqs.middlewareStack.add(

@@ -58,6 +58,31 @@ describe('the packaged template', () => {
     ]);
   });
 
+  it('the timers function has no clusters table, and no permission but to its queues and one secret', () => {
+    const { Resources } = parseTemplate(text);
+    const { Variables } = Object(Resources.TimersLambdaFunction?.Properties).Environment;
+    expect(Object.keys(Variables)).not.toContain('CLUSTERS');
+    const { PolicyDocument } = Object(Resources.TimersRole?.Properties).Policies[0];
+    const actions = PolicyDocument.Statement.flatMap(({ Action }: { Action: unknown }) => Action);
+    expect([...new Set(actions)].filter((action) => !/^(sqs|logs):/.test(String(action)))).toEqual([
+      'secretsmanager:GetSecretValue',
+    ]);
+  });
+
+  it('the bucket of the clusters table is private, has versions, and denies plain HTTP', () => {
+    const { ClustersBucket, ClustersBucketPolicy } = parseTemplate(text).Resources;
+    expect(ClustersBucket?.Properties).toMatchObject({
+      VersioningConfiguration: { Status: 'Enabled' },
+      PublicAccessBlockConfiguration: {
+        ...{ BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true, RestrictPublicBuckets: true },
+      },
+    });
+    const [statement, ...more] = Object(ClustersBucketPolicy?.Properties).PolicyDocument.Statement;
+    expect(more).toEqual([]);
+    const condition = { Bool: { 'aws:SecureTransport': expect.stringMatching('false') } };
+    expect(statement).toMatchObject({ Effect: 'Deny', Principal: '*', Action: 's3:*', Condition: condition });
+  });
+
   it('a dead-letter queue accepts the messages of its own queue alone', () => {
     const allowed = Object.entries(parseTemplate(text).Resources).flatMap(([id, { Type, Properties }]) => {
       if (Type !== 'AWS::SQS::Queue') return [];

@@ -18,7 +18,7 @@ import { createQueueDouble } from '../sqs/queue-double.ts';
 import { gadgetSenders, roles, senders, watchersOf } from '../sqs/sender-roles.ts';
 import { createRecorder } from '../support/recorder.ts';
 
-/** 10,000 runs take a minute: FORGED_RUNS=10000. */
+/** 10,000 runs take three minutes: FORGED_RUNS=10000. */
 const numRuns = Number(env.FORGED_RUNS ?? 200);
 const startMs = 1_800_000_000_000;
 const { signal } = new AbortController();

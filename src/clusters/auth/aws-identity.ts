@@ -7,6 +7,7 @@ import { partition } from '@aws-sdk/core/client';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { toError, UserError } from '../../core/errors.ts';
+import { rememberCredentials } from '../../core/known-secrets.ts';
 import type { AwsCredentials } from './eks-token.ts';
 
 /** How to send a request to a service of AWS. */
@@ -79,7 +80,8 @@ async function send(
   const url = new URL(endpoint ?? `https://${host}`);
   const body = new URLSearchParams(parameters).toString();
   try {
-    const signer = new SignatureV4({ credentials: await credentials(), region, service, sha256: Sha256 });
+    const identity = rememberCredentials(await credentials());
+    const signer = new SignatureV4({ credentials: identity, region, service, sha256: Sha256 });
     const { headers } = await signer.sign(
       {
         ...{ method: 'POST', protocol: url.protocol, hostname: url.hostname, path: url.pathname, body },

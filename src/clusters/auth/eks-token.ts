@@ -8,7 +8,7 @@ import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { unlessAborted } from '../../core/async.ts';
 import { toError, UserError } from '../../core/errors.ts';
-import { rememberSecret } from '../../core/known-secrets.ts';
+import { rememberCredentials } from '../../core/known-secrets.ts';
 
 /** AWS credentials from the SDK's providers. */
 export type AwsCredentials = {
@@ -56,9 +56,7 @@ export function createEksToken(
   let renewal: Promise<string> | undefined;
 
   async function renew(): Promise<string> {
-    const identity = await withinDeadline(credentials, credentialsSeconds, target.where);
-    rememberSecret(identity.secretAccessKey);
-    if (identity.sessionToken !== undefined) rememberSecret(identity.sessionToken);
+    const identity = rememberCredentials(await withinDeadline(credentials, credentialsSeconds, target.where));
     const signedAt = now();
     const token = await sign(identity, signedAt, target);
     const expiresAt = (identity.expiration?.getTime() ?? Infinity) - reserveSeconds * 1000;

@@ -10,6 +10,7 @@ import { partition } from '@aws-sdk/core/client';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { toError, UserError } from '../../core/errors.ts';
+import { rememberCredentials } from '../../core/known-secrets.ts';
 import { sleep } from '../../core/time.ts';
 import type { AwsCredentials } from '../auth/eks-token.ts';
 
@@ -70,7 +71,7 @@ export function createS3Object({ bucket, key }: S3Location, aws: AwsAccess): S3O
     const region = await aws.region();
     const url = objectUrl({ bucket, key }, region, aws.s3Endpoint);
     const signer = new SignatureV4({
-      credentials: await aws.credentials(),
+      credentials: rememberCredentials(await aws.credentials()),
       region,
       service: 's3',
       sha256: Sha256,

@@ -1,0 +1,48 @@
+// Only that each claim of SECURITY.md names its tests: a claim is a paragraph, a list item or a row of a table. One that says
+// what is not held begins with Limit. Whether the named tests hold the claim is what a reader has to judge.
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const page = readFileSync('SECURITY.md', 'utf8');
+const [body = '', list = ''] = page.split('\n## Tests\n');
+const rows = [...list.matchAll(/^\| (T\d+) \| `(\S+)` \| (.+) \|$/gm)].map(([, id = '', file = '', name = '']) => ({
+  ...{ id, file, name },
+}));
+const used = [...body.matchAll(/\*\((T\d+(?:, T\d+)*)\)\*/g)].flatMap(([, ids = '']) => ids.split(', '));
+
+/** The claims of the sections that have claims. */
+const sections = ['Who is trusted with what', 'What an attacker can do with a stolen part', 'What holds everywhere'];
+const claims = sections.flatMap((title) => {
+  const [, section = ''] = body.split(`\n## ${title}\n`);
+  const [text = ''] = section.split('\n## ');
+  return text
+    .split(/\n\n|\n(?=- )|\n(?=\| )/)
+    .map((claim) => claim.trim())
+    .filter((claim) => claim !== '' && !/^\| (?:part|---) \|/.test(claim));
+});
+
+it('each claim names a test, or says what is not held', () => {
+  expect(claims.length).toBeGreaterThan(30);
+  const alone = claims.filter((claim) => !/^(?:- )?\*Limit\.\*/.test(claim) && !/\*\(T\d/.test(claim));
+  expect(alone).toEqual([]);
+});
+
+it('the list of tests has each named test once, in the order of the text, and no other', () => {
+  expect(rows.length).toBeGreaterThan(80);
+  expect([...new Set(used)]).toEqual(rows.map(({ id }) => id));
+  expect(rows.map(({ id }) => id)).toEqual(rows.map((_, index) => `T${index + 1}`));
+  expect(new Set(rows.map(({ file, name }) => `${file} ${name}`)).size).toBe(rows.length);
+});
+
+it('each named test exists in its file', () => {
+  const missing = rows.filter(({ file, name }) => {
+    if (!existsSync(file)) return true;
+    const source = readFileSync(file, 'utf8');
+    return !["'", '"', '`'].some((quote) => source.includes(`${quote}${name}${quote}`));
+  });
+  expect(missing).toEqual([]);
+});
+
+it('no test file is named outside of the list', () => {
+  expect(body.match(/test\/[\w/-]+\.test\.ts/g) ?? []).toEqual([]);
+});
