@@ -1,6 +1,7 @@
 // The watcher's log: one JSON document per line on stdout, with the same field names as the logger of the functions. On
 // a terminal the lines are formatted for people.
 import type { Log } from '../core/log.ts';
+import { printableJson } from '../core/printable.ts';
 
 const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
 export type Level = (typeof levels)[number];
@@ -21,7 +22,7 @@ export function createLog(
   write: (line: string) => void,
   { minLevel = 'INFO', now = () => new Date(), fields = {}, readable = false }: LogOptions = {},
 ): Log {
-  const format = readable ? formatReadable : JSON.stringify;
+  const format = readable ? formatReadable : formatJson;
   const at =
     (level: Level) =>
     (message: string, more: object = {}) => {
@@ -31,13 +32,18 @@ export function createLog(
   return { debug: at('DEBUG'), info: at('INFO'), warn: at('WARN'), error: at('ERROR') };
 }
 
+/** Operators read these lines on a terminal, too: kubectl logs. */
+function formatJson(line: Line): string {
+  return printableJson(JSON.stringify(line));
+}
+
 /** `12:00:00 WARN  watch failed, retrying  kind=dinners  error="no response"` */
 function formatReadable({ level, timestamp, message, ...fields }: Line): string {
   const formatted = Object.entries(fields).flatMap(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     if (text === undefined) return [];
     // Values with other than printable characters are quoted: text from a server must not control the terminal.
-    return `  ${name}=${/^[!#-~]+$/.test(text) ? text : JSON.stringify(text)}`;
+    return `  ${name}=${/^[!#-~]+$/.test(text) ? text : printableJson(JSON.stringify(text))}`;
   });
   return `${timestamp.slice(11, 19)} ${level.padEnd(5)} ${message}${formatted.join('')}`;
 }

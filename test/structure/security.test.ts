@@ -1,6 +1,6 @@
 // Only that each claim of SECURITY.md names its tests: a claim is a paragraph, a list item or a row of a table. One that says
 // what is not held begins with Limit. Whether the named tests hold the claim is what a reader has to judge.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 const page = readFileSync('SECURITY.md', 'utf8');
@@ -45,4 +45,21 @@ it('each named test exists in its file', () => {
 
 it('no test file is named outside of the list', () => {
   expect(body.match(/test\/[\w/-]+\.test\.ts/g) ?? []).toEqual([]);
+});
+
+it('only these files write to a terminal, and each makes what it writes printable', () => {
+  const writes = /process\.std(?:out|err)\b[^;]*\bwrite\(|\bconsole\.\w+\(/;
+  const writers = globSync('src/**/*.ts').filter((file) => writes.test(readFileSync(file, 'utf8')));
+  expect(writers.sort()).toEqual([
+    // Names of controllers, for another program.
+    'src/cli/build.ts',
+    // printable.
+    'src/cli/command.ts',
+    // Its lines come from createPrinter.
+    'src/cli/dev.ts',
+    // It clears the screen, and prints with command.ts.
+    'src/cli/status/status.ts',
+    // Its lines come from createLog.
+    'src/watcher/run.ts',
+  ]);
 });

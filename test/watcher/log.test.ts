@@ -29,6 +29,15 @@ it('a log line on a terminal is readable text on one line', () => {
   expect(written).toEqual(['12:00:00 WARN  watch failed  cluster=c  keys=3  error="two\\nlines"\n']);
 });
 
+it.each([true, false])('a log line has no control or direction character of a server, readable: %s', (readable) => {
+  const { log, written } = lines({ readable });
+  const error = 'a\u001b[2J\u009b2J\u202eb\nfake';
+  log.warn('watch failed', { error });
+  expect(written.join('').trimEnd()).toMatch(/^[ -~]+$/);
+  expect(written.join('')).toContain(String.raw`\u009b2J\u202eb`);
+  if (!readable) expect(JSON.parse(written[0] ?? '')).toMatchObject({ error });
+});
+
 it('a message below the minimum level is not written', () => {
   const { log, written } = lines({ minLevel: 'WARN' });
   log.debug('a');
