@@ -99,6 +99,41 @@ describe('the npm package', () => {
   });
 });
 
+describe('outrigger/testing in a project without controllers', { timeout }, () => {
+  it('a plain test starts an API server, with a kind and an object, and needs nothing else of the package', async () => {
+    const plain = path.join(folder, 'plain');
+    await mkdir(plain);
+    await run(plain, 'npm', 'init', '--yes');
+    const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
+    const { version } = z
+      .object({ version: z.string() })
+      .parse(JSON.parse(await readFile(path.join(project, 'node_modules/vitest/package.json'), 'utf8')));
+    const packages = [path.join('..', tarball), `vitest@${version}`];
+    await run(plain, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...packages);
+    await writeFile(
+      path.join(plain, 'server.test.mjs'),
+      `import { expect, it } from 'vitest';
+import { ConfigMap } from 'outrigger/kubernetes';
+import { startApiServer } from 'outrigger/testing';
+
+it('an object is there, and a change of it is seen', async () => {
+  const startedAt = performance.now();
+  const metadata = { name: 'one', namespace: 'default' };
+  const one = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { said: 'ho' } };
+  await using server = await startApiServer({ objects: [one] });
+  console.log(\`the API server started in \${Math.round(performance.now() - startedAt)} ms\`);
+  await server.patch(ConfigMap, metadata, { data: { said: 'hoho' } });
+  expect((await server.get(ConfigMap, metadata)).data).toEqual({ said: 'hoho' });
+  expect((await fetch(\`\${server.url}/version\`)).status).toBe(200);
+});
+`,
+    );
+    const said = await run(plain, 'npm', 'exec', '--', 'vitest', 'run');
+    expect(said).toMatch(/the API server started in \d+ ms/);
+    expect(said).toMatch(/1 passed/);
+  });
+});
+
 describe('a service made with the package', { timeout }, () => {
   it('a service has the controller of the README, and one from outrigger new controller', async () => {
     await npm('exec', '--', 'outrigger', 'new', 'controller', 'Kettle');
@@ -129,6 +164,20 @@ describe('a service made with the package', { timeout }, () => {
       JSON.parse(await readFile(path.join(project, 'report.json'), 'utf8')),
     );
     expect([numPassedTests > 3, numFailedTests]).toEqual([true, 0]);
+  });
+
+  it('the battery of a controller from outrigger new controller is green, and red with the reason if it is broken', async () => {
+    const kettle = 'src/controllers/kettle.ts';
+    const right = 'data: { said }';
+    const battery = async () => await npm('test', '--', 'test/controllers/kettle.test.ts', '--reporter=verbose');
+    expect(await battery()).toContain('a converged object is reconciled without a write');
+    await edit(kettle, right, 'data: { said, at: String(performance.now()) }');
+    const broken: unknown = await battery().catch((error: unknown) => error);
+    await edit(kettle, 'data: { said, at: String(performance.now()) }', right);
+    const output = z.object({ stdout: z.string(), stderr: z.string() }).parse(broken);
+    expect(`${output.stdout}${output.stderr}`).toMatch(
+      /a converged object is written again by every reconcile: PATCH .*configmaps\/.* What to change: leave times/,
+    );
   });
 
   it('a service is bundled, and packaged for AWS with the queue, function and role of each controller', async () => {

@@ -72,6 +72,11 @@ const actions: Readonly<Record<string, () => void>> = {
   // The program of Node is a library that is no addon, so it is opened and then refused.
   'native addon': () => process.dlopen({ exports: {} }, process.execPath),
   'file write': () => writeFileSync(`${socketPath}.txt`, 'x'),
+  // Node's permission model does not cover its files.
+  'database file': () => {
+    const sqlite = process.getBuiltinModule('node:sqlite');
+    new sqlite.DatabaseSync(`${socketPath}.db`).exec('create table written (at)');
+  },
 };
 try {
   actions[name]?.();

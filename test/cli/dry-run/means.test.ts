@@ -3,6 +3,7 @@
 import { fork } from 'node:child_process';
 import dgram from 'node:dgram';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
@@ -114,6 +115,13 @@ describe('what needs no connection', () => {
   it('a file is not written', async () => {
     expect(await attack('file write', both)).toEqual(['ERR_ACCESS_DENIED']);
     expect(await attack('file write', gate)).toEqual([]);
+  });
+
+  it('no database of node:sqlite is written', async () => {
+    await attack('database file', both);
+    expect(existsSync(`${servers.socketPath}.db`)).toBe(false);
+    await attack('database file', gate);
+    expect(existsSync(`${servers.socketPath}.db`)).toBe(true);
   });
 });
 
