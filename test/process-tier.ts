@@ -7,6 +7,7 @@ export const processTier = [
   'test/security/planted.test.ts',
   'test/tools/chaos/chaos.test.ts',
   'test/tools/chaos/effects/**/*.test.ts',
+  'test/waking/bundle.test.ts',
   'test/watcher/main.test.ts',
   'test/watcher/restart-process.test.ts',
 ];
