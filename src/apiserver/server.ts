@@ -92,7 +92,7 @@ export async function startApiServer({
   const handle = createHandler(state, { bookmarkSeconds, onRequest });
   const upgrades = createUpgrades(state, execute, { onRequest, allowedHosts });
   const server = createServer({ shouldUpgradeCallback: upgrades.accepts }, (request, response) => {
-    const refusal = foreignRequest(request.headers, { allowedHosts });
+    const refusal = foreignRequest(request.headers, { allowedHosts, acceptUntyped: true });
     if (refusal !== undefined) {
       const { status, reason } = refusal;
       const body = statusOf(new StatusError(status, status === 403 ? 'Forbidden' : 'UnsupportedMediaType', reason));

@@ -40,7 +40,14 @@ export async function loadProject(root: string): Promise<Project> {
   try {
     loaded = await import(pathToFileURL(file).href);
   } catch (error) {
-    throw new UserError(`${registryFile} cannot be loaded: ${redact(toError(error).message)}`, { cause: error });
+    const problem = toError(error).message;
+    if (problem.startsWith('Unknown file extension ".ts"')) {
+      const needed = 'it is TypeScript, which Node loads from 22.18 on; functions run on Node 24';
+      throw new UserError(`${registryFile} cannot be loaded by Node ${process.versions.node}: ${needed}`, {
+        cause: error,
+      });
+    }
+    throw new UserError(`${registryFile} cannot be loaded: ${redact(problem)}`, { cause: error });
   }
   const parsed = project.safeParse({ ...Object(loaded) });
   if (!parsed.success) throw new UserError(`${registryFile}: ${formatZodIssues(parsed.error)}`);

@@ -131,7 +131,8 @@ function stackFrames(error: Error): readonly string[] {
   for (let one: unknown = error; one instanceof Error && frames.length < maxFrames; one = one.cause) {
     const found = (one.stack ?? '').split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line));
     const own = found.filter((line) => !/node:|node_modules/.test(line)).map((line) => redact(line));
-    if (one !== error) frames.push(`caused by ${redact(one.name)}`);
+    // The name of a cause says something, or its frames do.
+    if (one !== error && (own.length > 0 || one.name !== 'Error')) frames.push(`caused by ${redact(one.name)}`);
     frames.push(...own);
   }
   return frames.slice(0, maxFrames);

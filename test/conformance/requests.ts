@@ -129,6 +129,12 @@ export function requestCases({ wire, namespace }: Suite): void {
     expect(rejected.body).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });
   });
 
+  it('a body without a content type is JSON', async () => {
+    const ns = await namespace();
+    const made = await wire.request('POST', gadgets(ns), gadget('one'), { contentType: '' });
+    expect(made.status).toBe(201);
+  });
+
   it('a create with a YAML body creates the object', async () => {
     const ns = await namespace();
     const text = `apiVersion: ${gadgetApiVersion}\nkind: Gadget\nmetadata: {name: one}\nspec:\n  size: 4\n`;

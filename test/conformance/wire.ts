@@ -68,7 +68,7 @@ export function createWire(server: ConformanceServer): Wire {
       if (server.token !== undefined) headers.authorization = `Bearer ${server.token}`;
       const sent = typeof content === 'string' ? content : JSON.stringify(content);
       if (sent !== undefined) {
-        headers['content-type'] = contentType;
+        if (contentType !== '') headers['content-type'] = contentType;
         // Without this header Node sends the body of a DELETE unframed, and the server does not receive the options.
         headers['content-length'] = String(Buffer.byteLength(sent));
       }

@@ -8,6 +8,8 @@ export type OriginHeaders = {
   readonly host?: string | undefined;
   readonly origin?: string | undefined;
   readonly 'sec-fetch-site'?: string | readonly string[] | undefined;
+  readonly referer?: string | undefined;
+  readonly 'user-agent'?: string | undefined;
   readonly 'content-type'?: string | undefined;
   readonly 'content-length'?: string | undefined;
   readonly 'transfer-encoding'?: string | undefined;
@@ -32,11 +34,15 @@ const ownSites: readonly string[] = ['none', 'same-origin'];
 /**
  * Returns why a local server refuses a request: its Host is no loopback name and is not allowed (DNS rebinding), a
  * browser sent it for a page of another origin, or it has a body without a content type, which a page can send without
- * a preflight. Returns undefined for a request that is accepted. Ports are not compared, because requests also arrive
+ * a preflight. With `acceptUntyped` only a browser needs the content type: kube-apiserver takes a body without one as
+ * JSON. Returns undefined for a request that is accepted. Ports are not compared, because requests also arrive
  * through forwarded ports; a page of another port of this machine has another origin. Browsers send Origin and
  * Sec-Fetch-Site (Fetch Metadata, W3C) by themselves; pages cannot change them.
  */
-export function foreignRequest(headers: OriginHeaders, { allowedHosts = [] }: AllowedHosts = {}): Refusal | undefined {
+export function foreignRequest(
+  headers: OriginHeaders,
+  { allowedHosts = [], acceptUntyped = false }: AllowedHosts & { readonly acceptUntyped?: boolean } = {},
+): Refusal | undefined {
   const { host, origin, 'sec-fetch-site': site } = headers;
   const name = hostName(host);
   if (name === undefined || !(loopbackHosts.includes(name) || allowedHosts.some((one) => hostName(one) === name))) {
@@ -46,8 +52,14 @@ export function foreignRequest(headers: OriginHeaders, { allowedHosts = [] }: Al
     return refuse(403, 'the request comes from a page of another origin');
   }
   if (site !== undefined && !ownSites.includes(String(site))) return refuse(403, 'the request comes from another site');
-  if (hasBody(headers) && (headers['content-type'] ?? '') === '') return refuse(415, 'the body has no content type');
+  const isUntyped = hasBody(headers) && (headers['content-type'] ?? '') === '';
+  if (isUntyped && (!acceptUntyped || isBrowser(headers))) return refuse(415, 'the body has no content type');
   return undefined;
+}
+
+/** Every browser sends `Mozilla/` as its User-Agent, and most requests of a page have one of the other headers. */
+function isBrowser({ origin, referer, 'sec-fetch-site': site, 'user-agent': agent = '' }: OriginHeaders): boolean {
+  return origin !== undefined || referer !== undefined || site !== undefined || /mozilla\//i.test(agent);
 }
 
 /** Returns a host in lower case, without the port and the dot of the root zone. */

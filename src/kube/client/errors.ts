@@ -52,12 +52,14 @@ export class ApiError extends Error {
   constructor(request: string, status: number, body: unknown, retryAfterSeconds?: number) {
     const parsed = parseStatus(body);
     const reason = parsed?.reason ?? '';
-    super([`${request} returned ${status}`, reason, parsed?.message ?? ''].filter((part) => part !== '').join(': '));
+    const isPageNotFound = status === 404 && typeof body === 'string' && body.trim() === '404 page not found';
+    const text = isPageNotFound ? 'page not found: is the CRD of this kind installed?' : (parsed?.message ?? '');
+    super([`${request} returned ${status}`, reason, text].filter((part) => part !== '').join(': '));
     this.request = request;
     this.status = status;
     this.reason = reason;
     this.body = parsed;
-    this.isPageNotFound = status === 404 && typeof body === 'string' && body.trim() === '404 page not found';
+    this.isPageNotFound = isPageNotFound;
     this.retryAfterSeconds = retryAfterSeconds ?? parsed?.details?.retryAfterSeconds;
   }
 }

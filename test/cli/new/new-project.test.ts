@@ -203,6 +203,11 @@ it.each([
     "import 'nowhere';",
     'src/controllers/registry.ts cannot be loaded: Cannot find package',
   ],
+  [
+    'a Node that loads no TypeScript',
+    'throw new TypeError(\'Unknown file extension ".ts" for /x.ts\');',
+    `src/controllers/registry.ts cannot be loaded by Node ${process.versions.node}: it is TypeScript, which Node loads from 22.18 on`,
+  ],
   ['a registry without a list', 'export const list = [];', 'src/controllers/registry.ts: registry:'],
   [
     'a registry of other values',
