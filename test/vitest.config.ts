@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     provide: { apiServer: 'memory' },
     include: ['test/**/*.test.ts'],
-    exclude: ['test/cluster/**', 'test/deploy/**', ...packagedTier, ...processTier],
+    exclude: ['test/cluster/**', 'test/console/browser/**', 'test/deploy/**', ...packagedTier, ...processTier],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     fileParallelism: true,

@@ -4,7 +4,11 @@
 import path from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ControllerDefinition } from '../api/definition.ts';
+import { createDevSource, type DevSource } from '../console/dev/dev-source.ts';
+import { readPage } from '../console/server/page-files.ts';
+import { startConsole } from '../console/server/server.ts';
 import { toError, UserError } from '../core/errors.ts';
+import { explainListening } from '../dev/explain-error.ts';
 import { TemplateError } from '../dev/lambda/template.ts';
 import type { OutputLine } from '../dev/lines.ts';
 import { createPrinter } from '../dev/printer.ts';
@@ -15,6 +19,7 @@ import { environment } from '../settings.ts';
 import { build } from './build.ts';
 import { type Output, outputOption, printError, printLines, printStack } from './command.ts';
 import { readDevSettings } from './dev-settings.ts';
+import { openInBrowser } from './open-in-browser.ts';
 import { loadProject } from './project.ts';
 
 type Flags = {
@@ -34,6 +39,8 @@ type Flags = {
   readonly retryAfter?: number;
   readonly output: Output;
   readonly verbose?: true;
+  readonly open?: true;
+  readonly consolePort?: number;
   readonly untilReady?: true;
   readonly timeoutSeconds: number;
 };
@@ -85,6 +92,8 @@ export function devCommand(): Command {
       'delay of each retry, instead of the growing delays of each controller',
       atLeastOne,
     )
+    .option('--open', 'open the console in the browser when everything runs')
+    .option('--console-port <port>', 'port of the console; a free one by default', wholeNumber)
     .option('--until-ready', 'exit with 0 when all applied objects are Ready, or with 1 and the objects that are not')
     .option('--timeout-seconds <s>', 'how long --until-ready waits', wholeNumber, 60)
     .addOption(outputOption())
@@ -118,12 +127,13 @@ async function run(flags: Flags): Promise<void> {
     const { registry } = await loadProject(process.cwd());
     const root = process.cwd();
     const settings = await readDevSettings(registry, { set: flags.set, environment: environment(), root });
-    const options = { ...optionsOf(flags, print), parameters: settings };
+    const source = createDevSource(registry);
+    const options = { ...optionsOf(flags, print), parameters: settings, onEvent: source.onEvent };
     const dev = await startDev({ controllers: registry, build, root }, options, stop);
     let end: Ending = { status: 0, text: '' };
     try {
       if (flags.untilReady === true) end = await waitUntilReady(dev, flags.timeoutSeconds, stop);
-      else await live(dev, registry, flags, print, stop);
+      else await live(dev, registry, { flags, source, print, stop });
     } finally {
       await dev.close();
     }
@@ -180,14 +190,23 @@ async function waitUntilReady(dev: Dev, timeoutSeconds: number, stop: AbortSigna
   }
 }
 
+/** What a run that lasts until Ctrl-C needs of the command. */
+type Live = {
+  readonly flags: Flags;
+  readonly source: DevSource;
+  readonly print: (line: OutputLine) => void;
+  readonly stop: AbortSignal;
+};
+
 async function live(
   dev: Dev,
   registry: readonly ControllerDefinition[],
-  { kubeconfig }: Pick<Flags, 'kubeconfig'>,
-  print: (line: OutputLine) => void,
-  stop: AbortSignal,
+  { flags: { kubeconfig, open, consolePort = 0 }, source, print, stop }: Live,
 ): Promise<void> {
   const say = (text: string) => print({ source: 'system', text });
+  const page = await explainListening('--console-port', consolePort, () =>
+    startConsole({ source: source.attach(dev), page: readPage }, { port: consolePort }),
+  );
   const plurals = [...new Set(registry.map(({ declaration }) => declaration.resource.plural))].join(',');
   const isReal = kubeconfig !== undefined;
   say(
@@ -196,16 +215,19 @@ async function live(
       `  export KUBECONFIG=${path.relative(process.cwd(), dev.kubeconfigFile)}`,
       `  kubectl get ${plurals}`,
       '  npx outrigger status',
+      `  the console in a browser: ${page.url}`,
       'a saved source file is built and loaded; Ctrl-C stops it',
       isReal ? staysInCluster : 'objects are in memory: they are lost when this ends',
     ].join('\n'),
   );
+  if (open === true) openInBrowser(page.url, say);
   const reloading = reloadOnSave(dev, process.cwd(), print);
   await new Promise<void>((resolve) => {
     if (stop.aborted) resolve();
     stop.addEventListener('abort', () => resolve());
   });
   reloading.stop();
+  await page.close();
   say(`stopping: messages in flight are finished first${isReal ? `; ${staysInCluster}` : ''}`);
 }
 

@@ -32,7 +32,7 @@ import {
 import { localTemplate } from './local-template.ts';
 import { createLogFile, logFileName } from './log-file.ts';
 import { applyManifests, readManifests } from './manifests.ts';
-import { createObjectCache, type ObjectCache } from './object-cache.ts';
+import { type CachedChange, createObjectCache, type ObjectCache } from './object-cache.ts';
 import type { Row } from './readiness.ts';
 import { hasController, statusRow } from './readiness.ts';
 import { requireWithin } from './replace-file.ts';
@@ -48,6 +48,11 @@ export type DevDeps = {
   /** The service's root folder: where serverless.yml, functions/ and infra/ are. */
   readonly root: string;
 };
+
+/** An event of the running system: a line of a function's log, or a change of an object of a controller's kind. */
+export type DevEvent =
+  | { readonly type: 'log'; readonly function: string; readonly text: string }
+  | { readonly type: 'object'; readonly change: CachedChange };
 
 /** The options. Every option has a default; the default of a port is a free one. */
 export type DevOptions = AllowedHosts & {
@@ -73,6 +78,8 @@ export type DevOptions = AllowedHosts & {
   /** The maximum of concurrent batches of each controller. */
   readonly concurrency?: number;
   readonly onLine?: (line: OutputLine) => void;
+  /** Receives the events of the system, from its start. */
+  readonly onEvent?: (event: DevEvent) => void;
   /** Arguments of Node for every process, such as `--inspect=0`. */
   readonly nodeArguments?: readonly string[];
 };
@@ -126,6 +133,7 @@ export async function startDev(
     retry = {},
     concurrency = 3,
     onLine = () => undefined,
+    onEvent = () => undefined,
     nodeArguments = [],
     allowedHosts = [],
   }: DevOptions,
@@ -185,7 +193,13 @@ export async function startDev(
   const view = createObjectCache(
     cluster.client,
     controllers.map(({ declaration }) => declaration.resource),
-    { signal: following.signal, onChange: (change) => formatObjectChange(change, controllers).forEach(ordered.line) },
+    {
+      signal: following.signal,
+      onChange: (change) => {
+        onEvent({ type: 'object', change });
+        formatObjectChange(change, controllers).forEach(ordered.line);
+      },
+    },
   );
 
   const logFile = createLogFile(path.join(folder, logFileName));
@@ -198,7 +212,10 @@ export async function startDev(
       queueEndpoint: queueServer.endpoint,
       taskRoot: root,
       onEvent: (event) => {
-        if (event.type === 'line') logFile.write(event.text);
+        if (event.type === 'line') {
+          logFile.write(event.text);
+          onEvent({ type: 'log', function: event.function, text: event.text });
+        }
         formatLambdaEvent(event, { prefix, kindOf, root }).forEach(onLine);
       },
       onProcesses: () => writeState(),

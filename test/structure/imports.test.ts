@@ -15,7 +15,7 @@ const statements =
 
 function listFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .map((file) => path.join(folder, file));
 }
 
@@ -187,7 +187,7 @@ describe('the structure of src', () => {
   });
 
   it('file names are kebab-case', () => {
-    expect(files.filter((file) => !/^([a-z0-9-]+\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(file))).toEqual([]);
+    expect(files.filter((file) => !/^([a-z0-9-]+\/)*[a-z0-9]+(-[a-z0-9]+)*\.tsx?$/.test(file))).toEqual([]);
   });
 
   it('only settings.ts reads the environment', () => {

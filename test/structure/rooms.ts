@@ -19,6 +19,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'src/cli': {
     holds: 'the `outrigger` command, one file for each subcommand',
     imports: [
+      'src/console',
       'src/dev',
       'src/generate',
       'src/operations',
@@ -79,6 +80,10 @@ export const rooms: Readonly<Record<string, Room>> = {
       'src/api',
       'src/core',
     ],
+  },
+  'src/console': {
+    holds: 'the console in the browser: its server, the source of what it shows, and its page',
+    imports: ['src/dev', 'src/apiserver', 'src/sqs', 'src/kube', 'src/api', 'src/core'],
   },
   'src/dev': {
     holds: 'the whole system on one machine: local Lambda, printer, reload',

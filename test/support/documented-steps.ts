@@ -90,6 +90,8 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npm run check': ['.ci/run', "step 'npm run check' npm run check"],
   'npm test': ['.ci/run', 'tier test test'],
   'npm run test:process': ['.ci/run', 'tier test:process run test:process'],
+  'npm run test:console': ['.ci/run', 'tier test:console run test:console'],
+  'npm run demo -- --open': ['test/cli/open-in-browser.test.ts', 'openInBrowser('],
   'npm run test:cluster': ['.ci/run', 'tier test:cluster run test:cluster'],
   'npm run test:deploy': ['.ci/run', 'tier test:deploy run test:deploy'],
   'npm run chaos': ['.ci/run', 'npm run chaos -- --ci'],

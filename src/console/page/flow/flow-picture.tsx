@@ -1,0 +1,186 @@
+// The way of keys as a picture: cluster, watcher, queues, functions, and back. Each moving dot is a reconcile that was.
+import { useEffect, useRef } from 'preact/hooks';
+import type { ControllerFlow } from '../../wire.ts';
+import { count, duration, rate } from '../format.ts';
+import { allRows, flow, onEntries, system } from '../store.ts';
+import { type Box, layOut, type Track, width } from './layout.ts';
+import { startKeys } from './moving-keys.ts';
+
+export function FlowPicture() {
+  const now = flow.value;
+  const svg = useRef<SVGSVGElement>(null);
+  const controllers = now?.controllers ?? [];
+  const names = controllers.map(({ name }) => name).join();
+  const layout = layOut(controllers.length);
+  useEffect(() => {
+    if (svg.current === null) return;
+    const keys = startKeys(svg.current, layout, names === '' ? [] : names.split(','));
+    const remove = onEntries(keys.add);
+    return () => {
+      remove();
+      keys.stop();
+    };
+  }, [names]);
+  if (now === undefined) return <p class="none">Waiting for the first figures.</p>;
+  return (
+    <>
+      <div class="picture-scroll" tabIndex={0} role="region" aria-label="Picture of the flow">
+        <svg
+          ref={svg}
+          class="picture-svg"
+          viewBox={`0 0 ${width} ${layout.height}`}
+          role="img"
+          aria-label={summary(controllers)}
+        >
+          <Heads />
+          <path class="way" d={layout.toWatcher} />
+          <path class="way back" d={layout.returnLine} />
+          {layout.tracks.map((track, index) => (
+            <Ways key={controllers[index]?.name} track={track} />
+          ))}
+          <Part
+            box={layout.cluster}
+            title="Cluster"
+            lines={[
+              system.value?.name ?? '',
+              `${count(allRows.value.length)} objects`,
+              `${rate(now.changesPerSecond)} changes/s`,
+            ]}
+          />
+          <Part
+            box={layout.watcher}
+            title="Watcher"
+            tone={now.watchers === 0 ? 'bad' : ''}
+            lines={[now.watchers === 1 ? '1 process' : `${now.watchers} processes`]}
+          />
+          <Part box={layout.timers} title="Timers" lines={[`${count(now.waitingTimers)} waiting`]} />
+          {layout.tracks.map((track, index) => {
+            const controller = controllers[index];
+            return controller === undefined ? null : (
+              <TrackBoxes key={controller.name} track={track} controller={controller} />
+            );
+          })}
+          <g class="keys" />
+        </svg>
+      </div>
+      <p class="legend">
+        <span class="key-dot" aria-hidden="true" /> a reconcile because of a change
+        <span class="key-dot timer" aria-hidden="true" /> a requeue or a retry
+        <span class="key-dot bad" aria-hidden="true" /> a failure
+      </p>
+    </>
+  );
+}
+
+function Heads() {
+  return (
+    <g class="heads">
+      <text x={512} y={18}>
+        Queues
+      </text>
+      <text x={828} y={18}>
+        Functions
+      </text>
+    </g>
+  );
+}
+
+function Part({
+  box: { x, y, w, h },
+  title,
+  lines,
+  tone = '',
+}: {
+  box: Box;
+  title: string;
+  lines: readonly string[];
+  tone?: string;
+}) {
+  return (
+    <g class={`part ${tone}`}>
+      <rect x={x} y={y} width={w} height={h} rx={10} />
+      <text class="part-title" x={x + 16} y={y + 27}>
+        {title}
+      </text>
+      {lines.map((line, index) => (
+        <text key={line} class="part-line" x={x + 16} y={y + 49 + index * 20}>
+          {line}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+function Ways({ track }: { readonly track: Track }) {
+  return (
+    <g>
+      <path class="way" d={track.fromWatcher} />
+      <path class="way faint" d={track.fromTimers} />
+      <path class="way" d={track.toFunction} />
+      <path
+        class="way"
+        d={`M${track.function.x + track.function.w} ${track.function.y + track.function.h / 2}H1170q10 0 10 10`}
+      />
+    </g>
+  );
+}
+
+/** A queue with this many messages is drawn full. */
+const fullQueue = 50;
+
+function TrackBoxes({ track, controller }: { readonly track: Track; readonly controller: ControllerFlow }) {
+  const { name, queued, inFlight = 0, deadLetters = 0, reconcilesPerSecond, failuresPerSecond, p50Ms } = controller;
+  const { queue, function: box } = track;
+  const fill = Math.min(1, (queued ?? 0) / fullQueue) * (queue.w - 4);
+  const tone = failuresPerSecond > 0 ? 'bad' : inFlight > 0 ? 'busy' : '';
+  const middle = queue.y + 22;
+  return (
+    <g>
+      <g class={`track-queue ${queued === undefined ? 'bad' : ''}`}>
+        <rect x={queue.x} y={queue.y} width={queue.w} height={queue.h} rx={8} />
+        {fill > 0 && <rect class="fill" x={queue.x + 2} y={queue.y + 2} width={fill} height={queue.h - 4} rx={6} />}
+        <text class="track-name" x={queue.x + 12} y={middle}>
+          {cut(name, 24)}
+        </text>
+        <text class="track-count" x={queue.x + queue.w - 12} y={middle}>
+          {queued === undefined ? 'no response' : count(queued)}
+        </text>
+      </g>
+      {deadLetters > 0 && (
+        <g class="letters">
+          <rect x={queue.x + queue.w + 10} y={queue.y + 6} width={56} height={22} rx={11} />
+          <text x={queue.x + queue.w + 38} y={middle - 1}>
+            {count(deadLetters)} dead
+          </text>
+        </g>
+      )}
+      <g class={`track-function ${tone}`}>
+        <rect x={box.x} y={box.y} width={box.w} height={box.h} rx={8} />
+        <circle class="lamp" cx={box.x + 16} cy={box.y + box.h / 2} r={4} />
+        <text class="track-name" x={box.x + 30} y={middle}>
+          {cut(name, 17)}
+        </text>
+        <text class="track-figure" x={box.x + 205} y={middle}>
+          {rate(reconcilesPerSecond)}/s
+        </text>
+        <text class="track-figure" x={box.x + box.w - 12} y={middle}>
+          {failuresPerSecond > 0 ? `${rate(failuresPerSecond)} failures/s` : `lag ${duration(p50Ms)}`}
+        </text>
+      </g>
+    </g>
+  );
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** The picture in words. */
+function summary(controllers: readonly ControllerFlow[]): string {
+  return controllers
+    .map(({ name, queued, inFlight, reconcilesPerSecond }) => {
+      const keys = `${count(queued)} waiting, ${count(inFlight)} in flight`;
+      return `${name}: ${keys}, ${rate(reconcilesPerSecond)} reconciles a second`;
+    })
+    .join('; ');
+}

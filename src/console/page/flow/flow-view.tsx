@@ -1,0 +1,95 @@
+// The system at work: figures, the picture in which keys move, plots, and the latest events.
+import type { ObjectEntry } from '../../wire.ts';
+import { clock, count, duration, rate, shortName } from '../format.ts';
+import { allRows, flow, objectHref, recent, rows, sum, sumKnown } from '../store.ts';
+import { FlowPicture } from './flow-picture.tsx';
+import { Plots } from './plots.tsx';
+
+export function FlowView() {
+  return (
+    <div class="flow">
+      <h1 class="hidden">Flow</h1>
+      <Figures />
+      <section class="card picture" aria-label="From the cluster to the functions and back">
+        <FlowPicture />
+      </section>
+      <Plots />
+      <Activity />
+    </div>
+  );
+}
+
+function Figures() {
+  const now = flow.value;
+  const controllers = now?.controllers ?? [];
+  const ready = allRows.value.filter(({ state }) => state === 'Ready').length;
+  const total = allRows.value.length;
+  const failures = sum(controllers.map((one) => one.failuresPerSecond));
+  const letters = sumKnown(controllers.map((one) => one.deadLetters));
+  const figures = [
+    { label: 'Objects ready', value: count(ready), unit: `of ${count(total)}`, tone: ready < total ? 'busy' : 'good' },
+    { label: 'Changes', value: rate(now?.changesPerSecond ?? 0), unit: '/ s' },
+    { label: 'Reconciles', value: rate(sum(controllers.map((one) => one.reconcilesPerSecond))), unit: '/ s' },
+    { label: 'Failures', value: rate(failures), unit: '/ s', tone: failures > 0 ? 'bad' : '' },
+    { label: 'In flight', value: count(sumKnown(controllers.map((one) => one.inFlight))), unit: 'keys' },
+    { label: 'Lag, median', value: duration(now?.p50Ms), unit: '' },
+    { label: 'Lag, p99', value: duration(now?.p99Ms), unit: '' },
+    { label: 'Dead letters', value: count(letters), unit: '', tone: (letters ?? 0) > 0 ? 'bad' : '' },
+  ];
+  return (
+    <dl class="figures">
+      {figures.map(({ label, value, unit, tone = '' }) => (
+        <div key={label} class={`figure ${tone}`}>
+          <dt>{label}</dt>
+          <dd>
+            <strong>{value}</strong> <span>{unit}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The entries of the list on this page. */
+const maxShown = 14;
+
+function Activity() {
+  const shown = recent.value.slice(-maxShown).reverse();
+  return (
+    <section class="card" aria-labelledby="activity">
+      <header class="card-head">
+        <h2 id="activity">Activity</h2>
+        <p>Changes, reconciles and statuses, newest first</p>
+      </header>
+      {shown.length === 0 ? (
+        <p class="none">Nothing has happened yet. Apply an object, and it shows up here.</p>
+      ) : (
+        <ol class="activity">
+          {shown.map((entry) => (
+            <ActivityLine key={`${entry.at}${entry.type}${entry.id}${entry.text}`} entry={entry} />
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+function ActivityLine({ entry: { at, type, id, text, failed, controller } }: { readonly entry: ObjectEntry }) {
+  const row = rows.value.get(id);
+  return (
+    <li>
+      <time>{clock(at)}</time>
+      <span class={`tag ${failed === true ? 'bad' : type}`}>{type === 'reconcile' ? controller : type}</span>
+      {row === undefined ? (
+        <span class="who">{shortName(id)}</span>
+      ) : (
+        <a class="who" href={objectHref(id)}>
+          {row.kind} {shortName(id)}
+        </a>
+      )}
+      <span class="what" title={text}>
+        {text.split('\n')[0]}
+      </span>
+    </li>
+  );
+}

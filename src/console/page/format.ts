@@ -1,0 +1,44 @@
+// How the page writes times and numbers.
+
+/** `12s`, `5m`, `3h`, `2d`, as kubectl writes ages. */
+export function age(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
+}
+
+/** The age of an RFC 3339 time, or nothing. */
+export function ageOf(time: string | undefined, now: number): string {
+  return time === undefined ? '' : age(now - Date.parse(time));
+}
+
+/** `14:03:27` */
+export function clock(milliseconds: number): string {
+  return new Date(milliseconds).toTimeString().slice(0, 8);
+}
+
+/** `340 ms`, `1.2 s`; a dash for an unknown one. */
+export function duration(milliseconds: number | undefined | null): string {
+  if (milliseconds === undefined || milliseconds === null) return '–';
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  return milliseconds < 100_000 ? `${(milliseconds / 1000).toFixed(1)} s` : `${age(milliseconds)}`;
+}
+
+/** A rate per second: `0`, `0.4`, `12`. */
+export function rate(perSecond: number): string {
+  if (perSecond === 0) return '0';
+  return perSecond < 10 ? perSecond.toFixed(1) : String(Math.round(perSecond));
+}
+
+/** A count; a dash for an unknown one. */
+export function count(number: number | undefined | null): string {
+  return number === undefined || number === null ? '–' : number.toLocaleString('en');
+}
+
+/** `north`, or `kitchen/north` outside of the namespace `default`. */
+export function shortName(id: string): string {
+  const [, namespace, name] = id.split('/');
+  return namespace === undefined || namespace === '' || namespace === 'default' ? `${name}` : `${namespace}/${name}`;
+}

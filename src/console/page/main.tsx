@@ -1,0 +1,91 @@
+// The page: its frame, and the view that the URL names.
+import { render } from 'preact';
+import { FlowView } from './flow/flow-view.tsx';
+import { ObjectsView } from './objects/objects-view.tsx';
+import { Icon } from './parts/icon.tsx';
+import { allRows, type Connection, connection, route, start, system } from './store.ts';
+import { nextTheme, startTheme, theme } from './theme.ts';
+
+const views = [
+  { name: 'flow', title: 'Flow', icon: 'flow' },
+  { name: 'objects', title: 'Objects', icon: 'objects' },
+] as const;
+
+const connectionTexts: Readonly<Record<Connection, string>> = {
+  connecting: 'Connecting',
+  live: 'Live',
+  lost: 'Reconnecting',
+  refused: 'Not connected',
+};
+
+function Page() {
+  const { view } = route.value;
+  return (
+    <div class="page">
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the content
+      </button>
+      <header class="top">
+        <a class="brand" href="#/flow">
+          <Icon name="brand" />
+          <span>Outrigger</span>
+        </a>
+        <nav aria-label="Views">
+          {views.map(({ name, title, icon }) => (
+            <a key={name} class="tab" href={`#/${name}`} aria-current={view === name ? 'page' : undefined}>
+              <Icon name={icon} />
+              {title}
+              {name === 'objects' && <span class="count">{allRows.value.length}</span>}
+            </a>
+          ))}
+        </nav>
+        <div class="top-right">
+          {system.value !== undefined && (
+            <span class="system" title={system.value.mode === 'dev' ? 'outrigger dev' : 'A deployed stage'}>
+              {system.value.mode === 'dev' ? 'outrigger dev' : `stage ${system.value.name}`}
+            </span>
+          )}
+          <span class={`connection ${connection.value}`} role="status">
+            <span class="led" aria-hidden="true" />
+            {connectionTexts[connection.value]}
+          </span>
+          <button
+            type="button"
+            class="icon-button"
+            onClick={nextTheme}
+            aria-label={`Theme: ${theme.value}`}
+            title={`Theme: ${theme.value}`}
+          >
+            <Icon name={theme.value === 'auto' ? 'auto' : theme.value === 'dark' ? 'moon' : 'sun'} />
+          </button>
+        </div>
+      </header>
+      {connection.value === 'lost' && (
+        <p class="banner" role="alert">
+          The console does not respond. Is <code>outrigger dev</code> still running? This page connects again by itself.
+        </p>
+      )}
+      <main id="main" tabIndex={-1}>
+        {connection.value === 'refused' ? <Refused /> : view === 'objects' ? <ObjectsView /> : <FlowView />}
+      </main>
+    </div>
+  );
+}
+
+function Refused() {
+  return (
+    <div class="empty">
+      <Icon name="lock" />
+      <h1>Open the URL that the terminal shows</h1>
+      <p>
+        The URL of the console has a token, which changes at each start. Copy it from the output of{' '}
+        <code>outrigger dev</code>.
+      </p>
+    </div>
+  );
+}
+
+startTheme();
+start();
+const root = document.getElementById('app');
+if (root !== null) render(<Page />, root);

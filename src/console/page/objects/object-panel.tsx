@@ -1,0 +1,199 @@
+// One object: its conditions, its children, what has happened to it, and its YAML.
+import { useComputed, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { ConditionRow, ObjectDetail } from '../../wire.ts';
+import { age, ageOf } from '../format.ts';
+import { Icon } from '../parts/icon.tsx';
+import { StatePill, toneOf } from '../parts/state-pill.tsx';
+import { fetchDetail, now, objectHref, recent, rows } from '../store.ts';
+import { ResourceTree } from './resource-tree.tsx';
+import { Timeline } from './timeline.tsx';
+
+const tabs = ['Overview', 'Timeline', 'YAML'] as const;
+type Tab = (typeof tabs)[number];
+/** Children change without an event of the object, so it is also read at this interval. */
+const refreshMilliseconds = 3_000;
+
+export function ObjectPanel({ id }: { readonly id: string }) {
+  const detail = useSignal<ObjectDetail | undefined>(undefined);
+  const problem = useSignal('');
+  const tab = useSignal<Tab>('Overview');
+  const row = rows.value.get(id) ?? detail.value?.row;
+  // Changes when the object or its timeline does.
+  const version = useComputed(() => {
+    const current = rows.value.get(id);
+    const latest = recent.value.findLast((entry) => entry.id === id);
+    return `${JSON.stringify(current)}${latest?.at ?? ''}${latest?.type ?? ''}`;
+  });
+  const isDeleted = detail.value !== undefined && !rows.value.has(id);
+  useEffect(() => {
+    const abort = new AbortController();
+    const read = async () => {
+      try {
+        const found = await fetchDetail(id, abort.signal);
+        if (found !== undefined) detail.value = found;
+        problem.value = found === undefined && detail.value === undefined ? 'This object does not exist.' : '';
+      } catch (error) {
+        if (!abort.signal.aborted) problem.value = String(error);
+      }
+    };
+    void read();
+    const timer = setInterval(() => void read(), refreshMilliseconds);
+    return () => {
+      abort.abort();
+      clearInterval(timer);
+    };
+  }, [id, version.value]);
+
+  const [plural = '', namespace = '', ...name] = id.split('/');
+  return (
+    <section class="card panel" aria-label={`${row?.kind ?? plural} ${name.join('/')}`}>
+      <header class="panel-head">
+        <div class="panel-title">
+          <p class="panel-kind">
+            {row?.kind ?? plural}
+            {namespace !== '' && <span> in {namespace}</span>}
+          </p>
+          <h2>{name.join('/')}</h2>
+        </div>
+        <a class="icon-button" href={objectHref()} aria-label="Close">
+          <Icon name="close" />
+        </a>
+      </header>
+      {row !== undefined && (
+        <div class="panel-state">
+          {isDeleted ? <span class="pill neutral">Deleted</span> : <StatePill state={row.state} />}
+          {row.text !== 'Ready' && <p>{row.text}</p>}
+        </div>
+      )}
+      {row === undefined && problem.value !== '' && <p class="none">{problem.value}</p>}
+      {detail.value !== undefined && row !== undefined && (
+        <>
+          <div class="tabs" role="tablist" aria-label="Parts of the object" onKeyDown={(event) => moveTab(event, tab)}>
+            {tabs.map((one) => (
+              <button
+                key={one}
+                type="button"
+                role="tab"
+                id={`tab-${one}`}
+                aria-selected={tab.value === one}
+                aria-controls="tab-panel"
+                tabIndex={tab.value === one ? 0 : -1}
+                onClick={() => {
+                  tab.value = one;
+                }}
+              >
+                {one}
+              </button>
+            ))}
+          </div>
+          <div class="panel-body" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
+            {tab.value === 'Overview' && <Overview detail={detail.value} />}
+            {tab.value === 'Timeline' && <Timeline entries={detail.value.timeline} />}
+            {tab.value === 'YAML' && <Yaml text={detail.value.yaml} />}
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Overview({ detail: { row: read, tree, dueAt } }: { readonly detail: ObjectDetail }) {
+  const row = rows.value.get(read.id) ?? read;
+  const isObserved = row.observedGeneration === row.generation;
+  const wait = dueAt === undefined ? undefined : dueAt - now.value;
+  return (
+    <>
+      <dl class="facts">
+        <Fact name="Age" value={ageOf(row.createdAt, now.value)} />
+        <Fact
+          name="Generation"
+          value={isObserved ? `${row.generation}, observed` : `${row.generation}, observed ${row.observedGeneration}`}
+        />
+        <Fact
+          name="Next reconcile"
+          value={wait === undefined ? 'at the next change' : wait <= 0 ? 'now' : `in ${age(wait)}`}
+        />
+        <Fact name="Cluster" value={row.cluster} />
+      </dl>
+      <h3>Conditions</h3>
+      {row.conditions.length === 0 ? (
+        <p class="none">No condition yet: it was not reconciled.</p>
+      ) : (
+        <ul class="conditions">
+          {row.conditions.map((condition) => (
+            <Condition key={condition.type} condition={condition} />
+          ))}
+        </ul>
+      )}
+      <h3>Resource tree</h3>
+      <ResourceTree root={tree} />
+    </>
+  );
+}
+
+function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function Condition({ condition: { type, status, reason, message, since } }: { readonly condition: ConditionRow }) {
+  const tone = toneOf(status);
+  return (
+    <li class="condition">
+      <span class={`lamp ${tone}`} aria-hidden="true" />
+      <div>
+        <p>
+          <strong>{type}</strong> <span class={`condition-status ${tone}`}>{status}</span>
+          {reason !== '' && <span class="reason">{reason}</span>}
+        </p>
+        {message !== '' && <p class="message">{message}</p>}
+      </div>
+      <span class="since" title={since}>
+        {ageOf(since, now.value)}
+      </span>
+    </li>
+  );
+}
+
+function Yaml({ text }: { readonly text: string }) {
+  const copied = useSignal(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    copied.value = true;
+  };
+  return (
+    <div class="yaml">
+      <button type="button" class="button" onClick={() => void copy()}>
+        <Icon name="copy" />
+        {copied.value ? 'Copied' : 'Copy'}
+      </button>
+      <pre>
+        {text.split('\n').map((line, index) => {
+          const [, indent = '', key = '', rest = ''] = /^(\s*(?:- )*)([^\s:'"#][^:]*:)?(.*)$/.exec(line) ?? [];
+          return (
+            <span key={index}>
+              {indent}
+              <span class="yaml-key">{key}</span>
+              {rest}
+              {'\n'}
+            </span>
+          );
+        })}
+      </pre>
+    </div>
+  );
+}
+
+/** Arrow keys choose a tab, as in the tabs pattern of the ARIA guide. */
+function moveTab(event: KeyboardEvent, tab: { value: Tab }): void {
+  const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+  const next = tabs[(tabs.indexOf(tab.value) + step + tabs.length) % tabs.length];
+  if (step === 0 || next === undefined) return;
+  tab.value = next;
+  document.getElementById(`tab-${next}`)?.focus();
+}

@@ -1,0 +1,151 @@
+// The state of the page, as signals, filled by the stream. Views read signals and change no data.
+import { computed, signal } from '@preact/signals';
+import type { Flow, ObjectDetail, ObjectEntry, ObjectRow, Series, System } from '../wire.ts';
+import { RefusedError, readStream, type StreamEvent } from './stream.ts';
+
+/** The state of the connection to the console's server. */
+export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
+
+/** The entries of the activity list. */
+const maxRecent = 60;
+/** The points of a plot: ten minutes. */
+const maxPoints = 300;
+const reconnectMilliseconds = 1_000;
+const tokenName = 'outrigger-console-token';
+
+export const connection = signal<Connection>('connecting');
+export const system = signal<System | undefined>(undefined);
+export const rows = signal<ReadonlyMap<string, ObjectRow>>(new Map());
+export const recent = signal<readonly ObjectEntry[]>([]);
+export const flow = signal<Flow | undefined>(undefined);
+/** The rates over time. Messages are known only since this page is open. */
+export type Plots = { readonly [K in keyof Series]: readonly (number | null)[] } & {
+  readonly waiting: readonly (number | null)[];
+  readonly inFlight: readonly (number | null)[];
+  readonly timers: readonly (number | null)[];
+};
+export const plots = signal<Plots | undefined>(undefined);
+/** The time, for ages. */
+export const now = signal(Date.now());
+
+/** What the URL shows: a view, and the id of an object. */
+export const route = signal<{ readonly view: string; readonly id: string | undefined }>({
+  view: 'flow',
+  id: undefined,
+});
+
+export const allRows = computed(() =>
+  [...rows.value.values()].sort((a, b) => (a.kind === b.kind ? compareText(a.id, b.id) : compareText(a.kind, b.kind))),
+);
+
+const entryListeners = new Set<(entries: readonly ObjectEntry[]) => void>();
+/** Calls the listener with new entries, for the moving keys of the picture. */
+export function onEntries(listener: (entries: readonly ObjectEntry[]) => void): () => void {
+  entryListeners.add(listener);
+  return () => void entryListeners.delete(listener);
+}
+
+/** Reads the token and the route of the URL, and connects until the page is closed. */
+export function start(): void {
+  const [, given] = /^#([\w-]{20,})$/.exec(location.hash) ?? [];
+  if (given !== undefined) {
+    sessionStorage.setItem(tokenName, given);
+    // The token is in no bookmark and no copied URL.
+    history.replaceState(null, '', '#/flow');
+  }
+  const readRoute = () => {
+    const [, view = 'flow', id] = /^#\/([a-z]+)(?:\/(.+))?$/.exec(location.hash) ?? [];
+    route.value = { view, id: id === undefined ? undefined : decodeURIComponent(id) };
+  };
+  addEventListener('hashchange', readRoute);
+  readRoute();
+  setInterval(() => {
+    now.value = Date.now();
+  }, 1_000);
+  void stayConnected();
+}
+
+/** The URL of an object, or of the list. */
+export function objectHref(id?: string): string {
+  return id === undefined ? '#/objects' : `#/objects/${encodeURIComponent(id)}`;
+}
+
+/** Reads one object. Undefined if it does not exist. Throws fetch's error. */
+export async function fetchDetail(id: string, abort: AbortSignal): Promise<ObjectDetail | undefined> {
+  const response = await fetch(`api/object?id=${encodeURIComponent(id)}`, {
+    headers: { authorization: `Bearer ${token()}` },
+    signal: abort,
+  });
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw new Error(`the console responded with ${response.status}`);
+  return (await response.json()) as ObjectDetail;
+}
+
+function token(): string {
+  return sessionStorage.getItem(tokenName) ?? '';
+}
+
+async function stayConnected(): Promise<void> {
+  for (;;) {
+    try {
+      for await (const event of readStream(token(), new AbortController().signal)) receive(event);
+      connection.value = 'lost';
+    } catch (error) {
+      connection.value = error instanceof RefusedError ? 'refused' : 'lost';
+      if (connection.value === 'refused') return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, reconnectMilliseconds));
+  }
+}
+
+function receive({ event, data }: StreamEvent): void {
+  if (event === 'snapshot') {
+    connection.value = 'live';
+    system.value = data.system;
+    rows.value = new Map(data.rows.map((row) => [row.id, row]));
+    recent.value = data.recent;
+    const unknown = data.series.at.map((): null => null);
+    plots.value = { ...data.series, waiting: unknown, inFlight: unknown, timers: unknown };
+  } else if (event === 'rows') {
+    const next = new Map(rows.value);
+    for (const row of data.changed) next.set(row.id, row);
+    for (const id of data.removed) next.delete(id);
+    rows.value = next;
+  } else if (event === 'entries') {
+    recent.value = [...recent.value, ...data].slice(-maxRecent);
+    for (const listener of entryListeners) listener(data);
+  } else if (event === 'flow') {
+    flow.value = data;
+    addPoint(data);
+  }
+}
+
+function addPoint({ at, controllers, p50Ms, p99Ms, waitingTimers }: Flow): void {
+  const before = plots.value;
+  if (before === undefined) return;
+  const last = <T>(all: readonly T[], one: T): readonly T[] => [...all.slice(1 - maxPoints), one];
+  plots.value = {
+    at: last(before.at, at / 1000),
+    reconciles: last(before.reconciles, sum(controllers.map((one) => one.reconcilesPerSecond))),
+    failures: last(before.failures, sum(controllers.map((one) => one.failuresPerSecond))),
+    p50: last(before.p50, p50Ms ?? null),
+    p99: last(before.p99, p99Ms ?? null),
+    waiting: last(before.waiting, sumKnown(controllers.map((one) => one.queued))),
+    inFlight: last(before.inFlight, sumKnown(controllers.map((one) => one.inFlight))),
+    timers: last(before.timers, waitingTimers ?? null),
+  };
+}
+
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
+
+/** The sum, or null if a number is not known. */
+export function sumKnown(numbers: readonly (number | undefined)[]): number | null {
+  const known = numbers.filter((one) => one !== undefined);
+  return known.length < numbers.length ? null : sum(known);
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

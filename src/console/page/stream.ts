@@ -1,0 +1,32 @@
+// Server-sent events over fetch: EventSource cannot send the token in a header.
+import type { ConsoleEvents } from '../wire.ts';
+
+/** An event of the stream with its data. */
+export type StreamEvent = {
+  [E in keyof ConsoleEvents]: { readonly event: E; readonly data: ConsoleEvents[E] };
+}[keyof ConsoleEvents];
+
+/** The server refused the token: the page is of a console that has ended. */
+export class RefusedError extends Error {}
+
+/** Reads events until the stream ends. Throws RefusedError, or fetch's error. */
+export async function* readStream(token: string, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+  const response = await fetch('api/events', { headers: { authorization: `Bearer ${token}` }, signal });
+  if (response.status === 401) throw new RefusedError('the token of the URL is not valid');
+  if (!response.ok || response.body === null) throw new Error(`the console responded with ${response.status}`);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    buffer += value;
+    const blocks = buffer.split('\n\n');
+    buffer = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const [, event = ''] = /^event: (.*)$/m.exec(block) ?? [];
+      const [, data = 'null'] = /^data: (.*)$/m.exec(block) ?? [];
+      // The only cast of the page: the server and the page are of one version.
+      yield { event, data: JSON.parse(data) } as StreamEvent;
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// The HTTP server of the console, on loopback. The files of the page hold no data and are served to every local
+// request. Everything else needs the token, which the URL has in its fragment: browsers send a fragment to no server,
+// and other users of the machine do not know it.
+//
+// Guarantees: a request with a foreign Host (DNS rebinding) or of a page of another origin is refused. The page loads
+// scripts and styles from this server only (Content-Security-Policy), and no inline ones.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { foreignRequest } from '../../apiserver/http/foreign-request.ts';
+import { toError } from '../../core/errors.ts';
+import type { ConsoleSource } from '../source.ts';
+import { openEventStream } from './event-stream.ts';
+import type { PageFiles } from './page-files.ts';
+
+/** A running console. `url` has the token. */
+export type Console = { readonly url: string; close(): Promise<void> };
+
+/** Headers of each response. */
+const headers = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const;
+
+/** Starts the console on a free port of loopback, or on `port`. Throws the listen error. */
+export async function startConsole(
+  { source, page }: { readonly source: ConsoleSource; readonly page: () => Promise<PageFiles> },
+  { port = 0 }: { readonly port?: number } = {},
+): Promise<Console> {
+  const token = randomBytes(24).toString('base64url');
+  const closing = new AbortController();
+  let files: Promise<PageFiles> | undefined;
+  const server = createServer((request, response) => {
+    respond(request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 500, { error: toError(error).message });
+    });
+  });
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const refusal = foreignRequest(url.pathname === '/' ? withoutLinkOrigin(request.headers) : request.headers);
+    if (refusal !== undefined) return sendJson(response, refusal.status, { error: refusal.reason });
+    if (request.method !== 'GET') return sendJson(response, 405, { error: 'only GET is allowed' });
+    if (!url.pathname.startsWith('/api/')) {
+      files ??= page().catch((error: unknown) => {
+        files = undefined;
+        throw error;
+      });
+      const file = (await files).get(url.pathname);
+      if (file === undefined) return sendJson(response, 404, { error: 'there is no such page' });
+      response.writeHead(200, { 'content-type': file.contentType }).end(file.content);
+      return;
+    }
+    if (!isToken(request.headers.authorization, token))
+      return sendJson(response, 401, { error: 'the token of the URL is missing' });
+    if (url.pathname === '/api/events') return openEventStream(source, response, closing.signal);
+    if (url.pathname === '/api/object') {
+      const detail = await source.detail(url.searchParams.get('id') ?? '', closing.signal);
+      if (detail === undefined) return sendJson(response, 404, { error: 'there is no such object' });
+      return sendJson(response, 200, detail);
+    }
+    return sendJson(response, 404, { error: 'there is no such path' });
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    url: `http://127.0.0.1:${bound}/#${token}`,
+    close: async () => {
+      closing.abort();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** The empty page may be opened by a link of another page, such as a terminal in a browser: it is a new document. */
+function withoutLinkOrigin(all: IncomingHttpHeaders): IncomingHttpHeaders {
+  const isLink = all['sec-fetch-mode'] === 'navigate' && all['sec-fetch-dest'] === 'document';
+  const { 'sec-fetch-site': _, ...rest } = all;
+  return isLink ? rest : all;
+}
+
+/** Compares hashes, so that the time of the comparison shows nothing of the token. */
+function isToken(authorization: string | undefined, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(authorization ?? ''), digest(`Bearer ${token}`));
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
+}

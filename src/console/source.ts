@@ -1,0 +1,24 @@
+// Where the console reads from. The server knows only this.
+import type { Flow, ObjectDetail, ObjectEntry, ObjectRow, Series, System } from './wire.ts';
+
+/** What has happened: an object changed (`row` is absent for a deleted one), or an entry was added to its timeline. */
+export type SourceEvent =
+  | { readonly type: 'object'; readonly id: string; readonly row?: ObjectRow }
+  | { readonly type: 'entry'; readonly entry: ObjectEntry };
+
+/** A system that the console shows. */
+export interface ConsoleSource {
+  readonly system: System;
+  /** The objects of every controlled kind. */
+  rows(): readonly ObjectRow[];
+  /** The latest entries of all timelines, oldest first. */
+  recent(): readonly ObjectEntry[];
+  /** Calls the listener after each event, until the returned function is called. */
+  onEvent(listener: (event: SourceEvent) => void): () => void;
+  /** Reads queues and rates. Never rejects because a part of the system is down. */
+  flow(signal: AbortSignal): Promise<Flow>;
+  /** The rates of the last minutes. */
+  series(): Series;
+  /** Reads one object; undefined if it does not exist. */
+  detail(id: string, signal: AbortSignal): Promise<ObjectDetail | undefined>;
+}

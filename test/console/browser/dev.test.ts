@@ -1,0 +1,95 @@
+// The console of a real `outrigger dev` in a real browser: the URL that the command prints, the flow, the tree, and the
+// way of a change to its status.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WaterTank } from '../../../src/controllers/water-tank.ts';
+import { openCluster } from '../../../src/dev/cluster-access.ts';
+import type { KubeClient } from '../../../src/kube/client/client.ts';
+import { objectPath } from '../../../src/kube/client/path.ts';
+import { eventually, openPage, startBrowser } from './chromium.ts';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const startSeconds = 300;
+const parts = new AsyncDisposableStack();
+let page: Page;
+let problems: readonly string[];
+let client: KubeClient;
+
+beforeAll(async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-console-'));
+  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  const browser = await startBrowser();
+  parts.defer(() => browser.close());
+  const argv = ['bin/outrigger.js', 'dev', '--apply', 'infra/kubernetes/samples', '--folder', folder];
+  const dev = spawn(process.execPath, argv, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  parts.defer(async () => {
+    const ended = once(dev, 'exit');
+    dev.kill('SIGINT');
+    await ended;
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    let output = '';
+    dev.stdout.on('data', (data) => {
+      output += String(data);
+      const [, found] = /the console in a browser: (http\S+)\n/.exec(output) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    dev.once('exit', () => reject(new Error(`outrigger dev ended:\n${output}`)));
+  });
+  const signal = AbortSignal.timeout(startSeconds * 1000);
+  const cluster = await openCluster(folder, { file: path.join(folder, 'kubeconfig'), signal });
+  parts.defer(() => cluster.close());
+  client = cluster.client;
+  ({ page, problems } = await openPage(browser, url));
+}, startSeconds * 1000);
+afterAll(() => parts.disposeAsync(), 90_000);
+
+/** The row of an object in the table. */
+const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+
+describe('the console of outrigger dev', { timeout: 90_000 }, () => {
+  it('the flow has every controller, and counts their reconciles', async () => {
+    await page.getByText('bitcoin-network').first().waitFor();
+    const label = () => page.locator('svg.picture-svg').getAttribute('aria-label');
+    await eventually(label, (text) =>
+      expect(text).toMatch(/water-tank: \d+ waiting, \d+ in flight, [\d.]+ reconciles/),
+    );
+    await page.locator('.activity li').filter({ hasText: 'WaterTank north' }).first().waitFor({ timeout: 60_000 });
+  });
+
+  it('every sample becomes Ready in the table', async () => {
+    await page.getByRole('link', { name: /^Objects/ }).click();
+    for (const name of ['north', 'risotto', 'my-network', 'sharded-example', 'example'])
+      await row(name).getByText('Ready', { exact: true }).waitFor({ timeout: 60_000 });
+  });
+
+  it('an object has its conditions, and a tree down to its pods', async () => {
+    await page.getByRole('link', { name: 'my-network', exact: true }).click();
+    await page.getByRole('tabpanel').getByText('3 ready nodes have each other as added nodes').waitFor();
+    const tree = page.getByRole('region', { name: 'Resource tree' });
+    for (const name of ['my-network-sts', 'my-network-sts-2', 'my-network-svc'])
+      await tree.getByText(name, { exact: true }).waitFor();
+  });
+
+  it('a change is in the timeline with its reconcile, its status and the changed fields', async () => {
+    await page.getByRole('link', { name: 'south', exact: true }).click();
+    await page.getByRole('tab', { name: 'Timeline' }).click();
+    await client.request({
+      method: 'PATCH',
+      path: objectPath(WaterTank, { namespace: 'default', name: 'south' }),
+      contentType: 'application/merge-patch+json',
+      body: { spec: { targetLevel: 20 } },
+    });
+    const timeline = page.getByRole('tabpanel');
+    await timeline.getByText('targetLevel 25 -> 20').waitFor({ timeout: 30_000 });
+    await timeline.getByText('ran because it changed').first().waitFor({ timeout: 30_000 });
+    await page.getByRole('tab', { name: 'YAML' }).click();
+    await timeline.getByText('targetLevel: 20').waitFor();
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+// Only what the console's source for dev keeps: the timeline of an object, changed fields, rates and latencies.
+import { describe, expect, it } from 'vitest';
+import { fieldChanges } from '../../src/console/dev/field-changes.ts';
+import { createHistory } from '../../src/console/dev/history.ts';
+import { objectRow } from '../../src/console/dev/object-row.ts';
+import type { ObjectEntry } from '../../src/console/wire.ts';
+import { waterTank } from '../../src/controllers/water-tank.ts';
+import { pausedAnnotation } from '../../src/core/names.ts';
+
+const id = 'watertanks.plant.example.com/default/north';
+const { resource } = waterTank.declaration;
+const tank = (status?: object, metadata: object = {}) => ({
+  metadata: { name: 'north', namespace: 'default', uid: 'u', generation: 1, resourceVersion: '1', ...metadata },
+  ...(status === undefined ? {} : { status }),
+});
+const run = (fields: object) =>
+  JSON.stringify({ message: 'reconciled', key: `water-tank:local:${id}`, cause: 'change', outcome: 'done', ...fields });
+
+function history() {
+  let now = 1_000_000;
+  const entries: ObjectEntry[] = [];
+  const created = createHistory([waterTank], { now: () => now, onEntry: (entry) => entries.push(entry) });
+  return { ...created, entries, pass: (milliseconds: number) => (now += milliseconds) };
+}
+
+describe('the history of the local system', () => {
+  it('a reconcile, its status and the changed fields are in the timeline, newest first', () => {
+    const { addLogLine, addChange, timeline, dueAt } = history();
+    addChange(id, { resource, after: tank() });
+    addLogLine(run({ writes: 1, durationMs: 5, latencyMs: 20, nextCause: 'requeue', dueAt: 1_030 }), 'water-tank');
+    const conditions = (status: string) => [{ type: 'Ready', status, reason: 'Held' }];
+    const before = tank({ observedGeneration: 1, conditions: conditions('False') });
+    addChange(id, { resource, before, after: tank({ observedGeneration: 1, conditions: conditions('True') }) });
+    expect(timeline(id)).toMatchObject([
+      { type: 'status', changes: [{ path: 'status.conditions[Ready].status', before: 'False', after: 'True' }] },
+      { type: 'reconcile', controller: 'water-tank', cause: 'change', durationMs: 5, latencyMs: 20 },
+      { type: 'change' },
+    ]);
+    expect(dueAt(id)).toBe(1_030_000);
+  });
+
+  it('a failed reconcile is marked, and other lines of a log are no entries', () => {
+    const { addLogLine, timeline, entries } = history();
+    addLogLine(run({ outcome: 'failed', error: 'pump stuck' }), 'water-tank');
+    addLogLine('{"message":"sensor read"}', 'water-tank');
+    addLogLine('"reconciled" is no entry', 'water-tank');
+    expect(timeline(id)).toMatchObject([{ failed: true, text: expect.stringContaining('pump stuck') }]);
+    expect(entries).toHaveLength(1);
+  });
+
+  it('a deleted object has no timeline and no due time, and a new one of its name begins empty', () => {
+    const { addLogLine, addChange, timeline, dueAt, recent } = history();
+    addLogLine(run({ dueAt: 2_000, nextCause: 'requeue' }), 'water-tank');
+    addChange(id, { resource, before: tank() });
+    expect(timeline(id)).toEqual([]);
+    expect(dueAt(id)).toBeUndefined();
+    expect(recent().at(-1)).toMatchObject({ id, text: 'was deleted' });
+  });
+
+  it('rates are of ten seconds, latencies of a minute, and a series has both at each step', () => {
+    const { addLogLine, rates, series, pass } = history();
+    for (const latencyMs of [10, 20, 300]) addLogLine(run({ latencyMs }), 'water-tank');
+    addLogLine(run({ outcome: 'failed' }), 'water-tank');
+    expect(rates('water-tank')).toEqual({ reconcilesPerSecond: 0.4, failuresPerSecond: 0.1, p50Ms: 20, p99Ms: 300 });
+    pass(20_000);
+    expect(rates('water-tank')).toEqual({ reconcilesPerSecond: 0, failuresPerSecond: 0, p50Ms: 20, p99Ms: 300 });
+    const { at, reconciles, p99 } = series();
+    expect(at).toHaveLength(10);
+    expect([reconciles[0], reconciles.at(-1)]).toEqual([0.4, 0]);
+    expect(new Set(p99)).toEqual(new Set([300]));
+    pass(60_000);
+    expect(rates('water-tank')).toEqual({ reconcilesPerSecond: 0, failuresPerSecond: 0 });
+  });
+
+  it('the entries of an object are bounded', () => {
+    const { addLogLine, timeline, recent } = history();
+    for (let writes = 0; writes < 300; writes += 1) addLogLine(run({ writes }), 'water-tank');
+    expect(timeline(id)).toHaveLength(100);
+    expect(timeline(id)[0]?.text).toContain('299 writes');
+    expect(recent().length).toBeLessThanOrEqual(60);
+  });
+});
+
+it('fieldChanges ignores what every write changes, and cuts long values', () => {
+  const changes = fieldChanges(
+    tank({ level: 1, zone: 'a' }),
+    tank({ level: 2, text: 'x'.repeat(500) }, { resourceVersion: '2', generation: 2 }),
+  );
+  expect(changes).toEqual([
+    { path: 'status.level', before: '1', after: '2' },
+    { path: 'status.zone', before: 'a' },
+    { path: 'status.text', after: `${'x'.repeat(200)}…` },
+  ]);
+});
+
+describe('objectRow', () => {
+  const ready = (status: string) => ({ observedGeneration: 1, conditions: [{ type: 'Ready', status, reason: 'R' }] });
+  it.each([
+    ['Ready', tank(ready('True'))],
+    ['Not ready', tank(ready('False'))],
+    ['Progressing', tank(ready('True'), { generation: 2 })],
+    ['Progressing', tank()],
+    ['Deleting', tank(ready('True'), { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['Paused', tank(ready('True'), { annotations: { [pausedAnnotation]: 'true' } })],
+    ['Progressing', tank({ conditions: 'none', observedGeneration: 'x' })],
+  ])('the state is %s', (state, object) => {
+    expect(objectRow(resource, object, { kind: 'WaterTank', cluster: 'local', sliceConditions: [] })).toMatchObject({
+      ...{ id, state },
+    });
+  });
+});

@@ -1,0 +1,61 @@
+// What the tests of the console use of playwright-core. Its own declarations are in test/console/node_modules, which
+// `npm ci` does not install, and the types are checked without it.
+declare module 'playwright-core' {
+  type Role =
+    | 'alert'
+    | 'button'
+    | 'cell'
+    | 'combobox'
+    | 'dialog'
+    | 'heading'
+    | 'link'
+    | 'region'
+    | 'row'
+    | 'searchbox'
+    | 'status'
+    | 'tab'
+    | 'tabpanel';
+  type Name = { readonly name?: string | RegExp; readonly exact?: boolean; readonly pressed?: boolean };
+  type Wait = { readonly state?: 'visible' | 'detached' | 'attached' | 'hidden'; readonly timeout?: number };
+  interface Found {
+    getByRole(role: Role, options?: Name): Locator;
+    getByText(text: string | RegExp, options?: { readonly exact?: boolean }): Locator;
+    getByLabel(text: string | RegExp): Locator;
+    locator(selector: string): Locator;
+  }
+  export interface Locator extends Found {
+    click(): Promise<void>;
+    fill(text: string): Promise<void>;
+    press(key: string): Promise<void>;
+    focus(): Promise<void>;
+    selectOption(value: string): Promise<unknown>;
+    waitFor(options?: Wait): Promise<void>;
+    count(): Promise<number>;
+    innerText(): Promise<string>;
+    allInnerTexts(): Promise<string[]>;
+    getAttribute(name: string): Promise<string | null>;
+    first(): Locator;
+    filter(options: { readonly hasText?: string | RegExp; readonly has?: Locator }): Locator;
+  }
+  export interface Page extends Found {
+    goto(url: string): Promise<unknown>;
+    reload(): Promise<unknown>;
+    url(): string;
+    on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void;
+    on(event: 'pageerror', listener: (error: Error) => void): void;
+    evaluate<T>(run: string | (() => T | Promise<T>)): Promise<T>;
+    screenshot(options: { readonly path: string }): Promise<unknown>;
+    close(): Promise<void>;
+  }
+  export interface Browser {
+    newPage(options?: {
+      readonly colorScheme?: 'light' | 'dark';
+      readonly reducedMotion?: 'reduce' | 'no-preference';
+      readonly viewport?: { readonly width: number; readonly height: number };
+    }): Promise<Page>;
+    close(): Promise<void>;
+  }
+  export const chromium: {
+    launch(options: { readonly executablePath: string; readonly args: readonly string[] }): Promise<Browser>;
+  };
+}

@@ -1,0 +1,120 @@
+// Only the console's server: who may read what, and its event stream. The page in a browser is test/console/browser.
+import { request } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Console, startConsole } from '../../src/console/server/server.ts';
+import type { ConsoleEvents } from '../../src/console/wire.ts';
+import { createFakeSource, rowOf } from './fake-source.ts';
+
+const page = async () =>
+  new Map([['/', { contentType: 'text/html; charset=utf-8', content: new TextEncoder().encode('<!doctype html>') }]]);
+let source: ReturnType<typeof createFakeSource>;
+let running: Console;
+beforeEach(async () => {
+  source = createFakeSource();
+  running = await startConsole({ source, page });
+});
+afterEach(() => running.close());
+
+const origin = () => new URL(running.url).origin;
+const token = () => new URL(running.url).hash.slice(1);
+const authorized = () => ({ authorization: `Bearer ${token()}` });
+
+/** fetch does not allow the headers that browsers set themselves. */
+const statusOf = (path: string, headers: Readonly<Record<string, string>>, method = 'GET') =>
+  new Promise<number>((resolve, reject) => {
+    const sent = request(`${origin()}${path}`, { method, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.once('error', reject);
+    sent.end();
+  });
+
+/** The events of a stream, until the test aborts it. */
+async function* events(signal: AbortSignal): AsyncGenerator<{ event: keyof ConsoleEvents; data: unknown }> {
+  const response = await fetch(`${origin()}/api/events`, { headers: authorized(), signal });
+  let buffer = '';
+  for await (const chunk of response.body ?? []) {
+    buffer += new TextDecoder().decode(chunk);
+    const blocks = buffer.split('\n\n');
+    buffer = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const [, event = '', data = ''] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
+      yield { event: event as keyof ConsoleEvents, data: JSON.parse(data) };
+    }
+  }
+}
+
+describe('the console server', () => {
+  it.each(['/api/events', '/api/object?id=a', '/api/anything'])('GET %s without the token is refused', async (path) => {
+    expect(await statusOf(path, {})).toBe(401);
+    expect(await statusOf(path, { authorization: `Bearer ${token()}x` })).toBe(401);
+    expect(await statusOf(path, { authorization: token() })).toBe(401);
+  });
+
+  it.each([
+    ['a foreign host (DNS rebinding)', { host: 'evil.example.com' }],
+    ['a page of another origin', { origin: 'http://evil.example.com' }],
+    ['a page of another port of this machine', { 'sec-fetch-site': 'same-site' }],
+  ])('a request of %s is refused, even with the token', async (_, headers) => {
+    for (const path of ['/', '/api/events']) expect(await statusOf(path, { ...headers, ...authorized() })).toBe(403);
+  });
+
+  it('a link of another page opens the page, and a frame or a script of it does not', async () => {
+    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+    expect(await statusOf('/', { ...link, 'sec-fetch-dest': 'document' })).toBe(200);
+    expect(await statusOf('/', { ...link, 'sec-fetch-dest': 'iframe' })).toBe(403);
+    expect(await statusOf('/api/events', { ...link, 'sec-fetch-dest': 'document', ...authorized() })).toBe(403);
+  });
+
+  it('the page allows scripts and styles of this server only, and no frame around it', async () => {
+    const { headers } = await fetch(origin());
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('there is no file of the machine behind a path', async () => {
+    for (const path of ['/package.json', '/..%2f..%2fpackage.json', '/../package.json'])
+      expect(await statusOf(path, authorized())).toBe(404);
+  });
+
+  it('the stream begins with every object, then has the latest row of each changed one', async () => {
+    source.put(rowOf('tanks/default/north'));
+    const stop = new AbortController();
+    const seen: string[] = [];
+    for await (const { event, data } of events(stop.signal)) {
+      seen.push(event);
+      if (event === 'snapshot') {
+        expect(data).toMatchObject({ rows: [{ id: 'tanks/default/north' }], system: { mode: 'dev' } });
+        for (const text of ['first', 'second']) source.put(rowOf('tanks/default/south', { text }));
+        source.put(rowOf('tanks/default/pond'));
+        source.remove('tanks/default/north');
+        source.remove('tanks/default/pond');
+      }
+      if (event !== 'rows') continue;
+      expect(data).toEqual({
+        changed: [rowOf('tanks/default/south', { text: 'second' })],
+        removed: ['tanks/default/pond', 'tanks/default/north'],
+      });
+      break;
+    }
+    expect(seen[0]).toBe('snapshot');
+  });
+
+  it('a page that leaves is no longer a listener of the source', async () => {
+    const stop = new AbortController();
+    for await (const { event } of events(stop.signal)) if (event === 'snapshot') break;
+    await expect.poll(() => source.listeners()).toBe(0);
+  });
+
+  it('an object is read by its id, and a missing one is not found', async () => {
+    source.put(rowOf('tanks/default/north'));
+    const read = (id: string) =>
+      fetch(`${origin()}/api/object?id=${encodeURIComponent(id)}`, { headers: authorized() });
+    expect(await (await read('tanks/default/north')).json()).toMatchObject({ yaml: 'name: north\n' });
+    expect((await read('tanks/default/south')).status).toBe(404);
+  });
+});
