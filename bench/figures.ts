@@ -1,6 +1,7 @@
 // Every figure of the bench: how it is measured, and how long that takes.
 import { build } from '../src/cli/build.ts';
 import { contestants } from './contestants.ts';
+import { f1Foreign } from './f1-foreign.ts';
 import { f1 } from './f1-watcher-memory.ts';
 import { f2 } from './f2-edit-to-status.ts';
 import { f3 } from './f3-drain.ts';
@@ -62,8 +63,10 @@ export function allFigures(
   return [
     {
       ...{ name: 'f1', seconds: 600 },
-      measure: () =>
-        f1({ ...(objects === undefined ? {} : { counts: [objects] }), runs: chosenRuns ?? shortRuns, log }),
+      measure: async () => [
+        ...(await f1({ ...(objects === undefined ? {} : { counts: [objects] }), runs: chosenRuns ?? shortRuns, log })),
+        ...(await f1Foreign()),
+      ],
     },
     { name: 'f2', seconds: 2_300, measure: () => f2(contestants({ only }), { ...count, runs, log }) },
     {

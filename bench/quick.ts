@@ -3,6 +3,7 @@
 import { build } from '../src/cli/build.ts';
 import { buildArtifacts } from '../src/dev/artifacts.ts';
 import type { ReportedCheck } from '../test/support/ci-report.ts';
+import { f1Foreign } from './f1-foreign.ts';
 import { f4 } from './f4-requests.ts';
 import { f5 } from './f5-function-size.ts';
 import { f6 } from './f6-restart.ts';
@@ -24,7 +25,7 @@ export async function runQuick({
   // The two figures with a control plane mostly wait.
   const both = Promise.all([f6({ objects, withPeer: false }), f7({ objects })]);
   const [four, five, six] = await Promise.all([f4(), f5(), both]);
-  const rows = [...four, ...five, ...six.flat()];
+  const rows = [...(await f1Foreign()), ...four, ...five, ...six.flat()];
   const counts = Object.assign({}, ...rows.map((row) => row.counts ?? {}));
   if (store) await storeCounts(counts);
   return { rows, checks: [...compareCounts(await readCounts(), counts), ...checkGoals(rows)] };
