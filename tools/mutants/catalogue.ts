@@ -95,7 +95,11 @@ const given: Readonly<Record<string, Given>> = {
     ],
   },
   dinner: {
-    generic: [...dinner, ...statements('hostile-child'), ...cross('borders', 'deletion', 'ownership', 'steady')],
+    generic: [
+      ...dinner,
+      ...statements('hostile-child'),
+      ...cross('borders', 'deletion', 'events', 'ownership', 'steady'),
+    ],
     own: [
       { mutants: dinnerMutants, suites: dinner },
       { mutants: aggregationMutants, suites: [...statements('dinner'), ...aggregation] },
@@ -133,8 +137,8 @@ const given: Readonly<Record<string, Given>> = {
   'bitcoin-peers': {
     generic: peers,
     own: [
-      { mutants: addedNodesMutants, suites: [...networkParts('added-nodes'), ...controllers('bitcoin-peers')] },
-      { mutants: nodesMutants, suites: [...networkParts('nodes'), ...controllers('bitcoin-peers')] },
+      { mutants: addedNodesMutants, suites: [...networkParts('added-nodes'), ...peers] },
+      { mutants: nodesMutants, suites: [...networkParts('nodes'), ...peers] },
       { mutants: bitcoinPeersMutants, suites: peers },
       { mutants: networkWakingMutants, suites: statements('bitcoin-network-wake') },
     ],
