@@ -53,46 +53,6 @@ describe('the reconciler', () => {
     expect(asked).toContainEqual(['a-sts-0', 'a-sts-ctr', `${cli} addnode 10.0.0.2 add within 5 s`]);
   });
 
-  it('B6, B9: without an own StatefulSet there are no nodes, and no command runs', async () => {
-    for (const objects of [[pod(0)], [{ ...set, metadata: { ...set.metadata, ownerReferences: [] } }, pod(0)]]) {
-      const { context, asked } = world(objects);
-      const { status, conditions } = await bitcoinPeers.reconcile(three, context);
-      expect(status).toEqual({ nodes: [] });
-      expect(conditions.PeersConnected).toMatchObject({ status: 'Unknown', reason: 'NoReadyNodes' });
-      expect(asked).toEqual([]);
-    }
-  });
-
-  it('B13: names the nodes that failed in their order, serves the others, and tries again', async () => {
-    const { context, nodes, added } = world([set, pod(0), pod(1), pod(2)]);
-    nodes.fail(key(2), 'unauthorized');
-    nodes.fail(key(0), 'warming-up');
-    const result = await bitcoinPeers.reconcile(three, context);
-    const message =
-      'a-sts-0: getaddednodeinfo: exit status 28 (still starting); a-sts-2: getaddednodeinfo: credentials refused';
-    expect(result.conditions.PeersConnected).toEqual({ status: 'False', reason: 'RPCFailed', message });
-    expect(result).toMatchObject({ error: { message } });
-    expect(added(1)).toEqual(['10.0.0.1', '10.0.0.3']);
-  });
-
-  it('B13: what exec itself throws is a failure of that node', async () => {
-    const exec: Exec = async ({ name }) => {
-      if (name === 'a-sts-0') throw new Error('no answer within 5 s');
-      return { exitCode: 0, stdout: JSON.stringify([{ addednode: ips[0] }]), stderr: '' };
-    };
-    const { context } = world([set, pod(0), pod(1)], { exec });
-    const { conditions } = await bitcoinPeers.reconcile(three, context);
-    expect(conditions.PeersConnected).toMatchObject({ reason: 'RPCFailed', message: 'a-sts-0: no answer within 5 s' });
-  });
-
-  it('bad input: an address that is none is neither used nor tried again', async () => {
-    const { context, asked } = world([set, pod(0, { ip: '-rpcconnect=203.0.113.1' })]);
-    const result = await bitcoinPeers.reconcile(three, context);
-    expect(result.conditions.PeersConnected).toMatchObject({ status: 'False', reason: 'InvalidAddress' });
-    expect(result).toHaveProperty('error', undefined);
-    expect(asked).toEqual([]);
-  });
-
   it('B28: speaks to eight nodes at a time, and begins nothing more when its time is over', async () => {
     const many = Array.from({ length: 20 }, (_, ordinal) => pod(ordinal, { ip: `10.0.0.${ordinal + 1}` }));
     let time = 0;

@@ -7,7 +7,6 @@ import { type PantrySimulator, startPantry } from '../../src/simulators/pantry.t
 import { testContext } from '../../src/testing/test-context.ts';
 
 const salt = Ingredient.object('salt', { item: 'salt', amount: 1, unit: 'tbsp' });
-const holder = salt.metadata.uid;
 const moreSalt = { metadata: { ...salt.metadata, generation: 2 }, spec: { ...salt.spec, amount: 2 } };
 
 let pantry: PantrySimulator;
@@ -25,21 +24,6 @@ describe('the reconcile of an ingredient', () => {
     expect(await ingredient.reconcile(salt, context())).toEqual(first);
     expect(pantry.calls()).toMatchObject({ reserve: 1, measure: 1, look: 3 });
     expect(pantry.stock('salt', 'tbsp')).toBe(9);
-  });
-
-  it('I2: goes on where a run died between reserving and measuring', async () => {
-    const clients = createPantryClient(pantry.url);
-    const dies = { ...clients, measure: async () => Promise.reject(new Error('killed')) };
-    await expect(ingredient.reconcile(salt, testContext(ingredient, { clients: dies }))).rejects.toThrow('killed');
-    expect((await ingredient.reconcile(salt, context())).status.location).toBe('Counter');
-    expect(pantry.stock('salt', 'tbsp')).toBe(9);
-  });
-
-  it('I3: measures again for another amount, and the old portion goes back', async () => {
-    const { status } = await ingredient.reconcile(salt, context());
-    const result = await ingredient.reconcile({ ...moreSalt, status }, context());
-    expect(result.status.measured).toEqual({ amount: 2, unit: 'tbsp' });
-    expect(pantry.stock('salt', 'tbsp')).toBe(8);
   });
 
   it('I3: measures again where a restored cluster gives the same generation to another amount', async () => {
@@ -66,40 +50,12 @@ describe('the reconcile of an ingredient', () => {
     expect(status).toEqual(nearly);
   });
 
-  it('I5: says that the portion was taken away before it replaces it', async () => {
-    const { status } = await ingredient.reconcile(salt, context());
-    pantry.takeAway(holder);
-    const shown = context();
-    const noticed = await ingredient.reconcile({ ...salt, status }, shown);
-    expect(shown.events).toMatchObject([{ type: 'Warning', reason: 'TakenAway' }]);
-    expect(noticed.status).toEqual({ location: 'Unknown' });
-    expect(noticed.conditions.Located).toMatchObject({ status: 'False', reason: 'TakenAway' });
-    expect(noticed).toHaveProperty('requeueAfterSeconds');
-    const repaired = await ingredient.reconcile({ ...salt, status: noticed.status }, context());
-    expect(repaired.status.location).toBe('Counter');
-    expect(pantry.stock('salt', 'tbsp')).toBe(8);
-  });
-
-  it('I14: throws, and so keeps the status, while the pantry cannot be reached', async () => {
-    pantry.setFaults({ down: true });
-    await expect(ingredient.reconcile(salt, context())).rejects.toThrow('GET /holders/');
-  });
-
   it('I2: asks for nothing later when the portion is laid out: a steady world costs nothing', async () => {
     expect(await ingredient.reconcile(salt, context())).not.toHaveProperty('requeueAfterSeconds');
   });
 });
 
 describe('the finalizing of an ingredient', () => {
-  it('I11: moves goods once, even if it runs twice at the same time', async () => {
-    await ingredient.reconcile(salt, context());
-    const { moves } = pantry.calls();
-    const both = await Promise.all([ingredient.finalize?.(salt, context()), ingredient.finalize?.(salt, context())]);
-    expect(both).toEqual(['done', 'done']);
-    expect(pantry.calls().moves - moves).toBe(1);
-    expect(pantry.stock('salt', 'tbsp')).toBe(10);
-  });
-
   it('I11: is not done while the pantry does not have the portion back', async () => {
     await ingredient.reconcile(salt, context());
     const still: Holding = { location: 'Counter', measured: { amount: 1, unit: 'tbsp' } };

@@ -73,26 +73,6 @@ describe('the reconcile of a water tank', () => {
     expect(plant.valveCommands(id)).toEqual(moved.commands);
   });
 
-  it.each([
-    'sensor-error',
-    'sensor-text',
-    'sensor-out-of-range',
-    'sensor-hang',
-  ] as const)('W7: with %s it closes both valves and asks for a retry, whatever it observed before', async (fault) => {
-    await waterTank.reconcile(tank, context());
-    expect(valves()).toEqual({ inlet: true, outlet: false });
-    plant.setFaults({ [id]: fault });
-    const status = { action: 'Filling', observedLevel: 10, lastChangedTime: epoch.toISOString() } as const;
-    const result = await waterTank.reconcile({ ...tank, status }, context());
-    expect(valves()).toEqual({ inlet: false, outlet: false });
-    expect(result.status).toEqual({ action: 'Unknown' });
-    expect(result.conditions).toMatchObject({
-      AtLevel: { status: 'Unknown' },
-      SensorReachable: { status: 'False', reason: 'SensorError' },
-    });
-    expect(result).toHaveProperty('error', expect.any(Error));
-  });
-
   it('W7: says that the valves could not be closed either when the plant is down', async () => {
     plant.setFaults({ '*': 'down' });
     const { conditions } = await waterTank.reconcile(tank, context());
@@ -102,19 +82,5 @@ describe('the reconcile of a water tank', () => {
   it('throws when a valve does not move, so that the status is kept', async () => {
     plant.setFaults({ [id]: 'valve-error' });
     await expect(waterTank.reconcile(tank, context())).rejects.toThrow('the inlet valve does not move');
-  });
-});
-
-describe('the finalizing of a water tank', () => {
-  it('W8: is done once both valves are closed, twice as well as once', async () => {
-    await waterTank.reconcile(tank, context());
-    expect(await waterTank.finalize?.(tank, context())).toBe('done');
-    expect(await waterTank.finalize?.(tank, context())).toBe('done');
-    expect(valves()).toEqual({ inlet: false, outlet: false });
-  });
-
-  it('W8: throws while the plant cannot be reached', async () => {
-    plant.setFaults({ '*': 'down' });
-    await expect(waterTank.finalize?.(tank, context())).rejects.toThrow(Error);
   });
 });
