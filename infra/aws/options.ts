@@ -16,6 +16,8 @@ export type Options = {
   readonly vpc?: { readonly subnetIds: readonly string[]; readonly securityGroupIds: readonly string[] } | undefined;
   /** Whether the functions send traces to AWS X-Ray. */
   readonly tracing: boolean;
+  /** The controllers whose messages wait in their queues. */
+  readonly paused: readonly string[];
 };
 
 /** The location of the clusters table. */
@@ -42,6 +44,7 @@ const optionNames = [
   'SENDERS',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_HEADERS',
+  'PAUSED',
 ] as const;
 
 /** The values that CloudWatch Logs accepts (PutRetentionPolicy). */
@@ -60,12 +63,17 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
     if (value !== '' && !pattern.test(value)) throw invalidOption(name, value, `give an ARN like ${example}`);
     return value === '' ? undefined : value;
   };
-  const listOf = (name: (typeof optionNames)[number], pattern: RegExp, example: string): readonly string[] => {
+  const listOf = (
+    name: (typeof optionNames)[number],
+    pattern: RegExp,
+    example: string,
+    what = 'ids',
+  ): readonly string[] => {
     const values = text(name)
       .split(/[\s,]+/)
       .filter((value) => value !== '');
     const invalid = values.find((value) => !pattern.test(value));
-    if (invalid !== undefined) throw invalidOption(name, invalid, `give comma-separated ids like ${example}`);
+    if (invalid !== undefined) throw invalidOption(name, invalid, `give comma-separated ${what} like ${example}`);
     return values;
   };
 
@@ -104,6 +112,7 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
     clustersTable: clustersTableOf(text('CLUSTERS_TABLE')),
     vpc: subnetIds.length > 0 ? { subnetIds, securityGroupIds } : undefined,
     tracing: tracing === 'on',
+    paused: listOf('PAUSED', /^[a-z]([a-z0-9-]*[a-z0-9])?$/, 'water-tank,dinner', 'controllers'),
   };
 }
 

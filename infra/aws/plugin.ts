@@ -4,6 +4,7 @@ import { checkFunctions } from './check-functions.ts';
 import { checkNames } from './check-names.ts';
 import { type ControllerOption, readControllerOptions, withControllerOptions } from './controller-options.ts';
 import { OptionError, type Options, readOptions, refuseUnknown } from './options.ts';
+import { withPaused } from './paused.ts';
 import { type Template, withOptions } from './with-options.ts';
 
 /** The parts of osls that the plugin uses (its documentation, "Creating plugins"). */
@@ -58,10 +59,11 @@ export default function deploymentOptions(
       'after:aws:package:finalize:mergeCustomProviderResources': () =>
         withOneLineErrors(() => {
           const { service: project, custom, provider } = service;
-          const template = withControllerOptions(
+          const configured = withControllerOptions(
             withOptions(provider.compiledCloudFormationTemplate, options()),
             readControllerOptions(custom.controllerOptions),
           );
+          const template = withPaused(configured, options().paused, `${project}-${custom.stage}-`);
           checkNames(template, { project, stage: custom.stage, region: provider.region });
           checkFunctions(template);
           service.provider.compiledCloudFormationTemplate = template;

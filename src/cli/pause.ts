@@ -47,7 +47,7 @@ Examples:
 
 It disables the event source mapping of the controller's queue; messages in flight are finished. Messages are kept for
 at most 14 days, deleted objects wait for their finalizer, and the alarm on the age of the oldest message fires.
-A deployment that does not change the mapping keeps it disabled.
+Give the printed PAUSED to the next deployments: one that changes the mapping would enable it again without it.
 Exit status: 0 when the controller is paused, 1 when it is not.`;
 
 const resumeText = `
@@ -68,8 +68,10 @@ async function run(
   const installation = await openInstallation(flags, signal);
   const lambda = new LambdaClient(installation.lambda);
   try {
-    const [found] = await readMappings(lambda, { urlPrefix: installation.urlPrefix, queues: [queue] }, { signal });
-    const { mapping } = found ?? {};
+    const { urlPrefix } = installation;
+    const queues = registry.map((one) => controllerQueue(one.name));
+    const mappings = await readMappings(lambda, { urlPrefix, queues }, { signal });
+    const { mapping } = mappings.find((one) => one.name === queue) ?? {};
     if (mapping?.UUID === undefined) {
       throw new UserError(`no function receives messages from ${queue}; outrigger doctor prints how to restore it`);
     }
@@ -78,7 +80,15 @@ async function run(
       const change = new UpdateEventSourceMappingCommand({ UUID, Enabled: wanted === 'resumed' });
       await callWithin(callSeconds, signal, (abortSignal) => lambda.send(change, { abortSignal }));
     }
-    printLines([wanted === 'paused' ? `${name} is paused: its messages wait in ${queue}` : `${name} is resumed`]);
+    const paused = registry.flatMap((one, index) => {
+      const before = mappings[index]?.mapping;
+      const isNow = one.name === name ? wanted === 'paused' : before !== undefined && isPaused(before);
+      return isNow ? [one.name] : [];
+    });
+    printLines([
+      wanted === 'paused' ? `${name} is paused: its messages wait in ${queue}` : `${name} is resumed`,
+      `the next deployments need ${paused.length === 0 ? 'no PAUSED' : `--param PAUSED=${paused.join(',')}`} (or PAUSED under the stage in serverless.yml)`,
+    ]);
     return 0;
   } finally {
     lambda.destroy();

@@ -29,7 +29,7 @@ describe('checkFunctions', () => {
 
 describe('the options of a deployment', () => {
   it('options default to encryption by SQS, an own topic, no VPC and no traces', () => {
-    expect(readOptions(defaults)).toEqual({ logRetentionDays: 30, tracing: false });
+    expect(readOptions(defaults)).toEqual({ logRetentionDays: 30, tracing: false, paused: [] });
   });
 
   it('options are read from the strings of --param', () => {
@@ -40,8 +40,10 @@ describe('the options of a deployment', () => {
       ALARM_TOPIC_ARN: topic,
       KMS_KEY_ARN: key,
       ...vpc,
+      PAUSED: 'water-tank, foo',
     };
     expect(readOptions(given)).toEqual({
+      paused: ['water-tank', 'foo'],
       logRetentionDays: 7,
       tracing: true,
       alarmTopicArn: topic,
@@ -57,6 +59,7 @@ describe('the options of a deployment', () => {
     [{ SENDER_CHECK: 'yes' }, 'SENDER_CHECK: "yes" is not valid; give on or off'],
     [{ SENDERS: 'me' }, 'SENDERS: "me" is not valid; give comma-separated ids like AROA1234567890EXAMPLE'],
     [{ METRICS_PER_CLUSTER: 'on' }, 'METRICS_PER_CLUSTER: "on" is not valid; give true or false'],
+    [{ PAUSED: 'WaterTank' }, 'PAUSED: "WaterTank" is not valid; give comma-separated controllers like water-tank'],
     [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" is not valid; give an ARN like arn:aws:sns:'],
     [
       { CLUSTERS_TABLE: 'clusters.json' },

@@ -3,6 +3,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readControllerOptions } from '../../infra/aws/controller-options.ts';
+import { OptionError } from '../../infra/aws/options.ts';
+import { withPaused } from '../../infra/aws/paused.ts';
+import type { Template } from '../../infra/aws/with-options.ts';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
 import { parseTemplate } from '../../src/dev/lambda/template.ts';
@@ -68,10 +71,26 @@ describe('the options of controllers in the packaged template', () => {
       'test',
       ['PLAIN_CONCURRENCY=50', 'PLAIN_TIMEOUT_SECONDS=100', 'PLAIN_MEMORY_MB=1024', 'PLAIN_BATCH_SIZE=1'].concat(
         'TUNED_CONCURRENCY=30',
+        'PAUSED=plain',
       ),
       { registry },
     );
   }, 240_000);
+
+  it('PAUSED disables the event source mapping of its controllers alone, and refuses a name without a queue', () => {
+    const template: Template = JSON.parse(declared);
+    const enabled = (paused: readonly string[]) =>
+      Object.entries(withPaused(template, paused, 'outrigger-test-').Resources).flatMap(([id, { Type, Properties }]) =>
+        Type === 'AWS::Lambda::EventSourceMapping' && Properties?.Enabled !== false ? [id] : [],
+      );
+    expect(enabled([])).toHaveLength(4);
+    expect(enabled([]).filter((id) => !enabled(['plain']).includes(id))).toEqual([
+      expect.stringMatching(/^PlainEventSourceMappingSQSPlainQueue/),
+    ]);
+    expect(() => enabled(['kettle'])).toThrow(
+      new OptionError('PAUSED: there is no controller kettle; use some of plain, tuned'),
+    );
+  });
 
   it('a controller without options has the defaults', () => {
     expect(rowOf(declared, 'plain')).toEqual([30, 180, 256, 10, 10]);
