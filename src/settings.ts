@@ -61,6 +61,8 @@ const telemetry = {
   METRICS_NAMESPACE: z.string().default('Outrigger'),
   /** Whether metrics also have the dimension cluster. CloudWatch bills one metric for each controller and cluster. */
   METRICS_PER_CLUSTER: z.stringbool().default(false),
+  /** Which metrics are written: all, those of lean monitoring, or none. CloudWatch bills each one. */
+  MONITORING: z.enum(['full', 'lean', 'off']).default('full'),
 };
 
 const traces = {
@@ -270,6 +272,8 @@ export type AwsSettings = {
   readonly s3Endpoint: string | undefined;
   readonly stsEndpoint: string | undefined;
   readonly iamEndpoint: string | undefined;
+  /** Another server that implements every service without an address of its own. */
+  readonly endpoint: string | undefined;
   /** Only SQS has an address of its own, as with an emulated queue: the identity on AWS says nothing there. */
   readonly isQueueElsewhere: boolean;
 };
@@ -283,6 +287,7 @@ export function readAwsSettings(from: Environment = process.env): AwsSettings {
     region: given.AWS_REGION ?? given.AWS_DEFAULT_REGION,
     s3Endpoint: given.AWS_ENDPOINT_URL_S3 ?? all,
     stsEndpoint,
+    endpoint: all,
     iamEndpoint: given.AWS_ENDPOINT_URL_IAM ?? all,
     isQueueElsewhere: given.AWS_ENDPOINT_URL_SQS !== undefined && stsEndpoint === undefined,
   };

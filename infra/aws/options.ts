@@ -2,6 +2,8 @@
 // serverless.yml under params, where a stage may override them. `--param NAME=value` overrides both. All options are
 // parsed here, once, so that an invalid value ends with a one-line error before anything is packaged.
 
+import type { Monitoring } from './monitoring.ts';
+
 /** The parsed options of a deployment. An undefined option was not set. */
 export type Options = {
   /** Retention of the functions' logs in CloudWatch. */
@@ -16,6 +18,7 @@ export type Options = {
   readonly vpc?: { readonly subnetIds: readonly string[]; readonly securityGroupIds: readonly string[] } | undefined;
   /** Whether the functions send traces to AWS X-Ray. */
   readonly tracing: boolean;
+  readonly monitoring: Monitoring;
   /** The controllers whose messages wait in their queues. */
   readonly paused: readonly string[];
 };
@@ -45,6 +48,7 @@ const optionNames = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'PAUSED',
+  'MONITORING',
 ] as const;
 
 /** The values that CloudWatch Logs accepts (PutRetentionPolicy). */
@@ -87,6 +91,9 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
   if (perCluster !== 'true' && perCluster !== 'false')
     throw invalidOption('METRICS_PER_CLUSTER', perCluster, 'give true or false');
 
+  const monitoring = text('MONITORING');
+  if (monitoring !== 'full' && monitoring !== 'lean' && monitoring !== 'off')
+    throw invalidOption('MONITORING', monitoring, 'give full, lean or off');
   const senderCheck = text('SENDER_CHECK');
   if (senderCheck !== 'on' && senderCheck !== 'off') throw invalidOption('SENDER_CHECK', senderCheck, 'give on or off');
   // The functions read them without spaces.
@@ -112,6 +119,7 @@ export function readOptions(given: Readonly<Record<string, unknown>>): Options {
     clustersTable: clustersTableOf(text('CLUSTERS_TABLE')),
     vpc: subnetIds.length > 0 ? { subnetIds, securityGroupIds } : undefined,
     tracing: tracing === 'on',
+    monitoring,
     paused: listOf('PAUSED', /^[a-z]([a-z0-9-]*[a-z0-9])?$/, 'water-tank,dinner', 'controllers'),
   };
 }

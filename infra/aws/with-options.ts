@@ -3,6 +3,7 @@
 // here. CloudFormation conditions are not used: the template states its resources directly, and outrigger dev can read
 // it.
 import { withClustersTable } from './clusters-table.ts';
+import { withMonitoring } from './monitoring.ts';
 import type { Options } from './options.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -19,12 +20,13 @@ export type Template = {
 
 /** Applies the options to a template. */
 export function withOptions<T extends Template>(given: T, options: Options): T {
-  const template = withClustersTable(given, options);
+  const template = withMonitoring(withClustersTable(given, options), options.monitoring);
   const resources = Object.entries(template.Resources).map(
     ([id, resource]) => [id, applyOptions(resource, options)] as const,
   );
   const { alarmTopicArn } = options;
-  if (alarmTopicArn === undefined) return { ...template, Resources: Object.fromEntries(resources) };
+  if (alarmTopicArn === undefined || options.monitoring === 'off')
+    return { ...template, Resources: Object.fromEntries(resources) };
   return {
     ...template,
     // Alarms refer to the topic by its logical id. For an existing topic, a parameter has that id.

@@ -45,6 +45,7 @@ export async function recordWatcherDown(
   try {
     const { down } = await readWatcherStatus(client, now(), { project, signal });
     if (down !== undefined) log[down.level]('watcher down', { reason: redact(down.reason) });
+    if (down?.level === 'warn') metrics.trouble(cluster, 'watcher-down');
     metrics.count(metricNames.watcherDown, down?.level === 'warn' ? 1 : 0, { cluster });
   } catch (thrown) {
     log.warn('watcher status unknown', { error: redact(toError(thrown).message) });

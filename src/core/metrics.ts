@@ -7,6 +7,9 @@ export const serviceDimension = 'service';
 /** The second dimension, with METRICS_PER_CLUSTER. */
 export const clusterDimension = 'cluster';
 
+/** The further dimension of ClusterTrouble. */
+export const troubleDimension = 'what';
+
 /** Every metric of the functions. docs/operating.md explains each one. */
 export const metricNames = {
   reconcileLatency: 'ReconcileLatency',
@@ -27,6 +30,7 @@ export const metricNames = {
   decommissioningClusterMessages: 'DecommissioningClusterMessages',
   missedChanges: 'MissedChanges',
   watcherDown: 'WatcherDown',
+  clusterTrouble: 'ClusterTrouble',
   clustersTableAge: 'ClustersTableAge',
   clustersTableStale: 'ClustersTableStale',
   resyncRuns: 'ResyncRuns',
@@ -44,10 +48,15 @@ export type MetricLabels = {
   readonly cluster?: string;
 };
 
+/** What is wrong with a cluster. The metric is written only while something is, so a healthy fleet pays nothing. */
+export type ClusterTrouble = 'invalid-entry' | 'not-listed' | 'list-abandoned' | 'watcher-down';
+
 /** Records counts and durations. */
 export type Metrics = {
   /** Adds to a counter. */
   count(name: MetricName, value?: number, labels?: MetricLabels): void;
   /** Records a duration in milliseconds. */
   milliseconds(name: MetricName, value: number, labels?: MetricLabels): void;
+  /** Records that something is wrong with a cluster: ClusterTrouble, with the dimensions cluster and what. */
+  trouble(cluster: string, what: ClusterTrouble): void;
 };

@@ -5,7 +5,14 @@ import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
 import { MetricUnit, Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics';
 import type { Log } from '../core/log.ts';
-import { clusterDimension, type MetricLabels, type MetricName, type Metrics } from '../core/metrics.ts';
+import {
+  clusterDimension,
+  type MetricLabels,
+  type MetricName,
+  type Metrics,
+  metricNames,
+  troubleDimension,
+} from '../core/metrics.ts';
 import { readTraceHeader, type TimersSettings } from '../settings.ts';
 
 type MetricUnitOf = (typeof MetricUnit)[keyof typeof MetricUnit];
@@ -25,15 +32,30 @@ export type TelemetryOptions = {
   readonly namespace: string;
   /** Whether the metrics of a cluster are also written with the cluster as a second dimension. */
   readonly perCluster?: boolean;
+  /** Which metrics are written. Default full: all. */
+  readonly monitoring?: 'full' | 'lean' | 'off';
 };
+
+/**
+ * The metrics of lean monitoring: that of the resync's alarm, and those that a healthy deployment never writes. Every
+ * other metric is billed each month for each controller.
+ */
+const leanMetrics: readonly MetricName[] = [
+  metricNames.resyncRuns,
+  metricNames.clusterTrouble,
+  metricNames.clustersTableStale,
+  metricNames.deadLetters,
+  metricNames.sendersRefused,
+];
 
 /** Reads the options of a function's telemetry from its settings. */
 export function telemetryOptions({
   LOG_LEVEL: level,
   METRICS_NAMESPACE: namespace,
   METRICS_PER_CLUSTER: perCluster,
-}: Pick<TimersSettings, 'LOG_LEVEL' | 'METRICS_NAMESPACE' | 'METRICS_PER_CLUSTER'>): TelemetryOptions {
-  return { level, namespace, perCluster };
+  MONITORING: monitoring,
+}: Pick<TimersSettings, 'LOG_LEVEL' | 'METRICS_NAMESPACE' | 'METRICS_PER_CLUSTER' | 'MONITORING'>): TelemetryOptions {
+  return { level, namespace, perCluster, monitoring };
 }
 
 /**
@@ -42,28 +64,31 @@ export function telemetryOptions({
  */
 export function createTelemetry(
   service: string,
-  { level, namespace, perCluster = false }: TelemetryOptions,
+  { level, namespace, perCluster = false, monitoring = 'full' }: TelemetryOptions,
 ): Telemetry {
   const logger = new Logger({ serviceName: service, logLevel: level, logFormatter: new LineFormatter() });
   const byDimensions = new Map<string, PowertoolsMetrics>();
   /** Metrics with the same dimensions are written in one line. */
-  const metricsOf = (serviceName: string, cluster?: string): PowertoolsMetrics => {
-    const id = JSON.stringify([serviceName, cluster]);
+  const metricsOf = (serviceName: string, defaultDimensions: Record<string, string> = {}): PowertoolsMetrics => {
+    const id = JSON.stringify([serviceName, defaultDimensions]);
     const before = byDimensions.get(id);
     if (before !== undefined) return before;
-    const defaultDimensions = cluster === undefined ? {} : { [clusterDimension]: cluster };
     const metrics = new PowertoolsMetrics({ namespace, serviceName, defaultDimensions });
     byDimensions.set(id, metrics);
     return metrics;
   };
+  const isWritten = (name: MetricName) =>
+    monitoring === 'full' || (monitoring === 'lean' && leanMetrics.includes(name));
   const add = (
     name: MetricName,
     unit: MetricUnitOf,
     value: number,
     { controller = service, cluster }: MetricLabels = {},
   ) => {
+    if (!isWritten(name)) return;
     metricsOf(controller).addMetric(name, unit, value);
-    if (perCluster && cluster !== undefined) metricsOf(controller, cluster).addMetric(name, unit, value);
+    if (perCluster && cluster !== undefined)
+      metricsOf(controller, { [clusterDimension]: cluster }).addMetric(name, unit, value);
   };
   return {
     log: (fields) => ({
@@ -75,6 +100,11 @@ export function createTelemetry(
     metrics: {
       count: (name, value = 1, labels) => add(name, MetricUnit.Count, value, labels),
       milliseconds: (name, value, labels) => add(name, MetricUnit.Milliseconds, value, labels),
+      trouble: (cluster, what) => {
+        if (!isWritten(metricNames.clusterTrouble)) return;
+        const dimensions = { [clusterDimension]: cluster, [troubleDimension]: what };
+        metricsOf(service, dimensions).addMetric(metricNames.clusterTrouble, MetricUnit.Count, 1);
+      },
     },
     flush: () => {
       for (const metrics of byDimensions.values()) if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();

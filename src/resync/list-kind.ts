@@ -76,6 +76,7 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
   if (message.continue === undefined && nowSeconds >= runSeconds + runIntervalSeconds) {
     log.warn('list abandoned: the next resync run has started');
     deps.metrics.count(metricNames.resyncRetriesExhausted, 1, { cluster: message.cluster });
+    deps.metrics.trouble(message.cluster, 'list-abandoned');
     return;
   }
   if (checksWatchers && message.continue === undefined)
@@ -120,12 +121,13 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
     deps.metrics.count(metricNames.resyncPages, totals.pages);
     deps.metrics.count(metricNames.resyncObjects, totals.objects);
     // With the labels of the controller, because its watchers missed the changes, and its alarm must fire.
-    // Without a status of ours nothing shows what was missed: the metric is absent, and not 0.
-    if (queueIdle && controller.declaration.resource.definition !== undefined)
-      deps.metrics.count(metricNames.missedChanges, totals.unobserved, {
-        controller: controller.name,
-        cluster: message.cluster,
-      });
+    // Without a status of ours nothing shows what was missed. Nothing is written while nothing was missed.
+    if (queueIdle && controller.declaration.resource.definition !== undefined && totals.unobserved > 0) {
+      const labels = { controller: controller.name, cluster: message.cluster };
+      deps.metrics.count(metricNames.missedChanges, totals.unobserved, labels);
+      // The alarm subtracts nothing while keys are postponed. So the second metric has data whenever the first has.
+      deps.metrics.count(metricNames.reconcilesPostponed, 0, labels);
+    }
   }
 }
 

@@ -4,7 +4,7 @@
 import type { ControllerDefinition } from '../api/definition.ts';
 import type { FindCluster } from '../clusters/connect.ts';
 import { unlessAborted } from '../core/async.ts';
-import { toError } from '../core/errors.ts';
+import { toError, UserError } from '../core/errors.ts';
 import { metricNames } from '../core/metrics.ts';
 import { resyncDeadLetterQueue, resyncQueue } from '../core/names.ts';
 import { redact } from '../core/redact.ts';
@@ -107,6 +107,7 @@ async function runRecord(deps: RecordDeps, record: QueueRecord, time: ListKindTi
   } catch (thrown) {
     log.warn('list failed', { error: redact(toError(thrown).message) });
     deps.metrics.count(metricNames.resyncFailures, 1, { cluster });
+    deps.metrics.trouble(cluster, thrown instanceof UserError ? 'invalid-entry' : 'not-listed');
     return await retrySoon(deps, record, message, time.signal);
   }
 }

@@ -29,6 +29,8 @@ async function record(status: number, body: object) {
   return { counts: Object.fromEntries(counts), lines, requested: server.arrived.map(({ path }) => path) };
 }
 
+const trouble = { 'ClusterTrouble alpha watcher-down': 1 };
+
 it.each<[string, number, object, number]>([
   ['events arrived a moment ago', 200, configMapWith(lastSeen(nowMs - 1_000)), 0],
   ['events arrived two minutes ago, as on a quiet cluster', 200, configMapWith(lastSeen(nowMs - 130_000)), 0],
@@ -41,7 +43,7 @@ it.each<[string, number, object, number]>([
   ['there is no permission to read the checkpoint', 403, statusOf(403, 'Forbidden'), 1],
 ])('when %s, WatcherDown is counted accordingly, with a log line if it is 1', async (_, status, body, down) => {
   const { counts, lines, requested } = await record(status, body);
-  expect(counts).toEqual({ WatcherDown: down });
+  expect(counts).toEqual({ WatcherDown: down, ...(down === 1 ? trouble : {}) });
   expect(lines.map(({ message }) => message)).toEqual(down === 1 ? ['watcher down'] : []);
   expect(requested).toEqual(['/api/v1/namespaces/outrigger-system/configmaps/outrigger-watch-checkpoint']);
 });
@@ -51,9 +53,9 @@ it('WatcherDown is 0 within 30 min after the installation without a watcher, and
   expect(early.counts).toEqual({ WatcherDown: 0 });
   expect(early.lines).toMatchObject([{ level: 'info', message: 'watcher down' }]);
   const late = await record(200, configMapWith(undefined, 1_801));
-  expect(late.counts).toEqual({ WatcherDown: 1 });
+  expect(late.counts).toEqual({ WatcherDown: 1, ...trouble });
   expect(late.lines).toMatchObject([{ level: 'warn' }]);
-  expect((await record(200, configMapWith(lastSeen(undefined), 60))).counts).toEqual({ WatcherDown: 1 });
+  expect((await record(200, configMapWith(lastSeen(undefined), 60))).counts).toEqual({ WatcherDown: 1, ...trouble });
 });
 
 it('WatcherDown is not counted, and nothing is thrown, if the server fails', async () => {

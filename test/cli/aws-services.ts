@@ -2,7 +2,7 @@
 // responds from the state that a test sets. SQS is a separate, real server.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { json } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
 import * as z from 'zod';
 
 /** The state of the account; tests change it. */
@@ -14,11 +14,18 @@ export type Account = {
   senderCheck?: 'on' | 'off';
   /** The entries of the clusters table, by the names of their parameters. */
   parameters: Record<string, string>;
+  /** The confirmed subscriptions of the alarms' topic. Default one; undefined alarms: there are none. */
+  subscriptions?: number | 'no alarms' | 'denied';
 };
 
 /** Starts the services on a free port. */
 export async function startAwsServices(account: Account) {
   const server = createServer(async (request, response) => {
+    if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true) {
+      const [code, xml] = respondToQuery(account, new URLSearchParams(await text(request)));
+      response.writeHead(code, { 'content-type': 'text/xml' }).end(xml);
+      return;
+    }
     const [status, body] = await respond(account, request);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
@@ -31,6 +38,23 @@ export async function startAwsServices(account: Account) {
       server.closeAllConnections();
     },
   };
+}
+
+/** CloudWatch and SNS, in the form of their API references. */
+function respondToQuery({ subscriptions = 1 }: Account, query: URLSearchParams): readonly [number, string] {
+  if (subscriptions === 'denied')
+    return [403, '<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>'];
+  const topic = 'arn:aws:sns:us-east-1:000000000000:outrigger-dev-alarms';
+  if (query.get('Action') === 'DescribeAlarms') {
+    const isAsked = query.get('AlarmNames.member.1') === 'outrigger-dev-resync-not-run';
+    const actions = `<AlarmActions>\n<member>${topic}</member>\n</AlarmActions>`;
+    const alarms = isAsked && subscriptions !== 'no alarms' ? `<member>${actions}</member>` : '';
+    return [200, `<DescribeAlarmsResponse><MetricAlarms>${alarms}</MetricAlarms></DescribeAlarmsResponse>`];
+  }
+  if (query.get('TopicArn') !== topic) return [404, '<Error><Code>NotFound</Code></Error>'];
+  const entry = (key: string, value: number) => `<entry>\n<key>${key}</key>\n<value>${value}</value>\n</entry>`;
+  const pending = entry('SubscriptionsPending', 1);
+  return [200, `<Attributes>${pending}${entry('SubscriptionsConfirmed', Number(subscriptions))}</Attributes>`];
 }
 
 const switched = z.object({ Enabled: z.boolean() });

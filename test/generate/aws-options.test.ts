@@ -5,7 +5,13 @@ import { checkNames } from '../../infra/aws/check-names.ts';
 import { readOptions, refuseUnknown } from '../../infra/aws/options.ts';
 import { withOptions } from '../../infra/aws/with-options.ts';
 
-const defaults = { LOG_RETENTION_DAYS: 30, TRACING: 'off', METRICS_PER_CLUSTER: false, SENDER_CHECK: 'on' };
+const defaults = {
+  LOG_RETENTION_DAYS: 30,
+  TRACING: 'off',
+  METRICS_PER_CLUSTER: false,
+  SENDER_CHECK: 'on',
+  MONITORING: 'full',
+};
 const topic = 'arn:aws:sns:eu-central-1:123456789012:on-call';
 const key = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d';
 const vpc = { VPC_SUBNET_IDS: 'subnet-0a1b2c3d, subnet-4e5f6a7b', VPC_SECURITY_GROUP_IDS: 'sg-0a1b2c3d' };
@@ -29,7 +35,7 @@ describe('checkFunctions', () => {
 
 describe('the options of a deployment', () => {
   it('options default to encryption by SQS, an own topic, no VPC and no traces', () => {
-    expect(readOptions(defaults)).toEqual({ logRetentionDays: 30, tracing: false, paused: [] });
+    expect(readOptions(defaults)).toEqual({ logRetentionDays: 30, tracing: false, paused: [], monitoring: 'full' });
   });
 
   it('options are read from the strings of --param', () => {
@@ -44,6 +50,7 @@ describe('the options of a deployment', () => {
     };
     expect(readOptions(given)).toEqual({
       paused: ['water-tank', 'foo'],
+      monitoring: 'full',
       logRetentionDays: 7,
       tracing: true,
       alarmTopicArn: topic,
@@ -59,6 +66,7 @@ describe('the options of a deployment', () => {
     [{ SENDER_CHECK: 'yes' }, 'SENDER_CHECK: "yes" is not valid; give on or off'],
     [{ SENDERS: 'me' }, 'SENDERS: "me" is not valid; give comma-separated ids like AROA1234567890EXAMPLE'],
     [{ METRICS_PER_CLUSTER: 'on' }, 'METRICS_PER_CLUSTER: "on" is not valid; give true or false'],
+    [{ MONITORING: 'on' }, 'MONITORING: "on" is not valid; give full, lean or off'],
     [{ PAUSED: 'WaterTank' }, 'PAUSED: "WaterTank" is not valid; give comma-separated controllers like water-tank'],
     [{ ALARM_TOPIC_ARN: 'on-call' }, 'ALARM_TOPIC_ARN: "on-call" is not valid; give an ARN like arn:aws:sns:'],
     [

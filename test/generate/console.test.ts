@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
+import { metricNames } from '../../src/core/metrics.ts';
 import { resyncQueue, timersQueue } from '../../src/core/names.ts';
 import { createResolve, parseTemplate } from '../../src/dev/lambda/template.ts';
 import { collectEmissions, type Emissions } from '../lambda/emissions.ts';
@@ -116,6 +117,33 @@ describe('the alarms', () => {
     );
   });
 
+  it('a query of an alarm has the namespace, a metric of Outrigger, and exactly the dimensions with which it is written', () => {
+    const queries = alarms.flatMap(({ Metrics = [] }) =>
+      Metrics.flatMap(({ Expression = '' }) => (Expression.startsWith('SELECT ') ? [Expression] : [])),
+    );
+    expect(queries).toHaveLength(3);
+    for (const query of queries) {
+      const parsed = /^SELECT (?:MAX|SUM)\((\w+)\) FROM (?:SCHEMA\()?"outrigger\/test"(?:, ([\w, ]+)\))?/.exec(query);
+      const [, metric = '', dimensions] = parsed ?? [];
+      expect(Object.values(metricNames), query).toContain(metric);
+      const written = emissions.metrics.filter(({ name }) => name === metric);
+      for (const one of dimensions === undefined ? [] : written)
+        expect(Object.keys(one.dimensions).toSorted(), query).toEqual(dimensions?.split(', ').toSorted());
+    }
+    expect(queries.join()).toContain('MAX(ClusterTrouble)');
+    expect(emissions.metrics.some(({ name }) => name === 'ClusterTrouble')).toBe(true);
+  });
+
+  it('lean monitoring has four alarms, their topic and no dashboard, and off has none of them', async () => {
+    const ofTypes = async (monitoring: string) =>
+      Object.entries(parseTemplate(await packageTemplate('test', [`MONITORING=${monitoring}`])).Resources).flatMap(
+        ([id, { Type }]) => (/CloudWatch|SNS/.test(Type) ? [id] : []),
+      );
+    const lean = ['AlarmTopic', 'ClusterTroubleAlarm', 'ResyncErrorsAlarm', 'ResyncNotRunAlarm', 'TimersErrorsAlarm'];
+    expect((await ofTypes('lean')).toSorted()).toEqual(lean);
+    expect(await ofTypes('off')).toEqual([]);
+  }, 120_000);
+
   it('there is a set of alarms for each controller, and one for the shared resources', () => {
     const set = (name: string, ...whats: readonly string[]) => whats.map((what) => `outrigger-test-${name}-${what}`);
     expect(alarms.map(({ AlarmName }) => AlarmName).toSorted()).toEqual(
@@ -126,6 +154,8 @@ describe('the alarms', () => {
         ...set('watcher', 'down'),
         ...set('resync', 'failing'),
         ...set('senders', 'refused'),
+        ...set('cluster', 'trouble'),
+        ...set('clusters-table', 'stale'),
       ].toSorted(),
     );
   });

@@ -7,7 +7,16 @@ it('a metric has the controller as its only dimension, and the cluster with METR
   const { metrics } = await collectEmissions({ perCluster: false });
   // ApplyNoops is rare, and in no dashboard or alarm whose test would miss it.
   expect(metrics.map(({ name }) => name)).toContain('ApplyNoops');
-  for (const { name, dimensions } of metrics) expect(Object.keys(dimensions), name).toEqual(['service']);
+  for (const { name, dimensions } of metrics)
+    expect(Object.keys(dimensions), name).toEqual(
+      name === 'ClusterTrouble' ? ['service', 'cluster', 'what'] : ['service'],
+    );
+  // Only what is wrong is written: the watcher of `alpha` has no checkpoint, and the entry of `broken` has no server.
+  expect(metrics.filter(({ name }) => name === 'ClusterTrouble').map(({ dimensions }) => dimensions)).toEqual([
+    { service: 'resync', cluster: 'alpha', what: 'watcher-down' },
+    { service: 'resync', cluster: 'broken', what: 'invalid-entry' },
+    { service: 'resync', cluster: 'alpha', what: 'list-abandoned' },
+  ]);
   const services = new Set(metrics.map(({ dimensions }) => dimensions.service));
   expect(services).toEqual(new Set([emitting, 'resync', 'timers']));
 
@@ -16,7 +25,7 @@ it('a metric has the controller as its only dimension, and the cluster with METR
   // The metrics of a cluster are counted with and without the cluster. A resync run has no cluster.
   for (const name of ['ReconcileLatency', 'ReconcilesDone', 'MissedChanges']) {
     expect(of(name)).toContainEqual({ service: emitting });
-    expect(of(name)).toContainEqual({ service: emitting, cluster: 'alpha' });
+    expect(of(name)).toContainEqual({ service: emitting, cluster: name === 'MissedChanges' ? 'noop' : 'alpha' });
   }
   expect(of('ReconcilesPostponed')).toContainEqual({ service: emitting, cluster: 'broken' });
   expect(of('WatcherDown')).toContainEqual({ service: 'resync', cluster: 'alpha' });

@@ -96,7 +96,7 @@ export async function collectEmissions({ perCluster }: { readonly perCluster: bo
   };
   await writeFile(clusters, JSON.stringify(table));
   await applyDefinition(client, widgetDefinition);
-  for (const name of ['done', 'fails', 'terminal', 'endless', 'drifts']) {
+  for (const name of ['done', 'fails', 'terminal', 'endless', 'drifts', 'never-reconciled']) {
     const { apiVersion, kind } = widget;
     const object = { apiVersion, kind, metadata: { name, namespace: 'default' }, spec: { size: 1 } };
     await applyObject(client, widget, object, { fieldManager: 'user' });

@@ -1,6 +1,9 @@
-// A proxy of an API server: it reports that every write changed nothing, and fails every request for a ConfigMap.
+// A proxy of an API server: it reports that every write changed nothing, and fails every request for a ConfigMap. Its
+// clock is an hour ahead, so that every change that was not observed is old.
 import http from 'node:http';
 import { listenOnLoopback } from '../support/listen.ts';
+
+const clockAheadMs = 3_600_000;
 
 /** Starts the proxy of `target`. */
 export async function startNoopServer(target: string): Promise<{ readonly url: string; close(): Promise<void> }> {
@@ -22,7 +25,8 @@ export async function startNoopServer(target: string): Promise<{ readonly url: s
       const object = JSON.parse(await forwarded.text());
       if (method === 'GET') versionRead = object?.metadata?.resourceVersion;
       else object.metadata.resourceVersion = versionRead;
-      response.writeHead(forwarded.status, { 'content-type': 'application/json' }).end(JSON.stringify(object));
+      const date = new Date(Date.now() + clockAheadMs).toUTCString();
+      response.writeHead(forwarded.status, { 'content-type': 'application/json', date }).end(JSON.stringify(object));
     })().catch(() => response.destroy());
   });
   const port = await listenOnLoopback(server);

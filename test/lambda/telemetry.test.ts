@@ -61,4 +61,24 @@ describe('createTelemetry', () => {
     expect(metrics).toMatchObject({ service: 'widget', ReconcilesDone: [1, 2], ReconcileLatency: 17 });
     expect(metrics?._aws).toMatchObject({ CloudWatchMetrics: [{ Namespace: 'Outrigger', Dimensions: [['service']] }] });
   });
+
+  it.each([
+    ['full', ['ReconcilesDone', 'ReconcileLatency', 'DeadLetters', 'ClusterTrouble']],
+    ['lean', ['DeadLetters', 'ClusterTrouble']],
+    ['off', []],
+  ] as const)('with %s monitoring the metrics are %j', (monitoring, expected) => {
+    const lines = printed(() => {
+      const { metrics, flush } = createTelemetry('resync', { ...settings, monitoring, perCluster: true });
+      metrics.count('ReconcilesDone', 1, { cluster: 'alpha' });
+      metrics.milliseconds('ReconcileLatency', 17);
+      metrics.count('DeadLetters');
+      metrics.trouble('alpha', 'watcher-down');
+      flush();
+    });
+    const written = lines.flatMap((line) => Object.keys(line).filter((name) => /^[A-Z]/.test(name)));
+    expect([...new Set(written)]).toEqual(expected);
+    const trouble = lines.find((line) => 'ClusterTrouble' in line);
+    if (monitoring === 'off') expect(trouble).toBeUndefined();
+    else expect(trouble).toMatchObject({ service: 'resync', cluster: 'alpha', what: 'watcher-down' });
+  });
 });

@@ -9,7 +9,7 @@ it('the log entry of a failed reconcile has the frames of the author’s source 
   const logged: unknown[] = [];
   const add = (_: string, fields?: object) => void logged.push(fields);
   reportReconcile(
-    { count: () => undefined, milliseconds: () => undefined },
+    { count: () => undefined, milliseconds: () => undefined, trouble: () => undefined },
     { key: 'gadget', message: aMessage(), observedAt: 1, afterDueAt: undefined, records: [], redelivered: false },
     {
       report: { outcome: { type: 'failed', error, stalledBefore: false }, writes: 0 },

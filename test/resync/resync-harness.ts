@@ -34,6 +34,8 @@ type ResyncOptions = {
   readonly depthFails?: Error;
   /** The clusters table never responds. */
   readonly tableHangs?: boolean;
+  /** The error of every lookup of a cluster. */
+  readonly entryFails?: Error;
   readonly more?: readonly ControllerDefinition[];
   readonly namespaces?: readonly string[];
   readonly signal?: AbortSignal;
@@ -74,6 +76,7 @@ export function resyncFixture() {
     rejectAll = false,
     depthFails,
     tableHangs = false,
+    entryFails,
     more = [],
     namespaces,
     signal = new AbortController().signal,
@@ -86,7 +89,10 @@ export function resyncFixture() {
       registry: [gadgetController, ...more],
       ...(namespaces === undefined ? {} : { namespaces }),
       listClusters: async () => (tableHangs ? await never : Object.keys(clusters)),
-      findCluster: async (name) => (tableHangs ? await never : (clusters[name] ?? { type: 'unknown' })),
+      findCluster: async (name) => {
+        if (entryFails !== undefined) throw entryFails;
+        return tableHangs ? await never : (clusters[name] ?? { type: 'unknown' });
+      },
       send: async (queue, entries, options) => {
         if (rejectAll) return entries.map(() => ({ accepted: false, reason: 'throttled' }));
         if (queue === 'timers') timed.push(...entries.map(({ body }) => parseMessage(body)));

@@ -1,6 +1,7 @@
 // Failing lists and lists in several functions: what happens to the message, and to the keys found so far. Against an
 // SQS server and an HTTP server for the API.
 import { describe, expect, it } from 'vitest';
+import { UserError } from '../../src/core/errors.ts';
 import type { KubeClient } from '../../src/kube/client/client.ts';
 import { parseResyncMessage, type ResyncMessage } from '../../src/resync/message.ts';
 import { dueAtOf, type Message } from '../../src/sqs/message.ts';
@@ -58,6 +59,28 @@ describe('a failing list', () => {
     expect(retriesOf(resync)).toEqual([{ run, delaySeconds: 30 }]);
     expect(names(resync.timed)).toEqual(['missed']);
     expect(resync.counts.get('ResyncFailures')).toBe(1);
+    expect(resync.counts.get('ClusterTrouble dead not-listed')).toBe(1);
+    expect([...resync.counts.keys()].filter((name) => name.startsWith('ClusterTrouble alpha not'))).toEqual([]);
+  });
+
+  it('a cluster whose entry is not valid is in trouble for that, and is retried', async () => {
+    const resync = aResync({ clusters: {}, entryFails: new UserError('the entry of dead has no server') });
+    expect(await resync.run({ cluster: 'dead' })).toEqual([]);
+    expect([...resync.counts.keys()].filter((name) => name.startsWith('ClusterTrouble'))).toEqual([
+      'ClusterTrouble dead invalid-entry',
+    ]);
+    expect(retriesOf(resync)).toHaveLength(1);
+  });
+
+  it('a count of missed changes comes with a count of postponed keys, so that the alarm can subtract them', async () => {
+    const { alpha } = await serving(listing([aMissedGadget('missed')]));
+    const resync = aResync({ clusters: { alpha } });
+    await resync.run({});
+    expect([resync.counts.get('MissedChanges'), resync.counts.get('ReconcilesPostponed')]).toEqual([1, 0]);
+    const quiet = await serving(listing([]));
+    const none = aResync({ clusters: { alpha: quiet.alpha } });
+    await none.run({});
+    expect([none.counts.has('MissedChanges'), none.counts.has('ReconcilesPostponed')]).toEqual([false, false]);
   });
 
   it('a failed list is retried until shortly before the next run, and then stays on the queue', async () => {
@@ -80,6 +103,7 @@ describe('a failing list', () => {
     expect(await resync.run({})).toEqual([]);
     expect(server.arrived).toEqual([]);
     expect(resync.counts.get('ResyncRetriesExhausted')).toBe(1);
+    expect(resync.counts.get('ClusterTrouble alpha list-abandoned')).toBe(1);
   });
 
   it('a list ends with its signal if the clusters table never responds, and is retried', async () => {

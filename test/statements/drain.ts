@@ -58,7 +58,7 @@ export type QueueRunner = {
   stop(): Promise<void>;
 };
 
-const metrics = { count: () => {}, milliseconds: () => {} };
+const metrics = { count: () => {}, milliseconds: () => {}, trouble: () => undefined };
 const limits = { reconcileMs: 15_000, graceMs: 500 };
 /** Ten hours between two visits would only make the clock's numbers larger. */
 export const resyncPeriodSeconds = 600;

@@ -23,6 +23,7 @@ export function createRecorder(): Recorder {
     log: { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') },
     metrics: {
       count: (name, value = 1) => void counts.set(name, (counts.get(name) ?? 0) + value),
+      trouble: (cluster, what) => void counts.set(`ClusterTrouble ${cluster} ${what}`, 1),
       milliseconds: (name) => void counts.set(name, (counts.get(name) ?? 0) + 1),
     },
     lines,

@@ -12,6 +12,7 @@ import {
 } from '../installation.ts';
 import { loadProject, type Project, readNamespaces } from '../project.ts';
 import { checkAccount, checkPaused } from './check-account.ts';
+import { checkAlarms } from './check-alarms.ts';
 import { checkCluster } from './check-cluster.ts';
 import { checkQueues } from './check-queues.ts';
 import { checkSenders } from './check-senders.ts';
@@ -65,6 +66,7 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
       installation.on === 'AWS'
         ? checkAccount(installation, registry, { deploy, signal })
         : checkPaused(installation, registry, { signal }),
+      installation.on === 'AWS' ? checkAlarms(installation, { deploy, signal }) : [],
       checkClusters(installation, registry, cluster, signal),
       checkSenders(installation, { only: cluster, stage: flags.stage }),
     ]);

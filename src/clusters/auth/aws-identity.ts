@@ -31,7 +31,7 @@ export async function callerIdentity(caller: AwsCaller): Promise<AwsIdentity> {
   const region = await caller.region();
   const host = `sts.${region}.${partition(region).dnsSuffix}`;
   const parameters = { Action: 'GetCallerIdentity', Version: '2011-06-15' };
-  const { status, text } = await send(caller, { host, service: 'sts', region, parameters });
+  const { status, text } = await sendQuery(caller, { host, service: 'sts', region, parameters });
   const arn = xmlValue(text, 'Arn');
   // The part after the colon is the session, whose name this process may have chosen.
   const [id] = xmlValue(text, 'UserId')?.split(':', 1) ?? [];
@@ -49,7 +49,7 @@ export async function findRole(arn: string, caller: AwsCaller): Promise<AwsIdent
   const { host, region: signedFor } = iamOf(region);
   const RoleName = arn.slice(arn.lastIndexOf('/') + 1);
   const parameters = { Action: 'GetRole', Version: '2010-05-08', RoleName };
-  const { status, text } = await send(caller, { host, service: 'iam', region: signedFor, parameters });
+  const { status, text } = await sendQuery(caller, { host, service: 'iam', region: signedFor, parameters });
   if (status === 404 && codeOf(text) === 'NoSuchEntity') return undefined;
   const [found, id] = [xmlValue(text, 'Arn'), xmlValue(text, 'RoleId')];
   if (status === 200 && found !== undefined && id !== undefined) return { arn: found, id };
@@ -66,8 +66,8 @@ function iamOf(region: string): { readonly host: string; readonly region: string
   return { host: `iam.${region}.${dnsSuffix}`, region };
 }
 
-/** Sends one request of AWS's Query protocol. */
-async function send(
+/** Sends one request of AWS's Query protocol. Throws a UserError if there is no answer. */
+export async function sendQuery(
   { credentials, endpoint, now }: AwsCaller,
   request: {
     readonly host: string;

@@ -12,6 +12,7 @@ import { wakers } from './wakes.ts';
 
 /** The alarms of alarms.yml, in the order in which they are shown. */
 const sharedAlarms = [
+  'cluster-trouble',
   'watcher-down',
   'resync-not-run',
   'resync-failing',
@@ -24,6 +25,7 @@ const sharedAlarms = [
   'timers-dead-letters',
   'timers-errors',
   'senders-refused',
+  'clusters-table-stale',
   'timers-throttles',
 ];
 /** The alarms of a controller that alarms.ts makes, by the ends of their names. */

@@ -15,6 +15,7 @@ const reservedNames = [
     'LOG_LEVEL',
     'METRICS_NAMESPACE',
     'METRICS_PER_CLUSTER',
+    'MONITORING',
     'NODE_OPTIONS',
     'PROJECT',
     'SENDERS',

@@ -113,7 +113,7 @@ export async function startSystem({
   const cluster = await startApiServer({ ...options, crds: [...ownKinds(controllers), ...crds], now });
   const { client } = cluster;
   const ids = async () => createFunctionIds('test');
-  const metrics = { count: () => {}, milliseconds: () => {} };
+  const metrics = { count: () => {}, milliseconds: () => {}, trouble: () => undefined };
   const findCluster = async () => ({ type: 'client', client }) as const;
   const sqsNow = clock;
   // A wait of the runtime, between the passes of a reconcile, takes one turn of the event loop.

@@ -101,6 +101,7 @@ export function useDeployment(): void {
   beforeEach(() => {
     account.mappings = consumed.map((name) => mappingOf(name));
     account.unreserved = 1000;
+    account.subscriptions = 1;
     account.parameters = { [parameter]: JSON.stringify({ server: there.server?.url, access: { type: 'none' } }) };
   });
 }
@@ -112,6 +113,7 @@ export async function doctor(...argv: readonly string[]) {
     AWS_SECRET_ACCESS_KEY: 'test',
     AWS_REGION: 'us-east-1',
     AWS_ENDPOINT_URL_SQS: queues().endpoint,
+    AWS_ENDPOINT_URL: there.services?.url ?? '',
     AWS_ENDPOINT_URL_LAMBDA: there.services?.url ?? '',
     AWS_ENDPOINT_URL_SSM: there.services?.url ?? '',
     AWS_ENDPOINT_URL_IAM: there.iam?.url ?? '',

@@ -32,7 +32,16 @@ describe('doctor', () => {
     expect(bad).toEqual([]);
     expect(status).toBe(0);
     const checked = new Set(all.map(({ about }) => about));
-    const areas = ['credentials', 'node', 'generated files', 'queues', 'concurrency', 'cluster berlin', 'sender check'];
+    const areas = [
+      'alarms',
+      'credentials',
+      'node',
+      'generated files',
+      'queues',
+      'concurrency',
+      'cluster berlin',
+      'sender check',
+    ];
     expect([...checked].sort()).toEqual(areas.sort());
     const { out } = await doctor();
     expect(out).toMatch(/^0 wrong, 0 warnings, \d+ ok$/m);
@@ -47,6 +56,21 @@ describe('doctor', () => {
       state: 'warning',
       fix: 'deploy without SENDER_CHECK=off, unless the queues are emulated',
     });
+  });
+
+  it.each([
+    [0, /^nobody is subscribed to arn:aws:sns:\S+:outrigger-dev-alarms; 1 wait to be confirmed$/, 'aws sns subscribe'],
+    ['no alarms', /^there is none$/, '--param MONITORING=lean'],
+    ['denied', /^not known whether anybody receives them: .* 403 \(AccessDenied\)$/, 'sns:GetTopicAttributes'],
+  ] as const)('doctor warns when nobody receives the alarms: %s', async (subscriptions, message, fix) => {
+    account.subscriptions = subscriptions;
+    const { all, status } = await findings();
+    expect(all.find(({ about }) => about === 'alarms')).toEqual({
+      ...{ about: 'alarms', state: 'warning' },
+      message: expect.stringMatching(message),
+      fix: expect.stringContaining(fix),
+    });
+    expect(status).toBe(0);
   });
 
   it('doctor names the clusters whose entries name no watcher, with the command that fixes it', async () => {
