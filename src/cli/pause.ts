@@ -85,9 +85,10 @@ async function run(
       const isNow = one.name === name ? wanted === 'paused' : before !== undefined && isPaused(before);
       return isNow ? [one.name] : [];
     });
+    const parameter = paused.length === 0 ? 'no PAUSED' : `--param PAUSED=${paused.join(',')}`;
     printLines([
       wanted === 'paused' ? `${name} is paused: its messages wait in ${queue}` : `${name} is resumed`,
-      `the next deployments need ${paused.length === 0 ? 'no PAUSED' : `--param PAUSED=${paused.join(',')}`} (or PAUSED under the stage in serverless.yml)`,
+      `the next deployments need ${parameter} (or in serverless.yml, under the stage)`,
     ]);
     return 0;
   } finally {

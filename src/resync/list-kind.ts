@@ -81,7 +81,11 @@ export async function listKind(deps: ListKindDeps, input: ListKindInput, time: L
   }
   if (checksWatchers && message.continue === undefined)
     await recordWatcherDown(message.cluster, client, { ...deps, log }, time);
-  const queueIdle = message.queueIdle ?? (await isQueueIdle(deps, controller.name, time.signal));
+  // What the start of the run found holds for a change that is old enough to count as missed: it was made before.
+  const isRecent =
+    nowSeconds - runSeconds <= missedAfterSecondsOf(controller.declaration.options, deps.rate.missedAfterSeconds);
+  const known = message.continue !== undefined || isRecent ? message.queueIdle : undefined;
+  const queueIdle = known ?? (await isQueueIdle(deps, controller.name, time.signal)) ?? false;
   const { scheduledUntil = 0, scheduledPerSecond = 0 } = message;
   const rateLimiter = createResyncRateLimiter(
     Math.max(1, deps.rate.perSecond - scheduledPerSecond),
@@ -258,14 +262,19 @@ async function sendAll(deps: ListKindDeps, queue: string, entries: readonly Queu
   for (const result of sent) if (!result.accepted) throw new Error(`not sent: ${result.reason}`);
 }
 
-async function isQueueIdle({ depth, log }: ListKindDeps, controller: string, signal: AbortSignal): Promise<boolean> {
+/** Returns whether a controller's queue is nearly empty; undefined if its depth is unknown. */
+export async function isQueueIdle(
+  { depth, log }: Pick<ListKindDeps, 'depth' | 'log'>,
+  controller: string,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
   try {
     const { visible, inFlight, delayed } = await depth(controllerQueue(controller), { signal });
     return visible + inFlight + delayed <= maxIdleMessages;
   } catch (error) {
     // With an unknown depth no change counts as missed. The list continues.
     log({ controller }).warn('queue depth unknown', { error: redact(toError(error).message) });
-    return false;
+    return undefined;
   }
 }
 

@@ -3,7 +3,7 @@
 // delays only its own messages.
 import type { ControllerDefinition } from '../api/definition.ts';
 import type { FindCluster } from '../clusters/connect.ts';
-import { unlessAborted } from '../core/async.ts';
+import { forEachConcurrently, unlessAborted } from '../core/async.ts';
 import { toError, UserError } from '../core/errors.ts';
 import { metricNames } from '../core/metrics.ts';
 import { resyncDeadLetterQueue, resyncQueue } from '../core/names.ts';
@@ -12,7 +12,7 @@ import { MessageError } from '../sqs/body.ts';
 import { type DeadLetterCause, deadLetterAttributes } from '../sqs/dead-letter.ts';
 import type { QueueRecord } from '../sqs/record.ts';
 import { roleIdOf, senderReason } from '../sqs/senders.ts';
-import { type ListKindDeps, type ListKindTime, listKind } from './list-kind.ts';
+import { isQueueIdle, type ListKindDeps, type ListKindTime, listKind } from './list-kind.ts';
 import { formatResyncMessage, parseResyncMessage, type ResyncMessage } from './message.ts';
 
 /** The dependencies of the resync. */
@@ -49,11 +49,22 @@ export function createResync(deps: ResyncDeps): Resync {
   return {
     startRun: async (time, { signal }) => {
       const clusters = await unlessAborted(deps.listClusters(), signal);
+      // Once for each controller: for each list it would be most requests of an idle month of many clusters.
+      const idle = new Map<string, boolean | undefined>();
+      if (clusters.length > 0)
+        await forEachConcurrently(depthsAtOnce, deps.registry, async ({ name }) => {
+          idle.set(name, await isQueueIdle(deps, name, signal));
+        });
       const entries = clusters.flatMap((cluster) =>
         deps.registry.flatMap(({ name, declaration: { resource } }) => {
           const message: ResyncMessage = { v: 1, type: 'resync', run: time, cluster, controller: name };
           if (!resource.namespaced || deps.namespaces === undefined) return [{ body: formatResyncMessage(message) }];
           return deps.namespaces.map((namespace) => ({ body: formatResyncMessage({ ...message, namespace }) }));
+        deps.registry.map(({ name }) => {
+          const queueIdle = idle.get(name);
+          const known = queueIdle === undefined ? {} : { queueIdle };
+          const message: ResyncMessage = { v: 1, type: 'resync', run: time, cluster, controller: name, ...known };
+          return { body: formatResyncMessage(message) };
         }),
       );
       for (const result of await deps.send(resyncQueue, entries, { signal })) {
@@ -76,6 +87,8 @@ export function createResync(deps: ResyncDeps): Resync {
 /** The dependencies for one record. */
 type RecordDeps = Omit<ResyncDeps, 'sqsNow'> & Pick<ListKindDeps, 'now'>;
 
+/** The queues whose depths are read at the same time. */
+const depthsAtOnce = 10;
 /** How soon a failed list is retried. */
 const retrySeconds = 30;
 

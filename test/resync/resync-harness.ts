@@ -84,6 +84,8 @@ export function resyncFixture() {
     const { log, ...recorder } = createRecorder();
     const timed: Message[] = [];
     const resyncEntries: QueueEntry[] = [];
+    const readDepth = createDepth(queues.sqs, queues.urlPrefix);
+    let depthReads = 0;
     const never = new Promise<never>(() => undefined);
     const resync = createResync({
       registry: [gadgetController, ...more],
@@ -99,7 +101,11 @@ export function resyncFixture() {
         if (queue === 'resync') resyncEntries.push(...entries);
         return await send(queue, entries, options);
       },
-      depth: depthFails === undefined ? createDepth(queues.sqs, queues.urlPrefix) : () => Promise.reject(depthFails),
+      depth: async (...given) => {
+        depthReads += 1;
+        if (depthFails !== undefined) throw depthFails;
+        return await readDepth(...given);
+      },
       sqsNow: () => resolveNumber(nowSeconds) * 1000,
       log: () => log,
       metrics: recorder.metrics,
@@ -111,6 +117,8 @@ export function resyncFixture() {
       timed,
       /** The entries that were sent to the resync queue. */
       resyncEntries,
+      /** How often the depth of a queue was read. */
+      depthReads: () => depthReads,
       startRun: () => resync.startRun(run, { signal }),
       run: (...messages: readonly (Partial<ResyncMessage> | string)[]) =>
         resync.run(messages.map(aRecord), { signal, remainingMs: () => resolveNumber(remainingMs) }),

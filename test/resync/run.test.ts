@@ -13,16 +13,36 @@ const { aResync, drain, send } = resyncFixture();
 const { signal } = new AbortController();
 
 describe('startRun', () => {
-  it('startRun sends one message per cluster and controller, with the scheduled time', async () => {
+  it('startRun sends one message per cluster and controller, with the scheduled time, and reads the depth of a queue once', async () => {
     const resync = aResync({ clusters: { alpha: { type: 'decommissioning' }, beta: { type: 'decommissioning' } } });
     expect(await resync.startRun()).toBe(2);
+    expect(resync.depthReads()).toBe(1);
     const messages = (await drain('resync')).map(({ Body = '' }) => parseResyncMessage(Body));
     expect(messages).toHaveLength(2);
     expect(messages).toEqual(
       expect.arrayContaining(
-        ['alpha', 'beta'].map((cluster) => ({ v: 1, type: 'resync', run, cluster, controller: 'gadget' })),
+        ['alpha', 'beta'].map((cluster) => ({
+          v: 1,
+          type: 'resync',
+          run,
+          cluster,
+          controller: 'gadget',
+          queueIdle: true,
+        })),
       ),
     );
+  });
+
+  it('a list trusts the depth of its run, unless a change could be newer and count as missed', async () => {
+    const busy = Array.from({ length: 11 }, (_, n) => ({ body: 'x', groupId: `${n}`, deduplicationId: `late ${n}` }));
+    await send('gadget.fifo', busy, { signal });
+    const { alpha } = await serving(listing([aMissedGadget('missed')]));
+    const soon = aResync({ clusters: { alpha }, nowSeconds: runSeconds + 240 });
+    await soon.run({ queueIdle: true });
+    expect([soon.depthReads(), soon.counts.get('MissedChanges')]).toEqual([0, 1]);
+    const late = aResync({ clusters: { alpha }, nowSeconds: runSeconds + 241 });
+    await late.run({ queueIdle: true });
+    expect([late.depthReads(), late.counts.get('MissedChanges')]).toEqual([1, undefined]);
   });
 
   it('startRun counts the run, and resets WatcherDown if there is no cluster', async () => {

@@ -1,5 +1,5 @@
-// The part of `outrigger doctor` that checks whether an alarm reaches anybody: the deployment has alarms, and their
-// topic has a subscription.
+// The part of `outrigger doctor` that checks that alarms are received: the deployment has alarms, and their topic has a
+// subscriber.
 //
 // Sources: Amazon CloudWatch API reference, DescribeAlarms; Amazon SNS API reference, GetTopicAttributes.
 import { partition } from '@aws-sdk/core/client';
@@ -32,11 +32,11 @@ export async function checkAlarms(
     if (Number(confirmed) > 0) return [passFinding(about, `${confirmed} subscriptions to ${topic}`)];
     const waits = Number(pending) > 0 ? `; ${pending} wait to be confirmed` : '';
     const fix = `aws sns subscribe --topic-arn ${topic} --protocol email --notification-endpoint you@example.com`;
-    return [warnFinding(about, `nobody is subscribed to ${topic}${waits}`, fix)];
+    return [warnFinding(about, `${topic} has no subscriber${waits}`, fix)];
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     const fix = 'allow cloudwatch:DescribeAlarms and sns:GetTopicAttributes, or look at the topic in the console';
-    return [warnFinding(about, `not known whether anybody receives them: ${formatError(error)}`, fix)];
+    return [warnFinding(about, `it is not known whether they are received: ${formatError(error)}`, fix)];
   }
 }
 

@@ -119,7 +119,7 @@ function simple(namespace: string, metric: string, dimension: JsonObject, statis
 
 /**
  * Missed changes. They do not count while keys of the controller are postponed, because those wait in the timers queue.
- * Whoever counts missed changes counts the other metric with 0, so the formula never sees a metric without data.
+ * The resync counts the other metric with 0 when it counts missed changes, so the formula never lacks data of one.
  */
 function missed(controller: string): JsonObject {
   const own = (id: string, metric: MetricName): JsonObject => ({

@@ -59,10 +59,10 @@ describe('doctor', () => {
   });
 
   it.each([
-    [0, /^nobody is subscribed to arn:aws:sns:\S+:outrigger-dev-alarms; 1 wait to be confirmed$/, 'aws sns subscribe'],
+    [0, /^arn:aws:sns:\S+:outrigger-dev-alarms has no subscriber; 1 wait to be confirmed$/, 'aws sns subscribe'],
     ['no alarms', /^there is none$/, '--param MONITORING=lean'],
-    ['denied', /^not known whether anybody receives them: .* 403 \(AccessDenied\)$/, 'sns:GetTopicAttributes'],
-  ] as const)('doctor warns when nobody receives the alarms: %s', async (subscriptions, message, fix) => {
+    ['denied', /^it is not known whether they are received: .* 403 \(AccessDenied\)$/, 'sns:GetTopicAttributes'],
+  ] as const)('doctor warns about alarms that are not received: %s', async (subscriptions, message, fix) => {
     account.subscriptions = subscriptions;
     const { all, status } = await findings();
     expect(all.find(({ about }) => about === 'alarms')).toEqual({
