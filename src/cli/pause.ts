@@ -88,7 +88,9 @@ async function run(
     const parameter = paused.length === 0 ? 'no PAUSED' : `--param PAUSED=${paused.join(',')}`;
     printLines([
       wanted === 'paused' ? `${name} is paused: its messages wait in ${queue}` : `${name} is resumed`,
-      `the next deployments need ${parameter} (or in serverless.yml, under the stage)`,
+      ...(installation.on === 'AWS'
+        ? [`the next deployments need ${parameter} (or in serverless.yml, under the stage)`]
+        : []),
     ]);
     return 0;
   } finally {
