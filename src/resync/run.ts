@@ -57,14 +57,11 @@ export function createResync(deps: ResyncDeps): Resync {
         });
       const entries = clusters.flatMap((cluster) =>
         deps.registry.flatMap(({ name, declaration: { resource } }) => {
-          const message: ResyncMessage = { v: 1, type: 'resync', run: time, cluster, controller: name };
-          if (!resource.namespaced || deps.namespaces === undefined) return [{ body: formatResyncMessage(message) }];
-          return deps.namespaces.map((namespace) => ({ body: formatResyncMessage({ ...message, namespace }) }));
-        deps.registry.map(({ name }) => {
           const queueIdle = idle.get(name);
           const known = queueIdle === undefined ? {} : { queueIdle };
           const message: ResyncMessage = { v: 1, type: 'resync', run: time, cluster, controller: name, ...known };
-          return { body: formatResyncMessage(message) };
+          if (!resource.namespaced || deps.namespaces === undefined) return [{ body: formatResyncMessage(message) }];
+          return deps.namespaces.map((namespace) => ({ body: formatResyncMessage({ ...message, namespace }) }));
         }),
       );
       for (const result of await deps.send(resyncQueue, entries, { signal })) {

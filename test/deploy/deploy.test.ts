@@ -21,6 +21,7 @@ import { unsupportedTypes } from './unsupported-types.ts';
 
 const stage = 'proof';
 const stack = `outrigger-${stage}`;
+const otherStage = 'other';
 const prefix = `${stack}-`;
 const settings = { PLANT_URL: 'https://plant.example.com', PANTRY_URL: 'https://pantry.example.com' };
 const days = 24 * 60 * 60;
@@ -147,6 +148,7 @@ describe('a deployment with osls', () => {
         METRICS_NAMESPACE: `outrigger/${stage}`,
         PROJECT: 'outrigger',
         METRICS_PER_CLUSTER: 'false',
+        MONITORING: 'full',
         SENDER_CHECK: 'on',
         SENDERS: '',
         CLUSTERS: `s3://${bucketName()}/clusters.json`,
@@ -238,6 +240,20 @@ describe('a deployment with osls', () => {
     expect(again.progress).toContain('No changes to deploy. Deployment skipped.');
     expect(await account.stackResources(stack)).toEqual(held);
   });
+
+  it('another stage in the same account has no resource in common with the first, which stays when it is removed', async () => {
+    const location = ['--stage', otherStage, '--region', aws.region];
+    const params = Object.entries(settings).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
+    const before = [await account.queueNames(), await account.mappings()];
+    expect(await service.osls(['deploy', ...location, ...params], aws.environment)).toMatchObject({ status: 0 });
+    const others = await account.stackResources(`outrigger-${otherStage}`);
+    expect(others).toHaveLength(held.length);
+    const own = new Set(held.map(({ PhysicalResourceId }) => PhysicalResourceId));
+    expect(others.filter(({ PhysicalResourceId }) => own.has(PhysicalResourceId))).toEqual([]);
+    expect(await service.osls(['remove', ...location], aws.environment)).toMatchObject({ status: 0 });
+    expect(await account.stackResources(stack)).toEqual(held);
+    expect([await account.queueNames(), await account.mappings()]).toEqual(before);
+  });
 });
 
 describe('a removal with osls', () => {
@@ -248,7 +264,8 @@ describe('a removal with osls', () => {
     for (const left of [account.queueNames(), account.functions(), account.mappings(), account.roleNames()])
       expect(await left).toEqual([]);
     // moto does not support the deletion of a managed policy. None of ours has a retention policy.
-    expect(await account.policyNames()).toEqual([`${prefix}watcher-${aws.region}`]);
+    const policies = [stage, otherStage].map((one) => `outrigger-${one}-watcher-${aws.region}`);
+    expect((await account.policyNames()).toSorted()).toEqual(policies.toSorted());
     const kept = Object.entries(template.Resources).filter(([, one]) => 'DeletionPolicy' in one);
     expect(kept.map(([id]) => id)).toEqual(['ClustersBucket', 'ClustersBucketPolicy']);
   });

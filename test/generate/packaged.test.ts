@@ -1,6 +1,7 @@
 // Only the template that osls packages from serverless.yml and the generated resources: it needs no credentials, and
 // the local system can resolve it. The bundles are stubs.
 import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import { controllerDeadLetterQueue, controllerQueue, resyncQueue, timersQueue } from '../../src/core/names.ts';
 import { readStack, type Stack } from '../../src/dev/lambda/stack.ts';
@@ -15,6 +16,31 @@ beforeAll(async () => {
   const parameters = { PlantUrl: 'http://plant', PantryUrl: 'http://pantry' };
   stack = readStack(parseTemplate(text), { region: 'eu-central-1', accountId: '123456789012', parameters });
 }, 120_000);
+
+/**
+ * The names that a template gives in an account: of resources that CloudFormation does not name, of exports, and the
+ * namespaces of metrics in alarms, queries, the dashboard and the functions.
+ */
+function identities(template: string): ReadonlySet<string> {
+  const { Resources, Outputs } = named.parse(JSON.parse(template));
+  const found = new Set<string>();
+  // A reference to another resource is no name of this one.
+  for (const { Type, Properties = {} } of Object.values(Resources))
+    for (const [property, value] of Object.entries(Properties))
+      if (/(?<!Metric)Name$/.test(property) && !/"(Ref|Fn::GetAtt)"/.test(JSON.stringify(value)))
+        found.add(`${Type} ${JSON.stringify(value)}`);
+  for (const { Export } of Object.values(Outputs)) if (Export !== undefined) found.add(`export ${Export.Name}`);
+  for (const [, namespace = ''] of template.matchAll(/[\\"]+([\w-]+\/[\w-]+)[\\"]+/g))
+    if (!/^(AWS|application|service-role)\//.test(namespace)) found.add(`namespace ${namespace}`);
+  return found;
+}
+const named = z.object({
+  Resources: z.record(
+    z.string(),
+    z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).optional() }),
+  ),
+  Outputs: z.record(z.string(), z.object({ Export: z.object({ Name: z.string() }).optional() })),
+});
 
 describe('the packaged template', () => {
   it('the packaged template only uses the four intrinsic functions that the local system supports', () => {
@@ -113,24 +139,20 @@ describe('the packaged template', () => {
   it.each([
     ['stages', async () => await packageTemplate('prod')],
     ['projects', async () => await packageTemplate('test', [], { project: 'cafes' })],
-  ])('two %s have no metric, alarm, queue, function, role, parameter or log group in common', async (_, packaged) => {
+  ])('two %s have no metric, resource name, alarm, log group, saved query, rule, schedule, export or parameter in common', async (_, packaged) => {
     const other = await packaged();
-    const names =
-      /"((?:Alarm|Dashboard|Function|LogGroup|ManagedPolicy|Queue|Role|Topic)Name|Namespace|METRICS_NAMESPACE)"/;
-    const identities = (template: string) => {
-      const found = new Set<string>();
-      JSON.parse(template, (key, value) => {
-        const isOwn = typeof value !== 'string' || !value.startsWith('AWS/');
-        if (names.test(`"${key}"`) && isOwn) found.add(`${key}: ${JSON.stringify(value)}`);
-        return value;
-      });
-      return found;
-    };
     const own = identities(text);
-    expect([...own].some((one) => one === 'Namespace: "outrigger/test"')).toBe(true);
-    expect([...own].filter((one) => one.includes('test')).length).toBeGreaterThan(registry.length);
-    const common = [...own].filter((one) => identities(other).has(one) && !/"(Ref|Fn::GetAtt)"/.test(one));
-    expect(common).toEqual([]);
+    for (const kind of [
+      'AWS::SQS::Queue',
+      'AWS::CloudWatch::Alarm',
+      'AWS::Logs::QueryDefinition',
+      'export',
+      'namespace',
+    ])
+      expect([...own].filter((one) => one.startsWith(`${kind} `)).length, kind).toBeGreaterThan(0);
+    expect(own).toContain('namespace outrigger/test');
+    const others = identities(other);
+    expect([...own].filter((one) => others.has(one))).toEqual([]);
     // The prefixes of the clusters table and of secrets, in the policies of roles.
     const paths = (template: string) => new Set(template.match(/(?:parameter|secret:?)\/?[a-z]+\/[a-z]+\/[a-z*]+/g));
     expect(paths(text).size).toBeGreaterThan(0);
