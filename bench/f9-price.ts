@@ -7,6 +7,7 @@ import {
   assumed,
   type Cost,
   type Deployment,
+  fleetWatcherMonth,
   idleMonth,
   invocationMs,
   type Measured,
@@ -15,13 +16,14 @@ import {
   millionRequeues,
   type Prices,
   perClusterMonth,
+  periodicMonth,
   podMonth,
   pricesShape,
   total,
 } from './f9-sheet.ts';
 import type { Row } from './row.ts';
 
-const fleets = [1, 50, 500];
+const fleets = [1, 10, 50, 500];
 
 /** The inputs of f9. */
 export type Sheet = {
@@ -37,8 +39,9 @@ export async function readSheet(prices = 'bench/f9-prices.json', measured = 'ben
   const json = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, 'utf8'));
   const alarms = ['infra/aws/generated/controllers.yml', 'infra/aws/alarms.yml'];
   const texts = await Promise.all(alarms.map((file) => readFile(file, 'utf8')));
-  // For an alarm on an expression, each of its metrics.
-  const alarmMetrics = texts.flatMap((text) => text.match(/^ +MetricName: \w+$/gm) ?? []).length;
+  // For an alarm on an expression, each of its metrics; a query counts as one.
+  const alarmMetric = /^ +(?:MetricName: \w+|Expression: (?:SELECT .+|>-))$/gm;
+  const alarmMetrics = texts.flatMap((text) => text.match(alarmMetric) ?? []).length;
   return {
     ...pricesShape.parse(await json(prices)),
     measured: measuredShape.parse(await json(measured)),
@@ -118,6 +121,29 @@ export function costTables(sheet: Sheet): string {
   return [
     `In ${region}, US dollars. Measured on ${measured.machine}. ${deployment.controllers} controllers, ${deployment.alarmMetrics} metrics with alarms.`,
     '',
+    '### A month, all included',
+    '',
+    `Nothing changes; ten objects of each controller in each cluster; \`MONITORING=lean\`. \`full\` adds ${dollars(total(idleMonth(prices, measured, deployment, 1)) - total(idleMonth(prices, measured, deployment, 1, 'lean')))}.`,
+    '',
+    table(
+      ['', ...fleets.map((clusters) => (clusters === 1 ? '1 cluster' : `${clusters} clusters`))],
+      [
+        ['**two watchers in each cluster, on nodes that are there**', ...included(sheet, () => 0)],
+        [
+          'a fleet watcher: two tasks for each cluster, Fargate',
+          ...included(sheet, (n) => fleetWatcherMonth(prices, n)),
+        ],
+        [
+          'two watchers in each cluster, on Fargate',
+          ...included(sheet, (n) => n * assumed.watchers * podMonth(prices)),
+        ],
+        ['compared with: one controller pod in each cluster, on Fargate', ...pods(sheet, 1)],
+        ['compared with: one controller pod in each cluster, on nodes that are there', ...fleets.map(() => dollars(0))],
+      ],
+    ),
+    '',
+    `Each further 10,000 objects, reconciled once in ${assumed.periodHours} hours, add ${dollars(periodicMonth(prices, measured, 10_000, 10))} (in full batches) to ${dollars(periodicMonth(prices, measured, 10_000, 1))} (one by one).`,
+    '',
     '### A million reconciles',
     '',
     table(
@@ -130,7 +156,7 @@ export function costTables(sheet: Sheet): string {
     '',
     `An invocation with one change takes ${ms('changed-1')} ms, one with ten takes ${ms('changed-10')} ms.`,
     '',
-    '### An idle month',
+    '### An idle month, by part, with `MONITORING=full`',
     '',
     table(
       ['', ...fleets.map((clusters) => (clusters === 1 ? '1 cluster' : `${clusters} clusters`))],
@@ -161,6 +187,14 @@ export function costTables(sheet: Sheet): string {
       ]),
     ),
   ].join('\n');
+}
+
+/** The idle month with lean monitoring, the secret, and the watchers. */
+function included({ prices, measured, deployment }: Sheet, watchers: (clusters: number) => number): readonly string[] {
+  return fleets.map((clusters) => {
+    const idle = total(idleMonth(prices, measured, deployment, clusters, 'lean'));
+    return dollars(idle + prices.secret.dollars + watchers(clusters));
+  });
 }
 
 function pods({ prices }: Sheet, each: number): readonly string[] {

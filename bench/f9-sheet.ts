@@ -21,6 +21,10 @@ export const pricesShape = z.strictObject({
     dashboard: price,
     fargateVcpuHour: price,
     fargateGigabyteHour: price,
+    fargateArmVcpuHour: price,
+    fargateArmGigabyteHour: price,
+    publicAddressHour: price,
+    secret: price,
   }),
 });
 export type Prices = z.infer<typeof pricesShape>['prices'];
@@ -48,8 +52,11 @@ export const measuredShape = z.strictObject({
 });
 export type Measured = z.infer<typeof measuredShape>;
 
-/** The deployed controllers and alarms. */
+/** The deployed controllers, and the metrics that alarms watch with MONITORING=full. */
 export type Deployment = { readonly controllers: number; readonly alarmMetrics: number };
+
+/** The parameter MONITORING of a deployment. */
+export type Monitoring = 'full' | 'lean';
 
 /** Assumptions: values that were not measured on AWS. */
 export const assumed = {
@@ -184,31 +191,57 @@ export function millionRequeues(prices: Prices, measured: Measured, size: 1 | 10
   );
 }
 
+/**
+ * The price of metrics, alarms and dashboard for a month in which nothing is wrong. full: of each controller the
+ * successful reconciles; for all: resync runs, watcher down, pages, objects. lean: resync runs, and four alarms.
+ */
+function monitoringMonth(prices: Prices, { controllers, alarmMetrics }: Deployment, monitoring: Monitoring): number {
+  if (monitoring === 'lean') return prices.metric.dollars + leanAlarms * prices.alarmMetric.dollars;
+  const metrics = controllers + 4;
+  return metrics * prices.metric.dollars + alarmMetrics * prices.alarmMetric.dollars + prices.dashboard.dollars;
+}
+
+/** infra/aws/monitoring.ts. An alarm on a query without results is assumed to cost as much as one on a metric. */
+const leanAlarms = 4;
+
 /** The price of a month without changes, for this number of clusters. */
 export function idleMonth(
   prices: Prices,
   measured: Measured,
-  { controllers, alarmMetrics }: Deployment,
+  deployment: Deployment,
   clusters: number,
+  monitoring: Monitoring = 'full',
 ): Cost {
+  const { controllers } = deployment;
   const polls = assumed.pollers * (secondsAMonth / assumed.pollSeconds);
   const listMessages = clusters * controllers * resyncRuns;
   const reconcileMillions = (clusters * controllers * assumed.objects * reconcilesPerObject) / 1e6;
   const requeue = millionRequeues(prices, measured, 1);
-  // For each controller: missed changes, successful reconciles; for all: resync runs, watcher down, pages, objects.
-  const metrics = 2 * controllers + 4;
   return sum(
     queueRequests(prices, { fifo: controllers * polls, standard: 2 * polls }),
-    // Poll messages are sent in batches of ten and received in pairs, and the queue's depth is read.
-    queueRequests(prices, { standard: listMessages / 10 + listMessages, fifo: listMessages }),
+    // Poll messages are sent in batches of ten and received in pairs. A run reads the depth of each queue once.
+    queueRequests(prices, { standard: listMessages / 10 + listMessages, fifo: controllers * resyncRuns }),
     invocations(prices, measured['poll-2'], 2, listMessages / 2 + resyncRuns, resyncMegabytes),
     {
       queues: reconcileMillions * requeue.queues,
       functions: reconcileMillions * requeue.functions + (resyncRuns * prices.schedules.dollars) / 1e6,
       logs: reconcileMillions * requeue.logs,
-      console: metrics * prices.metric.dollars + alarmMetrics * prices.alarmMetric.dollars + prices.dashboard.dollars,
+      console: monitoringMonth(prices, deployment, monitoring),
     },
   );
+}
+
+/** The price of a fleet watcher for a month: two tasks for each cluster on arm64, each with a public address. */
+export function fleetWatcherMonth(prices: Prices, clusters: number): number {
+  const { fargateArmVcpuHour, fargateArmGigabyteHour, publicAddressHour } = prices;
+  const [tasks, gigabytes] = clusters <= 25 ? [2, 0.5] : clusters <= 50 ? [2, 1] : [6, 2];
+  const hour = 0.25 * fargateArmVcpuHour.dollars + gigabytes * fargateArmGigabyteHour.dollars;
+  return hoursAMonth * tasks * (hour + publicAddressHour.dollars);
+}
+
+/** The price of reconciling this number of objects once in each period, for a month, with `size` in each batch. */
+export function periodicMonth(prices: Prices, measured: Measured, objects: number, size: 1 | 10): number {
+  return ((objects * reconcilesPerObject) / 1e6) * total(millionRequeues(prices, measured, size));
 }
 
 /** The price of a pod of the smallest size for a month. */
