@@ -11,6 +11,7 @@ import {
   idleMonth,
   invocationMs,
   type Measured,
+  type Monitoring,
   measuredShape,
   millionChanges,
   millionRequeues,
@@ -116,6 +117,8 @@ function millions({ prices, measured }: Sheet): readonly Million[] {
 export function costTables(sheet: Sheet): string {
   const { region, prices, measured, deployment } = sheet;
   const idle = fleets.map((clusters) => ({ clusters, cost: idleMonth(prices, measured, deployment, clusters) }));
+  const idleOf = (monitoring: Monitoring) => total(idleMonth(prices, measured, deployment, 1, monitoring));
+  const periodic = (batch: 1 | 10) => dollars(periodicMonth(prices, measured, 10_000, batch));
   const ms = (name: 'changed-1' | 'changed-10') =>
     Math.round(invocationMs(measured[name], name === 'changed-1' ? 1 : 10, 256));
   return [
@@ -123,7 +126,8 @@ export function costTables(sheet: Sheet): string {
     '',
     '### A month, all included',
     '',
-    `Nothing changes; ten objects of each controller in each cluster; \`MONITORING=lean\`. \`full\` adds ${dollars(total(idleMonth(prices, measured, deployment, 1)) - total(idleMonth(prices, measured, deployment, 1, 'lean')))}.`,
+    'Nothing changes; ten objects of each controller in each cluster; `MONITORING=lean`. `full` adds ' +
+      `${dollars(idleOf('full') - idleOf('lean'))}.`,
     '',
     table(
       ['', ...fleets.map((clusters) => (clusters === 1 ? '1 cluster' : `${clusters} clusters`))],
@@ -142,7 +146,8 @@ export function costTables(sheet: Sheet): string {
       ],
     ),
     '',
-    `Each further 10,000 objects, reconciled once in ${assumed.periodHours} hours, add ${dollars(periodicMonth(prices, measured, 10_000, 10))} (in full batches) to ${dollars(periodicMonth(prices, measured, 10_000, 1))} (one by one).`,
+    `Each further 10,000 objects, reconciled once in ${assumed.periodHours} hours, add ` +
+      `${periodic(10)} (in full batches) to ${periodic(1)} (one by one).`,
     '',
     '### A million reconciles',
     '',

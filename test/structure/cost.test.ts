@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { costTables, readSheet } from '../../bench/f9-price.ts';
-import { invocationMs, millionChanges, podMonth, total } from '../../bench/f9-sheet.ts';
+import { idleMonth, invocationMs, millionChanges, podMonth, total } from '../../bench/f9-sheet.ts';
 import { replaceBetween } from '../support/replace-between.ts';
 
 const file = 'docs/cost.md';
@@ -23,6 +23,19 @@ it('a price without a published source is marked, and only such a price', async 
     const line = tables.split('\n').find((one) => one.startsWith(`| ${what} |`)) ?? '';
     expect(line.includes('**unverified**'), what).toBe(sources.length === 0);
   }
+});
+
+it('an alarm on a query has a price, and lean monitoring has four alarms, one metric and no dashboard', async () => {
+  const { prices, measured, deployment } = await readSheet();
+  const texts = await Promise.all(
+    ['infra/aws/alarms.yml', 'infra/aws/generated/controllers.yml'].map((name) => readFile(name, 'utf8')),
+  );
+  // Every alarm is billed once; one on two metrics of a formula, twice.
+  const alarms = texts.join().split('Type: AWS::CloudWatch::Alarm').length - 1;
+  const formulas = texts.join().split('Expression: IF(').length - 1;
+  expect(deployment.alarmMetrics).toBe(alarms + formulas);
+  const lean = idleMonth(prices, measured, deployment, 1, 'lean').console;
+  expect(lean).toBeCloseTo(4 * 0.1 + 0.3, 6);
 });
 
 it('the price of a million single changes and of a pod equals the one computed by hand', async () => {

@@ -14,8 +14,8 @@ export const sayingMutants: readonly Mutant[] = [
   swap(
     'does not redact the error of a queue depth',
     'src/resync/list-kind.ts',
-    'error: redact(toError(error).message) });\n    return false;',
-    'error: toError(error).message });\n    return false;',
+    'error: redact(toError(error).message) });\n    return undefined;',
+    'error: toError(error).message });\n    return undefined;',
   ),
   swap('prints the warnings of YAML', 'src/clusters/kubeconfig/parse-kubeconfig.ts', "{ logLevel: 'error' }", '{}'),
 ];
