@@ -19,7 +19,7 @@ type StackLimit = {
 };
 
 /** The resources that a stack has once: infra/aws and what osls adds. test/generate/limits.test.ts counts them. */
-const sharedResources = 34;
+const sharedResources = 36;
 /** A function also has a log group, itself, and an event source mapping, which osls makes. */
 const functionResources = 3;
 /** The parameters of infra/aws. */
@@ -35,7 +35,7 @@ const sharedEnvironment = 900;
 const policyFrame = 900;
 /** osls writes the template without spaces, with what it adds for each function. */
 const functionBytes = 1_500;
-const sharedBytes = 20_000;
+const sharedBytes = 22_500;
 /** The quotes and the comma around an ARN. */
 const quotes = 3;
 
