@@ -153,7 +153,7 @@ describe('dlq errors', () => {
   it('dlq list names a queue whose server is down', async () => {
     const gone = await mkdtemp(path.join(system.folder, 'gone-'));
     const queueEndpoint = 'http://127.0.0.1:9';
-    const state = { apiServer: '', queueEndpoint, watchers: [], functions: [], simulators: {} };
+    const state = { apiServer: '', lambda: '', queueEndpoint, watchers: [], functions: [], simulators: {} };
     const urls = { queues: { timers: `${queueEndpoint}/000000000000/timers` } };
     await writeFile(path.join(gone, 'state.json'), JSON.stringify({ ...state, ...urls }));
     const { err, status } = await system.run('dlq', 'list', '--controller', 'foo', '--folder', gone);
