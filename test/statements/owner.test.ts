@@ -2,6 +2,7 @@
 // Deployment controller; that none does is C8. The tests say what a Deployment's status is.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Foo as foos } from '../../src/controllers/foo.ts';
+import { controllerLabel } from '../../src/core/names.ts';
 import { Deployment, Pod, ReplicaSet } from '../../src/kubernetes.ts';
 import { parseMessage } from '../../src/sqs/message.ts';
 import { useApiServer } from '../harness/api-server.ts';
@@ -34,9 +35,14 @@ async function parents(...names: readonly string[]): Promise<number> {
   await seen(0, ...names);
   return watch().forwarded.length;
 }
+/** The metadata of a child: the watcher receives only objects with the label. */
 const ownedBy = async (name: string, more: object = {}) => {
   const { uid } = (await system.read(foos, name)).metadata;
-  return { ownerReferences: [{ apiVersion: foos.apiVersion, kind: 'Foo', name, uid, controller: true, ...more }] };
+  const labels = { [controllerLabel]: 'foo' };
+  return {
+    labels,
+    ownerReferences: [{ apiVersion: foos.apiVersion, kind: 'Foo', name, uid, controller: true, ...more }],
+  };
 };
 
 describe('a Deployment that is owned', () => {
