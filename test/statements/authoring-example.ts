@@ -27,6 +27,7 @@ export const site = Site.controller('site', {
 
   // A change of the ConfigMap north-theme reconciles the Site north. A function receives the key of the changed object,
   // also when it is gone. With `label` instead of mapToKeys, the value of that label is the name.
+  // `selector: { matchLabels }` next to `kind` limits the watch to objects with these labels.
   watches: [
     {
       kind: ConfigMap,
