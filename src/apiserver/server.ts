@@ -2,12 +2,13 @@
 // kubectl and Outrigger's client use, over plain HTTP on loopback, and keeps all objects in memory. It and a real
 // kube-apiserver pass the same conformance suite (test/conformance). It has no built-in knowledge of Outrigger's own
 // kinds.
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { stringify } from 'yaml';
 import type { Execute } from './exec/execute.ts';
 import { carryOut, createFaults, type Fault } from './http/faults.ts';
 import { type AllowedHosts, foreignRequest } from './http/foreign-request.ts';
 import { createHandler, type RequestRecord } from './http/handler.ts';
+import { closeServer, listen } from './http/listen.ts';
 import { createUpgrades } from './http/upgrades.ts';
 import { createRegistry } from './registry/registry.ts';
 import { createBuiltinSchemas } from './schema/builtins.ts';
@@ -114,15 +115,14 @@ export async function startApiServer({
     answer().catch(() => response.destroy());
   });
   server.on('upgrade', (request, socket, head) => upgrades.open({ request, socket, head }));
-  const url = await listen(server, port, host);
+  const url = await listen(server, { port, host });
   return {
     url,
     kubeconfig: () => kubeconfigFor(url),
     async close() {
       stopCollector();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = closeServer(server);
       upgrades.close();
-      server.closeAllConnections();
       await closed;
     },
     breakStreams() {
@@ -141,17 +141,6 @@ function createNamespaces(state: ServerState): void {
   for (const name of initialNamespaces) {
     createObject(state, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, resource, options);
   }
-}
-
-function listen(server: Server, port: number, host: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      const address = server.address();
-      const bound = typeof address === 'object' && address !== null ? address.port : port;
-      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
-    });
-  });
 }
 
 /** Returns a kubeconfig for plain HTTP, without credentials. */

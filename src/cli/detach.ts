@@ -7,6 +7,7 @@ import type { ControllerDefinition } from '../api/definition.ts';
 import { readWatcherStatus } from '../checkpoint/watcher-status.ts';
 import { loadKubeconfig } from '../clusters/kubeconfig/load-kubeconfig.ts';
 import { UserError } from '../core/errors.ts';
+import { collectionName } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
 import { alignColumns } from '../dev/columns.ts';
 import { createClient, type KubeClient } from '../kube/client/client.ts';
@@ -258,8 +259,4 @@ function printResults(
 
 function isSame(a: CollectionId, b: CollectionId): boolean {
   return a.group === b.group && a.plural === b.plural;
-}
-
-function collectionName({ group, plural }: CollectionId): string {
-  return group === '' ? plural : `${plural}.${group}`;
 }

@@ -127,12 +127,17 @@ async function run(flags: Flags): Promise<void> {
     const { registry } = await loadProject(process.cwd());
     const root = process.cwd();
     const settings = await readDevSettings(registry, { set: flags.set, environment: environment(), root });
-    const source = createDevSource(registry);
-    const options = { ...optionsOf(flags, print), parameters: settings, onEvent: source.onEvent };
+    // Only a run that lasts has a console.
+    const source = flags.untilReady === true ? undefined : createDevSource(registry);
+    const options = {
+      ...optionsOf(flags, print),
+      parameters: settings,
+      ...(source === undefined ? {} : { onEvent: source.onEvent }),
+    };
     const dev = await startDev({ controllers: registry, build, root }, options, stop);
     let end: Ending = { status: 0, text: '' };
     try {
-      if (flags.untilReady === true) end = await waitUntilReady(dev, flags.timeoutSeconds, stop);
+      if (source === undefined) end = await waitUntilReady(dev, flags.timeoutSeconds, stop);
       else await live(dev, registry, { flags, source, print, stop });
     } finally {
       await dev.close();

@@ -17,9 +17,14 @@ export function formatKey({ namespace, name }: Key): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
+/** Formats a collection as the API server names its CRD: `watertanks.plant.example.com`, `pods` in the core group. */
+export function collectionName({ group, plural }: { readonly group: string; readonly plural: string }): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
 /** Formats a key as `controller:cluster:resource.group/namespace/name`. */
 export function formatReconcileKey(key: ReconcileKey): string {
-  const collection = key.group === '' ? key.resource : `${key.resource}.${key.group}`;
+  const collection = collectionName({ group: key.group, plural: key.resource });
   return `${key.controller}:${key.cluster}:${collection}/${key.namespace ?? ''}/${key.name}`;
 }
 

@@ -60,3 +60,6 @@ export type Metrics = {
   /** Records that something is wrong with a cluster: ClusterTrouble, with the dimensions cluster and what. */
   trouble(cluster: string, what: ClusterTrouble): void;
 };
+
+/** Metrics that keep nothing. */
+export const silentMetrics: Metrics = { count: () => {}, milliseconds: () => {}, trouble: () => {} };

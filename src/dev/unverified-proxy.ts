@@ -7,6 +7,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import { foreignRequest } from '../apiserver/http/foreign-request.ts';
+import { closeServer, listen } from '../apiserver/http/listen.ts';
 import type { Connection } from '../kube/client/connection.ts';
 
 /** A running proxy. */
@@ -78,21 +79,15 @@ export async function startUnverifiedProxy({ server, clientCertificate }: Connec
     socket.on('close', () => forwarded.destroy());
     forwarded.end();
   });
-  await new Promise<void>((resolve, reject) => {
-    proxy.once('error', reject);
-    proxy.listen(0, '127.0.0.1', resolve);
-  });
-  const address = proxy.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const url = await listen(proxy);
   return {
-    url: new URL(`http://127.0.0.1:${port}${secret}`),
-    close: () =>
-      new Promise((resolve) => {
-        proxy.close(() => resolve());
-        proxy.closeAllConnections();
-        for (const socket of sockets) socket.destroy();
-        agent.destroy();
-      }),
+    url: new URL(`${url}${secret}`),
+    close: async () => {
+      const closed = closeServer(proxy);
+      for (const socket of sockets) socket.destroy();
+      agent.destroy();
+      await closed;
+    },
   };
 }
 

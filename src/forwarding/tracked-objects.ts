@@ -4,6 +4,7 @@
 // and ends with the process. Only the queues and the watch checkpoint survive a restart.
 import { isPathSegment, type Key } from '../core/key.ts';
 import { controllerLabel, ownerAnnotation, pausedAnnotation, reconcileRequestedAnnotation } from '../core/names.ts';
+import { isSelected } from '../core/selector.ts';
 import type { Subscriber, WatchedResource } from '../core/watch-list.ts';
 import type { DesiredMetadata, OwnerReference, PartialObjectMetadata } from '../kube/watch/partial-metadata.ts';
 
@@ -128,18 +129,13 @@ export function createTrackedObjects(): TrackedObjects {
   };
 }
 
-/** Tells whether a subscriber with a selector selects an object. */
-function isSelectedBy({ matchLabels = {} }: Subscriber, { labels = {} }: PartialObjectMetadata): boolean {
-  return Object.entries(matchLabels).every(([label, value]) => labels[label] === value);
-}
-
 /** The names of the primaries that an object refers to. Names that cannot stand in a URL path are left out. */
 function primaryNames(subscriber: Subscriber, metadata: PartialObjectMetadata): ReadonlySet<string> {
   const names = new Set<string>();
-  const { primary, label } = subscriber;
-  if (!isSelectedBy(subscriber, metadata)) return names;
+  const { primary, label, matchLabels } = subscriber;
+  if (matchLabels !== undefined && !isSelected({ matchLabels }, { metadata })) return names;
   // The object's own name shows that it is selected.
-  if (forwardsOwnKey(subscriber) && subscriber.matchLabels !== undefined) return names.add(metadata.name);
+  if (forwardsOwnKey(subscriber) && matchLabels !== undefined) return names.add(metadata.name);
   // A cluster-scoped object cannot refer to a namespaced primary: the namespace is unknown.
   if (forwardsOwnKey(subscriber) || (primary.namespaced && metadata.namespace === undefined)) return names;
   if (subscriber.as === 'watched') {

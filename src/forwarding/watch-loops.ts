@@ -1,5 +1,6 @@
 // The watch loops of a cluster, and what connects them: a list of children requeues their owners, which another loop
 // watches, and a restore that one loop detects is reported to all.
+import { collectionName } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
 import type { WatchedResource, WatchList } from '../core/watch-list.ts';
 import type { Health } from './health.ts';
@@ -37,7 +38,7 @@ export function createWatchLoops(
     };
   for (const resource of resources) {
     for (const namespace of resource.namespaced && namespaces !== undefined ? namespaces : [undefined]) {
-      const kind = [kindOf(resource), ...(namespace === undefined ? [] : [namespace])].join('/');
+      const kind = [collectionName(resource), ...(namespace === undefined ? [] : [namespace])].join('/');
       const loopDeps = {
         ...deps,
         requeueOwners: requeueOwnersIn(namespace),
@@ -49,11 +50,6 @@ export function createWatchLoops(
     }
   }
   return loops;
-}
-
-/** Formats a kind as the API server names its CRD: `watertanks.plant.example.com`. */
-export function kindOf({ group, plural }: Pick<WatchedResource, 'group' | 'plural'>): string {
-  return group === '' ? plural : `${plural}.${group}`;
 }
 
 function withFields({ debug, info, warn, error }: Log, fields: object): Log {

@@ -1,9 +1,9 @@
 // The HTTP server that the simulators share: JSON requests, JSON responses, and connection faults. The state of a
 // simulator is in its own file.
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import * as z from 'zod';
 import { type AllowedHosts, foreignRequest } from '../apiserver/http/foreign-request.ts';
+import { closeServer, listen } from '../apiserver/http/listen.ts';
 import { formatZodIssues } from '../core/json.ts';
 
 /** A request, its path split and decoded, its body parsed from JSON (undefined when there is none). */
@@ -38,19 +38,8 @@ export async function serveSimulator(
     if (refusal === undefined) void sendResponse(route, incoming, outgoing);
     else outgoing.writeHead(refusal.status).end(refusal.reason);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  return {
-    url: `http://${host}:${portOf(server.address())}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        // Hanging responses are a fault of the simulator; they must not prevent it from closing.
-        server.closeAllConnections();
-      }),
-  };
+  const url = await listen(server, { port, host });
+  return { url, close: async () => await closeServer(server) };
 }
 
 /** Creates a JSON response. */
@@ -106,9 +95,4 @@ async function read(incoming: http.IncomingMessage): Promise<SimulatorRequest> {
     if (text.length > maxBodyBytes) throw new Error(`the body is longer than ${maxBodyBytes} bytes`);
   }
   return { method: incoming.method ?? 'GET', path, body: text === '' ? undefined : JSON.parse(text) };
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return address.port;
 }

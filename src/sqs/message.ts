@@ -2,7 +2,7 @@
 // object's content. Format v1 is specified in docs/messages.md. A body is parsed once, where it enters a function.
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import type { ReconcileKey } from '../core/key.ts';
+import { collectionName, type ReconcileKey } from '../core/key.ts';
 import { dnsLabel, formatBody, MessageError, milliseconds, parseBody, seconds, segment } from './body.ts';
 
 /** The largest body, in bytes. AWS bills by 64 KB; the limit bounds the cost of a malformed message. */
@@ -185,7 +185,7 @@ export function originOf(why: Cause): string | undefined {
   if (why.type !== 'change') return undefined;
   if (why.object === undefined) return why.deleted === true ? deletedMark : undefined;
   const [group, resource, namespace, name] = why.object;
-  const kind = group === '' ? resource : `${resource}.${group}`;
+  const kind = collectionName({ group, plural: resource });
   const text = [kind, ...(namespace === '' ? [] : [namespace]), name].join('/');
   return why.deleted === true ? `${text} ${deletedMark}` : text;
 }

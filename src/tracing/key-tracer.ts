@@ -3,6 +3,7 @@
 // would otherwise be one trace. Other causes begin a trace of their own, with a link to where they come from.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { toError } from '../core/errors.ts';
+import { collectionName } from '../core/key.ts';
 import { redact } from '../core/redact.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { ApiError } from '../kube/client/errors.ts';
@@ -83,7 +84,7 @@ export function attributesOf(message: Message): Readonly<Record<string, string |
     'k8s.cluster.name': cluster,
     'k8s.namespace.name': namespace,
     'k8s.object.name': name,
-    'k8s.object.resource': group === '' ? resource : `${resource}.${group}`,
+    'k8s.object.resource': collectionName({ group, plural: resource }),
   };
 }
 

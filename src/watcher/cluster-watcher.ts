@@ -4,13 +4,14 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { WatchCheckpoint } from '../checkpoint/checkpoint.ts';
+import { collectionName } from '../core/key.ts';
 import type { Log } from '../core/log.ts';
 import { monotonicNow, sleep } from '../core/time.ts';
 import type { WatchList } from '../core/watch-list.ts';
 import { createForwarder } from '../forwarding/forwarder.ts';
 import { createHealth, type Health } from '../forwarding/health.ts';
 import type { RateLimit } from '../forwarding/rate-limiter.ts';
-import { createWatchLoops, kindOf } from '../forwarding/watch-loops.ts';
+import { createWatchLoops } from '../forwarding/watch-loops.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { createRestoreDetection } from '../kube/watch/restore-detection.ts';
 import type { Send } from '../sqs/sender.ts';
@@ -118,7 +119,7 @@ export function startClusterWatcher(deps: ClusterWatcherDeps, options: ClusterWa
 function objectsByKind(loops: ReturnType<typeof createWatchLoops>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { resource, loop } of loops) {
-    const kind = kindOf(resource);
+    const kind = collectionName(resource);
     counts.set(kind, (counts.get(kind) ?? 0) + loop.objects());
   }
   return counts;

@@ -1,5 +1,6 @@
 // Only the log entry of a failed reconcile: where the error was thrown. Metrics and outcomes are in batch.test.ts.
 import { expect, it } from 'vitest';
+import { silentMetrics } from '../../src/core/metrics.ts';
 import { reportReconcile } from '../../src/reconciling/report.ts';
 import { aMessage } from '../sqs/messages.ts';
 
@@ -9,7 +10,7 @@ it('the log entry of a failed reconcile has the frames of the author’s source 
   const logged: unknown[] = [];
   const add = (_: string, fields?: object) => void logged.push(fields);
   reportReconcile(
-    { count: () => undefined, milliseconds: () => undefined, trouble: () => undefined },
+    silentMetrics,
     { key: 'gadget', message: aMessage(), observedAt: 1, afterDueAt: undefined, records: [], redelivered: false },
     {
       report: { outcome: { type: 'failed', error, stalledBefore: false }, writes: 0 },

@@ -4,6 +4,7 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Log } from '../../src/core/log.ts';
+import { silentMetrics } from '../../src/core/metrics.ts';
 import {
   controllerDeadLetterQueue,
   controllerQueue,
@@ -58,7 +59,6 @@ export type QueueRunner = {
   stop(): Promise<void>;
 };
 
-const metrics = { count: () => {}, milliseconds: () => {}, trouble: () => undefined };
 const limits = { reconcileMs: 15_000, graceMs: 500 };
 /** Ten hours between two visits would only make the clock's numbers larger. */
 export const resyncPeriodSeconds = 600;
@@ -124,7 +124,7 @@ export async function startQueueRunner({
       deleteMessages: createDelete(sqs, urlPrefix, controllerQueue(controller.name)),
       returnMessages: createReturn(sqs, urlPrefix, controllerQueue(controller.name)),
       log,
-      metrics,
+      metrics: silentMetrics,
       monotonicMs: () => performance.now(),
       sqsNow,
       wait: sleepMs,
@@ -139,7 +139,14 @@ export async function startQueueRunner({
     batch: createFunction(controller),
   }));
   const timers = createTimers({
-    ...{ ids, send, log: log({}), metrics, sqsNow, controllers: new Set(registry.map(({ name }) => name)) },
+    ...{
+      ids,
+      send,
+      log: log({}),
+      metrics: silentMetrics,
+      sqsNow,
+      controllers: new Set(registry.map(({ name }) => name)),
+    },
     returnMessages: createReturn(sqs, urlPrefix, timersQueue),
   });
   const resync = createResync({
@@ -150,7 +157,7 @@ export async function startQueueRunner({
     depth: createDepth(sqs, urlPrefix),
     sqsNow: () => clock.ms,
     log,
-    metrics,
+    metrics: silentMetrics,
     rate: { runIntervalSeconds: resyncPeriodSeconds, missedAfterSeconds: 1, perSecond: 100 },
     periodSeconds: resyncPeriodSeconds,
   });

@@ -18,9 +18,8 @@ export async function checkAccount(
   registry: readonly ControllerDefinition[],
   { deploy, signal }: { readonly deploy: string; readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
-  const lambda = new LambdaClient(config);
-  const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(callSeconds * 1000)]);
-  try {
+  const unknown = (error: string) => warnFinding('account', 'its functions and limits cannot be read', error);
+  return await askLambda(config, signal, unknown, async (lambda, abortSignal) => {
     const { AccountLimit: limit } = await lambda.send(new GetAccountSettingsCommand({}), { abortSignal });
     const names = [...registry.map(({ name }) => controllerQueue(name)), timersQueue, resyncQueue];
     const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
@@ -31,12 +30,7 @@ export async function checkAccount(
         limit?.UnreservedConcurrentExecutions,
       ),
     ];
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    return [warnFinding('account', 'its functions and limits cannot be read', formatError(error))];
-  } finally {
-    lambda.destroy();
-  }
+  });
 }
 
 /** Checks that no controller of this machine is paused. */
@@ -45,17 +39,29 @@ export async function checkPaused(
   registry: readonly ControllerDefinition[],
   { signal }: { readonly signal: AbortSignal },
 ): Promise<readonly Finding[]> {
-  const lambda = new LambdaClient(config);
-  const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(callSeconds * 1000)]);
-  try {
+  const unknown = (error: string) => warnFinding('functions', 'which of them are paused is not known', error);
+  return await askLambda(config, signal, unknown, async (lambda, abortSignal) => {
     const names = registry.map(({ name }) => controllerQueue(name));
     const queues = await readMappings(lambda, { urlPrefix, queues: names }, { signal: abortSignal });
     return queues.flatMap(({ name, mapping }) =>
       mapping !== undefined && isPaused(mapping) ? [pausedFinding(name, mapping)] : [],
     );
+  });
+}
+
+/** Calls Lambda within a time limit. A failure is the finding `unknown`. Rejects only with the signal’s reason. */
+async function askLambda(
+  config: Installation['lambda'],
+  signal: AbortSignal,
+  unknown: (error: string) => Finding,
+  ask: (lambda: LambdaClient, signal: AbortSignal) => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  const lambda = new LambdaClient(config);
+  try {
+    return await ask(lambda, AbortSignal.any([signal, AbortSignal.timeout(callSeconds * 1000)]));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return [warnFinding('functions', 'which of them are paused is not known', formatError(error))];
+    return [unknown(formatError(error))];
   } finally {
     lambda.destroy();
   }

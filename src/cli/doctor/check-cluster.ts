@@ -2,9 +2,9 @@
 // the functions.
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../api/definition.ts';
-import type { Kind } from '../../api/kind.ts';
 import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { forEachConcurrently } from '../../core/async.ts';
+import { collectionName } from '../../core/key.ts';
 import { clusterNames, controllerIdentity } from '../../core/names.ts';
 import { rbacOf } from '../../generate/rbac/rbac.ts';
 import { watchListOf } from '../../generate/watch-list.ts';
@@ -62,8 +62,8 @@ async function checkKinds(
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const all = registry.flatMap(({ declaration: { resource, owns, reads } }) => [resource, ...owns, ...reads]);
-  const kinds = [...new Map(all.map((kind) => [nameOf(kind), kind])).values()];
-  const own = new Set(registry.map(({ declaration: { resource } }) => nameOf(resource)));
+  const kinds = [...new Map(all.map((kind) => [collectionName(kind), kind])).values()];
+  const own = new Set(registry.map(({ declaration: { resource } }) => collectionName(resource)));
   const findings: Finding[] = [];
   await forEachConcurrently(4, kinds, async (kind) => {
     try {
@@ -72,11 +72,11 @@ async function checkKinds(
       if (signal.aborted) throw signal.reason;
       // A missing permission is a finding of checkPermissions.
       if (isForbidden(error)) return;
-      const fix = own.has(nameOf(kind)) ? applyManifests : `install what serves ${nameOf(kind)}`;
+      const fix = own.has(collectionName(kind)) ? applyManifests : `install what serves ${collectionName(kind)}`;
       findings.push(
         isNotFound(error)
-          ? failFinding(about, `it has no ${nameOf(kind)}`, fix)
-          : failFinding(about, nameOf(kind), formatError(error)),
+          ? failFinding(about, `it has no ${collectionName(kind)}`, fix)
+          : failFinding(about, collectionName(kind), formatError(error)),
       );
     }
   });
@@ -112,7 +112,7 @@ async function checkPermissions(
     rules.flatMap(({ apiGroups: [group = ''], resources: [target = ''], verbs, namespace }) =>
       verbs.map((verb) => {
         const place = namespace === undefined ? '' : ` in ${namespace}`;
-        const text = `${verb} ${group === '' ? target : `${target}.${group}`}${place}`;
+        const text = `${verb} ${collectionName({ group, plural: target })}${place}`;
         return [text, { group, target, verb, namespace }] as const;
       }),
     ),
@@ -171,8 +171,4 @@ async function checkWatchers(
     return [passFinding(about, `its watchers received an event of every kind ${lastSeenSeconds ?? '?'} s ago`)];
   const fix = `check the watchers: kubectl -n ${clusterNames(project).namespace} get pods, and their logs`;
   return [failFinding(about, `its watchers are down: ${down.reason}`, fix)];
-}
-
-function nameOf({ group, plural }: Kind): string {
-  return group === '' ? plural : `${plural}.${group}`;
 }

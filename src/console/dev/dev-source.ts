@@ -2,11 +2,11 @@
 // that no event is missed, and is given the system when it runs.
 import { stringify } from 'yaml';
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { collectionName } from '../../core/key.ts';
 import { controllerDeadLetterQueue, controllerQueue, timersQueue } from '../../core/names.ts';
 import { localCluster } from '../../dev/cluster-access.ts';
 import { objectReadiness, statusSlicesOf } from '../../dev/readiness.ts';
 import type { Dev, DevEvent } from '../../dev/system.ts';
-import type { ResourceName } from '../../kube/client/object.ts';
 import { createDepth, type QueueDepth } from '../../sqs/depth.ts';
 import type { ConsoleSource, SourceEvent } from '../source.ts';
 import type { ControllerFlow, Flow, ObjectRow } from '../wire.ts';
@@ -36,7 +36,7 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
   };
   const history = createHistory(controllers, { onEntry: (entry) => notify({ type: 'entry', entry }) });
   const rows = new Map<string, ObjectRow>();
-  const kinds = new Map(controllers.map(({ declaration: { resource } }) => [nameOf(resource), resource.kind]));
+  const kinds = new Map(controllers.map(({ declaration: { resource } }) => [collectionName(resource), resource.kind]));
 
   const onEvent = (event: DevEvent): void => {
     if (event.type === 'log') {
@@ -49,7 +49,7 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
     const id = objectId(resource, object.metadata);
     history.addChange(id, event.change);
     const described = {
-      kind: kinds.get(nameOf(resource)) ?? resource.plural,
+      kind: kinds.get(collectionName(resource)) ?? resource.plural,
       cluster: localCluster,
       sliceConditions: statusSlicesOf(controllers, resource),
     };
@@ -114,14 +114,16 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
         },
         detail: async (id, signal) => {
           const row = rows.get(id);
-          const owners = controllers.filter(({ declaration }) => id.startsWith(`${nameOf(declaration.resource)}/`));
+          const owners = controllers.filter(({ declaration }) =>
+            id.startsWith(`${collectionName(declaration.resource)}/`),
+          );
           const [first] = owners;
           if (row === undefined || first === undefined) return undefined;
           const { resource } = first.declaration;
           const object = view.get(resource, row);
           if (object === undefined) return undefined;
           const owned = owners.flatMap(({ declaration }) => declaration.owns);
-          const childKinds = [...new Map(owned.map((one): [string, ChildKind] => [nameOf(one), one])).values()];
+          const childKinds = [...new Map(owned.map((one): [string, ChildKind] => [collectionName(one), one])).values()];
           const { managedFields: _, ...metadata } = object.metadata;
           const { ready, reason } = objectReadiness(object, statusSlicesOf(controllers, resource));
           const dueAt = history.dueAt(id);
@@ -143,8 +145,4 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
       };
     },
   };
-}
-
-function nameOf({ group, plural }: Pick<ResourceName, 'group' | 'plural'>): string {
-  return group === '' ? plural : `${plural}.${group}`;
 }

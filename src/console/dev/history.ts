@@ -60,14 +60,11 @@ export function createHistory(
   const entries = new Map<string, TimelineEntry[]>();
   const due = new Map<string, number>();
   const runs = new Map<string, Run[]>();
-  let recent: ObjectEntry[] = [];
-  let changes: number[] = [];
+  const recent: ObjectEntry[] = [];
+  const changes: number[] = [];
   const add = (id: string, entry: TimelineEntry): void => {
-    const own = entries.get(id) ?? [];
-    own.push(entry);
-    if (own.length > maxEntries) own.shift();
-    entries.set(id, own);
-    recent = [...recent.slice(1 - maxRecent), { id, ...entry }];
+    addTo(listOf(entries, id), entry, maxEntries);
+    addTo(recent, { id, ...entry }, maxRecent);
     onEntry({ id, ...entry });
   };
   const since = <T>(all: readonly T[], at: (one: T) => number, window: number): readonly T[] => {
@@ -94,14 +91,11 @@ export function createHistory(
       });
       if (run.dueAt === undefined) due.delete(found.id);
       else due.set(found.id, run.dueAt * 1000);
-      const own = runs.get(found.controller) ?? [];
-      own.push({ at, failed, latencyMs });
-      if (own.length > maxRuns) own.shift();
-      runs.set(found.controller, own);
+      addTo(listOf(runs, found.controller), { at, failed, latencyMs }, maxRuns);
     },
     addChange: (id, change) => {
       const at = now();
-      changes = [...changes.slice(-maxRuns), at];
+      addTo(changes, at, maxRuns);
       const { before, after } = change;
       const lines = formatObjectChange(change, controllers);
       const fields = before === undefined || after === undefined ? [] : fieldChanges(before, after);
@@ -116,7 +110,7 @@ export function createHistory(
       }
     },
     timeline: (id) => (entries.get(id) ?? []).toReversed(),
-    recent: () => recent,
+    recent: () => [...recent],
     dueAt: (id) => due.get(id),
     rates: (controller) => {
       const own = runs.get(controller) ?? [];
@@ -131,6 +125,19 @@ export function createHistory(
     changesPerSecond: () => (since(changes, (at) => at, rateMilliseconds).length * 1000) / rateMilliseconds,
     series: () => seriesOf(allRuns(), now()),
   };
+}
+
+/** Returns the list of a key, which is empty at first. */
+function listOf<T>(lists: Map<string, T[]>, key: string): T[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
+}
+
+/** Adds an entry; the oldest one goes when there are too many. */
+function addTo<T>(list: T[], entry: T, max: number): void {
+  list.push(entry);
+  if (list.length > max) list.shift();
 }
 
 function quantiles(runs: readonly Run[]): Latencies {

@@ -1,5 +1,6 @@
 // The row of an object in the console. Pure.
 import * as z from 'zod';
+import { collectionName } from '../../core/key.ts';
 import { pausedAnnotation } from '../../core/names.ts';
 import { objectReadiness } from '../../dev/readiness.ts';
 import type { KubeObject, ResourceName } from '../../kube/client/object.ts';
@@ -22,10 +23,10 @@ const statusShape = z.looseObject({
 
 /** Returns `plural.group/namespace/name`, as in the key of a message. */
 export function objectId(
-  { group, plural }: Pick<ResourceName, 'group' | 'plural'>,
+  collection: Pick<ResourceName, 'group' | 'plural'>,
   { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
 ): string {
-  return `${group === '' ? plural : `${plural}.${group}`}/${namespace ?? ''}/${name}`;
+  return `${collectionName(collection)}/${namespace ?? ''}/${name}`;
 }
 
 /** Makes the row of an object. */

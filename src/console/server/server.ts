@@ -7,6 +7,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { foreignRequest } from '../../apiserver/http/foreign-request.ts';
+import { closeServer, listen } from '../../apiserver/http/listen.ts';
 import { toError } from '../../core/errors.ts';
 import type { ConsoleSource } from '../source.ts';
 import { openEventStream } from './event-stream.ts';
@@ -69,19 +70,12 @@ export async function startConsole(
     return sendJson(response, 404, { error: 'there is no such path' });
   }
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  const url = await listen(server, { port });
   return {
-    url: `http://127.0.0.1:${bound}/#${token}`,
+    url: `${url}/#${token}`,
     close: async () => {
       closing.abort();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
     },
   };
 }

@@ -1,10 +1,10 @@
 // The two calls of Lambda's API that `outrigger pause`, `resume` and `doctor` make, for the functions of this machine:
 // ListEventSourceMappings and UpdateEventSourceMapping.
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import * as z from 'zod';
 import { type AllowedHosts, foreignRequest } from '../../apiserver/http/foreign-request.ts';
+import { closeServer, listen } from '../../apiserver/http/listen.ts';
 import type { LocalLambda, LocalMapping } from './local-lambda.ts';
 
 /** A running server. */
@@ -25,19 +25,8 @@ export async function startLambdaApi(
       outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const url = await listen(server);
+  return { url, close: async () => await closeServer(server) };
 }
 
 type Response = { readonly status: number; readonly body: object };

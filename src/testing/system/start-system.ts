@@ -6,6 +6,7 @@ import type { ControllerDefinition, Environment } from '../../api/definition.ts'
 import type { Kind } from '../../api/kind.ts';
 import type { OutsideEvent } from '../../api/wake.ts';
 import { type Log, silentLog } from '../../core/log.ts';
+import { silentMetrics } from '../../core/metrics.ts';
 import {
   controllerDeadLetterQueue,
   controllerQueue,
@@ -113,7 +114,6 @@ export async function startSystem({
   const cluster = await startApiServer({ ...options, crds: [...ownKinds(controllers), ...crds], now });
   const { client } = cluster;
   const ids = async () => createFunctionIds('test');
-  const metrics = { count: () => {}, milliseconds: () => {}, trouble: () => undefined };
   const findCluster = async () => ({ type: 'client', client }) as const;
   const sqsNow = clock;
   // A wait of the runtime, between the passes of a reconcile, takes one turn of the event loop.
@@ -142,7 +142,7 @@ export async function startSystem({
       deleteMessages: async (receiptHandles) => queues.delete(queue, receiptHandles),
       returnMessages: returnTo(queue),
       log: (fields) => createLog(name, fields),
-      metrics,
+      metrics: silentMetrics,
       monotonicMs: () => performance.now(),
       sqsNow,
       // In real time: it bounds a reconcile that never ends.
@@ -189,11 +189,18 @@ export async function startSystem({
 
   const functions = controllers.map(createFunction);
   const timers = createTimers({
-    ...{ ids, send, log: silentLog, metrics, sqsNow, controllers: new Set(controllers.map(({ name }) => name)) },
+    ...{
+      ids,
+      send,
+      log: silentLog,
+      metrics: silentMetrics,
+      sqsNow,
+      controllers: new Set(controllers.map(({ name }) => name)),
+    },
     returnMessages: returnTo(timersQueue),
   });
   const resync = createResync({
-    ...{ registry: controllers, findCluster, send, sqsNow, metrics, log: () => silentLog },
+    ...{ registry: controllers, findCluster, send, sqsNow, metrics: silentMetrics, log: () => silentLog },
     listClusters: async () => [testCluster],
     depth: async (queue) => queues.depth(queue),
     rate: { runIntervalSeconds: resyncSeconds, missedAfterSeconds: 240, perSecond: 100 },

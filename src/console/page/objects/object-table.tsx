@@ -9,6 +9,16 @@ import { now, objectHref } from '../store.ts';
 const rowHeight = 44;
 const spare = 8;
 
+/** The columns, by the ends of their classes. */
+const columns = [
+  ['kind', 'Kind'],
+  ['name', 'Name'],
+  ['state', 'State'],
+  ['conditions', 'Conditions'],
+  ['text', 'Reason'],
+  ['age', 'Age'],
+] as const;
+
 export function ObjectTable({
   rows,
   selected,
@@ -44,24 +54,11 @@ export function ObjectTable({
       <table class="table" aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
-            <th scope="col" class="c-kind">
-              Kind
-            </th>
-            <th scope="col" class="c-name">
-              Name
-            </th>
-            <th scope="col" class="c-state">
-              State
-            </th>
-            <th scope="col" class="c-conditions">
-              Conditions
-            </th>
-            <th scope="col" class="c-text">
-              Reason
-            </th>
-            <th scope="col" class="c-age">
-              Age
-            </th>
+            {columns.map(([name, title]) => (
+              <th key={name} scope="col" class={`c-${name}`}>
+                {title}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
