@@ -21,7 +21,7 @@ type DeleteFlags = InstallationFlags & { readonly key?: string; readonly id?: st
 /** Makes the command `dlq show`. */
 export function dlqShowCommand(): Command {
   return withInstallationOptions(new Command('show'))
-    .description('print one dead letter: reason, attempts, error, and the message')
+    .description('print one dead letter: reason, attempts, error, the message, and the object if it was not finalized')
     .argument('<id>', 'its message id, as dlq list prints it')
     .addOption(outputOption())
     .addOption(jsonOption())
@@ -46,7 +46,8 @@ export function dlqDeleteCommand(): Command {
 
 const deleteText = `
 A message is a key, so a deletion loses no data: the object is reconciled at its next change, or by the resync. It is
-final all the same; outrigger dlq redrive is the way back after a fix.
+final all the same; outrigger dlq redrive is the way back after a fix. A dead letter with an object is the exception: it
+is the last record of an object that was not finalized, and redrive leaves it. Delete it after the cleanup.
 Exit status: 0 when every matching dead letter is deleted; 1 when there is none, or when --yes was missing.`;
 
 async function runShow(id: string, { output, ...flags }: ShowFlags, signal: AbortSignal): Promise<number> {
@@ -59,7 +60,10 @@ async function runShow(id: string, { output, ...flags }: ShowFlags, signal: Abor
       if (found === undefined) continue;
       const shown = { queue, ...fieldsOf(found) };
       if (output === 'json') printJson(shown);
-      else printLines(Object.entries(shown).map(([name, value]) => `${`${name}:`.padEnd(13)}${value ?? '-'}`));
+      else {
+        const text = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : `${value ?? '-'}`);
+        printLines(Object.entries(shown).map(([name, value]) => `${`${name}:`.padEnd(13)}${text(value)}`));
+      }
       return 0;
     }
   } finally {
@@ -101,7 +105,17 @@ function allQueues(registry: readonly ControllerDefinition[]): readonly string[]
   return [...controllers, timersDeadLetterQueue, resyncDeadLetterQueue];
 }
 
-function fieldsOf({ messageId, message, reason, attempts, error, firstSeenAt, body }: DeadLetter) {
+function fieldsOf({ messageId, message, reason, attempts, error, firstSeenAt, body, object }: DeadLetter) {
   const key = message === undefined ? undefined : redact(formatReconcileKey(keyOfMessage(message)));
-  return { messageId, key, reason, attempts, error, firstSeenAt: firstSeenAt?.toISOString(), body: redact(body) };
+  const letter = {
+    messageId,
+    key,
+    reason,
+    attempts,
+    error,
+    firstSeenAt: firstSeenAt?.toISOString(),
+    body: redact(body),
+  };
+  // As it was read: an operator finishes by it what the controller could not.
+  return object === undefined ? letter : { ...letter, object };
 }

@@ -80,7 +80,8 @@ the function crashed or timed out. Exit status 0: the list is complete, empty or
 const redriveText = `
 Fix the cause first. Each dead letter is sent as a command, without its attempts, and deleted after that. The command
 can be killed and rerun: a message that is sent twice has the same deduplication id. A dead letter whose body is not a
-message stays. Without --controller, --key or --id all dead letters of all controllers are sent.
+message stays, and so does one with an object whose finalize was not completed (outrigger dlq show). Without
+--controller, --key or --id all dead letters of all controllers are sent.
 Exit status 1: some were not sent.`;
 
 async function runList({ controller, output, limit, ...flags }: ListFlags, signal: AbortSignal): Promise<number> {

@@ -43,6 +43,11 @@ export async function* redrive(
   const sentIds = new Set<string>();
   const resend = async (received: ReceivedMessage, deadLetter: DeadLetter): Promise<RedriveResult> => {
     if (deadLetter.message === undefined) return { deadLetter, type: 'refused', reason: 'its body is not a message' };
+    // Only this message has the object: the reconcile would find nothing, and the message would be deleted.
+    if (deadLetter.object !== undefined) {
+      const reason = 'its object was not finalized: see outrigger dlq show, clean up, then outrigger dlq delete';
+      return { deadLetter, type: 'refused', reason };
+    }
     if (dryRun) return { deadLetter, type: 'would-be-sent' };
     const source = deadLetter.messageId;
     const { queue, entry } = replayEntry(keyOfMessage(deadLetter.message), { source, nowMs: now().getTime() });

@@ -85,8 +85,15 @@ export async function dispatchKey(
       deps.metrics.count(metricNames.reconcileTimeouts, 1, { cluster: message.cluster });
     }
     reportReconcile(deps.metrics, keyGroup, { report, action, log, durationMs, nowMs });
-    const followUp = { action, outcome: report.outcome, traceHeader: trace?.header };
-    if (await sendFollowUp(deps, keyGroup, followUp, log, nowMs, sending)) await release(records);
+    const { outcome } = report;
+    const followUp = { action, outcome, traceHeader: trace?.header };
+    // In addition to the retry, which finds nothing if the object is gone.
+    const isSaved =
+      outcome.type !== 'postponed' ||
+      outcome.orphan === undefined ||
+      (await deadLetter(deps, records.slice(-1), orphanCause(keyGroup, outcome), log, sending));
+    const isDone = isSaved && (await sendFollowUp(deps, keyGroup, followUp, log, nowMs, sending));
+    if (isDone) await release(records);
     // Not after the deadline, when a reconciler may have ignored its signal.
     else await deps.returnMessages(records, { signal: work });
     return report.ignoredSignal === true ? 'running' : 'ended';
@@ -187,13 +194,21 @@ async function sendFollowUp(
     }
     case 'dead-letter': {
       // A refused message was never reconciled, so it adds no attempt.
-      const failed =
+      const cause =
         outcome.type === 'failed'
-          ? { attempts: attemptOf(keyGroup.message) + 1, lastError: outcome.error }
-          : { attempts: attemptOf(keyGroup.message) };
-      return await deadLetter(deps, keyGroup.records.slice(-1), { reason: action.reason, ...failed }, log, signal);
+          ? { reason: action.reason, attempts: attemptOf(keyGroup.message) + 1, lastError: outcome.error }
+          : { ...orphanCause(keyGroup, outcome), reason: action.reason };
+      return await deadLetter(deps, keyGroup.records.slice(-1), cause, log, signal);
     }
   }
+}
+
+function orphanCause({ message }: KeyGroup, outcome: Outcome): DeadLetterCause {
+  return {
+    reason: 'error' in outcome ? outcome.error.message : outcome.type,
+    attempts: attemptOf(message),
+    ...('orphan' in outcome && outcome.orphan !== undefined ? { object: outcome.orphan } : {}),
+  };
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Wait } from '../core/time.ts';
 import { removeFinalizer } from '../kube/apply/finalizers.ts';
 import { getObject } from '../kube/client/read.ts';
 import { resolveFailure } from './classify-error.ts';
+import { formatOrphan } from './orphan.ts';
 import type { Outcome } from './outcome.ts';
 import { objectKeyOf, type PrimaryObject } from './primary-object.ts';
 import type { SessionDeps } from './report.ts';
@@ -50,20 +51,21 @@ export async function finalizeObject(
  * completes a DELETE that it decided before the finalizer was added. No event and no later reconcile would remove the
  * external resources of this reconcile. If the object is still being deleted, it is not known whether another reconcile
  * finalized it before this one's writes. A second finalize is harmless, and the reconcile of the deletion removes the
- * finalizer. Reads are retried until the time of this key ends. Never throws. Returns the error if finalize was not
- * completed for an object that is gone; nothing would call it again.
+ * finalizer. Reads are retried until the time of this key ends. Never throws. Returns an outcome with the object, for a
+ * dead letter, if finalize was not completed and the object is gone, or may be: nothing would call finalize again.
  */
 export async function finalizeIfGone(
   primary: PrimaryObject,
   finalize: () => Promise<Finalized>,
-  { client, resource, log, wait, signal }: SessionDeps,
-): Promise<Error | undefined> {
+  { client, resource, finalizer, log, wait, signal }: SessionDeps,
+): Promise<Outcome | undefined> {
   if (!primary.hasFinalizer()) return undefined;
-  const { uid } = primary.current().metadata;
+  const read = primary.current();
+  const { uid } = read.metadata;
   const readSame = async () => {
     for (let failures = 1; ; failures += 1) {
       try {
-        const fresh = await getObject(client, resource, objectKeyOf(primary.current()), { signal });
+        const fresh = await getObject(client, resource, objectKeyOf(read), { signal });
         return fresh?.metadata.uid === uid ? fresh : undefined;
       } catch (error) {
         if (signal.aborted) throw error;
@@ -71,21 +73,30 @@ export async function finalizeIfGone(
       }
     }
   };
-  let isGone = false;
+  let state: 'unknown' | 'exists' | 'gone' = 'unknown';
   try {
     const existing = await readSame();
     if (existing !== undefined) {
+      // If it has the finalizer, only another reconcile of its deletion removes it from now on.
+      state = existing.metadata.finalizers?.includes(finalizer) === true ? 'exists' : 'unknown';
       if (existing.metadata.deletionTimestamp === undefined || (await finalize()) === 'done') return undefined;
       if ((await readSame()) !== undefined) return undefined;
     }
-    isGone = true;
+    state = 'gone';
     log.warn('object deleted in spite of its finalizer; finalizing it now', { uid });
     await finalizeUntilDone(finalize, { wait, signal });
     return undefined;
   } catch (error) {
     const text = redact(errorText(toError(error)));
     log.error('finalize failed after deletion; external resources may be orphaned', { error: text, uid });
-    return isGone ? new Error(`finalize failed after deletion of ${uid}: ${text}`, { cause: error }) : undefined;
+    if (state === 'exists') return undefined;
+    const orphan = formatOrphan(resource, read);
+    if (state === 'gone') {
+      const failure = new Error(`finalize failed after deletion of ${uid}: ${text}`, { cause: error });
+      return { type: 'refused', error: failure, orphan };
+    }
+    const failure = new Error(`not finalized, and possibly deleted: ${uid}: ${text}`, { cause: error });
+    return { type: 'postponed', reason: 'unreachable', error: failure, orphan };
   }
 }
 

@@ -29,10 +29,21 @@ export type Outcome =
   | { readonly type: 'failed'; readonly error: Error; readonly stalledBefore: boolean }
   /** Not retried until the object changes. */
   | { readonly type: 'terminal'; readonly error: Error }
-  /** The message does not fit the controller's kinds. */
-  | { readonly type: 'refused'; readonly error: Error }
-  /** `slow`: the cluster responds, but is throttled for now. */
-  | { readonly type: 'postponed'; readonly reason: 'unreachable' | 'slow' | 'conflict'; readonly error: Error };
+  /**
+   * The message does not fit the controller's kinds. With an orphan (JSON): the object is gone, and its finalize was
+   * not completed.
+   */
+  | { readonly type: 'refused'; readonly error: Error; readonly orphan?: string }
+  /**
+   * `slow`: the cluster responds, but is throttled for now. With an orphan (JSON): the object may be gone, and its
+   * finalize was not called. If it exists, the retry reconciles it.
+   */
+  | {
+      readonly type: 'postponed';
+      readonly reason: 'unreachable' | 'slow' | 'conflict';
+      readonly error: Error;
+      readonly orphan?: string;
+    };
 
 /** The follow-up of a message. The message is deleted after its follow-up was sent. */
 export type Action =

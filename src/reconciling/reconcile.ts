@@ -256,13 +256,15 @@ function openSession(
     }
     if (!isSelected(declaration.selector, primary.current())) return await leaveSelection();
     try {
-      return await runReconciler();
+      const outcome = await runReconciler();
+      // Without a write after the finalizer, nothing has shown that the object still exists.
+      const isUnverified = addedFinalizer && !statusWriter.writesStatus;
+      return (isUnverified ? await finalizeIfGone(primary, runFinalize, deps) : undefined) ?? outcome;
     } catch (thrown) {
       // An object with the finalizer can only be gone if this reconcile added it, or if the server returned 404 or 409.
       if (declaration.finalizes && (addedFinalizer || isConflict(thrown) || isNotFound(thrown))) {
         const failure = await finalizeIfGone(primary, runFinalize, deps);
-        // A dead letter: no later reconcile would find the object.
-        if (failure !== undefined) return { type: 'refused', error: failure };
+        if (failure !== undefined) return failure;
       }
       throw thrown;
     }

@@ -2,6 +2,7 @@
 // are not messages and messages that SQS moved itself. Reading one never throws.
 
 import { errorText } from '../core/errors.ts';
+import { isRecord, parseJson } from '../core/json.ts';
 import { redact } from '../core/redact.ts';
 import { MessageError } from './body.ts';
 import type { ReceivedMessage } from './browse.ts';
@@ -28,13 +29,26 @@ export type DeadLetter = {
    * unknown.
    */
   readonly firstSeenAt?: Date;
+  /**
+   * The object as it was last read, if it is gone, or may be, without having been finalized. A reconcile would not find
+   * it. Nothing is masked in it.
+   */
+  readonly object?: Readonly<Record<string, unknown>>;
 };
 
-/** Why a message becomes a dead letter. `attempts` is the number of failed reconciles, if known. */
-export type DeadLetterCause = { readonly reason: string; readonly attempts?: number; readonly lastError?: Error };
+/**
+ * Why a message becomes a dead letter. `attempts` is the number of failed reconciles, if known; `object` is JSON, as
+ * in DeadLetter.
+ */
+export type DeadLetterCause = {
+  readonly reason: string;
+  readonly attempts?: number;
+  readonly lastError?: Error;
+  readonly object?: string;
+};
 
 /** The message attributes of a dead letter. The body is that of the original message. */
-type AttributeName = 'reason' | 'messageId' | 'firstSeenAt' | 'attempts' | 'error';
+type AttributeName = 'reason' | 'messageId' | 'firstSeenAt' | 'attempts' | 'error' | 'object';
 type Attributes = Readonly<Partial<Record<AttributeName, string>>>;
 
 /** The reason of a dead letter that has none. */
@@ -43,7 +57,7 @@ const unknownReason = 'unknown';
 /** Writes the attributes of a record's dead letter, without credentials. */
 export function deadLetterAttributes(
   { messageId, firstReceivedAt }: { readonly messageId: string; readonly firstReceivedAt: number },
-  { reason, attempts, lastError }: DeadLetterCause,
+  { reason, attempts, lastError, object }: DeadLetterCause,
 ): Readonly<Record<string, string>> {
   return {
     reason: redact(reason),
@@ -52,6 +66,7 @@ export function deadLetterAttributes(
     ...(attempts === undefined ? {} : { attempts: String(attempts) }),
     // SQS rejects an attribute without a value.
     ...(lastError === undefined ? {} : { error: redact(errorText(lastError)) || lastError.name || 'Error' }),
+    ...(object === undefined || object === '' ? {} : { object }),
   } satisfies Attributes;
 }
 
@@ -93,6 +108,7 @@ export function readDeadLetter({ messageId, body, attributes, sentAt }: Received
   const read = (name: AttributeName) => redact(attributes[name] ?? '');
   const attempts = /^\d{1,6}$/.test(read('attempts')) ? Number(read('attempts')) : message && attemptOf(message);
   const observedAt = message && observedAtOf(message);
+  const object = attributes.object === undefined ? undefined : objectIn(attributes.object);
   const firstSeenAt = dateOf(Date.parse(read('firstSeenAt'))) ?? dateOf(observedAt) ?? dateOf(sentAt);
   return {
     messageId: read('messageId') || messageId,
@@ -102,6 +118,7 @@ export function readDeadLetter({ messageId, body, attributes, sentAt }: Received
     ...(attempts === undefined ? {} : { attempts }),
     ...(read('error') === '' ? {} : { error: read('error') }),
     ...(firstSeenAt === undefined ? {} : { firstSeenAt }),
+    ...(object === undefined ? {} : { object }),
   };
 }
 
@@ -112,6 +129,12 @@ function messageIn(body: string): Message | undefined {
     if (error instanceof MessageError) return undefined;
     throw error;
   }
+}
+
+/** An attribute that is no JSON object is shown as it is: a redrive must not take it for one without an object. */
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  const value = parseJson(text);
+  return isRecord(value) ? value : { unreadable: text };
 }
 
 function dateOf(milliseconds: number | undefined): Date | undefined {

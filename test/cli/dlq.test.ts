@@ -113,6 +113,12 @@ describe('dlq show and dlq delete', () => {
     });
     expect(status).toBe(0);
     expect((await system.run('dlq', 'show', 'original-1')).out).toContain('error:       no valve');
+    const object = { metadata: { name: 'gone' }, spec: { note: '\u001b[31m' } };
+    const gone = { ...attributes, messageId: 'gone-1', object: JSON.stringify(object) };
+    await sendDeadLetter('water-tank', tankMessage('gone'), gone);
+    const shown = await system.run('dlq', 'show', 'gone-1', '--json');
+    expect(JSON.parse(shown.out)).toMatchObject({ reason: attributes.reason, object });
+    expect((await system.run('dlq', 'show', 'gone-1')).out).toContain('"note":"\\u001b[31m"');
     const unknown = await system.run('dlq', 'show', 'nothing');
     expect(unknown.err).toContain('no dead letter has the id "nothing"');
     expect(unknown.status).toBe(1);

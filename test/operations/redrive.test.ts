@@ -22,14 +22,18 @@ beforeAll(async () => {
 afterAll(async () => await queues.stop());
 
 /** Creates the queues of a new controller, with dead letters: messages with these changes, or these bodies. */
-async function controllerWith(controller: string, bodies: readonly (string | Partial<Message>)[]) {
+async function controllerWith(
+  controller: string,
+  bodies: readonly (string | Partial<Message>)[],
+  more: Readonly<Record<string, string>> = {},
+) {
   const [queue, deadLetters] = [`${controller}.fifo`, `${controller}-dlq.fifo`];
   await queues.create(queue, deadLetters);
   const entries = bodies.map((one, number) => {
     const body =
       typeof one === 'string' ? one : formatMessage(aMessage({ controller, ...asRetry({ attempt: 9 }), ...one }));
     const group = typeof one === 'string' ? 'none' : `${one.name}`;
-    const attributes = { reason: 'terminal', messageId: `${controller}-${number}` };
+    const attributes = { reason: 'terminal', messageId: `${controller}-${number}`, ...more };
     return { body, groupId: group, deduplicationId: `${controller} ${number}`, attributes };
   });
   const sent = await createSend(queues.sqs, queues.urlPrefix)(deadLetters, entries, { signal });
@@ -78,6 +82,21 @@ const namesOn = async (queue: string) =>
   (await queues.drain(queue)).map(({ Body = '' }) => parseMessage(Body).name).sort();
 
 describe('redrive', () => {
+  it('redrive leaves a dead letter with the object of a finalize that was not completed', async () => {
+    const object = { kind: 'Widget', metadata: { name: 'a', uid: 'u' }, spec: { token: 'password=of-the-spec' } };
+    const { queue, deadLetters, run } = await controllerWith('gone', [{ name: 'a' }], {
+      object: JSON.stringify(object),
+    });
+    const [result] = await run();
+    expect(result).toMatchObject({
+      type: 'refused',
+      reason: expect.stringContaining('dlq delete'),
+      deadLetter: { object },
+    });
+    expect(queues.holds(queue)).toBe(false);
+    expect(queues.holds(deadLetters)).toBe(true);
+  });
+
   it('redrive sends every dead letter as a command, without attempts, and deletes it', async () => {
     const { queue, deadLetters, run } = await controllerWith('whole', [{ name: 'a' }, { name: 'b' }]);
     expect((await run()).map(({ type }) => type)).toEqual(['sent', 'sent']);

@@ -34,6 +34,21 @@ describe('createBatch, out of time', () => {
     expect(queues.get('water-tank-dlq.fifo')).toHaveLength(1);
   });
 
+  it('an object that may be gone is a dead letter with the object, and a retry', async () => {
+    const error = new Error('not finalized, and possibly deleted: u');
+    const orphan = '{"metadata":{"name":"late","uid":"u"}}';
+    const { run, queues, seen, returned } = setUp(async () => {
+      return { outcome: { type: 'postponed', reason: 'unreachable', error, orphan }, writes: 2 };
+    });
+    expect(await run([record('late')])).toEqual([]);
+    const [letter] = queues.get('water-tank-dlq.fifo') ?? [];
+    expect(letter?.attributes).toMatchObject({ reason: error.message, object: orphan });
+    expect(queues.get('timers')).toHaveLength(1);
+    seen.sending = false;
+    expect(await run([record('other')])).toEqual(['m-other']);
+    expect(returned).toEqual(['r-other']);
+  });
+
   it('a batch does not wait beyond its deadline for a clusters table that never responds', async () => {
     const { run, seen, advance } = setUp(async () => done);
     seen.clusterAnswer = 'never';

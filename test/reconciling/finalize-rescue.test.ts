@@ -7,6 +7,8 @@ import { startApiServer } from '../../src/apiserver/server.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient, type KubeClient, type KubeRequest } from '../../src/kube/client/client.ts';
 import { ConnectError } from '../../src/kube/client/errors.ts';
+import { ConfigMap } from '../../src/kubernetes.ts';
+import type { Outcome } from '../../src/reconciling/outcome.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import { aMessage } from '../sqs/messages.ts';
 import { applyDefinition } from '../support/established.ts';
@@ -35,6 +37,10 @@ const controller = Widget.controller('widget', {
   },
 });
 
+const orphan = z.looseObject({ metadata: z.looseObject({ uid: z.string() }) });
+/** Returns the object that the dead letter of an outcome holds. */
+const orphanIn = (outcome: Outcome) => orphan.parse(JSON.parse('orphan' in outcome ? (outcome.orphan ?? '') : ''));
+
 let server: Awaited<ReturnType<typeof startApiServer>>;
 let client: KubeClient;
 beforeAll(async () => {
@@ -51,26 +57,31 @@ beforeEach(() => {
   finalizeFails = false;
 });
 
-const path = '/apis/reconcile.example.com/v1/namespaces/default/widgets/one';
+const widgetPath = '/apis/reconcile.example.com/v1/namespaces/default/widgets/one';
 /** Removes the object as a DELETE does that was decided before the finalizer was added. */
-async function deleteInSpite(): Promise<void> {
+async function deleteInSpite(path = widgetPath): Promise<void> {
   const without = { metadata: { finalizers: [] } };
   await client.request({ method: 'PATCH', path, body: without, contentType: 'application/merge-patch+json' });
   await client.request({ method: 'DELETE', path });
 }
 
 /** Reconciles a new object, which is deleted just before its status is written. These requests then fail. */
-async function reconcileDeleted(fails: (request: KubeRequest, after: number) => boolean) {
+async function reconcileDeleted(
+  fails: (request: KubeRequest, after: number) => boolean,
+  { maxWaits = Number.POSITIVE_INFINITY, deletes = true } = {},
+) {
   const object = { apiVersion: Widget.apiVersion, kind: Widget.kind, metadata: { name: 'one', namespace: 'default' } };
   await applyObject(client, Widget, { ...object, spec: { size: 1 } }, { fieldManager: 'user' });
   let requests = 0;
   let isDeleted = false;
+  let waits = 0;
+  const deadline = new AbortController();
   const intercepted: KubeClient = {
     ...client,
     request: async (request) => {
       if (!isDeleted && request.path.endsWith('/status')) {
         isDeleted = true;
-        await deleteInSpite();
+        if (deletes) await deleteInSpite();
       }
       if (isDeleted) requests += 1;
       if (isDeleted && fails(request, requests)) throw new ConnectError('connection reset');
@@ -80,7 +91,11 @@ async function reconcileDeleted(fails: (request: KubeRequest, after: number) => 
   const runReconcile = createReconcile({
     ...{ name: controller.name, declaration: controller.declaration, instance: controller.start({}) },
     now: () => new Date(),
-    wait: async (_, signal) => signal.throwIfAborted(),
+    wait: async (_, signal) => {
+      waits += 1;
+      if (waits > maxWaits) deadline.abort(new Error('out of time'));
+      signal.throwIfAborted();
+    },
   });
   const key = { controller: 'widget', group: Widget.group, resource: Widget.plural, namespace: 'default', name: 'one' };
   const { log } = createRecorder();
@@ -89,7 +104,7 @@ async function reconcileDeleted(fails: (request: KubeRequest, after: number) => 
     message: aMessage(key),
     messageId: 'm',
     log,
-    signal: AbortSignal.timeout(10_000),
+    signal: deadline.signal,
   };
   return await runReconcile(input);
 }
@@ -103,5 +118,54 @@ it('an object that is deleted in spite of its finalizer becomes a dead letter if
   finalizeFails = true;
   const { outcome } = await reconcileDeleted(() => false);
   expect(outcome).toMatchObject({ type: 'refused', error: { message: expect.stringContaining('finalize failed') } });
-  expect(resources.size).toBe(1);
+  expect(orphanIn(outcome)).toMatchObject({ kind: 'Widget', metadata: { name: 'one' }, spec: { size: 1 } });
+  expect(resources).toEqual(new Set([orphanIn(outcome).metadata.uid]));
+});
+
+it('an object whose reads fail until the time ends is retried, and its dead letter has the object', async () => {
+  const { outcome } = await reconcileDeleted(() => true, { maxWaits: 5 });
+  expect(outcome).toMatchObject({
+    ...{ type: 'postponed', reason: 'unreachable' },
+    error: { message: expect.stringContaining('not finalized, and possibly deleted') },
+  });
+  expect(resources).toEqual(new Set([orphanIn(outcome).metadata.uid]));
+});
+
+it('an object that still exists after failed reads is no dead letter', async () => {
+  const { outcome } = await reconcileDeleted((_, requests) => requests === 1, { deletes: false });
+  expect(outcome).toMatchObject({ type: 'postponed' });
+  expect(outcome).not.toHaveProperty('orphan');
+  await deleteInSpite();
+});
+
+it('an object of a kind without a status is finalized if it is deleted in spite of its finalizer', async () => {
+  const metadata = { name: 'one', namespace: 'default' };
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+  await client.request({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body });
+  const reconciled: string[] = [];
+  const configController = ConfigMap.controller('config', {
+    async reconcile({ metadata: { uid } }) {
+      reconciled.push(uid);
+      resources.add(uid);
+    },
+    async finalize({ metadata: { uid } }) {
+      resources.delete(uid);
+      return 'done';
+    },
+  });
+  const intercepted: KubeClient = {
+    ...client,
+    request: async (request) => {
+      const response = await client.request(request);
+      if (request.method === 'PATCH') await deleteInSpite('/api/v1/namespaces/default/configmaps/one');
+      return response;
+    },
+  };
+  const key = { controller: 'config', group: '', resource: 'configmaps', namespace: 'default', name: 'one' };
+  const input = { client: intercepted, message: aMessage(key), messageId: 'm', log: createRecorder().log };
+  const { name, declaration, start } = configController;
+  const run = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+  expect((await run({ ...input, signal: AbortSignal.timeout(10_000) })).outcome).toEqual({ type: 'done' });
+  expect(reconciled).toHaveLength(1);
+  expect(resources).toEqual(new Set());
 });

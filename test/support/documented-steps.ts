@@ -79,6 +79,9 @@ export const clusterSteps: readonly Step[] = [
 export const testedElsewhere: Readonly<Record<string, readonly [file: string, text: string]>> = {
   'outrigger import crd': ['test/cli/import-crd.test.ts', "importCrd('crds.yaml'"],
   'npx outrigger import crd crds.yaml': ['test/cli/import-crd.test.ts', "importCrd('crds.yaml'"],
+  'outrigger dlq show': ['test/cli/dlq.test.ts', "'dlq', 'show', 'gone-1', '--json'"],
+  'npx outrigger dlq show ID --json': ['test/cli/dlq.test.ts', "'dlq', 'show', 'gone-1', '--json'"],
+  'npx outrigger dlq delete --id ID --yes': ['test/cli/dlq.test.ts', "'--id', 'original-1', '--yes'"],
   'outrigger wake': ['test/cli/replay.test.ts', "system.run('wake', file)"],
   'npx outrigger wake event.json': ['test/cli/replay.test.ts', "system.run('wake', file)"],
   'outrigger reconcile': ['test/cli/replay.test.ts', "'reconcile', 'water-tank:default/north'"],
