@@ -78,6 +78,9 @@ export const memcachedProxy = MemcachedProxy.controller('memcached-proxy', {
     const resolved = await resolvePools(spec.rules, home, {
       service: async (service) => await get(Service, { name: service }),
       slices: async (service) => await list(EndpointSlice, { [serviceNameLabel]: service }),
+      allServices: async () => new Map((await list(Service)).map((one) => [one.metadata.name, one])),
+      allSlices: async () =>
+        Map.groupBy(await list(EndpointSlice), ({ metadata }) => metadata.labels?.[serviceNameLabel] ?? ''),
     });
     if ('unresolved' in resolved) {
       const { reason, message } = resolved.unresolved;

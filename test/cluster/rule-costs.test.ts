@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
 import { withRule } from '../../src/api/rule.ts';
+import { MemcachedProxy } from '../../src/controllers/memcached-proxy/kind.ts';
 import { costHints } from '../../src/generate/crd/cost-hints.ts';
 import { crdOf } from '../../src/generate/crd/crd.ts';
 import { structuralSchema } from '../../src/generate/crd/schema.ts';
@@ -16,15 +17,20 @@ beforeAll(() => {
 });
 afterAll(() => client.close());
 
-/** Sends the CRD of a spec to the API server as a dry run. */
-async function createDefinition(spec: z.ZodObject): Promise<void> {
-  const names = { group: 'costs.example.net', version: 'v1', kind: 'Cost' };
+/** Sends a CRD to the API server as a dry run. */
+async function dryRun(definition: object): Promise<void> {
   await client.request({
     method: 'POST',
     path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
     query: { dryRun: 'All' },
-    body: crdOf(defineKind({ ...names, spec, status: z.object({}), conditions: [] })),
+    body: definition,
   });
+}
+
+/** Sends the CRD of a spec to the API server as a dry run. */
+async function createDefinition(spec: z.ZodObject): Promise<void> {
+  const names = { group: 'costs.example.net', version: 'v1', kind: 'Cost' };
+  await dryRun(crdOf(defineKind({ ...names, spec, status: z.object({}), conditions: [] })));
 }
 
 const hintsOf = (spec: z.ZodObject) => costHints(structuralSchema(spec, 'spec'), 'spec');
@@ -51,6 +57,10 @@ describe('rules whose estimated cost is too high', () => {
     const spec = lines(z.string().max(100), 50);
     await createDefinition(spec);
     expect(hintsOf(spec)).toEqual([]);
+  });
+
+  it('the API server accepts the rule that bounds the leaves of a MemcachedProxy', async () => {
+    await dryRun(crdOf(MemcachedProxy));
   });
 
   it('a rule over an enum or a number has no hint', () => {

@@ -1,5 +1,5 @@
 // MemcachedProxy with broken or foreign children (M16 to M23), and with functions that crash, run
-// twice or have much to read (M26, M28, M29). memcached-proxy-wake.test.ts has the wake-ups.
+// twice or have much to read (M26, M28, M29, M29a). memcached-proxy-wake.test.ts has the wake-ups.
 
 import { describe, expect, it } from 'vitest';
 import { MemcachedProxy as proxies } from '../../src/controllers/memcached-proxy/kind.ts';
@@ -165,5 +165,25 @@ describe('MemcachedProxy: life and death', () => {
     expect(config.match(/:11211"/g)).toHaveLength(500);
     expect(config.length).toBeLessThan(2 ** 20);
     expect(await at.memcached.configMaps(name)).toHaveLength(1);
+  });
+
+  it('M29a: rules that name 256 Services are one list of Services and one of slices', async () => {
+    const names = Array.from({ length: 256 }, (_, index) => `pool-${index}`);
+    for (const [index, pool] of names.entries()) {
+      await at.memcached.service(pool);
+      if (index !== 3) await at.memcached.endpoints(pool, [`10.1.${Math.floor(index / 128)}.${(index % 128) + 1}`]);
+    }
+    const leaf = (pool: string) => ({ service: { name: pool, port: 11_211 } });
+    const children = Array.from({ length: 16 }, (_, group) => ({
+      children: names.slice(group * 16, (group + 1) * 16).map(leaf),
+    }));
+    await at.memcached.proxy(name, { children });
+    at.system.requests.length = 0;
+    await reconcile();
+    expect(at.system.requests.filter((request) => request.startsWith('GET')).length).toBeLessThanOrEqual(12);
+    expect(JSON.stringify(await at.memcached.config(name)).match(/:11211"/g)).toHaveLength(255);
+    const { status } = proxies.read(await at.system.read(proxies, name));
+    expect(status?.pools).toHaveLength(256);
+    expect(status?.pools.filter(({ servers }) => servers === 0)).toMatchObject([{ service: 'pool-3' }]);
   });
 });

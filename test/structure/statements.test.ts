@@ -12,6 +12,7 @@ const between = [
   ...['B13a', 'B13b', 'B15a', 'B19a'],
   ...['M6a', 'M7a', 'M10a', 'M10b', 'M10c', 'M12a', 'M12b', 'M12c', 'M12d', 'M12e', 'M12f', 'M13a', 'M18a', 'M18b'],
   'M22a',
+  'M29a',
 ];
 
 /** Behaviours without a test yet, each with the reason. */

@@ -8,8 +8,10 @@
 import { createHash } from 'node:crypto';
 import type { Rule, ServiceReference } from './kind.ts';
 
+type Reference = ServiceReference & { readonly namespace: string };
+
 /** A Service that the rules name, and what its pool is called. */
-export type PoolReference = ServiceReference & { readonly namespace: string; readonly pool: string };
+export type PoolReference = Reference & { readonly pool: string };
 
 /** Servers of pools, as `address:port`. */
 export type Servers = ReadonlyMap<string, readonly string[]>;
@@ -33,34 +35,43 @@ export function shortHash(parts: readonly string[], digits = 5): string {
 
 /** Lists the Services that a tree of rules names, each port of each once, in the order in which they are named. */
 export function poolsOf(rules: Rule, home: string): readonly PoolReference[] {
-  const found = new Map<string, PoolReference>();
-  const visit = (rule: Rule): void => {
-    if (rule.service !== undefined) {
-      const { name, namespace = home, port } = rule.service;
-      const pool = poolName(rule.service, home);
-      found.set(pool, { name, namespace, port, pool });
+  const found = new Map<string, Reference>();
+  const visit = ({ service, children = [] }: Rule): void => {
+    if (service !== undefined) {
+      const { name, namespace = home, port } = service;
+      found.set(identityOf(service, home), { name, namespace, port });
     }
-    for (const child of rule.children ?? []) visit(child);
+    for (const child of children) visit(child);
   };
   visit(rules);
-  return [...found.values()];
+  const hashOf = ({ name, namespace, port }: Reference, digits?: number) =>
+    shortHash([name, namespace, String(port)], digits);
+  const byName = Map.groupBy(found.values(), (one) => hashOf(one));
+  // Of 256 Services, two have the same 20 bits in three of a hundred proxies.
+  const poolOf = (name: string, one: Reference) =>
+    (byName.get(name) ?? []).length > 1 ? hashOf(one, longDigits) : name;
+  return [...found.values()].map((one) => ({ ...one, pool: poolOf(hashOf(one), one) }));
+}
+
+const longDigits = 16;
+
+function identityOf({ name, namespace, port }: ServiceReference, home: string): string {
+  return JSON.stringify([name, namespace ?? home, String(port)]);
 }
 
 /** Writes the configuration, compact and with its pools in order. */
 export function formatConfig(rules: Rule, home: string, servers: Servers): string {
   const pools = [...servers].sort(([a], [b]) => (a < b ? -1 : 1)).map(([pool, list]) => [pool, { servers: list }]);
-  return JSON.stringify({ pools: Object.fromEntries(pools), route: routeOf(rules, home) });
+  const names = new Map(poolsOf(rules, home).map((one) => [identityOf(one, home), one.pool]));
+  const poolName = (service: ServiceReference) => names.get(identityOf(service, home)) ?? '';
+  return JSON.stringify({ pools: Object.fromEntries(pools), route: routeOf(rules, poolName) });
 }
 
-function poolName({ name, namespace, port }: ServiceReference, home: string): string {
-  return shortHash([name, namespace ?? home, String(port)]);
-}
-
-function routeOf(rule: Rule, home: string): Route {
+function routeOf(rule: Rule, poolName: (service: ServiceReference) => string): Route {
   const { type, service, children = [] } = rule;
-  const below = () => children.map((child) => routeOf(child, home));
+  const below = () => children.map((child) => routeOf(child, poolName));
   const over = (route: string): Route =>
-    service === undefined ? { type: route, children: below() } : `${route}|Pool|${poolName(service, home)}`;
+    service === undefined ? { type: route, children: below() } : `${route}|Pool|${poolName(service)}`;
   if (type === 'replicated') {
     return {
       type: 'OperationSelectorRoute',
@@ -68,5 +79,5 @@ function routeOf(rule: Rule, home: string): Route {
       operation_policies: { get: over('LatestRoute') },
     };
   }
-  return service === undefined ? { type: 'HashRoute', children: below() } : `PoolRoute|${poolName(service, home)}`;
+  return service === undefined ? { type: 'HashRoute', children: below() } : `PoolRoute|${poolName(service)}`;
 }

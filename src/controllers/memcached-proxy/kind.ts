@@ -62,7 +62,21 @@ const deepest = withRule(
   (rule) => rule.service !== undefined || rule.children !== undefined,
 );
 const third = ruleOver(deepest);
-const second = ruleOver(third);
+/**
+ * Every leaf is a Service that has to be read, a pool in the configuration, and a line of the status. A rule of the
+ * second level has at most 16 leaves, so a proxy has at most 256. A sum of the leaves would be too costly for CEL.
+ */
+const second = withRule(
+  ruleOver(third),
+  {
+    rule:
+      '!has(self.children) || self.children.all(c, !has(c.children) || ' +
+      `self.children.size() * c.children.size() <= ${maxChildren})`,
+    message: `the number of children, times that of the children of one of them, may be at most ${maxChildren}`,
+    fieldPath: '.children',
+  },
+  ({ children = [] }) => children.every((child) => children.length * (child.children ?? []).length <= maxChildren),
+);
 const rules = ruleOver(second);
 
 /** A rule whose children are of the given kind. */

@@ -17,28 +17,31 @@ export type ResolvedPools =
   | { readonly pools: readonly Pool[] }
   | { readonly unresolved: DeclaredCondition & { readonly status: 'False'; readonly message: string } };
 
-/** How the references are read. */
+/** How the references are read: those of one Service, or all of the namespace by the name of their Service. */
 type Reads = {
   service(name: string): Promise<Omit<V1Service, 'metadata'> | undefined>;
-  slices(service: string): Promise<readonly Omit<V1EndpointSlice, 'metadata'>[]>;
+  slices(service: string): Promise<readonly Slice[]>;
+  allServices(): Promise<ReadonlyMap<string, Omit<V1Service, 'metadata'>>>;
+  allSlices(): Promise<ReadonlyMap<string, readonly Slice[]>>;
 };
+type Slice = Omit<V1EndpointSlice, 'metadata'>;
 
-/** Resolves the references of a tree of rules: one read of each Service, one list of its slices. */
+/** For more Services than this, the namespace is listed: one request for each 500 objects, not two for each name. */
+const maxSingleReads = 8;
+
+/** Resolves the references of a tree of rules. */
 export async function resolvePools(rules: Rule, home: string, reads: Reads): Promise<ResolvedPools> {
   const references = poolsOf(rules, home);
   const foreign = references.filter(({ namespace }) => namespace !== home);
   if (foreign.length > 0) return unresolved('RefNotPermitted', 'a Service of another namespace', foreign);
 
-  const services = new Map<string, Omit<V1Service, 'metadata'>>();
-  for (const name of new Set(references.map((one) => one.name))) {
-    const found = await reads.service(name);
-    if (found !== undefined) services.set(name, found);
-  }
+  const names = new Set(references.map((one) => one.name));
+  const isListed = names.size > maxSingleReads;
+  const services = isListed ? await reads.allServices() : await readEach(names, reads.service);
   const missing = references.filter(({ name }) => !services.has(name));
   if (missing.length > 0) return unresolved('ServiceNotFound', 'there is no Service', missing);
 
-  const slices = new Map<string, readonly Omit<V1EndpointSlice, 'metadata'>[]>();
-  for (const name of services.keys()) slices.set(name, await reads.slices(name));
+  const slices = isListed ? await reads.allSlices() : await readEach(names, reads.slices);
   const pools: Pool[] = [];
   for (const reference of references) {
     const service = services.get(reference.name) ?? {};
@@ -50,6 +53,19 @@ export async function resolvePools(rules: Rule, home: string, reads: Reads): Pro
     pools.push({ ...reference, ready: serversOf(service, port, behind), nonIpEndpoints: nonIpEndpoints(behind) });
   }
   return { pools };
+}
+
+/** Reads one after the other, so that a proxy has one request at a time. */
+async function readEach<T>(
+  names: ReadonlySet<string>,
+  read: (name: string) => Promise<T | undefined>,
+): Promise<ReadonlyMap<string, T>> {
+  const found = new Map<string, T>();
+  for (const name of names) {
+    const one = await read(name);
+    if (one !== undefined) found.set(name, one);
+  }
+  return found;
 }
 
 function unresolved(reason: string, what: string, references: readonly Key[]): ResolvedPools {

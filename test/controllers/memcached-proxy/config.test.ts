@@ -122,6 +122,22 @@ describe('routes', () => {
     );
   });
 
+  it('M10c: two Services whose short names are equal are two pools', () => {
+    const named = Array.from({ length: 5_000 }, (_, index) => poolsOf(leaf(`m-${index}`), 'default')[0]);
+    const byPool = Map.groupBy(named, (one) => one?.pool ?? '');
+    const [first, second] = [...byPool.values()].find(({ length }) => length > 1) ?? [];
+    const rules = over('sharded', leaf(first?.name ?? ''), leaf(second?.name ?? ''));
+    const pools = poolsOf(rules, 'default').map(({ pool }) => pool);
+    expect(new Set(pools).size).toBe(2);
+    for (const pool of pools) {
+      expect(pool).toMatch(new RegExp(`^${first?.pool}[0-9a-f]{11}$`));
+      expect(JSON.stringify(parsed(rules))).toContain(`PoolRoute|${pool}"`);
+    }
+    expect(poolsOf(over('sharded', ...(rules.children ?? []).toReversed()), 'default').map(({ pool }) => pool)).toEqual(
+      pools.toReversed(),
+    );
+  });
+
   it('M11: a child without a type is sharded', () => {
     const { rules } = MemcachedProxy.object('p', {
       rules: { type: 'replicated', children: [{ service: { name: 'a', port: 1 } }] },

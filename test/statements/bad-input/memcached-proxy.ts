@@ -10,6 +10,11 @@ const named = (name: unknown) => ({ rules: { service: { name, port: 1 } } });
 const mcrouter = (options: object) => ({ rules, mcrouter: options });
 /** Rules over rules, so many levels deep. */
 const deep = (levels: number): object => (levels === 1 ? rules : { children: [deep(levels - 1)] });
+/** A rule over so many Services. */
+const wide = (count: number) => ({ children: Array.from({ length: count }, () => rules) });
+const nested = { children: Array.from({ length: 4 }, () => wide(4)) };
+const deepest = { children: Array.from({ length: 16 }, () => nested) };
+const most = { children: Array.from({ length: 16 }, () => wide(16)) };
 const types = ['spec.rules.type'];
 const ports = ['spec.rules.service.port'];
 const names = ['spec.rules.service.name'];
@@ -55,6 +60,12 @@ export const memcachedProxyInput: BadInput = {
       fields: ['spec.rules.children[0].children[0].children[0].children'],
       says: 'at most 4 levels',
     },
+    {
+      what: 'a rule of the second level with 18 Services',
+      spec: { rules: { children: [{ children: [wide(9), wide(9)] }] } },
+      fields: ['spec.rules.children[0].children'],
+      says: 'at most 16',
+    },
     { what: 'mcrouter.port 0', spec: mcrouter({ port: 0 }), fields: ['spec.mcrouter.port'] },
     { what: 'mcrouter.port 70000', spec: mcrouter({ port: 70_000 }), fields: ['spec.mcrouter.port'] },
     { what: 'statsRoot "relative"', spec: mcrouter({ statsRoot: 'relative' }), fields: statsRoots },
@@ -71,6 +82,8 @@ export const memcachedProxyInput: BadInput = {
   ],
   taken: [
     { what: 'metadata.name of 47 letters', name: 'a'.repeat(47), spec: { rules }, stored: { rules } },
+    { what: 'rules with 256 Services, on three levels', spec: { rules: most }, stored: { rules: most } },
+    { what: 'rules with 256 Services, on four levels', spec: { rules: deepest }, stored: { rules: deepest } },
     { what: 'a tree of four levels', spec: { rules: deep(4) }, stored: { rules: deep(4) } },
     {
       id: 'M11',
