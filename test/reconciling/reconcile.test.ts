@@ -229,6 +229,19 @@ describe('a failed reconcile', () => {
     expect(await reconcile('a')).toMatchObject({ writes: 0 });
   });
 
+  it('a status that is larger than the API server accepts is a failure, which the object reports', async () => {
+    await apply('a', { size: 1 });
+    widgets.behaviour.reconcile = async () => ({
+      status: { note: 'x'.repeat(4 * 1024 * 1024) },
+      conditions: { Built: { status: 'True', reason: 'Built' } },
+    });
+    expect((await reconcile('a')).outcome.type).toBe('failed');
+    const object = await read('a');
+    expect(condition(object, 'Ready')).toMatchObject({ status: 'Unknown', reason: 'Retrying' });
+    expect(condition(object, 'Ready')?.message).toMatch(/status returned 413/);
+    expect(JSON.stringify(object?.status).length).toBeLessThan(2_000);
+  });
+
   it('an invalid spec sets Ready to False with reason InvalidSpec, and names the field', async () => {
     await apply('a', { size: 'large' });
     expect((await reconcile('a')).outcome.type).toBe('terminal');
