@@ -2,6 +2,8 @@
 import { apiRows } from './api-rows.ts';
 import type { LedgerEntry } from './call-ledger.ts';
 import { startChecker } from './checker.ts';
+import { clockRows } from './clock-rows.ts';
+import { doubleFaultRows } from './double-fault-rows.ts';
 import { createEditor, type EditorOptions } from './editor.ts';
 import { effectRows } from './effect-rows.ts';
 import { etcdRows } from './etcd-rows.ts';
@@ -46,6 +48,8 @@ export function createCatalogue(): readonly Row[] {
     ...queueOrderRows,
     ...killRows,
     ...functionRows,
+    ...clockRows,
+    ...doubleFaultRows,
     ...resyncRows,
     ...effectRows,
   ];

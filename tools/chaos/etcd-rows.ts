@@ -1,6 +1,7 @@
 // Faults of etcd: compaction and a restored backup. Only a real etcd has them.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { isWatch, type ProxiedRequest } from './chaos-proxy.ts';
 import type { ChaosFixture, Row } from './row.ts';
 
@@ -65,25 +66,41 @@ export const etcdRows: readonly Row[] = [
     fault: 'etcd restored, and versions passed',
     how: 'backup, a quarter of the changes, watchers cut off, restore, the rest of the changes, watchers connected',
     real: true,
-    run: async ({ system: { plane, ...system }, editor, checker, changes }) => {
-      if (plane === undefined) throw new Error('only a real etcd has a backup');
-      const quarter = Math.ceil(changes / 4);
-      await plane.backUp();
-      await system.watchersReady();
-      await editor.edit(quarter);
-      // The watchers' last write of the checkpoint is later than the backup.
-      await wait(checkpointSeconds * 2 * 1000);
-      system.api.rule((request) => (isWatch(request) || isList(request) ? { type: 'reset' } : undefined));
-      system.api.breakStreams({ type: 'reset' });
-      await plane.restore();
-      await checker.recordRestore();
-      await editor.edit(changes - quarter);
-      system.api.rule();
-      await system.watchersReady();
-      return 1;
-    },
+    run: async (fixture) => await passVersions(fixture),
+  },
+  {
+    fault: 'another cluster at the same address',
+    how: 'backup, a quarter of the changes, watchers cut off, restore, another uid of kube-system, the rest of the changes, watchers connected',
+    real: true,
+    run: async (fixture) => await passVersions(fixture, async (plane) => await plane.renewIdentity()),
   },
 ];
+
+/**
+ * Replaces the cluster by its backup, or by another cluster, while the watchers are cut off, and makes changes until its
+ * versions have passed those that the watchers know.
+ */
+async function passVersions(
+  { system: { plane, ...system }, editor, checker, changes }: ChaosFixture,
+  afterRestore: (plane: ControlPlane) => Promise<void> = async () => undefined,
+): Promise<number> {
+  if (plane === undefined) throw new Error('only a real etcd has a backup');
+  const quarter = Math.ceil(changes / 4);
+  await plane.backUp();
+  await system.watchersReady();
+  await editor.edit(quarter);
+  // The watchers' last write of the checkpoint is later than the backup.
+  await wait(checkpointSeconds * 2 * 1000);
+  system.api.rule((request) => (isWatch(request) || isList(request) ? { type: 'reset' } : undefined));
+  system.api.breakStreams({ type: 'reset' });
+  await plane.restore();
+  await afterRestore(plane);
+  await checker.recordRestore();
+  await editor.edit(changes - quarter);
+  system.api.rule();
+  await system.watchersReady();
+  return 1;
+}
 
 /** Compacts etcd, and restarts the API server so that its watch cache is empty. */
 async function compactAndRestart({ system: { plane } }: ChaosFixture): Promise<void> {

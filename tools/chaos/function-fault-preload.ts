@@ -11,7 +11,10 @@ import { shiftClock } from './shift-clock.ts';
  */
 const ignoreMilliseconds = 15_000;
 
-shiftClock(Number(readFileSync(new URL(import.meta.url).searchParams.get('shift') ?? '', 'utf8')) * 60_000);
+const { minutes, only } = Object(
+  JSON.parse(readFileSync(new URL(import.meta.url).searchParams.get('shift') ?? '', 'utf8')),
+);
+if (String(process.env.AWS_LAMBDA_FUNCTION_NAME).endsWith(String(only))) shiftClock(Number(minutes) * 60_000);
 
 const originalFetch = globalThis.fetch;
 globalThis.fetch = async (input, init = {}) => {

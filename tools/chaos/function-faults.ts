@@ -22,14 +22,17 @@ const heapMegabytes = 128;
 export type FunctionFaults = {
   /** Arguments for every process of a function. */
   readonly nodeArguments: readonly string[];
-  /** Shifts the clocks of processes that start from now on by this number of minutes. */
-  shiftClocks(minutes: number): Promise<void>;
+  /**
+   * Shifts the clocks of processes that start from now on by this number of minutes, of all functions or of those whose
+   * name ends with this text.
+   */
+  shiftClocks(minutes: number, only?: string): Promise<void>;
 };
 
 /** Creates the control; the processes read the clock shift from a file in the folder at their start. */
 export async function createFunctionFaults(folder: string): Promise<FunctionFaults> {
-  const file = path.join(folder, 'clock-shift-minutes');
-  const shiftClocks = async (minutes: number) => await writeFile(file, String(minutes));
+  const file = path.join(folder, 'clock-shift.json');
+  const shiftClocks = async (minutes: number, only = '') => await writeFile(file, JSON.stringify({ minutes, only }));
   await shiftClocks(0);
   const preload = pathToFileURL(path.join(import.meta.dirname, 'function-fault-preload.ts'));
   preload.searchParams.set('shift', file);

@@ -19,6 +19,8 @@ export type Plan = Pick<ChaosOptions, 'real' | 'amounts' | 'users'> & {
   readonly outcomeFile?: string | undefined;
   /** The document to which the table of the outcomes is written. */
   readonly document?: string | undefined;
+  /** The name of the table in the document. */
+  readonly record: string;
   /** The file for the calls to AWS: a line of JSON for each kind of call and each system. */
   readonly callFile?: string | undefined;
   /** The file for the run's results in the format of vitest's report. */
@@ -61,6 +63,7 @@ export function makePlan(args: readonly string[], { catalogue, commitSeed, rando
       changes: number(values.changes, 40, 1_000),
       outageSeconds: number(values.outage, 5, 60),
       queueOutageSeconds: number(values['queue-outage'], 5, 60),
+      rejectSeconds: number(values.reject, 5, 300),
       kills: number(values.kills, 4, 50),
       bulkObjects: number(values['bulk-objects'], 100, 1_000),
       resyncKeys: number(values['resync-keys'], 2_000, 100_000),
@@ -75,6 +78,7 @@ export function makePlan(args: readonly string[], { catalogue, commitSeed, rando
     verbose: values.verbose,
     outcomeFile: values.keep,
     document: values.write,
+    record: values.record,
     callFile: values.calls,
     reportFile: values.report,
   };
@@ -92,6 +96,7 @@ const options = {
   pause: { type: 'string' },
   outage: { type: 'string' },
   'queue-outage': { type: 'string' },
+  reject: { type: 'string' },
   kills: { type: 'string' },
   'bulk-objects': { type: 'string' },
   'resync-keys': { type: 'string' },
@@ -99,6 +104,7 @@ const options = {
   only: { type: 'string', multiple: true },
   keep: { type: 'string' },
   write: { type: 'string' },
+  record: { type: 'string', default: 'chaos' },
   calls: { type: 'string' },
   /** Runs nothing; only reports the outcomes of `--keep`. */
   'report-only': { type: 'boolean', default: false },

@@ -5,6 +5,8 @@ import type { ProxiedRequest } from './chaos-proxy.ts';
 import type { Row } from './row.ts';
 
 const copies = 9;
+/** A message whose follow-up was rejected is returned to the queue for seconds, not for its visibility timeout. */
+const rejectMaxSeconds = 30;
 const target = ({ headers }: ProxiedRequest) => String(headers['x-amz-target'] ?? '');
 const isSend = (request: ProxiedRequest) => target(request).includes('SendMessage');
 
@@ -30,12 +32,16 @@ export const queueRows: readonly Row[] = [
   },
   {
     fault: 'SQS rejects sends',
-    how: ({ queueOutageSeconds }) => `half of all sends get 503 for ${queueOutageSeconds} s, during changes`,
-    run: async ({ system, editor, random, changes, queueOutageSeconds }) => {
+    how: ({ rejectSeconds }) =>
+      `half of all sends get 503 for ${rejectSeconds} s, during changes; at most ${rejectMaxSeconds} s to converge, no dead letter`,
+    slow: true,
+    maxConvergeSeconds: rejectMaxSeconds,
+    noDeadLetters: true,
+    run: async ({ system, editor, random, changes, rejectSeconds }) => {
       system.sqs.rule((request) =>
         isSend(request) && random.number() < 0.5 ? { type: 'respond', status: 503, body: '{}' } : undefined,
       );
-      await Promise.all([editor.edit(changes), wait(queueOutageSeconds * 1000)]);
+      await Promise.all([editor.edit(changes), wait(rejectSeconds * 1000)]);
       return 0;
     },
   },

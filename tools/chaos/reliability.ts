@@ -19,12 +19,12 @@ export async function writeTable(
   const measurements = sorted
     .filter(({ fault }) => measuring.has(fault))
     .map(({ seed, fault, notes }) => `- ${fault}, seed ${seed}: ${notes.join('; ')}.`);
-  const missing = catalogue.filter((row) => !outcomes.some(({ fault }) => fault === row.fault));
+  const missing = plan.rows.filter((row) => !outcomes.some(({ fault }) => fault === row.fault));
   const missingNote =
     missing.length === 0 ? [] : ['', `Not in this record: ${missing.map(({ fault }) => fault).join(' · ')}.`];
   const measured = measurements.length === 0 ? [] : ['', ...measurements];
   const table = [describe(plan, outcomes), '', formatTable(sorted), ...measured, ...missingNote].join('\n');
-  await writeFile(file, replaceBetween(text, table, { file, name: 'chaos' }));
+  await writeFile(file, replaceBetween(text, table, { file, name: plan.record }));
 }
 
 function describe({ real, users }: Plan, outcomes: readonly SeededOutcome[]): string {

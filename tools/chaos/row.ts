@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Checker, CheckResult } from './checker.ts';
 import type { Editor } from './editor.ts';
+import { createPlainSqs } from './plain-sqs.ts';
 import type { SeededRandom } from './random.ts';
 import type { ChaosSystem } from './system.ts';
 
@@ -14,6 +15,8 @@ export type Amounts = {
   readonly outageSeconds: number;
   /** The same for SQS, which is expected to be unavailable for longer. */
   readonly queueOutageSeconds: number;
+  /** The seconds for which SQS rejects half of all sends. */
+  readonly rejectSeconds: number;
   /** The number of kills at random points. */
   readonly kills: number;
   /** The number of ordinary objects next to a faulty one. */
@@ -55,6 +58,10 @@ export type Row = {
    * elsewhere.
    */
   readonly untilConverged?: true;
+  /** The longest time to converge, for a fault whose end every object must notice soon. */
+  readonly maxConvergeSeconds?: number;
+  /** True: no message may become a dead letter. */
+  readonly noDeadLetters?: true;
   /** The number of watchers at the start; default 1. */
   readonly watchers?: number;
   /**
@@ -105,6 +112,7 @@ export async function runRow(
     return system.api.firedCount() + system.sqs.firedCount();
   };
   clearFaults();
+  const deadLettersBefore = await countDeadLetters(system);
   // A fault that could not be injected fails its own row only.
   const ownCount = await inject(row, fixture).catch((error: unknown) => [String(error)]);
   let byProxies = 0;
@@ -118,8 +126,16 @@ export async function runRow(
   const unconverged = await checker.untilConverged(deadlineSeconds);
   // Calls that AWS would deny, although the emulator accepted them.
   const denied = system.calls.takeDenied().map((line) => `not allowed by a policy: ${line}`);
-  const lost = [...(typeof ownCount === 'number' ? [] : ownCount), ...unconverged, ...denied];
   const convergeSeconds = (performance.now() - since) / 1000;
+  const deadLetters = (await countDeadLetters(system)) - deadLettersBefore;
+  const { maxConvergeSeconds = Number.POSITIVE_INFINITY, noDeadLetters } = row;
+  const lost = [
+    ...(typeof ownCount === 'number' ? [] : ownCount),
+    ...unconverged,
+    ...denied,
+    ...(convergeSeconds > maxConvergeSeconds ? [`converged after ${convergeSeconds.toFixed(1)} s`] : []),
+    ...(noDeadLetters === true && deadLetters > 0 ? [`${deadLetters} dead letters`] : []),
+  ];
   // Effects of stalled or pending stream faults after the changes count as well.
   const fired = (typeof ownCount === 'number' ? ownCount : 0) + byProxies + clearFaults();
   const how = describe(row, fixture);
@@ -134,6 +150,13 @@ export async function runRow(
     notes,
     ...checker.result(lost),
   };
+}
+
+async function countDeadLetters({ direct, queueUrl }: ChaosSystem): Promise<number> {
+  const sqs = createPlainSqs(direct.sqs);
+  const count = await sqs.count(queueUrl.replace(/\.fifo$/, '-dlq.fifo'));
+  sqs.close();
+  return count;
 }
 
 /**

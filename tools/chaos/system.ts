@@ -1,6 +1,6 @@
 // The whole system on one machine with a chaos proxy in front of every server: real watcher processes and functions
-// from the bundles, as `outrigger dev` starts them. Only Ingredient's function and the timers run, with short timeouts,
-// because test machines are small.
+// from the bundles, as `outrigger dev` starts them. Only Ingredient's function, the timers and the resync run, with short
+// timeouts, because test machines are small.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -52,8 +52,8 @@ export type ChaosSystem = {
    * timeout. This excludes invocations that timed out: on a slow machine their messages would become dead letters.
    */
   retryCrashedAtOnce(on: boolean): void;
-  /** Shifts the functions' clocks by this number of minutes. */
-  shiftFunctionClocks(minutes: number): Promise<void>;
+  /** Shifts the clocks of the functions whose name ends with `only` by this number of minutes; default: of all. */
+  shiftFunctionClocks(minutes: number, only?: string): Promise<void>;
   /** The real control plane, if there is one. */
   readonly plane?: ControlPlane;
   /** Resolves when every watcher watches the portions again. Rejects after a timeout. */
@@ -67,6 +67,8 @@ export type ChaosSystem = {
  * received, before its successor starts.
  */
 const seconds = { timeout: 8, visibility: 30 };
+/** With a long period, a resync run sends only the keys of missed changes. */
+const resyncTimes = { ...shortResync, period: 36_000 };
 /** The time until watchers watch: they start, list, and may have been told to retry after more than a minute. */
 const watchersReadySeconds = 240;
 const pollMilliseconds = 50;
@@ -105,7 +107,7 @@ export async function startSystem(
   cleanup.defer(() => slowPantry.close());
 
   const pantry = { ...simulators.pantry, url: slowPantry.url };
-  const stack = shortIngredientStack(readLocalStack(template, cluster, { ...simulators, pantry }, shortResync));
+  const stack = shortIngredientStack(readLocalStack(template, cluster, { ...simulators, pantry }, resyncTimes));
   const queues = await createQueues(client, stack.queues, { endpoint: sqsServer.url, signal });
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
   const prerequisites = manifests.filter(({ kind }) =>
@@ -166,8 +168,8 @@ export async function startSystem(
     retryCrashedAtOnce: (on) => {
       retriesCrashed = on;
     },
-    shiftFunctionClocks: async (minutes) => {
-      await functionFaults.shiftClocks(minutes);
+    shiftFunctionClocks: async (minutes, only) => {
+      await functionFaults.shiftClocks(minutes, only);
       for (const one of lambda.functions) one.reload();
     },
     direct: { api: server, sqs: { url: sqsServer.url }, pantry: { url: simulators.pantry.url } },
@@ -215,7 +217,7 @@ function kubeconfig(url: string, ca: string | undefined, token: string): string 
   });
 }
 
-/** Returns the stack with only Ingredient's functions, and with short timeouts. */
+/** Returns the stack with only Ingredient's function, the timers and the resync, and with short timeouts. */
 export function shortIngredientStack(stack: Stack): Stack {
-  return shortStack(stack, { ...seconds, includes: (arn) => /(ingredient|timers)$/.test(arn) });
+  return shortStack(stack, { ...seconds, includes: (arn) => /(ingredient|timers|resync)$/.test(arn) });
 }

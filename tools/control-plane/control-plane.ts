@@ -75,6 +75,8 @@ export type ControlPlane = {
   backUp(): Promise<void>;
   /** Restores etcd from the backup, with the same address of the API server. */
   restore(): Promise<void>;
+  /** Gives the namespace kube-system another uid, by which a cluster is identified, and restarts the API server. */
+  renewIdentity(): Promise<void>;
   /** Freezes the API server: connections stay open without any data. */
   pauseApiServer(): void;
   resumeApiServer(): void;

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { apiServerArguments, controllerManagerArguments, etcdArguments } from './arguments.ts';
 import { type ControlPlaneBinaries, controlPlaneBinaries } from './build.ts';
+import { callEtcd } from './call-etcd.ts';
 import { type ChildProcesses, createChildProcesses, lastLines, type Program } from './child-processes.ts';
 import { compactEtcd } from './compact-etcd.ts';
 import type { AuditEvent, ControlPlane, ControlPlaneOptions } from './control-plane.ts';
@@ -72,6 +73,10 @@ async function start(
     tokenOf(user);
     return join(folder, `kubeconfig-${encodeURIComponent(user)}`);
   };
+  const restartApiServer = async (): Promise<void> => {
+    await apiServer.stop('SIGKILL');
+    await startApiServer();
+  };
   const whileStopped = async (action: () => Promise<void>): Promise<void> => {
     await apiServer.stop('SIGKILL');
     await etcd.stop();
@@ -94,14 +99,17 @@ async function start(
     auditEvents: () => readAuditLog(join(folder, 'audit.log')),
     stop: () => children.close(),
     kill9ApiServer: () => apiServer.stop('SIGKILL'),
-    async restartApiServer() {
-      await apiServer.stop('SIGKILL');
-      await startApiServer();
-    },
+    restartApiServer,
     compact: () => compactEtcd(join(folder, 'etcd.sock')),
     putCopies: (key, copies, options) => putCopies(join(folder, 'etcd.sock'), key, copies, options),
     backUp: () => whileStopped(() => copyFolder(join(folder, 'backup'), join(folder, 'etcd'))),
     restore: () => whileStopped(() => copyFolder(join(folder, 'etcd'), join(folder, 'backup'))),
+    renewIdentity: async () => {
+      const key = Buffer.from('/registry/namespaces/kube-system').toString('base64');
+      await callEtcd(join(folder, 'etcd.sock'), '/v3/kv/deleterange', { key });
+      // It creates its namespaces again at its start.
+      await restartApiServer();
+    },
     pauseApiServer: () => apiServer.signal('SIGSTOP'),
     resumeApiServer: () => apiServer.signal('SIGCONT'),
   };

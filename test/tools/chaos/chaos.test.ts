@@ -32,6 +32,7 @@ describe('guarantees under faults', () => {
       changes: 8,
       outageSeconds: 2,
       queueOutageSeconds: 1,
+      rejectSeconds: 2,
       kills: 3,
       bulkObjects: 9,
       resyncKeys: 50,
