@@ -2,7 +2,7 @@
 // its finalizer. No other code of the reconcile removes the controller's finalizer.
 import { reasons } from '../api/conditions.ts';
 import type { Finalized } from '../api/result.ts';
-import { backoffSeconds, retryBackoff } from '../core/backoff.ts';
+import { backoffSeconds, retryBackoff, verifyBackoff } from '../core/backoff.ts';
 import { errorText, TerminalError, toError } from '../core/errors.ts';
 import { redact } from '../core/redact.ts';
 import type { Wait } from '../core/time.ts';
@@ -51,7 +51,7 @@ export async function finalizeObject(
  * completes a DELETE that it decided before the finalizer was added. No event and no later reconcile would remove the
  * external resources of this reconcile. If the object is still being deleted, it is not known whether another reconcile
  * finalized it before this one's writes. A second finalize is harmless, and the reconcile of the deletion removes the
- * finalizer. Reads are retried until the time of this key ends. Never throws. Returns an outcome with the object, for a
+ * finalizer. Reads are retried until the time of this key ends, and once after that. Never throws. Returns an outcome with the object, for a
  * dead letter, if finalize was not completed and the object is gone, or may be: nothing would call finalize again.
  */
 export async function finalizeIfGone(
@@ -64,12 +64,15 @@ export async function finalizeIfGone(
   const { uid } = read.metadata;
   const readSame = async () => {
     for (let failures = 1; ; failures += 1) {
+      // A last read also when the time has ended: a reconcile that was only slow leaves no dead letter.
+      const isLast = signal.aborted;
+      const options = { signal: isLast ? AbortSignal.timeout(lastReadMilliseconds) : signal };
       try {
-        const fresh = await getObject(client, resource, objectKeyOf(read), { signal });
+        const fresh = await getObject(client, resource, objectKeyOf(read), options);
         return fresh?.metadata.uid === uid ? fresh : undefined;
       } catch (error) {
-        if (signal.aborted) throw error;
-        await wait(backoffSeconds(retryBackoff, failures, 0), signal);
+        if (isLast) throw error;
+        await wait(backoffSeconds(verifyBackoff, failures, 0), signal).catch(() => undefined);
       }
     }
   };
@@ -99,6 +102,9 @@ export async function finalizeIfGone(
     return { type: 'postponed', reason: 'unreachable', error: failure, orphan };
   }
 }
+
+/** Part of the time in which a failure is reported after the deadline. */
+const lastReadMilliseconds = 500;
 
 /** The number of failures after which finalize is not called again. */
 const maxFailures = 3;
