@@ -16,7 +16,6 @@ export const doubleFaultRows: readonly Row[] = [
   {
     fault: 'responses of a load balancer',
     how: 'half of all reads of objects and of their writes get the 404 or the page of a load balancer, or another object',
-    noDeadLetters: true,
     run: async ({ system, editor, random, changes }) => {
       system.api.rule((request) =>
         isOneObject(request) && random.number() < 0.5 ? random.pick(foreignResponses) : undefined,

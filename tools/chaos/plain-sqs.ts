@@ -10,12 +10,17 @@ export type PlainMessage = {
   readonly delaySeconds?: number;
 };
 
+/** A message as it was received. */
+export type ReceivedMessage = { readonly body: string; readonly attributes: Readonly<Record<string, string>> };
+
 /** A client of SQS. */
 export type PlainSqs = {
   /** Sends all messages in order, ten at a time. Throws when a message is rejected. */
   send(queueUrl: string, messages: readonly PlainMessage[]): Promise<void>;
   /** The number of messages of a queue: visible, in flight and delayed. */
   count(queueUrl: string): Promise<number>;
+  /** Receives up to ten messages, which stay on the queue, and returns each with its attributes of type string. */
+  read(queueUrl: string): Promise<readonly ReceivedMessage[]>;
   /** Deletes all messages of a queue. */
   purge(queueUrl: string): Promise<void>;
   close(): void;
@@ -28,6 +33,16 @@ const countAttributes = [
   'ApproximateNumberOfMessagesDelayed',
 ];
 const attributes = z.looseObject({ Attributes: z.record(z.string(), z.coerce.number()) });
+const received = z.looseObject({
+  Messages: z
+    .array(
+      z.looseObject({
+        Body: z.string(),
+        MessageAttributes: z.record(z.string(), z.looseObject({ StringValue: z.string().default('') })).default({}),
+      }),
+    )
+    .default([]),
+});
 const sent = z.looseObject({ Failed: z.array(z.unknown()).default([]) });
 
 /** Creates a client. */
@@ -58,6 +73,20 @@ export function createPlainSqs(server: PlainServer): PlainSqs {
         await request('GetQueueAttributes', { QueueUrl: queueUrl, AttributeNames: countAttributes }),
       );
       return countAttributes.reduce((sum, name) => sum + (Attributes[name] ?? 0), 0);
+    },
+    async read(queueUrl) {
+      const query = {
+        QueueUrl: queueUrl,
+        MaxNumberOfMessages: 10,
+        VisibilityTimeout: 0,
+        MessageAttributeNames: ['All'],
+      };
+      return received.parse(await request('ReceiveMessage', query)).Messages.map(({ Body, MessageAttributes }) => ({
+        body: Body,
+        attributes: Object.fromEntries(
+          Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue]),
+        ),
+      }));
     },
     async purge(queueUrl) {
       await request('PurgeQueue', { QueueUrl: queueUrl });

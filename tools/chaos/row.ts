@@ -128,13 +128,16 @@ export async function runRow(
   const denied = system.calls.takeDenied().map((line) => `not allowed by a policy: ${line}`);
   const convergeSeconds = (performance.now() - since) / 1000;
   const deadLetters = (await countDeadLetters(system)) - deadLettersBefore;
+  if (deadLetters > 0) notes.push(`${deadLetters} dead letters`);
   const { maxConvergeSeconds = Number.POSITIVE_INFINITY, noDeadLetters } = row;
   const lost = [
     ...(typeof ownCount === 'number' ? [] : ownCount),
     ...unconverged,
     ...denied,
     ...(convergeSeconds > maxConvergeSeconds ? [`converged after ${convergeSeconds.toFixed(1)} s`] : []),
-    ...(noDeadLetters === true && deadLetters > 0 ? [`${deadLetters} dead letters`] : []),
+    ...(noDeadLetters === true && deadLetters > 0
+      ? [`${deadLetters} dead letters`, ...(await describeDeadLetters(system))]
+      : []),
   ];
   // Effects of stalled or pending stream faults after the changes count as well.
   const fired = (typeof ownCount === 'number' ? ownCount : 0) + byProxies + clearFaults();
@@ -152,9 +155,19 @@ export async function runRow(
   };
 }
 
+/** One line for each of the first dead letters. */
+async function describeDeadLetters({ direct, queueUrl }: ChaosSystem): Promise<readonly string[]> {
+  const sqs = createPlainSqs(direct.sqs);
+  const found = await sqs.read(deadLetterQueueOf(queueUrl));
+  sqs.close();
+  return found.map(({ body, attributes: { reason, error = '' } }) => `dead letter: ${reason} ${error} ${body}`);
+}
+
+const deadLetterQueueOf = (queueUrl: string) => queueUrl.replace(/\.fifo$/, '-dlq.fifo');
+
 async function countDeadLetters({ direct, queueUrl }: ChaosSystem): Promise<number> {
   const sqs = createPlainSqs(direct.sqs);
-  const count = await sqs.count(queueUrl.replace(/\.fifo$/, '-dlq.fifo'));
+  const count = await sqs.count(deadLetterQueueOf(queueUrl));
   sqs.close();
   return count;
 }
