@@ -138,6 +138,13 @@ it('an object that still exists after failed reads is no dead letter', async () 
   await deleteInSpite();
 });
 
+it('an object that exists when the time ends is no dead letter', async () => {
+  // The last of the reads, after the end of the time, is answered.
+  const outcome = reconcileDeleted((_, requests) => requests < 9, { maxWaits: 6, deletes: false });
+  await expect(outcome).rejects.toThrow('out of time');
+  await deleteInSpite();
+});
+
 it('an object of a kind without a status is finalized if it is deleted in spite of its finalizer', async () => {
   const metadata = { name: 'one', namespace: 'default' };
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
