@@ -51,13 +51,17 @@ export async function finalizeObject(
  * completes a DELETE that it decided before the finalizer was added. No event and no later reconcile would remove the
  * external resources of this reconcile. If the object is still being deleted, it is not known whether another reconcile
  * finalized it before this one's writes. A second finalize is harmless, and the reconcile of the deletion removes the
- * finalizer. Reads are retried until the time of this key ends, and once after that. Never throws. Returns an outcome with the object, for a
- * dead letter, if finalize was not completed and the object is gone, or may be: nothing would call finalize again.
+ * finalizer. Reads are retried until the time of this key ends, and once after that. Never throws. Returns an outcome
+ * with the object, for a dead letter, if finalize was not completed and the object is gone, or may be: nothing would call
+ * finalize again.
+ * @param suspected whether a write has shown that the object may be gone. Without it, reads that fail are no reason for
+ *   a dead letter: each failure of the API server would leave some
  */
 export async function finalizeIfGone(
   primary: PrimaryObject,
   finalize: () => Promise<Finalized>,
   { client, resource, finalizer, log, wait, signal }: SessionDeps,
+  { suspected }: { readonly suspected: boolean },
 ): Promise<Outcome | undefined> {
   if (!primary.hasFinalizer()) return undefined;
   const read = primary.current();
@@ -92,7 +96,7 @@ export async function finalizeIfGone(
   } catch (error) {
     const text = redact(errorText(toError(error)));
     log.error('finalize failed after deletion; external resources may be orphaned', { error: text, uid });
-    if (state === 'exists') return undefined;
+    if (state === 'exists' || (state === 'unknown' && !suspected)) return undefined;
     const orphan = formatOrphan(resource, read);
     if (state === 'gone') {
       const failure = new Error(`finalize failed after deletion of ${uid}: ${text}`, { cause: error });

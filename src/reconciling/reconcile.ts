@@ -259,11 +259,14 @@ function openSession(
       const outcome = await runReconciler();
       // Without a write after the finalizer, nothing has shown that the object still exists.
       const isUnverified = addedFinalizer && !statusWriter.writesStatus;
-      return (isUnverified ? await finalizeIfGone(primary, runFinalize, deps) : undefined) ?? outcome;
+      return (
+        (isUnverified ? await finalizeIfGone(primary, runFinalize, deps, { suspected: false }) : undefined) ?? outcome
+      );
     } catch (thrown) {
       // An object with the finalizer can only be gone if this reconcile added it, or if the server returned 404 or 409.
-      if (declaration.finalizes && (addedFinalizer || isConflict(thrown) || isNotFound(thrown))) {
-        const failure = await finalizeIfGone(primary, runFinalize, deps);
+      const suspected = isConflict(thrown) || isNotFound(thrown);
+      if (declaration.finalizes && (addedFinalizer || suspected)) {
+        const failure = await finalizeIfGone(primary, runFinalize, deps, { suspected });
         if (failure !== undefined) return failure;
       }
       throw thrown;

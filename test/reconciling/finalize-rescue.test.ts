@@ -122,8 +122,8 @@ it('an object that is deleted in spite of its finalizer becomes a dead letter if
   expect(resources).toEqual(new Set([orphanIn(outcome).metadata.uid]));
 });
 
-it('an object whose reads fail until the time ends is retried, and its dead letter has the object', async () => {
-  const { outcome } = await reconcileDeleted(() => true, { maxWaits: 5 });
+it('an object whose write shows that it is gone, and whose reads fail until the time ends, is retried, and its dead letter has the object', async () => {
+  const { outcome } = await reconcileDeleted(({ method }) => method === 'GET', { maxWaits: 5 });
   expect(outcome).toMatchObject({
     ...{ type: 'postponed', reason: 'unreachable' },
     error: { message: expect.stringContaining('not finalized, and possibly deleted') },
@@ -136,6 +136,10 @@ it('an object that still exists after failed reads is no dead letter', async () 
   expect(outcome).toMatchObject({ type: 'postponed' });
   expect(outcome).not.toHaveProperty('orphan');
   await deleteInSpite();
+});
+
+it('an API server that fails from the status write until the time ends leaves no dead letter', async () => {
+  await expect(reconcileDeleted(() => true, { maxWaits: 5 })).rejects.toThrow('out of time');
 });
 
 it('an object that exists when the time ends is no dead letter', async () => {

@@ -151,6 +151,8 @@ export const untestedCommands: Readonly<Record<string, string>> = {
   'npm run chaos -- --real': 'most of an hour; --ci is a part of it',
   'npm run chaos -- --full --keep FILE --write docs/reliability.md': 'hours; --ci is a part of it',
   'npm run chaos -- --only TEXT --seed N': 'as long as the row; --ci is a part of it',
+  'npm run chaos -- --only TEXT --keep FILE --write docs/reliability.md --record NAME':
+    'as long as the rows; --ci is a part of it',
   'npm run soak -- --write docs/reliability.md': 'half an hour; --ci is two minutes of it',
   'npm audit --omit=dev': 'asks the registry for new advisories',
 };
