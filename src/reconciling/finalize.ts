@@ -52,8 +52,8 @@ export async function finalizeObject(
  * external resources of this reconcile. If the object is still being deleted, it is not known whether another reconcile
  * finalized it before this one's writes. A second finalize is harmless, and the reconcile of the deletion removes the
  * finalizer. Reads are retried until the time of this key ends, and once after that. Never throws. Returns an outcome
- * with the object, for a dead letter, if finalize was not completed and the object is gone, or may be: nothing would call
- * finalize again.
+ * with the object, for a dead letter, if finalize was not completed and the object is gone, or may be: nothing would
+ * call finalize again.
  * @param suspected whether a write has shown that the object may be gone. Without it, reads that fail are no reason for
  *   a dead letter: each failure of the API server would leave some
  */
