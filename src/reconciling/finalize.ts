@@ -51,9 +51,9 @@ export async function finalizeObject(
  * completes a DELETE that it decided before the finalizer was added. No event and no later reconcile would remove the
  * external resources of this reconcile. If the object is still being deleted, it is not known whether another reconcile
  * finalized it before this one's writes. A second finalize is harmless, and the reconcile of the deletion removes the
- * finalizer. Reads are retried until the time of this key ends, and once after that. Never throws. Returns an outcome
- * with the object, for a dead letter, if finalize was not completed and the object is gone, or may be: nothing would
- * call finalize again.
+ * finalizer. Reads are retried for about a minute, or until the time of this key ends and once after that. Never
+ * throws. Returns an outcome with the object, for a dead letter, if finalize was not completed and the object is gone,
+ * or may be: nothing would call finalize again.
  * @param suspected whether a write has shown that the object may be gone. Without it, reads that fail are no reason for
  *   a dead letter: each failure of the API server would leave some
  */
@@ -69,7 +69,7 @@ export async function finalizeIfGone(
   const readSame = async () => {
     for (let failures = 1; ; failures += 1) {
       // A last read also when the time has ended: a reconcile that was only slow leaves no dead letter.
-      const isLast = signal.aborted;
+      const isLast = signal.aborted || failures === maxReads;
       const options = { signal: isLast ? AbortSignal.timeout(lastReadMilliseconds) : signal };
       try {
         const fresh = await getObject(client, resource, objectKeyOf(read), options);
@@ -107,6 +107,8 @@ export async function finalizeIfGone(
   }
 }
 
+/** About a minute of reads. */
+const maxReads = 30;
 /** Part of the time in which a failure is reported after the deadline. */
 const lastReadMilliseconds = 500;
 

@@ -131,6 +131,12 @@ it('an object whose write shows that it is gone, and whose reads fail until the 
   expect(resources).toEqual(new Set([orphanIn(outcome).metadata.uid]));
 });
 
+it('reads of an object that may be gone, which fail long before the time ends, are not repeated for ever', async () => {
+  const { outcome } = await reconcileDeleted(({ method }) => method === 'GET');
+  expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable' });
+  expect(resources).toEqual(new Set([orphanIn(outcome).metadata.uid]));
+});
+
 it('an object that still exists after failed reads is no dead letter', async () => {
   const { outcome } = await reconcileDeleted((_, requests) => requests === 1, { deletes: false });
   expect(outcome).toMatchObject({ type: 'postponed' });
