@@ -1,0 +1,101 @@
+// A project with one controller that fails in the way that an object asks for, made as a user makes one: by `outrigger
+// new project`, with the package as npm packs it. The packages that it needs are those of this repository.
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const controllersFolder = 'src/controllers';
+
+/** A project in a temporary folder. */
+export type Project = {
+  readonly folder: string;
+  /** The program that npx runs. */
+  readonly program: string;
+  readonly kubectl: string;
+  remove(): Promise<void>;
+};
+
+/** Makes the project `shop` with the kind Lamp. */
+export async function makeProject(kubectl: string): Promise<Project> {
+  const { folder, program, remove } = await newProject('shop');
+  for (const [file, text] of Object.entries(sources)) {
+    await writeFile(path.join(folder, controllersFolder, file), text);
+  }
+  await promisify(execFile)(process.execPath, [program, 'generate'], { cwd: folder });
+  return { folder, program, kubectl, remove };
+}
+
+/** Makes a project without controllers in an empty folder. */
+export async function newProject(name: string): Promise<Omit<Project, 'kubectl'>> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-new-'));
+  const run = async (cwd: string, file: string, ...argv: readonly string[]) =>
+    await promisify(execFile)(file, [...argv], { cwd, maxBuffer: 64 * 1024 * 1024 });
+  const modules = path.join(folder, 'node_modules');
+  await mkdir(path.join(modules, 'outrigger'), { recursive: true });
+  for (const one of await readdir(path.join(root, 'node_modules'))) {
+    if (!one.startsWith('.')) await symlink(path.join(root, 'node_modules', one), path.join(modules, one));
+  }
+  await mkdir(path.join(modules, '.bin'));
+  const programs = {
+    node: process.execPath,
+    outrigger: '../outrigger/bin/outrigger.js',
+    tsc: '../typescript/bin/tsc',
+    vitest: '../vitest/vitest.mjs',
+  };
+  for (const [one, file] of Object.entries(programs)) await symlink(file, path.join(modules, '.bin', one));
+  await run(root, 'npm', 'pack', '--pack-destination', folder);
+  const tarball = (await readdir(folder)).find((file) => file.endsWith('.tgz')) ?? '';
+  await run(folder, 'tar', '-xzf', tarball, '--strip-components=1', '-C', path.join(modules, 'outrigger'));
+  await rm(path.join(folder, tarball));
+  const program = path.join(modules, 'outrigger/bin/outrigger.js');
+  await run(folder, process.execPath, program, 'new', 'project', '--yes', '--name', name);
+  return { folder, program, remove: async () => await rm(folder, { recursive: true, force: true }) };
+}
+
+/** Has the controller own a kind of another project, whose CRD is not there. */
+export async function ownUnservedKind({ folder, program }: Project): Promise<void> {
+  const file = path.join(folder, controllersFolder, 'lamp.ts');
+  await writeFile(file, sources['lamp.ts'].replace('owns: [ConfigMap]', 'owns: [ConfigMap, Certificate]'));
+  await promisify(execFile)(process.execPath, [program, 'generate'], { cwd: folder });
+}
+
+const sources = {
+  'registry.ts': `import type { ControllerDefinition } from 'outrigger';
+import { lamp } from './lamp.ts';
+
+export const registry: readonly ControllerDefinition[] = [lamp];
+`,
+  'lamp.ts': `import { defineKind, foreignKind, ok, type ResultOf } from 'outrigger';
+import { ConfigMap } from 'outrigger/kubernetes';
+import * as z from 'zod';
+
+export const Certificate = foreignKind({ group: 'cert-manager.io', version: 'v1', kind: 'Certificate' });
+
+export const Lamp = defineKind({
+  group: 'shop.example.com',
+  version: 'v1',
+  kind: 'Lamp',
+  spec: z.object({ does: z.string() }),
+  status: z.object({ watts: z.number().int() }),
+  conditions: ['Lit'],
+});
+
+export const lamp = Lamp.controller('lamp', {
+  owns: [ConfigMap],
+  timeoutSeconds: 10,
+  async reconcile({ metadata: { name }, spec: { does } }, { apply, signal }): Promise<ResultOf<typeof Lamp>> {
+    if (does === 'throw') throw new Error('the filament is broken');
+    if (does === 'hang') await new Promise(() => undefined);
+    if (does === 'return rubbish') return { status: { watts: Number.NaN }, conditions: { Lit: ok('Lit') } };
+    if (does === 'ask outside') await fetch('http://127.0.0.1:9797/lamps', { signal });
+    if (does === 'take a child') await apply(ConfigMap, { metadata: { name: 'theirs' }, data: {} });
+    if (does === 'need a kind') await apply(Certificate, { metadata: { name }, spec: {} });
+    await apply(ConfigMap, { metadata: { name }, data: { lit: 'yes' } });
+    return { status: { watts: 40 }, conditions: { Lit: ok('Lit') } };
+  },
+});
+`,
+} as const;
