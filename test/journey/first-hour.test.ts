@@ -1,0 +1,87 @@
+// The first hour with the package, by the steps of the documents alone: from an empty folder to the controller of
+// docs/authoring.md, which has a required setting, a secret, a child Ingress and a finalizer, running, tested and bundled.
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { newProject } from '../../tools/troubleshooting/project.ts';
+import { runCommand, runProgram, startDev } from '../../tools/troubleshooting/run-dev.ts';
+
+const seconds = 400;
+const ingress = '/apis/networking.k8s.io/v1/namespaces/default/ingresses/north';
+const site = '/apis/sites.example.com/v1/namespaces/default/sites/north';
+const north = `apiVersion: sites.example.com/v1
+kind: Site
+metadata: {name: north, namespace: default}
+spec: {host: north.example.com}
+`;
+const test = `import { testContext } from 'outrigger/testing';
+import { expect, it } from 'vitest';
+import { Site, site } from '../../src/controllers/site.ts';
+
+it('a site has a record', async () => {
+  const owner = Site.object('north', { host: 'north.example.com', replicas: 1 });
+  const clients = { register: async () => 'a record', remove: async () => true };
+  const { status } = await site.reconcile(owner, testContext(site, { owner, clients }));
+  expect(status.record).toBe('a record');
+});
+`;
+
+/** The controller of docs/authoring.md, with the imports that it says a project has. */
+async function documentedController(): Promise<string> {
+  const [, block = ''] = (await readFile('docs/authoring.md', 'utf8')).split('```ts\n');
+  const [code = ''] = block.split('\n```\n');
+  return `${code.replaceAll(/'\.\.\/\.\.\/src\/(outrigger|kubernetes)\.ts'/g, (_, entry) =>
+    entry === 'outrigger' ? "'outrigger'" : "'outrigger/kubernetes'",
+  )}\n`;
+}
+
+it(
+  'a newcomer gets from an empty folder to a running, tested and bundled controller',
+  { timeout: seconds * 1000 },
+  async () => {
+    const calls: string[] = [];
+    const dns = createServer(({ method, url, headers }, response) => {
+      calls.push(`${method} ${url} ${headers.authorization ?? ''}`.trim());
+      response.end('a record');
+    });
+    await once(dns.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void dns.close());
+    const { port } = z.object({ port: z.number() }).parse(dns.address());
+
+    const project = await newProject('sites');
+    onTestFinished(project.remove);
+    const write = async (file: string, text: string) => await writeFile(path.join(project.folder, file), text);
+    const npm = async (...argv: readonly string[]) => {
+      const { lines, status } = await runProgram('npm', argv, { cwd: project.folder });
+      expect(status, lines.join('\n')).toBe(0);
+    };
+    await runCommand(project, 'new', 'controller', 'Site', '--group', 'sites.example.com');
+    await write('src/controllers/site.ts', await documentedController());
+    await write('test/controllers/site.test.ts', test);
+    await write('infra/kubernetes/samples/site.yaml', north);
+    await npm('run', 'generate');
+
+    const refused = await runCommand(project, 'dev');
+    expect(refused.lines.at(-1)).toContain('controller site needs DNS_URL');
+    await write('token', 'abc\n');
+    await write('.env', 'DNS_TOKEN=file:token\n');
+    const dev = startDev(project, '--apply', 'infra/kubernetes/samples', '--set', `DNS_URL=http://127.0.0.1:${port}`);
+    onTestFinished(() => dev.stop());
+    await dev.until(/status +site\/north .*Ready$/);
+    expect(calls).toContain('PUT /north.example.com Bearer abc');
+    const state = await readFile(path.join(project.folder, '.outrigger/state.json'), 'utf8');
+    const { apiServer } = z.looseObject({ apiServer: z.string() }).parse(JSON.parse(state));
+    expect((await fetch(apiServer + ingress)).status).toBe(200);
+    await fetch(apiServer + site, { method: 'DELETE' });
+    await dev.until(/changed +site\/north +was deleted/);
+    expect(calls).toContain('DELETE /north.example.com');
+    await dev.stop();
+
+    await npm('run', 'check');
+    await npm('test');
+    await npm('run', 'build');
+  },
+);
