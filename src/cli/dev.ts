@@ -18,6 +18,7 @@ import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
 import { environment } from '../settings.ts';
 import { build } from './build.ts';
 import { type Output, outputOption, printError, printLines, printStack } from './command.ts';
+import { devDryRun } from './dev-dry-run.ts';
 import { readDevSettings } from './dev-settings.ts';
 import { openInBrowser } from './open-in-browser.ts';
 import { loadProject } from './project.ts';
@@ -210,7 +211,7 @@ async function live(
 ): Promise<void> {
   const say = (text: string) => print({ source: 'system', text });
   const page = await explainListening('--console-port', consolePort, () =>
-    startConsole({ source: source.attach(dev), page: readPage }, { port: consolePort }),
+    startConsole({ source: source.attach(dev, devDryRun(dev)), page: readPage }, { port: consolePort }),
   );
   const plurals = [...new Set(registry.map(({ declaration }) => declaration.resource.plural))].join(',');
   const isReal = kubeconfig !== undefined;

@@ -171,7 +171,7 @@ async function queueUrlPrefix(sqs: SQSClient, prefix: string, stage: string, sig
 }
 
 /** The simulators of one machine, under the names of the settings with their URLs (`PLANT_URL`). */
-function settingsOf({ simulators }: DevState): Environment {
+export function settingsOf({ simulators }: DevState): Environment {
   return Object.fromEntries(Object.entries(simulators).map(([name, url]) => [`${name.toUpperCase()}_URL`, url]));
 }
 

@@ -1,10 +1,23 @@
 // Where the console reads from. The server knows only this.
-import type { Flow, ObjectDetail, ObjectEntry, ObjectRow, Series, System } from './wire.ts';
+import type {
+  ActionResult,
+  ConsoleAction,
+  Experiment,
+  FaultRow,
+  Flow,
+  ObjectDetail,
+  ObjectEntry,
+  ObjectRow,
+  Queues,
+  Series,
+  System,
+} from './wire.ts';
 
 /** What has happened: an object changed (`row` is absent for a deleted one), or an entry was added to its timeline. */
 export type SourceEvent =
   | { readonly type: 'object'; readonly id: string; readonly row?: ObjectRow }
-  | { readonly type: 'entry'; readonly entry: ObjectEntry };
+  | { readonly type: 'entry'; readonly entry: ObjectEntry }
+  | { readonly type: 'experiments' };
 
 /** A system that the console shows. */
 export interface ConsoleSource {
@@ -17,8 +30,16 @@ export interface ConsoleSource {
   onEvent(listener: (event: SourceEvent) => void): () => void;
   /** Reads queues and rates. Never rejects because a part of the system is down. */
   flow(signal: AbortSignal): Promise<Flow>;
+  /** The faults that can be started; none on a stage. */
+  readonly faults: readonly FaultRow[];
+  /** The newest first. */
+  experiments(): readonly Experiment[];
   /** The rates of the last minutes. */
   series(): Series;
   /** Reads one object; undefined if it does not exist. */
   detail(id: string, signal: AbortSignal): Promise<ObjectDetail | undefined>;
+  /** Reads the messages of the queues, without receiving them where the server can do that. */
+  queues(signal: AbortSignal): Promise<Queues>;
+  /** Carries out an action. Throws UserError for a person. */
+  act(action: ConsoleAction, signal: AbortSignal): Promise<ActionResult>;
 }

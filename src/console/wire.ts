@@ -108,6 +108,65 @@ export type ObjectDetail = {
   readonly dueAt?: number;
 };
 
+/** A message of a queue. `id` is that of an object's row; absent for a body that is not a message. */
+export type QueuedMessage = {
+  readonly queue: string;
+  readonly messageId: string;
+  readonly state: 'waiting' | 'in flight' | 'timer' | 'dead';
+  readonly body: string;
+  readonly controller?: string;
+  readonly id?: string;
+  readonly cause?: string;
+  /** Failed reconciles so far. */
+  readonly attempts?: number;
+  /** Why a dead letter is no longer retried, and its last error. */
+  readonly reason?: string;
+  readonly error?: string;
+  /** Milliseconds since 1970. For a dead letter: when it was first received. */
+  readonly since?: number;
+  readonly dueAt?: number;
+};
+
+/** What is on the queues. `unread` are the queues that could not be read. */
+export type Queues = {
+  readonly messages: readonly QueuedMessage[];
+  readonly unread: readonly string[];
+};
+
+/** Something that a person does. An `id` is that of a row. */
+export type ConsoleAction =
+  | { readonly type: 'reconcile' | 'dry-run' | 'pause' | 'resume'; readonly id: string }
+  | { readonly type: 'redrive' | 'delete'; readonly queue: string; readonly messageId?: string }
+  | { readonly type: 'break'; readonly fault: string };
+
+/** A fault that can be started on this machine. */
+export type FaultRow = {
+  readonly name: string;
+  readonly title: string;
+  readonly text: string;
+  /** The part of the system that it concerns, as a heading. */
+  readonly part: string;
+};
+
+/** A fault that was started while every object changed. Times are in milliseconds since 1970. */
+export type Experiment = {
+  /** The name of the fault. */
+  readonly fault: string;
+  readonly startedAt: number;
+  /** The reconciles that the changes require, and those that are not done yet. */
+  readonly total: number;
+  readonly awaited: number;
+  /** When the part was repaired, the last reconcile was done, and the experiment ended. */
+  readonly repairedAt?: number;
+  readonly reconciledAt?: number;
+  readonly endedAt?: number;
+  /** Why the experiment has ended early. */
+  readonly problem?: string;
+};
+
+/** What an action has done, for a person: one line, and the lines of a dry run. */
+export type ActionResult = { readonly text: string; readonly lines?: readonly string[] };
+
 /** What the page shows: a local system, or a deployed stage. */
 export type System = { readonly mode: 'dev' | 'stage'; readonly name: string };
 
@@ -118,8 +177,12 @@ export type ConsoleEvents = {
     readonly rows: readonly ObjectRow[];
     readonly recent: readonly ObjectEntry[];
     readonly series: Series;
+    readonly faults: readonly FaultRow[];
+    readonly experiments: readonly Experiment[];
   };
   readonly rows: { readonly changed: readonly ObjectRow[]; readonly removed: readonly string[] };
   readonly entries: readonly ObjectEntry[];
+  /** The newest first. */
+  readonly experiments: readonly Experiment[];
   readonly flow: Flow;
 };

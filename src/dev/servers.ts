@@ -5,11 +5,11 @@ import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Execute } from '../apiserver/exec/execute.ts';
 import type { AllowedHosts } from '../apiserver/http/foreign-request.ts';
-import { startApiServer } from '../apiserver/server.ts';
+import { type ApiServer, startApiServer } from '../apiserver/server.ts';
 import { type ClusterAccess, openCluster } from './cluster-access.ts';
 import { explainListening, explainQueueEndpoint } from './explain-error.ts';
 import { replaceFile } from './replace-file.ts';
-import { createLocalSqsClient, startSqs } from './sqs-server.ts';
+import { createLocalSqsClient, type LocalSqs, startSqs } from './sqs-server.ts';
 
 /** The options of the API server. */
 export type ClusterStart = AllowedHosts & {
@@ -22,30 +22,42 @@ export type ClusterStart = AllowedHosts & {
   readonly signal: AbortSignal;
 };
 
+/** The servers that are embedded in this process, with their faults. */
+export type EmbeddedServers = {
+  readonly apiServer?: Pick<ApiServer, 'inject' | 'breakStreams'>;
+  readonly sqs?: Pick<LocalSqs, 'setDown'>;
+};
+
 /** Starts the embedded API server, or opens the developer's cluster. Adds each started part to `parts`. */
 export async function startCluster(
   parts: AsyncDisposableStack,
   { folder, kubeconfig, context, apiPort, execute, signal, allowedHosts = [] }: ClusterStart,
-): Promise<ClusterAccess> {
+): Promise<ClusterAccess & Pick<EmbeddedServers, 'apiServer'>> {
   let file = kubeconfig;
+  let apiServer: ApiServer | undefined;
   if (file === undefined) {
     const server = await explainListening('--api-port', apiPort, () =>
       startApiServer({ port: apiPort, host: '127.0.0.1', execute, allowedHosts }),
     );
     parts.defer(() => server.close());
+    apiServer = server;
     file = path.join(folder, 'kubeconfig');
     await replaceFile(file, server.kubeconfig(), { mode: 0o600 });
   }
   const cluster = await openCluster(folder, { file, signal, ...(context === undefined ? {} : { context }) });
   parts.defer(() => cluster.close());
-  return cluster;
+  return { ...cluster, ...(apiServer === undefined ? {} : { apiServer }) };
 }
 
 /**
  * An SQS server. `generation` identifies an embedded one, which started empty; it is empty for a developer's own
  * server.
  */
-export type QueueServer = { readonly endpoint: string; readonly client: SQSClient; readonly generation: string };
+export type QueueServer = Pick<EmbeddedServers, 'sqs'> & {
+  readonly endpoint: string;
+  readonly client: SQSClient;
+  readonly generation: string;
+};
 
 /**
  * Starts the embedded SQS server, or checks that the developer's server responds. Adds each started part to `parts`.
@@ -59,6 +71,7 @@ export async function startQueueServer(
   },
 ): Promise<QueueServer> {
   let endpoint = options.queueEndpoint;
+  let sqs: LocalSqs | undefined;
   const generation = endpoint === undefined ? randomUUID() : '';
   if (endpoint === undefined) {
     const server = await explainListening('--queue-port', options.queuePort, () =>
@@ -66,9 +79,10 @@ export async function startQueueServer(
     );
     parts.defer(() => server.close());
     endpoint = server.endpoint;
+    sqs = server;
   }
   await explainQueueEndpoint(endpoint, options.signal);
   const client = createLocalSqsClient(endpoint);
   parts.defer(() => client.destroy());
-  return { endpoint, client, generation };
+  return { endpoint, client, generation, ...(sqs === undefined ? {} : { sqs }) };
 }

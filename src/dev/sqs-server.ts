@@ -6,21 +6,31 @@ import { type AllowedHosts, foreignRequest } from '../apiserver/http/foreign-req
 import { localRegion } from './lambda/account.ts';
 
 /** A running SQS server. */
-export type LocalSqs = { readonly endpoint: string; close(): Promise<void> };
+export type LocalSqs = {
+  readonly endpoint: string;
+  /** Refuses every call with 503 until it is set to false, as while SQS is down. */
+  setDown(down: boolean): void;
+  close(): Promise<void>;
+};
 
 /** Starts a server on loopback only. Throws the listen error, for example EADDRINUSE. */
 export async function startSqs({
   port = 0,
   allowedHosts = [],
 }: AllowedHosts & { readonly port?: number } = {}): Promise<LocalSqs> {
+  let isDown = false;
   const app = buildApp({ logger: false, defaultRegion: localRegion });
   app.addHook('onRequest', async ({ headers }, reply) => {
     const refusal = foreignRequest(headers, { allowedHosts });
     if (refusal !== undefined) return reply.code(refusal.status).send({ message: refusal.reason });
+    if (isDown) return reply.code(503).send({ message: 'the service is unavailable' });
   });
   // fauxqs' own start listens on every interface.
   const endpoint = await app.listen({ port, host: '127.0.0.1' });
-  return { endpoint, close: () => app.close() };
+  const setDown = (down: boolean) => {
+    isDown = down;
+  };
+  return { endpoint, setDown, close: () => app.close() };
 }
 
 /**

@@ -36,7 +36,7 @@ import { type CachedChange, createObjectCache, type ObjectCache } from './object
 import type { Row } from './readiness.ts';
 import { hasController, statusRow } from './readiness.ts';
 import { requireWithin } from './replace-file.ts';
-import { startCluster, startQueueServer } from './servers.ts';
+import { type EmbeddedServers, startCluster, startQueueServer } from './servers.ts';
 import { createStateFile, type DevState } from './state-file.ts';
 import { startWatchers, type Watchers } from './watchers.ts';
 
@@ -94,6 +94,10 @@ export type Dev = {
   readonly simulators: Simulators;
   /** Simulates Deployments, StatefulSets and Services on the embedded API server; absent with a real cluster. */
   readonly workloads?: Workloads;
+  /** The servers in this process, for faults; a developer's own servers are not among them. */
+  readonly embedded: EmbeddedServers;
+  /** Sets the faults of the simulators, in addition to those of the options. Throws UserError. */
+  injectFaults(faults: readonly string[]): void;
   readonly watchers: Watchers;
   readonly functions: LocalLambda['functions'];
   /** The current objects of every controller's kind. */
@@ -285,6 +289,11 @@ export async function startDev(
     queues: queueUrls,
     simulators,
     ...(workloads === undefined ? {} : { workloads }),
+    embedded: {
+      ...(cluster.apiServer === undefined ? {} : { apiServer: cluster.apiServer }),
+      ...(queueServer.sqs === undefined ? {} : { sqs: queueServer.sqs }),
+    },
+    injectFaults: (faults) => injectFaults(simulators, [...simulatorFaults, ...faults]),
     watchers,
     functions: lambda.functions,
     view,

@@ -1,6 +1,15 @@
 // A source of the console in memory, whose objects the test chooses.
 import type { ConsoleSource, SourceEvent } from '../../src/console/source.ts';
-import type { Flow, ObjectDetail, ObjectEntry, ObjectRow } from '../../src/console/wire.ts';
+import type {
+  ActionResult,
+  ConsoleAction,
+  Experiment,
+  Flow,
+  ObjectDetail,
+  ObjectEntry,
+  ObjectRow,
+  Queues,
+} from '../../src/console/wire.ts';
 
 /** A row with these fields; the others are those of a Ready object. */
 export function rowOf(id: string, fields: Partial<ObjectRow> = {}): ObjectRow {
@@ -18,6 +27,11 @@ export function createFakeSource(): ConsoleSource & {
   remove(id: string): void;
   addEntry(entry: ObjectEntry): void;
   setFlow(flow: Flow): void;
+  setQueues(queues: Queues): void;
+  setExperiments(experiments: readonly Experiment[]): void;
+  /** The actions so far; each results in what `respond` returns, which may throw. */
+  readonly actions: ConsoleAction[];
+  respond: (action: ConsoleAction) => ActionResult;
   listeners(): number;
 } {
   const rows = new Map<string, ObjectRow>();
@@ -27,40 +41,60 @@ export function createFakeSource(): ConsoleSource & {
   const notify = (event: SourceEvent) => {
     for (const listener of listeners) listener(event);
   };
+  let experiments: readonly Experiment[] = [];
+  let queues: Queues = { messages: [], unread: [] };
+  const actions: ConsoleAction[] = [];
   let flow: Flow = { at: 0, changesPerSecond: 0, watchers: 1, waitingTimers: 0, controllers: [] };
-  return {
-    system: { mode: 'dev', name: 'local' },
+  const source = {
+    actions,
+    respond: (_: ConsoleAction): ActionResult => ({ text: 'Done.' }),
+    queues: async () => queues,
+    act: async (action: ConsoleAction) => {
+      actions.push(action);
+      return source.respond(action);
+    },
+    setQueues: (next: Queues) => {
+      queues = next;
+    },
+    faults: [{ name: 'sqs-down', title: 'SQS down', text: 'Every call is a 503.', part: 'Queues' }],
+    experiments: () => experiments,
+    setExperiments: (next: readonly Experiment[]) => {
+      experiments = next;
+      notify({ type: 'experiments' });
+    },
+    system: { mode: 'dev', name: 'local' } as const,
     rows: () => [...rows.values()],
     recent: () => entries,
     series: () => ({ at: [], reconciles: [], failures: [], p50: [], p99: [] }),
-    onEvent: (listener) => {
+    onEvent: (listener: (event: SourceEvent) => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     flow: async () => ({ ...flow, at: Date.now() }),
-    detail: async (id) => {
+    detail: async (id: string) => {
       const row = rows.get(id);
       if (row === undefined) return undefined;
       const { kind, name, text: state } = row;
       const tree = { id, kind, name, state, tone: 'good', children: [] } as const;
       return { row, yaml: `name: ${name}\n`, tree, timeline: [], ...details.get(id) };
     },
-    put: (row, detail = {}) => {
+    put: (row: ObjectRow, detail: Partial<ObjectDetail> = {}) => {
       rows.set(row.id, row);
       details.set(row.id, detail);
       notify({ type: 'object', id: row.id, row });
     },
-    remove: (id) => {
+    remove: (id: string) => {
       rows.delete(id);
       notify({ type: 'object', id });
     },
-    addEntry: (entry) => {
+    addEntry: (entry: ObjectEntry) => {
       entries.push(entry);
       notify({ type: 'entry', entry });
     },
-    setFlow: (next) => {
+    setFlow: (next: Flow) => {
       flow = next;
     },
     listeners: () => listeners.size,
   };
+  return source;
 }

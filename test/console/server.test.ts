@@ -110,6 +110,39 @@ describe('the console server', () => {
     await expect.poll(() => source.listeners()).toBe(0);
   });
 
+  it('an action needs the token, this origin and JSON, and one that does not exist is refused', async () => {
+    const json = { 'content-type': 'application/json' };
+    const act = async (headers: Readonly<Record<string, string>>, body: string) =>
+      await (await fetch(`${origin()}/api/actions`, { method: 'POST', headers, body })).status;
+    const reconcile = JSON.stringify({ type: 'reconcile', id: 'tanks/default/north' });
+    expect(await act(json, reconcile)).toBe(401);
+    expect(await act({ ...authorized(), 'content-type': 'text/plain' }, reconcile)).toBe(415);
+    expect(await act({ ...authorized(), ...json, 'sec-fetch-site': 'cross-site' }, reconcile)).toBe(403);
+    for (const body of ['', '{}', '[]', '{"type":"detach","id":"a"}', '{"type":"reconcile"}'])
+      expect(await act({ ...authorized(), ...json }, body), body).toBe(400);
+    expect(await act({ ...authorized(), ...json }, `"${'x'.repeat(20_000)}"`)).toBe(500);
+    expect(source.actions).toEqual([]);
+    expect(await act({ ...authorized(), ...json }, reconcile)).toBe(200);
+    expect(source.actions).toEqual([{ type: 'reconcile', id: 'tanks/default/north' }]);
+    for (const method of ['PUT', 'DELETE', 'POST'])
+      expect(await statusOf('/api/object?id=a', authorized(), method)).toBe(405);
+  });
+
+  it('an action that fails has its reason in the response, without credentials', async () => {
+    source.respond = () => {
+      throw new Error('no queue at https://user:secret@sqs.test');
+    };
+    const response = await fetch(`${origin()}/api/actions`, {
+      method: 'POST',
+      headers: { ...authorized(), 'content-type': 'application/json' },
+      body: JSON.stringify({ type: 'pause', id: 'a' }),
+    });
+    expect(response.status).toBe(409);
+    const text = await response.text();
+    expect(text).toContain('no queue at');
+    expect(text).not.toContain('secret');
+  });
+
   it('an object is read by its id, and a missing one is not found', async () => {
     source.put(rowOf('tanks/default/north'));
     const read = (id: string) =>

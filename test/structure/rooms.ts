@@ -83,7 +83,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'src/console': {
     holds: 'the console in the browser: its server, the source of what it shows, and its page',
-    imports: ['src/dev', 'src/apiserver', 'src/sqs', 'src/kube', 'src/api', 'src/core'],
+    imports: ['src/dev', 'src/operations', 'src/apiserver', 'src/sqs', 'src/kube', 'src/api', 'src/core'],
   },
   'src/dev': {
     holds: 'the whole system on one machine: local Lambda, printer, reload',

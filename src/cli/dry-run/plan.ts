@@ -28,11 +28,21 @@ export async function printDryRun(
   { signal, exitCode }: Options,
 ): Promise<number> {
   const { cluster } = parseMessage(body);
-  const runs = createRuns([controller], installation, await clusterClient(installation, cluster));
+  const end = await dryRunOf(controller, installation, await clusterClient(installation, cluster), { body, signal });
+  printLines([`${title(body)}: nothing is written`, ...endLines(end)]);
+  return exitStatus(end, exitCode);
+}
+
+/** Runs one message dry, in a process of its own that ends with it. */
+export async function dryRunOf(
+  controller: ControllerDefinition,
+  settings: Pick<Installation, 'project' | 'environment'>,
+  client: KubeClient,
+  { body, signal }: { readonly body: string; readonly signal: AbortSignal },
+): Promise<DryRunEnd> {
+  const runs = createRuns([controller], settings, client);
   try {
-    const end = await runs.run(controller, body, signal);
-    printLines([`${title(body)}: nothing is written`, ...endLines(end)]);
-    return exitStatus(end, exitCode);
+    return await runs.run(controller, body, signal);
   } finally {
     runs.end();
   }
@@ -93,12 +103,16 @@ async function* keysOf(
   }
 }
 
-function createRuns(controllers: readonly ControllerDefinition[], installation: Installation, client: KubeClient) {
+function createRuns(
+  controllers: readonly ControllerDefinition[],
+  { project, environment }: Pick<Installation, 'project' | 'environment'>,
+  client: KubeClient,
+) {
   const secrets = withFileSecrets(createSecretReader({ now: () => new Date() }));
   const dryRun = createDryRunProcess({
     root: process.cwd(),
-    project: installation.project,
-    environment: controllerSettings(controllers, installation.environment),
+    project,
+    environment: controllerSettings(controllers, environment),
     onLine: (line) => printError(redact(line)),
   });
   return {

@@ -8,21 +8,28 @@ import { localCluster } from '../../dev/cluster-access.ts';
 import { objectReadiness, statusSlicesOf } from '../../dev/readiness.ts';
 import type { Dev, DevEvent } from '../../dev/system.ts';
 import { createDepth, type QueueDepth } from '../../sqs/depth.ts';
+import { type ActionDeps, createActions } from '../actions.ts';
+import { objectId } from '../object-id.ts';
 import type { ConsoleSource, SourceEvent } from '../source.ts';
 import type { ControllerFlow, Flow, ObjectRow } from '../wire.ts';
+import { createDevExperiments } from './dev-experiments.ts';
 import { createHistory } from './history.ts';
-import { objectId, objectRow } from './object-row.ts';
+import { objectRow } from './object-row.ts';
+import { createQueueReader } from './queue-reader.ts';
 import { type ChildKind, readChildren } from './resource-tree.ts';
 
 /** What the source needs of a running system. */
-export type SourceSystem = Pick<Dev, 'client' | 'sqs' | 'queues' | 'view' | 'watchers'>;
+export type SourceSystem = Pick<
+  Dev,
+  'client' | 'embedded' | 'functions' | 'injectFaults' | 'queueEndpoint' | 'queues' | 'sqs' | 'view' | 'watchers'
+>;
 
 /** The source of the local system. */
 export type DevSource = {
   /** Receives the events of the system, from its start. */
   readonly onEvent: (event: DevEvent) => void;
   /** Returns the source when the system runs. */
-  attach(system: SourceSystem): ConsoleSource;
+  attach(system: SourceSystem, actions: Pick<ActionDeps, 'dryRun'>): ConsoleSource;
 };
 
 /** Several pages share a read of the queues that is younger. */
@@ -61,9 +68,10 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
 
   return {
     onEvent,
-    attach: ({ client, sqs, queues, view, watchers }) => {
-      const timersUrl = queues[timersQueue] ?? '';
-      const depth = createDepth(sqs, timersUrl.slice(0, -timersQueue.length));
+    attach: (dev, { dryRun }) => {
+      const { client, sqs, queueEndpoint, queues, view, watchers } = dev;
+      const urlPrefix = (queues[timersQueue] ?? '').slice(0, -timersQueue.length);
+      const depth = createDepth(sqs, urlPrefix);
       const depthOf = async (queue: string, signal: AbortSignal): Promise<QueueDepth | undefined> =>
         await depth(queue, { signal }).catch(() => undefined);
       const controllerFlow = async (
@@ -97,11 +105,26 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
         };
       };
       let latest: { readonly at: number; readonly flow: Promise<Flow> } | undefined;
+      const act = createActions(controllers, { cluster: localCluster, client, sqs, urlPrefix, dryRun });
+      const { faults, experiments } = createDevExperiments(dev, {
+        controllers,
+        rows: () => [...rows.values()],
+        listeners,
+        act,
+      });
       return {
+        faults,
+        experiments: experiments.list,
         system: { mode: 'dev', name: localCluster },
         rows: () => [...rows.values()],
         recent: history.recent,
         series: history.series,
+        queues: createQueueReader(controllers, { endpoint: queueEndpoint, queues }),
+        act: async (action, signal) => {
+          if (action.type !== 'break') return await act(action, signal);
+          experiments.start(action.fault);
+          return { text: 'Broken. It is repaired in eight seconds.' };
+        },
         onEvent: (listener) => {
           listeners.add(listener);
           return () => void listeners.delete(listener);

@@ -1,9 +1,9 @@
 // The row of an object in the console. Pure.
 import * as z from 'zod';
-import { collectionName } from '../../core/key.ts';
 import { pausedAnnotation } from '../../core/names.ts';
 import { objectReadiness } from '../../dev/readiness.ts';
 import type { KubeObject, ResourceName } from '../../kube/client/object.ts';
+import { objectId } from '../object-id.ts';
 import type { ObjectRow, ObjectState } from '../wire.ts';
 
 const statusShape = z.looseObject({
@@ -20,14 +20,6 @@ const statusShape = z.looseObject({
     )
     .catch([]),
 });
-
-/** Returns `plural.group/namespace/name`, as in the key of a message. */
-export function objectId(
-  collection: Pick<ResourceName, 'group' | 'plural'>,
-  { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
-): string {
-  return `${collectionName(collection)}/${namespace ?? ''}/${name}`;
-}
 
 /** Makes the row of an object. */
 export function objectRow(

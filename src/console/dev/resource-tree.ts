@@ -5,8 +5,8 @@ import { ownerUidLabel } from '../../core/names.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject, ResourceName } from '../../kube/client/object.ts';
 import { listPages } from '../../kube/client/read.ts';
+import { objectId } from '../object-id.ts';
 import type { TreeNode } from '../wire.ts';
-import { objectId } from './object-row.ts';
 
 /** A kind of children. */
 export type ChildKind = ResourceName & { readonly kind: string };

@@ -1,14 +1,19 @@
 // The page: its frame, and the view that the URL names.
 import { render } from 'preact';
+import { BreakView } from './break/break-view.tsx';
 import { FlowView } from './flow/flow-view.tsx';
 import { ObjectsView } from './objects/objects-view.tsx';
 import { Icon } from './parts/icon.tsx';
-import { allRows, type Connection, connection, route, start, system } from './store.ts';
+import { Overlays } from './parts/overlays.tsx';
+import { QueuesView } from './queues/queues-view.tsx';
+import { allRows, type Connection, connection, faults, flow, route, start, sumKnown, system } from './store.ts';
 import { nextTheme, startTheme, theme } from './theme.ts';
 
 const views = [
   { name: 'flow', title: 'Flow', icon: 'flow' },
   { name: 'objects', title: 'Objects', icon: 'objects' },
+  { name: 'queues', title: 'Queues', icon: 'queues' },
+  { name: 'break', title: 'Break it', icon: 'bolt' },
 ] as const;
 
 const connectionTexts: Readonly<Record<Connection, string>> = {
@@ -20,6 +25,7 @@ const connectionTexts: Readonly<Record<Connection, string>> = {
 
 function Page() {
   const { view } = route.value;
+  const letters = sumKnown((flow.value?.controllers ?? []).map((one) => one.deadLetters)) ?? 0;
   return (
     <div class="page">
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -31,13 +37,16 @@ function Page() {
           <span>Outrigger</span>
         </a>
         <nav aria-label="Views">
-          {views.map(({ name, title, icon }) => (
-            <a key={name} class="tab" href={`#/${name}`} aria-current={view === name ? 'page' : undefined}>
-              <Icon name={icon} />
-              {title}
-              {name === 'objects' && <span class="count">{allRows.value.length}</span>}
-            </a>
-          ))}
+          {views
+            .filter(({ name }) => name !== 'break' || faults.value.length > 0)
+            .map(({ name, title, icon }) => (
+              <a key={name} class="tab" href={`#/${name}`} aria-current={view === name ? 'page' : undefined}>
+                <Icon name={icon} />
+                {title}
+                {name === 'objects' && <span class="count">{allRows.value.length}</span>}
+                {name === 'queues' && letters > 0 && <span class="count bad">{letters} dead</span>}
+              </a>
+            ))}
         </nav>
         <div class="top-right">
           {system.value !== undefined && (
@@ -66,10 +75,17 @@ function Page() {
         </p>
       )}
       <main id="main" tabIndex={-1}>
-        {connection.value === 'refused' ? <Refused /> : view === 'objects' ? <ObjectsView /> : <FlowView />}
+        {connection.value === 'refused' ? <Refused /> : <View name={view} />}
       </main>
+      <Overlays />
     </div>
   );
+}
+
+function View({ name }: { readonly name: string }) {
+  if (name === 'objects') return <ObjectsView />;
+  if (name === 'break') return <BreakView />;
+  return name === 'queues' ? <QueuesView /> : <FlowView />;
 }
 
 function Refused() {

@@ -1,6 +1,18 @@
 // The state of the page, as signals, filled by the stream. Views read signals and change no data.
 import { computed, signal } from '@preact/signals';
-import type { Flow, ObjectDetail, ObjectEntry, ObjectRow, Series, System } from '../wire.ts';
+import type {
+  ActionResult,
+  ConsoleAction,
+  Experiment,
+  FaultRow,
+  Flow,
+  ObjectDetail,
+  ObjectEntry,
+  ObjectRow,
+  Queues,
+  Series,
+  System,
+} from '../wire.ts';
 import { RefusedError, readStream, type StreamEvent } from './stream.ts';
 
 /** The state of the connection to the console's server. */
@@ -18,6 +30,9 @@ export const system = signal<System | undefined>(undefined);
 export const rows = signal<ReadonlyMap<string, ObjectRow>>(new Map());
 export const recent = signal<readonly ObjectEntry[]>([]);
 export const flow = signal<Flow | undefined>(undefined);
+/** The faults that this machine can have, and the experiments with them, newest first. */
+export const faults = signal<readonly FaultRow[]>([]);
+export const experiments = signal<readonly Experiment[]>([]);
 /** The rates over time. Messages are known only since this page is open. */
 export type Plots = { readonly [K in keyof Series]: readonly (number | null)[] } & {
   readonly waiting: readonly (number | null)[];
@@ -72,13 +87,31 @@ export function objectHref(id?: string): string {
 
 /** Reads one object. Undefined if it does not exist. Throws fetch's error. */
 export async function fetchDetail(id: string, abort: AbortSignal): Promise<ObjectDetail | undefined> {
-  const response = await fetch(`api/object?id=${encodeURIComponent(id)}`, {
-    headers: { authorization: `Bearer ${token()}` },
-    signal: abort,
-  });
-  if (response.status === 404) return undefined;
+  const response = await get(`api/object?id=${encodeURIComponent(id)}`, abort);
+  return response.status === 404 ? undefined : ((await okay(response).json()) as ObjectDetail);
+}
+
+/** Reads the messages of the queues. Throws fetch's error. */
+export async function fetchQueues(abort: AbortSignal): Promise<Queues> {
+  return (await okay(await get('api/queues', abort)).json()) as Queues;
+}
+
+/** Carries out an action. Throws an error whose message is for the reader. */
+export async function post(action: ConsoleAction): Promise<ActionResult> {
+  const headers = { authorization: `Bearer ${token()}`, 'content-type': 'application/json' };
+  const response = await fetch('api/actions', { method: 'POST', headers, body: JSON.stringify(action) });
+  const body = (await response.json()) as ActionResult & { readonly error?: string };
+  if (!response.ok) throw new Error(body.error ?? `the console responded with ${response.status}`);
+  return body;
+}
+
+async function get(path: string, abort: AbortSignal): Promise<Response> {
+  return await fetch(path, { headers: { authorization: `Bearer ${token()}` }, signal: abort });
+}
+
+function okay(response: Response): Response {
   if (!response.ok) throw new Error(`the console responded with ${response.status}`);
-  return (await response.json()) as ObjectDetail;
+  return response;
 }
 
 function token(): string {
@@ -102,6 +135,8 @@ function receive({ event, data }: StreamEvent): void {
   if (event === 'snapshot') {
     connection.value = 'live';
     system.value = data.system;
+    faults.value = data.faults;
+    experiments.value = data.experiments;
     rows.value = new Map(data.rows.map((row) => [row.id, row]));
     recent.value = data.recent;
     const unknown = data.series.at.map((): null => null);
@@ -114,6 +149,8 @@ function receive({ event, data }: StreamEvent): void {
   } else if (event === 'entries') {
     recent.value = [...recent.value, ...data].slice(-maxRecent);
     for (const listener of entryListeners) listener(data);
+  } else if (event === 'experiments') {
+    experiments.value = data;
   } else if (event === 'flow') {
     flow.value = data;
     addPoint(data);

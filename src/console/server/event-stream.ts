@@ -20,8 +20,10 @@ export function openEventStream(source: ConsoleSource, response: ServerResponse,
   };
   const pending = new Map<string, ObjectRow | undefined>();
   let entries: ObjectEntry[] = [];
+  let hasNewExperiment = false;
   const removeListener = source.onEvent((event) => {
     if (event.type === 'object') pending.set(event.id, event.row);
+    else if (event.type === 'experiments') hasNewExperiment = true;
     else if (entries.push(event.entry) > 2 * maxEntries) entries = entries.slice(-maxEntries);
   });
   send('snapshot', {
@@ -29,6 +31,8 @@ export function openEventStream(source: ConsoleSource, response: ServerResponse,
     rows: source.rows(),
     recent: source.recent().map(withoutFields),
     series: source.series(),
+    faults: source.faults.map(({ name, title, text, part }) => ({ name, title, text, part })),
+    experiments: source.experiments(),
   });
 
   const batches = setInterval(() => {
@@ -38,6 +42,10 @@ export function openEventStream(source: ConsoleSource, response: ServerResponse,
       const removed = [...pending].filter(([, row]) => row === undefined).map(([id]) => id);
       pending.clear();
       send('rows', { changed, removed });
+    }
+    if (hasNewExperiment) {
+      hasNewExperiment = false;
+      send('experiments', source.experiments());
     }
     if (entries.length > 0) {
       send('entries', entries.slice(-maxEntries).map(withoutFields));

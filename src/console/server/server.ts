@@ -6,15 +6,25 @@
 // scripts and styles from this server only (Content-Security-Policy), and no inline ones.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import * as z from 'zod';
 import { foreignRequest } from '../../apiserver/http/foreign-request.ts';
 import { closeServer, listen } from '../../apiserver/http/listen.ts';
 import { toError } from '../../core/errors.ts';
+import { parseJson } from '../../core/json.ts';
+import { redact } from '../../core/redact.ts';
 import type { ConsoleSource } from '../source.ts';
+import type { ConsoleAction } from '../wire.ts';
 import { openEventStream } from './event-stream.ts';
 import type { PageFiles } from './page-files.ts';
 
 /** A running console. `url` has the token. */
 export type Console = { readonly url: string; close(): Promise<void> };
+
+const actionSchema: z.ZodType<ConsoleAction> = z.discriminatedUnion('type', [
+  z.object({ type: z.enum(['reconcile', 'dry-run', 'pause', 'resume']), id: z.string() }),
+  z.object({ type: z.literal('break'), fault: z.string() }),
+  z.object({ type: z.enum(['redrive', 'delete']), queue: z.string(), messageId: z.string().exactOptional() }),
+]);
 
 /** Headers of each response. */
 const headers = {
@@ -48,7 +58,8 @@ export async function startConsole(
     const url = new URL(request.url ?? '/', 'http://localhost');
     const refusal = foreignRequest(url.pathname === '/' ? withoutLinkOrigin(request.headers) : request.headers);
     if (refusal !== undefined) return sendJson(response, refusal.status, { error: refusal.reason });
-    if (request.method !== 'GET') return sendJson(response, 405, { error: 'only GET is allowed' });
+    const isAction = request.method === 'POST' && url.pathname === '/api/actions';
+    if (request.method !== 'GET' && !isAction) return sendJson(response, 405, { error: 'only GET is allowed' });
     if (!url.pathname.startsWith('/api/')) {
       files ??= page().catch((error: unknown) => {
         files = undefined;
@@ -61,6 +72,8 @@ export async function startConsole(
     }
     if (!isToken(request.headers.authorization, token))
       return sendJson(response, 401, { error: 'the token of the URL is missing' });
+    if (isAction) return await act(request, response);
+    if (url.pathname === '/api/queues') return sendJson(response, 200, await source.queues(closing.signal));
     if (url.pathname === '/api/events') return openEventStream(source, response, closing.signal);
     if (url.pathname === '/api/object') {
       const detail = await source.detail(url.searchParams.get('id') ?? '', closing.signal);
@@ -68,6 +81,19 @@ export async function startConsole(
       return sendJson(response, 200, detail);
     }
     return sendJson(response, 404, { error: 'there is no such path' });
+  }
+
+  async function act(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.headers['content-type'] !== 'application/json')
+      return sendJson(response, 415, { error: 'an action is application/json' });
+    const action = actionSchema.safeParse(parseJson(await readBody(request)));
+    if (!action.success) return sendJson(response, 400, { error: 'this is no action' });
+    try {
+      return sendJson(response, 200, await source.act(action.data, closing.signal));
+    } catch (error) {
+      // Of this machine, or of its clusters: a person has to read it.
+      return sendJson(response, 409, { error: redact(toError(error).message) });
+    }
   }
 
   const url = await listen(server, { port });
@@ -85,6 +111,18 @@ function withoutLinkOrigin(all: IncomingHttpHeaders): IncomingHttpHeaders {
   const isLink = all['sec-fetch-mode'] === 'navigate' && all['sec-fetch-dest'] === 'document';
   const { 'sec-fetch-site': _, ...rest } = all;
   return isLink ? rest : all;
+}
+
+const maxBodyBytes = 16_384;
+
+/** Reads a body. Throws if it is longer than any action. */
+async function readBody(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) {
+    text += String(chunk);
+    if (text.length > maxBodyBytes) throw new Error('the body is too long');
+  }
+  return text;
 }
 
 /** Compares hashes, so that the time of the comparison shows nothing of the token. */

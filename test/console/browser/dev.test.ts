@@ -1,7 +1,5 @@
 // The console of a real `outrigger dev` in a real browser: the URL that the command prints, the flow, the tree, and the
 // way of a change to its status.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,8 +10,8 @@ import { openCluster } from '../../../src/dev/cluster-access.ts';
 import type { KubeClient } from '../../../src/kube/client/client.ts';
 import { objectPath } from '../../../src/kube/client/path.ts';
 import { eventually, openPage, startBrowser } from './chromium.ts';
+import { startDevProcess } from './dev-process.ts';
 
-const root = path.resolve(import.meta.dirname, '../../..');
 const startSeconds = 300;
 const parts = new AsyncDisposableStack();
 let page: Page;
@@ -21,28 +19,13 @@ let problems: readonly string[];
 let client: KubeClient;
 
 beforeAll(async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-console-'));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
   const browser = await startBrowser();
   parts.defer(() => browser.close());
-  const argv = ['bin/outrigger.js', 'dev', '--apply', 'infra/kubernetes/samples', '--folder', folder];
-  const dev = spawn(process.execPath, argv, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
-  parts.defer(async () => {
-    const ended = once(dev, 'exit');
-    dev.kill('SIGINT');
-    await ended;
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    let output = '';
-    dev.stdout.on('data', (data) => {
-      output += String(data);
-      const [, found] = /the console in a browser: (http\S+)\n/.exec(output) ?? [];
-      if (found !== undefined) resolve(found);
-    });
-    dev.once('exit', () => reject(new Error(`outrigger dev ended:\n${output}`)));
-  });
+  const { url, kubeconfig } = parts.use(await startDevProcess());
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-console-'));
+  parts.defer(() => rm(folder, { recursive: true, force: true }));
   const signal = AbortSignal.timeout(startSeconds * 1000);
-  const cluster = await openCluster(folder, { file: path.join(folder, 'kubeconfig'), signal });
+  const cluster = await openCluster(folder, { file: kubeconfig, signal });
   parts.defer(() => cluster.close());
   client = cluster.client;
   ({ page, problems } = await openPage(browser, url));
@@ -92,4 +75,33 @@ describe('the console of outrigger dev', { timeout: 90_000 }, () => {
     await timeline.getByText('targetLevel: 20').waitFor();
     expect(problems).toEqual([]);
   });
+
+  it('a dry run shows what the next reconcile would write, and a paused object is not reconciled', async () => {
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page
+      .getByRole('region', { name: 'Dry run' })
+      .getByText(/the reconcile succeeds|it would call/)
+      .waitFor({ timeout: 60_000 });
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await row('south').getByText('Paused').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await row('south').getByText('Ready', { exact: true }).waitFor({ timeout: 60_000 });
+  });
+
+  it.each([
+    'Cut the watch',
+    'Unavailable (503)',
+    'SQS down',
+    'Kill the watcher',
+    'Kill at the next write',
+    'Duplicate every key',
+  ])('%s loses no change', async (title) => {
+    await page.getByRole('link', { name: 'Break it' }).click();
+    await page.getByRole('button', { name: `Break: ${title}` }).click();
+    const result = page.getByRole('region', { name: 'Experiment', exact: true });
+    await result.getByText(title).waitFor();
+    await result.getByText(/^(Converged|Not reconciled in time)$/).waitFor({ timeout: 140_000 });
+    expect(await result.innerText()).toMatch(/Converged[\s\S]*Lost\s+0\s/);
+  }, 150_000);
 });

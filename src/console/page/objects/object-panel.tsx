@@ -6,6 +6,7 @@ import { age, ageOf } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { StatePill, toneOf } from '../parts/state-pill.tsx';
 import { fetchDetail, now, objectHref, recent, rows } from '../store.ts';
+import { ObjectActions } from './object-actions.tsx';
 import { ResourceTree } from './resource-tree.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -66,6 +67,7 @@ export function ObjectPanel({ id }: { readonly id: string }) {
           {row.text !== 'Ready' && <p>{row.text}</p>}
         </div>
       )}
+      {row !== undefined && !isDeleted && <ObjectActions row={row} />}
       {row === undefined && problem.value !== '' && <p class="none">{problem.value}</p>}
       {detail.value !== undefined && row !== undefined && (
         <>

@@ -1,0 +1,123 @@
+// What a person does in the console, with the operations that the command line has: reconcile, dry run, pause, redrive,
+// delete.
+import { randomUUID } from 'node:crypto';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { UserError } from '../core/errors.ts';
+import { collectionName, type ReconcileKey } from '../core/key.ts';
+import { controllerDeadLetterQueue, pausedAnnotation, timersDeadLetterQueue } from '../core/names.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import { objectPath } from '../kube/client/path.ts';
+import { deleteDeadLetters, redrive } from '../operations/redrive.ts';
+import { replayEntry } from '../operations/replay.ts';
+import { createQueueBrowser } from '../sqs/browse.ts';
+import type { DeadLetter } from '../sqs/dead-letter.ts';
+import { createSend } from '../sqs/send.ts';
+import { splitId } from './object-id.ts';
+import type { ConsoleSource } from './source.ts';
+import type { ActionResult } from './wire.ts';
+
+/** What actions work on. */
+export type ActionDeps = {
+  readonly cluster: string;
+  readonly client: KubeClient;
+  readonly sqs: SQSClient;
+  readonly urlPrefix: string;
+  /** Runs a message dry, and returns what it would do as lines. */
+  readonly dryRun: (controller: ControllerDefinition, body: string, signal: AbortSignal) => Promise<readonly string[]>;
+};
+
+/** Creates the actions of a source. They throw UserError for an object or a queue that does not exist. */
+export function createActions(
+  controllers: readonly ControllerDefinition[],
+  { cluster, client, sqs, urlPrefix, dryRun }: ActionDeps,
+): ConsoleSource['act'] {
+  const send = createSend(sqs, urlPrefix);
+  const letterQueues = [...controllers.map(({ name }) => controllerDeadLetterQueue(name)), timersDeadLetterQueue];
+
+  const keysOf = (id: string): readonly (readonly [ControllerDefinition, ReconcileKey])[] => {
+    const { collection, key } = splitId(id);
+    const found = controllers.filter(({ declaration: { resource } }) => collectionName(resource) === collection);
+    if (found.length === 0 || key.name === '') throw new UserError('no controller reconciles this object');
+    return found.map((controller) => {
+      const { group, plural: resource } = controller.declaration.resource;
+      return [controller, { controller: controller.name, cluster, group, resource, ...key }];
+    });
+  };
+  const entryOf = (key: ReconcileKey) => replayEntry(key, { source: randomUUID(), nowMs: Date.now() });
+
+  async function reconcile(id: string, signal: AbortSignal): Promise<ActionResult> {
+    const keys = keysOf(id);
+    for (const [controller, key] of keys) {
+      const { queue, entry } = entryOf(key);
+      const [sent] = await send(queue, [entry], { signal });
+      if (sent?.accepted !== true)
+        throw new UserError(`not sent to ${controller.name}: ${sent?.reason ?? 'no response'}`);
+    }
+    return { text: `Sent to ${keys.map(([{ name }]) => name).join(' and ')}.` };
+  }
+
+  async function dryRunAll(id: string, signal: AbortSignal): Promise<ActionResult> {
+    const lines: string[] = [];
+    const keys = keysOf(id);
+    for (const [controller, key] of keys) {
+      if (keys.length > 1) lines.push(`${controller.name}:`);
+      lines.push(...(await dryRun(controller, entryOf(key).entry.body, signal)));
+    }
+    return { text: 'Dry run: nothing was written.', lines };
+  }
+
+  async function setPaused(id: string, paused: boolean, signal: AbortSignal): Promise<ActionResult> {
+    const [[controller] = []] = keysOf(id);
+    if (controller === undefined) throw new UserError('no controller reconciles this object');
+    await client.request({
+      method: 'PATCH',
+      path: objectPath(controller.declaration.resource, splitId(id).key),
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { annotations: { [pausedAnnotation]: paused ? 'true' : null } } },
+      signal,
+    });
+    return { text: paused ? 'Paused: it is not reconciled until it is resumed.' : 'Resumed.' };
+  }
+
+  async function changeLetters(
+    type: 'redrive' | 'delete',
+    queue: string,
+    messageId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ActionResult> {
+    if (!letterQueues.includes(queue)) throw new UserError('this is no dead-letter queue');
+    const browser = createQueueBrowser(sqs, urlPrefix, queue);
+    const matches = (one: DeadLetter) => messageId === undefined || one.messageId === messageId;
+    const options = { matches, dryRun: false, signal };
+    let done = 0;
+    const refused: string[] = [];
+    if (type === 'delete') for await (const _ of deleteDeadLetters(browser, options)) done += 1;
+    else
+      for await (const result of redrive({ browser, send, now: () => new Date() }, options)) {
+        if (result.type === 'sent') done += 1;
+        else if ('reason' in result) refused.push(result.reason);
+      }
+    if (done === 0) throw new UserError(refused[0] ?? 'it is not there any more');
+    const letters = done === 1 ? '1 dead letter' : `${done} dead letters`;
+    const rest = refused.length === 0 ? '' : `, ${refused.length} refused: ${refused[0]}`;
+    return { text: `${letters} ${type === 'delete' ? 'deleted' : 'sent again'}${rest}.` };
+  }
+
+  return async (action, signal) => {
+    switch (action.type) {
+      case 'reconcile':
+        return await reconcile(action.id, signal);
+      case 'dry-run':
+        return await dryRunAll(action.id, signal);
+      case 'pause':
+      case 'resume':
+        return await setPaused(action.id, action.type === 'pause', signal);
+      case 'redrive':
+      case 'delete':
+        return await changeLetters(action.type, action.queue, action.messageId, signal);
+      case 'break':
+        throw new UserError('only a system on this machine can be broken');
+    }
+  };
+}

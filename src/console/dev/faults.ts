@@ -1,0 +1,141 @@
+// The faults of the local system that the console can start. Each returns the function that repairs it.
+import type { ControllerDefinition } from '../../api/definition.ts';
+import type { Dev } from '../../dev/system.ts';
+import type { FaultRow } from '../wire.ts';
+
+/** A fault. `start` breaks something, and returns the repair. */
+export type Fault = FaultRow & {
+  /** Whether objects are changed before the fault starts: it would refuse the changes too. */
+  readonly changesFirst: boolean;
+  readonly start: () => () => void;
+};
+export type Faults = readonly Fault[];
+
+/** What faults need of the system. */
+export type FaultDeps = Pick<Dev, 'embedded' | 'watchers' | 'functions' | 'injectFaults'> & {
+  readonly controllers: readonly ControllerDefinition[];
+  /** Calls the listener at the next write of a function, once. Returns the function that stops waiting. */
+  readonly onNextWrite: (listener: () => void) => () => void;
+  /** Sends each key twice more. */
+  readonly duplicate: () => void;
+};
+
+const nothing = () => undefined;
+
+/** Returns the faults that this system can have: those of the embedded servers, of processes, and of simulators. */
+export function faultsOf({
+  embedded: { apiServer, sqs },
+  watchers,
+  functions,
+  injectFaults,
+  controllers,
+  onNextWrite,
+  duplicate,
+}: FaultDeps): Faults {
+  const uses = (setting: string) =>
+    controllers.some(({ declaration }) => Object.keys(declaration.settings?.shape ?? {}).includes(setting));
+  const breakSimulator = (name: string) => () => {
+    injectFaults([name]);
+    return () => injectFaults([]);
+  };
+  const kill = (pids: readonly number[]) => {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has just ended by itself.
+      }
+    }
+  };
+  const request = (name: string, title: string, text: string, does: 'throttled' | 'unavailable' | number) =>
+    apiServer === undefined
+      ? []
+      : [
+          fault(
+            { name, title, text, part: 'API server' },
+            () => {
+              const effect = typeof does === 'number' ? { delayMilliseconds: does } : does;
+              const injected = apiServer.inject({ does: effect, watch: false });
+              return () => injected[Symbol.dispose]();
+            },
+            true,
+          ),
+        ];
+  return [
+    ...(apiServer === undefined
+      ? []
+      : [
+          fault({ name: 'watch-cut', title: 'Cut the watch', text: watchCut, part: 'API server' }, () => {
+            const injected = apiServer.inject({ does: 'reset', watch: true });
+            apiServer.breakStreams();
+            return () => injected[Symbol.dispose]();
+          }),
+          fault({ name: 'watch-stall', title: 'Stall the watch', text: watchStall, part: 'API server' }, () => {
+            const injected = apiServer.inject({ does: 'stall', watch: true });
+            apiServer.breakStreams();
+            return () => injected[Symbol.dispose]();
+          }),
+          fault({ name: 'api-410', title: 'Compact etcd (410)', text: compacted, part: 'API server' }, () => {
+            const injected = apiServer.inject({ does: 'expired', watch: true });
+            apiServer.breakStreams();
+            return () => injected[Symbol.dispose]();
+          }),
+        ]),
+    ...request('api-429', 'Throttle (429)', 'The API server refuses every request as too many.', 'throttled'),
+    ...request('api-503', 'Unavailable (503)', 'A load balancer without a backend.', 'unavailable'),
+    ...request('api-slow', 'Slow responses', 'Every response comes two seconds later.', 2_000),
+    fault(
+      { name: 'watcher-kill', title: 'Kill the watcher', text: 'SIGKILL, without a drain.', part: 'Processes' },
+      () => {
+        kill(watchers.pids());
+        return nothing;
+      },
+    ),
+    fault({ name: 'function-kill', title: 'Kill at the next write', text: functionKill, part: 'Processes' }, () =>
+      onNextWrite(() => kill(functions.flatMap((one) => one.pids()))),
+    ),
+    ...(sqs === undefined
+      ? []
+      : [
+          fault({ name: 'sqs-down', title: 'SQS down', text: 'Every call of SQS is a 503.', part: 'Queues' }, () => {
+            sqs.setDown(true);
+            return () => sqs.setDown(false);
+          }),
+        ]),
+    fault({ name: 'duplicate', title: 'Duplicate every key', text: duplicated, part: 'Queues' }, () => {
+      duplicate();
+      return nothing;
+    }),
+    ...(uses('PLANT_URL')
+      ? [
+          fault(
+            { name: 'plant-down', title: 'Plant down', text: 'The tanks do not respond.', part: 'External systems' },
+            breakSimulator('plant=down'),
+          ),
+        ]
+      : []),
+    ...(uses('PANTRY_URL')
+      ? [
+          fault(
+            {
+              name: 'pantry-down',
+              title: 'Pantry down',
+              text: 'No ingredient can be fetched.',
+              part: 'External systems',
+            },
+            breakSimulator('pantry=down'),
+          ),
+        ]
+      : []),
+  ];
+}
+
+const watchCut = 'Every watch is reset, and cannot be opened again.';
+const watchStall = 'New watches are accepted, and stay silent.';
+const compacted = 'The watch continues from a version that is gone, so everything is listed again.';
+const functionKill = 'SIGKILL for every function after its write, before its message is deleted.';
+const duplicated = 'Each key is on its queue three times.';
+
+function fault(row: FaultRow, start: Fault['start'], changesFirst = false): Fault {
+  return { ...row, start, changesFirst };
+}

@@ -1,0 +1,101 @@
+// Reads the messages of the local queues. The embedded SQS server shows them without a receive, which would hide them
+// from the functions; of another server nothing is read.
+import * as z from 'zod';
+import type { ControllerDefinition } from '../../api/definition.ts';
+import { controllerDeadLetterQueue, controllerQueue, timersDeadLetterQueue, timersQueue } from '../../core/names.ts';
+import { readDeadLetter } from '../../sqs/dead-letter.ts';
+import { attemptOf, dueAtOf, keyOfMessage, type Message, parseMessage } from '../../sqs/message.ts';
+import { objectId } from '../object-id.ts';
+import type { ConsoleSource } from '../source.ts';
+import type { QueuedMessage } from '../wire.ts';
+
+/** The messages of a queue that are shown. */
+const maxMessages = 200;
+const readSeconds = 5;
+
+const message = z.looseObject({
+  messageId: z.string(),
+  body: z.string(),
+  sentTimestamp: z.number().optional(),
+  messageAttributes: z.record(z.string(), z.looseObject({ StringValue: z.string().optional() })).catch({}),
+});
+/** What the server returns for a queue: fauxqs, `/_fauxqs/queues/NAME`. */
+const inspected = z.looseObject({
+  messages: z.looseObject({
+    ready: z.array(message),
+    delayed: z.array(message),
+    inflight: z.array(z.looseObject({ message })),
+  }),
+});
+type Inspected = z.infer<typeof message>;
+
+/** Creates the reader. `queues` are the URLs of the queues by their names without the deployment's prefix. */
+export function createQueueReader(
+  controllers: readonly ControllerDefinition[],
+  { endpoint, queues }: { readonly endpoint: string; readonly queues: Readonly<Record<string, string>> },
+): ConsoleSource['queues'] {
+  const names = [
+    ...controllers.flatMap(({ name }) => [controllerQueue(name), controllerDeadLetterQueue(name)]),
+    ...[timersQueue, timersDeadLetterQueue],
+  ];
+  const isDead = (queue: string) =>
+    queue === timersDeadLetterQueue || controllers.some(({ name }) => controllerDeadLetterQueue(name) === queue);
+
+  const read = async (queue: string, signal: AbortSignal): Promise<readonly QueuedMessage[]> => {
+    const name = (queues[queue] ?? '').split('/').at(-1) ?? '';
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(readSeconds * 1000)]);
+    const response = await fetch(`${endpoint}/_fauxqs/queues/${name}`, { signal: limited });
+    if (!response.ok) throw new Error(`${queue}: status ${response.status}`);
+    const { ready, delayed, inflight } = inspected.parse(await response.json()).messages;
+    const of = (state: QueuedMessage['state']) => (one: Inspected) => queuedMessage(queue, state, one);
+    if (isDead(queue)) return [...ready, ...delayed, ...inflight.map((one) => one.message)].map(of('dead'));
+    if (queue === timersQueue) return [...ready, ...delayed, ...inflight.map((one) => one.message)].map(of('timer'));
+    return [...inflight.map((one) => one.message).map(of('in flight')), ...[...ready, ...delayed].map(of('waiting'))];
+  };
+  return async (signal) => {
+    const results = await Promise.allSettled(names.map((queue) => read(queue, signal)));
+    return {
+      messages: results.flatMap((one) => (one.status === 'fulfilled' ? one.value.slice(0, maxMessages) : [])),
+      unread: names.filter((_, index) => results[index]?.status === 'rejected'),
+    };
+  };
+}
+
+function queuedMessage(queue: string, state: QueuedMessage['state'], one: Inspected): QueuedMessage {
+  const { messageId, body, sentTimestamp } = one;
+  const strings = Object.entries(one.messageAttributes).flatMap(([name, { StringValue }]) =>
+    StringValue === undefined ? [] : [[name, StringValue] as const],
+  );
+  const attributes = Object.fromEntries(strings);
+  const base = { queue, state, body, ...describe(parse(body)) };
+  if (state !== 'dead') return { ...base, messageId, ...(sentTimestamp === undefined ? {} : { since: sentTimestamp }) };
+  const letter = readDeadLetter({ messageId, body, attributes, receiptHandle: '', sentAt: sentTimestamp });
+  const { reason, attempts, error, firstSeenAt } = letter;
+  return {
+    ...{ ...base, messageId: letter.messageId, reason },
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(error === undefined ? {} : { error }),
+    ...(firstSeenAt === undefined ? {} : { since: firstSeenAt.getTime() }),
+  };
+}
+
+function describe(parsed: Message | undefined): Partial<QueuedMessage> {
+  if (parsed === undefined) return {};
+  const { controller, group, resource, namespace, name } = keyOfMessage(parsed);
+  const attempts = attemptOf(parsed);
+  const dueAt = dueAtOf(parsed);
+  return {
+    ...{ controller, cause: parsed.cause.type, id: objectId({ group, plural: resource }, { namespace, name }) },
+    ...(attempts > 0 ? { attempts } : {}),
+    ...(dueAt === undefined ? {} : { dueAt: dueAt * 1000 }),
+  };
+}
+
+function parse(body: string): Message | undefined {
+  try {
+    return parseMessage(body);
+  } catch {
+    // A stranger's message: its body is shown as it is.
+    return undefined;
+  }
+}

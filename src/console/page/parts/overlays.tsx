@@ -1,0 +1,40 @@
+// What lies above the views: the question before an action, and the notice of its result.
+import { useEffect, useRef } from 'preact/hooks';
+import { asked, notice } from '../actions.ts';
+
+export function Overlays() {
+  return (
+    <>
+      {asked.value !== undefined && <Confirm />}
+      <div class="notices" role="status" aria-label="Result of the last action">
+        {notice.value !== undefined && <p class={`notice ${notice.value.failed ? 'bad' : ''}`}>{notice.value.text}</p>}
+      </div>
+    </>
+  );
+}
+
+function Confirm() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const current = asked.value;
+  if (current === undefined) return null;
+  const { question, reply } = current;
+  return (
+    <dialog ref={dialog} class="confirm" aria-labelledby="confirm-title" onCancel={() => reply(false)}>
+      <h2 id="confirm-title">{question.title}</h2>
+      <p>{question.text}</p>
+      <div class="confirm-buttons">
+        <button type="button" class="button" onClick={() => reply(false)}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class={`button ${question.isDangerous === true ? 'danger' : 'primary'}`}
+          onClick={() => reply(true)}
+        >
+          {question.confirm}
+        </button>
+      </div>
+    </dialog>
+  );
+}

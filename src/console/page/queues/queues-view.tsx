@@ -1,0 +1,225 @@
+// The messages: dead letters with their reason, timers by due time, and what waits or is in flight.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { QueuedMessage, Queues } from '../../wire.ts';
+import { perform } from '../actions.ts';
+import { age, count, shortName } from '../format.ts';
+import { Icon } from '../parts/icon.tsx';
+import { fetchQueues, now, objectHref, rows } from '../store.ts';
+
+const refreshMilliseconds = 2_000;
+/** The rows of a list on this page. */
+const maxShown = 100;
+
+export function QueuesView() {
+  const queues = useSignal<Queues | undefined>(undefined);
+  useEffect(() => {
+    const abort = new AbortController();
+    const read = async () => {
+      try {
+        queues.value = await fetchQueues(abort.signal);
+      } catch {
+        // The head of the page shows that the console does not respond.
+      }
+    };
+    void read();
+    const timer = setInterval(() => void read(), refreshMilliseconds);
+    return () => {
+      abort.abort();
+      clearInterval(timer);
+    };
+  }, []);
+  const { messages = [], unread = [] } = queues.value ?? {};
+  const of = (...states: readonly QueuedMessage['state'][]) => messages.filter(({ state }) => states.includes(state));
+  const timers = of('timer').sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
+  const isLoaded = queues.value !== undefined;
+  return (
+    <div class="queues">
+      <h1 class="hidden">Queues</h1>
+      {unread.length > 0 && (
+        <p class="card notice-line">
+          {unread.length === 1 ? unread[0] : `${unread.length} queues`} cannot be read now.
+        </p>
+      )}
+      <DeadLetters letters={of('dead')} isLoaded={isLoaded} />
+      <div class="two">
+        <List
+          title="Timers"
+          text="Requeues and retries that are due later"
+          messages={timers}
+          isLoaded={isLoaded}
+          none="Nothing is due."
+        />
+        <List
+          title="Work"
+          text="Keys that wait or are in flight"
+          messages={of('in flight', 'waiting')}
+          isLoaded={isLoaded}
+          none="The queues are empty: every key was reconciled."
+        />
+      </div>
+    </div>
+  );
+}
+
+function DeadLetters({
+  letters,
+  isLoaded,
+}: {
+  readonly letters: readonly QueuedMessage[];
+  readonly isLoaded: boolean;
+}) {
+  const byQueue = Map.groupBy(letters, ({ queue }) => queue);
+  return (
+    <section class="card" aria-labelledby="dead-letters">
+      <header class="card-head">
+        <h2 id="dead-letters">
+          Dead letters <span class={`count ${letters.length > 0 ? 'bad' : ''}`}>{isLoaded ? letters.length : '–'}</span>
+        </h2>
+        <p>Messages that are not retried any more</p>
+      </header>
+      {isLoaded && letters.length === 0 && (
+        <div class="calm">
+          <Icon name="check" />
+          <p>There are no dead letters.</p>
+        </div>
+      )}
+      {[...byQueue].map(([queue, own]) => (
+        <div key={queue} class="letter-queue">
+          <header>
+            <h3>{queue}</h3>
+            <button type="button" class="button" onClick={() => void redrive(queue, own.length)}>
+              <Icon name="retry" />
+              Redrive {own.length === 1 ? '1' : `all ${own.length}`}
+            </button>
+          </header>
+          <ul>
+            {own.slice(0, maxShown).map((letter) => (
+              <Letter key={letter.messageId} letter={letter} />
+            ))}
+          </ul>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Letter({ letter }: { readonly letter: QueuedMessage }) {
+  const { queue, messageId, reason = 'unknown', error, attempts, since, body, controller } = letter;
+  const who = letter.id === undefined ? 'a message that is no key' : shortName(letter.id);
+  return (
+    <li class="letter">
+      <div class="letter-head">
+        <Who message={letter} />
+        <span class="tag bad">{reason}</span>
+        <span class="letter-facts">
+          {attempts !== undefined && `${attempts} attempts`}
+          {since !== undefined && ` since ${age(now.value - since)}`}
+        </span>
+        <span class="letter-buttons">
+          {controller !== undefined && (
+            <button
+              type="button"
+              class="button small"
+              aria-label={`Redrive ${who}`}
+              onClick={() => void redrive(queue, 1, messageId)}
+            >
+              Redrive
+            </button>
+          )}
+          <button
+            type="button"
+            class="button small"
+            aria-label={`Delete ${who}`}
+            onClick={() => void remove(queue, messageId, who)}
+          >
+            Delete
+          </button>
+        </span>
+      </div>
+      {error !== undefined && <p class="letter-error">{error}</p>}
+      <details>
+        <summary>Message</summary>
+        <pre class="stack">{body}</pre>
+      </details>
+    </li>
+  );
+}
+
+function List({
+  title,
+  text,
+  messages,
+  none,
+  isLoaded,
+}: {
+  readonly title: string;
+  readonly text: string;
+  readonly messages: readonly QueuedMessage[];
+  readonly none: string;
+  readonly isLoaded: boolean;
+}) {
+  return (
+    <section class="card" aria-label={title}>
+      <header class="card-head">
+        <h2>
+          {title} <span class="count">{isLoaded ? count(messages.length) : '–'}</span>
+        </h2>
+        <p>{text}</p>
+      </header>
+      {isLoaded && messages.length === 0 && <p class="none">{none}</p>}
+      <ul class="messages">
+        {messages.slice(0, maxShown).map((one) => (
+          <li key={`${one.queue}${one.messageId}`}>
+            <Who message={one} />
+            <span class={`tag ${one.state === 'in flight' ? 'reconcile' : ''}`}>{one.cause ?? 'no message'}</span>
+            <span class="message-facts">{factOf(one)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function factOf({ state, dueAt, since, attempts }: QueuedMessage): string {
+  const retries = attempts === undefined ? '' : `, attempt ${attempts + 1}`;
+  if (state === 'timer') {
+    const wait = (dueAt ?? 0) - now.value;
+    return `${wait <= 0 ? 'due' : `in ${age(wait)}`}${retries}`;
+  }
+  return `${state}${since === undefined ? '' : ` for ${age(now.value - since)}`}${retries}`;
+}
+
+function Who({ message: { id, controller } }: { readonly message: QueuedMessage }) {
+  if (id === undefined) return <span class="who">not a key</span>;
+  const row = rows.value.get(id);
+  return (
+    <span class="who">
+      {row === undefined ? shortName(id) : <a href={objectHref(id)}>{`${row.kind} ${shortName(id)}`}</a>}
+      <span class="of"> {controller}</span>
+    </span>
+  );
+}
+
+async function redrive(queue: string, number: number, messageId?: string): Promise<void> {
+  await perform(
+    { type: 'redrive', queue, ...(messageId === undefined ? {} : { messageId }) },
+    {
+      title: number === 1 ? 'Send this dead letter again?' : `Send ${number} dead letters again?`,
+      text: 'Their objects are reconciled once more. If the cause is not fixed, they come back.',
+      confirm: 'Redrive',
+    },
+  );
+}
+
+async function remove(queue: string, messageId: string, who: string): Promise<void> {
+  await perform(
+    { type: 'delete', queue, messageId },
+    {
+      title: `Delete the dead letter of ${who}?`,
+      text: 'It is not reconciled because of this message any more. Its next change, or the resync, reconciles it.',
+      confirm: 'Delete',
+      isDangerous: true,
+    },
+  );
+}

@@ -1,0 +1,87 @@
+// Only the experiments: that a part is always repaired, and when a change counts as reconciled or lost. The faults on a
+// real local system are test/console/browser/dev.test.ts.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createExperiments } from '../../src/console/dev/experiments.ts';
+import type { Fault } from '../../src/console/dev/faults.ts';
+
+const log: string[] = [];
+const fault = (name: string, changesFirst: boolean): Fault => ({
+  ...{ name, title: name, text: name, part: 'API server', changesFirst },
+  start: () => {
+    log.push('broken');
+    return () => void log.push('repaired');
+  },
+});
+const north = 'tanks/default/north';
+const south = 'tanks/default/south';
+let touch: (id: string) => Promise<void>;
+
+function experiments() {
+  return createExperiments({
+    faults: [fault('cut', false), fault('refuse', true)],
+    targets: () =>
+      new Map([
+        [north, ['tank', 'peers']],
+        [south, ['tank']],
+      ]),
+    touch: async (id) => await touch(id),
+    onChange: () => undefined,
+  });
+}
+const reconcile = (id: string, controller: string, failed?: true) => ({
+  ...{ id, controller, at: Date.now(), type: 'reconcile' as const, text: 'ran' },
+  ...(failed === undefined ? {} : { failed }),
+});
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  log.length = 0;
+  touch = async (id) => void log.push(`changed ${id}`);
+});
+afterEach(() => vi.useRealTimers());
+
+describe('an experiment', () => {
+  it('changes every object while the part is broken, and converges at the last reconcile of each controller', async () => {
+    const { start, list, onEntry } = experiments();
+    start('cut');
+    await vi.advanceTimersByTimeAsync(7_000);
+    expect(log).toEqual(['broken', `changed ${north}`, `changed ${south}`]);
+    onEntry(reconcile(north, 'tank'));
+    onEntry(reconcile(north, 'peers', true));
+    expect(list()).toMatchObject([{ total: 3, awaited: 2 }]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(log.at(-1)).toBe('repaired');
+    onEntry(reconcile(south, 'tank'));
+    expect(list()[0]).not.toHaveProperty('reconciledAt');
+    await vi.advanceTimersByTimeAsync(3_000);
+    onEntry(reconcile(north, 'peers'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    const [one] = list();
+    expect(one).toMatchObject({ awaited: 0, endedAt: expect.any(Number) });
+    expect((one?.reconciledAt ?? 0) - (one?.repairedAt ?? 0)).toBe(4_000);
+  });
+
+  it('a change that no reconcile follows counts as lost, and that of a deleted object does not', async () => {
+    const { start, list, onDeleted } = experiments();
+    start('refuse');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(log).toEqual([`changed ${north}`, `changed ${south}`, 'broken', 'repaired']);
+    onDeleted(north);
+    await vi.advanceTimersByTimeAsync(130_000);
+    expect(list()).toMatchObject([{ fault: 'refuse', total: 3, awaited: 1, endedAt: expect.any(Number) }]);
+  });
+
+  it('the part is repaired although a change fails, and the next experiment can start', async () => {
+    const { start, list } = experiments();
+    touch = async () => {
+      throw new Error('forbidden');
+    };
+    start('cut');
+    expect(() => start('cut')).toThrow('an experiment is running');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(log).toEqual(['broken', 'repaired']);
+    expect(list()).toMatchObject([{ problem: 'Error: forbidden' }]);
+    start('refuse');
+    expect(() => start('nothing')).toThrow('does not exist');
+  });
+});
