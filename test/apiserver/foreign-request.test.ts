@@ -3,6 +3,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
+import { startLambdaApi } from '../../src/dev/lambda/lambda-api.ts';
 import { startSqs } from '../../src/dev/sqs-server.ts';
 import { startUnverifiedProxy } from '../../src/dev/unverified-proxy.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
@@ -25,10 +26,11 @@ const upgrade = {
 const servers = {
   'API server': { url: '', get: [secrets, 200], post: ['/api/v1/namespaces', 201] },
   queue: { url: '', get: ['/_fauxqs/queues', 200], post: ['/', 400] },
+  'Lambda API': { url: '', get: ['/2015-03-31/event-source-mappings', 200], post: ['/nothing', 404] },
   plant: { url: '', get: ['/nothing', 404], post: ['/nothing', 404] },
   pantry: { url: '', get: ['/nothing', 404], post: ['/nothing', 404] },
 } satisfies Record<string, { url: string; get: [string, number]; post: [string, number] }>;
-const names = ['API server', 'queue', 'plant', 'pantry'] as const;
+const names = ['API server', 'queue', 'Lambda API', 'plant', 'pantry'] as const;
 
 const cleanup = new AsyncDisposableStack();
 beforeAll(async () => {
@@ -38,9 +40,11 @@ beforeAll(async () => {
     startPantry({ allowedHosts }),
   ]);
   const queue = await startSqs({ allowedHosts });
-  for (const server of [api, plant, pantry, queue]) cleanup.defer(() => server.close());
+  const lambda = await startLambdaApi({ mappings: [] }, { allowedHosts });
+  for (const server of [api, plant, pantry, queue, lambda]) cleanup.defer(() => server.close());
   servers['API server'].url = api.url;
   servers.queue.url = queue.endpoint;
+  servers['Lambda API'].url = lambda.url;
   servers.plant.url = plant.url;
   servers.pantry.url = pantry.url;
 });

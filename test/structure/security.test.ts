@@ -63,3 +63,10 @@ it('only these files write to a terminal, and each makes what it writes printabl
     'src/watcher/run.ts',
   ]);
 });
+
+it('each server refuses foreign requests before it does anything, except the probes of the watcher', () => {
+  const starts = globSync('src/**/*.ts').filter((file) => /\bcreateServer\(/.test(readFileSync(file, 'utf8')));
+  const open = starts.filter((file) => !/\bforeignRequest\(/.test(readFileSync(file, 'utf8')));
+  expect(starts.length).toBeGreaterThan(4);
+  expect(open).toEqual(['src/watcher/http.ts']);
+});

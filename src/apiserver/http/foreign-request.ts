@@ -35,8 +35,9 @@ const ownSites: readonly string[] = ['none', 'same-origin'];
  * Returns why a local server refuses a request: its Host is no loopback name and is not allowed (DNS rebinding), a
  * browser sent it for a page of another origin, or it has a body without a content type, which a page can send without
  * a preflight. With `acceptUntyped` only a browser needs the content type: kube-apiserver takes a body without one as
- * JSON. Returns undefined for a request that is accepted. Ports are not compared, because requests also arrive
- * through forwarded ports; a page of another port of this machine has another origin. Browsers send Origin and
+ * JSON. Returns undefined for a request that is accepted. The port of the Host is not compared: requests of programs
+ * also arrive through forwarded ports, and a browser names the port that it connects to, so a page gains nothing by
+ * another one. The port of the Origin is: a page of another port of this machine is foreign. Browsers send Origin and
  * Sec-Fetch-Site (Fetch Metadata, W3C) by themselves; pages cannot change them.
  */
 export function foreignRequest(

@@ -86,6 +86,11 @@ async function setFailing(name: string, since: Date): Promise<void> {
 }
 
 describe('status', () => {
+  it('status says that the sender check is off on this machine', async () => {
+    expect((await system.run('status')).out).toContain('\nsender check: off (outrigger doctor has the reason)\n');
+    expect(JSON.parse((await system.run('status', '--json')).out)).toMatchObject({ senderCheck: 'off' });
+  });
+
   it('status shows the server’s version and when the watchers received an event of every kind', async () => {
     await setLastSeen(Date.now());
     const { clusters, status } = await asJson();
