@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { paginateGetParametersByPath, SSMClient } from '@aws-sdk/client-ssm';
 import { Command } from 'commander';
 import { connectionOf } from '../../clusters/connection.ts';
-import { parseEntry } from '../../clusters/registry/entry.ts';
+import { type ClusterEntry, type EntryWatcher, parseEntry } from '../../clusters/registry/entry.ts';
 import { UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
 import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
@@ -122,29 +122,34 @@ async function change(flags: TableFlags, edit: (entries: TableEntries) => TableE
 async function runList(flags: TableFlags, output: Output): Promise<number> {
   const location = await tableLocation(flags);
   const table = openTable(location, flags);
-  const rows: { name: string; access: string; server: string; decommissioning: boolean }[] = [];
+  const rows: Row[] = [];
   const problems: string[] = [];
   for (const name of await table.list()) {
     try {
       const entry = await table.get(name);
       if (entry === undefined) continue;
-      const { access, server = 'in its kubeconfig', decommissioning = false } = entry;
-      rows.push({ name, access: access.type, server, decommissioning });
+      const { access, server = 'in its kubeconfig', decommissioning = false, watchers = [] } = entry;
+      rows.push({ name, access: access.type, server, decommissioning, watchers });
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       problems.push(error.message);
     }
   }
   if (output === 'json') printJson(rows);
-  else
-    printLines(
-      rows.map(
-        ({ name, access, server, decommissioning }) =>
-          `${name}  ${access}  ${server}${decommissioning ? '  decommissioning' : ''}`,
-      ),
-    );
+  else printLines(rows.map(rowLine));
   for (const problem of problems) printError(`outrigger clusters list: ${problem}`);
   return problems.length === 0 ? 0 : 1;
+}
+
+type Row = Pick<ClusterEntry, 'server' | 'decommissioning'> & {
+  readonly name: string;
+  readonly access: string;
+  readonly watchers: readonly EntryWatcher[];
+};
+
+function rowLine({ name, access, server, decommissioning, watchers }: Row): string {
+  const senders = watchers.map(({ arn, id }) => `  ${arn} (${id})`).join('');
+  return `${name}  ${access}  ${server}${decommissioning === true ? '  decommissioning' : ''}${senders}`;
 }
 
 /** Reads and validates an entry: its fields, its address, its certificates. */

@@ -127,6 +127,9 @@ describe('clusters add, list and remove', () => {
     const given = ['--watcher-role', other.arn, '--watcher-id', other.id];
     expect(await run('set-watcher', 'a', '--table', s3Table, ...given)).toMatchObject({ status: 0 });
     expect(watchersOf('a')).toEqual([{ arn: role, id: 'AROASECOND000000' }, other]);
+    expect((await run('list', '--table', s3Table)).out).toBe(
+      `a  eks  https://a  ${role} (AROASECOND000000)  ${other.arn} (${other.id})\n`,
+    );
   });
 
   it.each([
