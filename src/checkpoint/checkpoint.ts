@@ -67,6 +67,8 @@ export type CheckpointDeps = {
   readonly wait: Wait;
   /** Absent: the default project. */
   readonly project?: string | undefined;
+  /** The id by which SQS names this watcher as a sender; undefined while it is not known. */
+  readonly senderId?: () => string | undefined;
 };
 
 /** The dependencies of reading the version to resume at. */
@@ -91,7 +93,7 @@ const flushSeconds = 5;
  * often.
  */
 export function createWatchCheckpoint(
-  { client, log, now, wait, project }: CheckpointDeps,
+  { client, log, now, wait, project, senderId = () => undefined }: CheckpointDeps,
   { writeSeconds = 30 }: { readonly writeSeconds?: number } = {},
 ): WatchCheckpoint {
   const store = createCheckpointStore({ client, log, project });
@@ -110,7 +112,7 @@ export function createWatchCheckpoint(
   async function write(signal: AbortSignal): Promise<void> {
     const nowMs = now();
     const entries = new Map([...versions].map(([name, version]) => [name, { version, confirmedAtMs: nowMs }] as const));
-    const change = { entries, dropped, lastSeenAtMs: lastSeenAt(), nowMs };
+    const change = { entries, dropped, lastSeenAtMs: lastSeenAt(), senderId: senderId(), nowMs };
     const before = { sent, moved };
     dropped = new Set();
     sent = false;

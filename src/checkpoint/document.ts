@@ -25,6 +25,8 @@ export type CheckpointDocument = {
   readonly cluster: string;
   /** The time up to which every served kind had an event, in milliseconds since 1970. */
   readonly lastSeenAtMs?: number | undefined;
+  /** The id by which SQS names the watcher that wrote last as a sender, such as `AROA...`, as STS told it. */
+  readonly senderId?: string | undefined;
   readonly entries: ReadonlyMap<string, CheckpointEntry>;
 };
 
@@ -45,6 +47,12 @@ const schema = z.object({
   v: z.literal(1),
   clusterUid: z.string().min(1),
   lastSeenAt: z.iso.datetime().optional(),
+  // Only shown to operators: a wrong one does not cost the versions.
+  senderId: z
+    .string()
+    .regex(/^[A-Z0-9]{1,128}$/)
+    .optional()
+    .catch(undefined),
   collections: z.record(
     z.string(),
     z.object({
@@ -72,22 +80,24 @@ export function parseCheckpoint(text: string | undefined): ParsedCheckpoint {
   }
   const parsed = schema.safeParse(json);
   if (!parsed.success) return { type: 'corrupt', reason: formatZodIssues(parsed.error) };
-  const { clusterUid: cluster, lastSeenAt, collections } = parsed.data;
+  const { clusterUid: cluster, lastSeenAt, senderId, collections } = parsed.data;
   const entries = Object.entries(collections).map(
     ([name, { resourceVersion: version, confirmedAt }]) =>
       [name, { version, confirmedAtMs: Date.parse(confirmedAt) }] as const,
   );
   const lastSeenAtMs = lastSeenAt === undefined ? undefined : Date.parse(lastSeenAt);
-  return { type: 'read', document: { cluster, lastSeenAtMs, entries: new Map(entries) } };
+  const sender = senderId === undefined ? {} : { senderId };
+  return { type: 'read', document: { cluster, lastSeenAtMs, ...sender, entries: new Map(entries) } };
 }
 
 /** Formats a checkpoint. The entries are sorted, so that all replicas write the same text. */
-export function formatCheckpoint({ cluster, lastSeenAtMs, entries }: CheckpointDocument): string {
+export function formatCheckpoint({ cluster, lastSeenAtMs, senderId, entries }: CheckpointDocument): string {
   const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify({
     v: 1,
     clusterUid: cluster,
     lastSeenAt: lastSeenAtMs === undefined ? undefined : formatTime(lastSeenAtMs),
+    senderId,
     collections: Object.fromEntries(
       sorted.map(([name, { version, confirmedAtMs }]) => [
         name,
@@ -113,7 +123,9 @@ export function mergeCheckpoint(
     if (!dropped.has(name) && nowMs - entry.confirmedAtMs < keptMs) entries.set(name, entry);
   }
   for (const [name, entry] of ours.entries) entries.set(name, newer(entries.get(name), entry));
-  return { cluster: ours.cluster, lastSeenAtMs: latest(theirs?.lastSeenAtMs, ours.lastSeenAtMs, nowMs), entries };
+  const lastSeenAtMs = latest(theirs?.lastSeenAtMs, ours.lastSeenAtMs, nowMs);
+  const senderId = ours.senderId ?? theirs?.senderId;
+  return { cluster: ours.cluster, lastSeenAtMs, ...(senderId === undefined ? {} : { senderId }), entries };
 }
 
 /**

@@ -20,6 +20,8 @@ export type CheckpointChange = {
   /** Entries whose stored version is ignored, even if it is newer. */
   readonly dropped: ReadonlySet<string>;
   readonly lastSeenAtMs: number | undefined;
+  /** The id by which SQS names this watcher as a sender; undefined while it is not known. */
+  readonly senderId?: string | undefined;
   readonly nowMs: number;
 };
 
@@ -100,7 +102,7 @@ export function createCheckpointStore({
   }
 
   async function tryToWrite(change: CheckpointChange, signal: AbortSignal): Promise<ClusterIdentity> {
-    const { entries, dropped, lastSeenAtMs, nowMs } = change;
+    const { entries, dropped, lastSeenAtMs, senderId, nowMs } = change;
     const uid = await clusterUid(signal);
     const { text, resourceVersion } = await requireConfigMap(signal);
     const identity = identify(uid, resourceVersion);
@@ -108,7 +110,7 @@ export function createCheckpointStore({
     const parsed = parseCheckpoint(text);
     if (parsed.type === 'corrupt') log.warn('corrupt watch checkpoint overwritten', { reason: redact(parsed.reason) });
     const stored = parsed.type === 'read' ? parsed.document : undefined;
-    const merged = mergeCheckpoint(stored, { cluster: uid, lastSeenAtMs, entries }, { dropped, nowMs });
+    const merged = mergeCheckpoint(stored, { cluster: uid, lastSeenAtMs, senderId, entries }, { dropped, nowMs });
     const written = await writeCheckpoint(
       client,
       { text: formatCheckpoint(merged), resourceVersion },

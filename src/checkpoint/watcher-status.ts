@@ -56,6 +56,8 @@ export async function recordWatcherDown(
 export type WatcherStatus = {
   /** How long ago every kind had an event; undefined if no watcher has stored that yet. */
   readonly lastSeenSeconds?: number;
+  /** The id by which SQS names the watcher as a sender, as the watcher wrote it. */
+  readonly senderId?: string;
   /** Why the watchers seem to be down: a warning, or info while they are being installed. Undefined if they work. */
   readonly down?: { readonly reason: string; readonly level: 'info' | 'warn' };
 };
@@ -78,12 +80,13 @@ export async function readWatcherStatus(
       const isNew = nowMs - configMap.createdAtMs <= startupGraceSeconds * 1000;
       return isNew ? { down: { reason, level: 'info' } } : warn(reason);
     }
-    const { lastSeenAtMs } = parsed.document;
+    const { lastSeenAtMs, senderId } = parsed.document;
+    const sender = senderId === undefined ? {} : { senderId };
     if (lastSeenAtMs === undefined) return warn('no watcher has received an event yet');
     const lastSeenSeconds = Math.max(0, Math.round((nowMs - lastSeenAtMs) / 1000));
     return lastSeenSeconds > downAfterSeconds
-      ? { lastSeenSeconds, ...warn(`no event received for ${lastSeenSeconds} s`) }
-      : { lastSeenSeconds };
+      ? { lastSeenSeconds, ...sender, ...warn(`no event received for ${lastSeenSeconds} s`) }
+      : { lastSeenSeconds, ...sender };
   } catch (error) {
     if (isForbidden(error)) return warn(`no permission to read the watch checkpoint: ${error.message}`);
     throw error;

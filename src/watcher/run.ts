@@ -2,7 +2,7 @@
 // (CLUSTERS) and to the queues, starts the watcher and stops it on a signal without losing changes. Exit code 1 is for
 // errors at the start that only the operator can fix. An outage never ends the process.
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { createWatchCheckpoint } from '../checkpoint/checkpoint.ts';
+import { type CheckpointDeps, createWatchCheckpoint } from '../checkpoint/checkpoint.ts';
 import { callerIdentity } from '../clusters/auth/aws-identity.ts';
 import { loadServiceAccount, type ServiceAddress, serviceAccountSource } from '../clusters/auth/service-account.ts';
 import { SettingsError, toError, UserError } from '../core/errors.ts';
@@ -10,7 +10,7 @@ import type { Log } from '../core/log.ts';
 import { redact } from '../core/redact.ts';
 import { monotonicNow, sleep } from '../core/time.ts';
 import { parseWatchList, type WatchList } from '../core/watch-list.ts';
-import { createClient, type KubeClient } from '../kube/client/client.ts';
+import { createClient } from '../kube/client/client.ts';
 import type { Connection } from '../kube/client/connection.ts';
 import { createListLimiter } from '../kube/client/limit-lists.ts';
 import { readAwsSettings, readWatcherSettings, type WatcherSettings } from '../settings.ts';
@@ -80,7 +80,7 @@ async function startOne(
     log.warn('API server unavailable, retrying', { error: redact(unavailable.message) });
   }
   await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
-  void logIdentity(sqs, log);
+  const senderId = learnIdentity(sqs, log);
   const traced = await startTraces(
     createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
     settings,
@@ -91,7 +91,7 @@ async function startOne(
       watchList,
       client,
       send: traced.send,
-      checkpoint: createCheckpoint(client, log, settings, watchList.project),
+      checkpoint: createCheckpoint({ client, log, project: watchList.project, senderId }, settings),
       log,
     },
     { ...optionsOf(settings), cluster, host: settings.HOST, port: settings.PORT },
@@ -111,7 +111,7 @@ async function startFleet(
   const { table, clusters } = openClusters(location, userAgent, readAwsSettings());
   const sqs = createSqsClient();
   await requireQueues(sqs, settings.QUEUE_URL_PREFIX, { signal });
-  void logIdentity(sqs, log);
+  const senderId = learnIdentity(sqs, log);
   const traced = await startTraces(
     createSend(sqs, settings.QUEUE_URL_PREFIX, { sendBatch: createDirectBatch(sqs) }),
     settings,
@@ -136,7 +136,7 @@ async function startFleet(
         return startClusterWatcher(
           {
             ...{ watchList, client, send, metrics: metrics.of(cluster), log: clusterLog },
-            checkpoint: createCheckpoint(client, clusterLog, settings, watchList.project),
+            checkpoint: createCheckpoint({ client, log: clusterLog, project: watchList.project, senderId }, settings),
             onWatching: (watching) => clusterLog.info('watching', watching),
           },
           { ...optionsOf(settings), cluster },
@@ -164,29 +164,29 @@ async function startFleet(
 }
 
 /**
- * Logs the role or user that SQS names as the sender, with the id that the cluster's entry needs. STS requires no
- * permission for the question. Nothing depends on the answer: a network may have no way to STS. Never rejects.
+ * Asks STS which role or user SQS names as the sender, logs it, and returns its id once it is known. The cluster's
+ * entry needs the id. STS requires no permission. Nothing depends on the answer: a network may have no way to STS.
  */
-async function logIdentity({ config }: SQSClient, log: Log): Promise<void> {
+function learnIdentity({ config }: SQSClient, log: Log): () => string | undefined {
   const { stsEndpoint, isQueueElsewhere } = readAwsSettings();
-  if (isQueueElsewhere) return;
-  try {
-    const { credentials, region } = config;
-    const caller = { credentials, region, endpoint: stsEndpoint, now: () => new Date() };
-    const { arn, id } = await callerIdentity(caller);
-    log.info('sends as', { arn, id });
-  } catch (error) {
-    log.info('own identity on AWS unknown', { error: redact(toError(error).message) });
-  }
+  const { credentials, region } = config;
+  let known: string | undefined;
+  if (isQueueElsewhere) return () => undefined;
+  callerIdentity({ credentials, region, endpoint: stsEndpoint, now: () => new Date() }).then(
+    ({ arn, id }) => {
+      known = id;
+      log.info('sends as', { arn, id });
+    },
+    (error: unknown) => log.info('own identity on AWS unknown', { error: redact(toError(error).message) }),
+  );
+  return () => known;
 }
 
 function createCheckpoint(
-  client: KubeClient,
-  log: Log,
+  deps: Pick<CheckpointDeps, 'client' | 'log' | 'project' | 'senderId'>,
   { CHECKPOINT_SECONDS: writeSeconds }: WatcherSettings,
-  project: string | undefined,
 ) {
-  return createWatchCheckpoint({ client, log, now: monotonicNow, wait: sleep, project }, { writeSeconds });
+  return createWatchCheckpoint({ ...deps, now: monotonicNow, wait: sleep }, { writeSeconds });
 }
 
 function optionsOf(settings: WatcherSettings): Omit<ClusterWatcherOptions, 'cluster'> {

@@ -80,13 +80,20 @@ export function checkpointFixture() {
     writes: () => server.requests().filter(({ query }) => query.fieldManager === 'outrigger-watcher'),
 
     /** Creates a checkpoint whose waits the test ends. */
-    createCheckpoint: ({ through = client }: { readonly through?: KubeClient } = {}) => {
+    createCheckpoint: ({
+      through = client,
+      senderId,
+    }: {
+      readonly through?: KubeClient;
+      readonly senderId?: string;
+    } = {}) => {
       const { log, lines } = createRecorder();
       const waits: { readonly seconds: number; readonly end: () => void }[] = [];
       let waiting = Promise.withResolvers<void>();
       const checkpoint = createWatchCheckpoint({
         client: through,
         log,
+        senderId: () => senderId,
         now: () => nowMs,
         wait: (seconds, signal) =>
           new Promise((resolve, reject) => {

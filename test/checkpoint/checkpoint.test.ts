@@ -12,6 +12,13 @@ import { checkpointFixture } from './checkpoint-harness.ts';
 
 const fixture = checkpointFixture();
 
+it('a checkpoint has the id by which SQS names its watcher as the sender', async () => {
+  const checkpoint = fixture.createCheckpoint({ senderId: 'AROAWATCHER00000' });
+  checkpoint.accepted('tanks', '17');
+  await checkpoint.flush();
+  expect((await fixture.stored()).senderId).toBe('AROAWATCHER00000');
+});
+
 describe('a start with a watch checkpoint', () => {
   it('a start resumes at the versions that another watcher wrote', async () => {
     const first = fixture.createCheckpoint();

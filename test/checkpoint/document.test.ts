@@ -70,8 +70,19 @@ describe('parseCheckpoint', () => {
   });
 
   it('parseCheckpoint returns the document that formatCheckpoint wrote', () => {
-    const written = document({ tanks: '17', dinners: '18' }, { lastSeenAtMs: nowMs });
+    const written = document({ tanks: '17', dinners: '18' }, { lastSeenAtMs: nowMs, senderId: 'AROAWATCHER00000' });
     expect(parseCheckpoint(formatCheckpoint(written))).toEqual({ type: 'read', document: written });
+  });
+
+  it('a sender’s id that is none is ignored, and keeps the versions', () => {
+    const text = JSON.stringify({ ...JSON.parse(whole), senderId: '; rm -rf' });
+    expect(parseCheckpoint(text)).toEqual(parseCheckpoint(whole));
+  });
+
+  it('a watcher that does not know its id keeps the stored one', () => {
+    const [ours, theirs] = [document({ a: '1' }), document({ a: '1' }, { senderId: 'AROAWATCHER00000' })];
+    expect(merge(theirs, ours).senderId).toBe('AROAWATCHER00000');
+    expect(merge(theirs, { ...ours, senderId: 'AROANEW000000000' }).senderId).toBe('AROANEW000000000');
   });
 
   it('formatCheckpoint does not depend on the order of the entries', () => {

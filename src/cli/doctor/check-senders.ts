@@ -1,5 +1,7 @@
 // The part of `outrigger doctor` that checks the sender check: it is on, each entry of the clusters table names its
 // watchers, and their roles still have the ids of the entry. Messages of a role that was made again are refused.
+
+import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { findRole } from '../../clusters/auth/aws-identity.ts';
 import type { EntryWatcher } from '../../clusters/registry/entry.ts';
 import { formatError } from '../command.ts';
@@ -9,10 +11,16 @@ import { type Finding, failFinding, passFinding, warnFinding } from './finding.t
 
 const about = 'sender check';
 
+type CheckOptions = {
+  readonly only: string | undefined;
+  readonly stage: string | undefined;
+  readonly signal: AbortSignal;
+};
+
 /** Checks the sender check. Never rejects. */
 export async function checkSenders(
-  { on, registry: table, region, senderCheck }: Installation,
-  { only, stage }: { readonly only: string | undefined; readonly stage: string | undefined },
+  { on, registry: table, clusters, project, region, senderCheck }: Installation,
+  { only, stage, signal }: CheckOptions,
 ): Promise<readonly Finding[]> {
   if (on === 'this machine') return [passFinding(about, 'off: the queues here give every sender the same id')];
   try {
@@ -33,7 +41,17 @@ export async function checkSenders(
     }
     const at = `${stage === undefined ? '' : ` --stage ${stage}`}${region === undefined ? '' : ` --region ${region}`}`;
     const flag = region === undefined ? {} : { region };
-    const findings = [...unnamedFinding(unnamed, at), ...(await checkRoles(named, { at, flag }))];
+    const roles = await checkRoles(named, { at, flag });
+    // A cluster that cannot be reached is another finding.
+    const senderOf = async (cluster: string): Promise<string | undefined> => {
+      const found = await clusters?.find(cluster);
+      if (found?.type !== 'client') return undefined;
+      return (await readWatcherStatus(found.client, Date.now(), { project, signal })).senderId;
+    };
+    // A role that was made again is one finding.
+    const isMadeAgain = roles.some(({ state }) => state === 'wrong');
+    const watchers = isMadeAgain ? [] : await checkWatchers(named, senderOf, at);
+    const findings = [...unnamedFinding(unnamed, at), ...roles, ...watchers];
     return findings.length === 0 ? [passFinding(about, 'on')] : findings;
   } catch (error) {
     return [warnFinding(about, 'not known', formatError(error))];
@@ -76,6 +94,25 @@ async function checkRoles(
         warnFinding(about, `the role of the watcher of cluster ${cluster} cannot be read`, formatError(error)),
       );
     }
+  }
+  return findings;
+}
+
+/** Compares the ids of the entries with the one that the watcher wrote into its checkpoint. */
+async function checkWatchers(
+  named: readonly (EntryWatcher & { readonly cluster: string })[],
+  senderOf: (cluster: string) => Promise<string | undefined>,
+  at: string,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const cluster of new Set(named.map((one) => one.cluster))) {
+    const id = await senderOf(cluster).catch(() => undefined);
+    if (id === undefined || named.some((one) => one.cluster === cluster && one.id === id)) continue;
+    const message = `cluster ${cluster}: its watcher sends as ${id}, which its entry does not name`;
+    // Everyone with the permission to write the checkpoint can write any id.
+    const setId = `outrigger clusters set-watcher ${cluster} --watcher-role ARN --watcher-id ${id}${at}`;
+    const fix = `if the watcher logs the same id at its start (sends as): ${setId}; then outrigger dlq redrive${at}`;
+    findings.push(failFinding(about, `${message}; its messages are refused`, fix));
   }
   return findings;
 }

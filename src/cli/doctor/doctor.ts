@@ -68,7 +68,7 @@ async function run({ cluster, output, ...flags }: Flags, signal: AbortSignal): P
         : checkPaused(installation, registry, { signal }),
       installation.on === 'AWS' ? checkAlarms(installation, { deploy, signal }) : [],
       checkClusters(installation, registry, cluster, signal),
-      checkSenders(installation, { only: cluster, stage: flags.stage }),
+      checkSenders(installation, { only: cluster, stage: flags.stage, signal }),
     ]);
     const findings = [...credentialsFinding(installation), ...parts.flat()];
     if (output === 'json') printJson(findings);

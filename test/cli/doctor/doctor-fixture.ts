@@ -39,6 +39,10 @@ export const queues = (): TestQueues => {
   return there.queues;
 };
 
+/** The address of the cluster. */
+export const serverUrl = (): string => there.server?.url ?? '';
+/** The id by which SQS names the watcher, as the watcher wrote it. */
+export const senderId = 'AROAWATCHER00000';
 /** The roles of the account. */
 export const roles = (): Map<string, string> => {
   if (there.iam === undefined) throw new Error('not started');
@@ -88,7 +92,7 @@ export function useDeployment(): void {
       signal: AbortSignal.timeout(startMs),
     });
     const checkpoint = await readCheckpoint(client);
-    const text = formatCheckpoint({ cluster: 'uid', lastSeenAtMs: Date.now(), entries: new Map() });
+    const text = formatCheckpoint({ cluster: 'uid', lastSeenAtMs: Date.now(), senderId, entries: new Map() });
     await writeCheckpoint(client, { text, resourceVersion: checkpoint?.resourceVersion ?? '' });
     client.close();
   }, startMs);

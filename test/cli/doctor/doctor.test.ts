@@ -10,7 +10,19 @@ import { expectedQueues } from '../../../src/cli/doctor/expected-queues.ts';
 import { registry } from '../../../src/controllers/registry.ts';
 import { createSend } from '../../../src/sqs/send.ts';
 import { runHere } from '../operated-system.ts';
-import { account, doctor, findings, most, parameter, prefix, queues, roles, useDeployment } from './doctor-fixture.ts';
+import {
+  account,
+  doctor,
+  findings,
+  most,
+  parameter,
+  prefix,
+  queues,
+  roles,
+  senderId,
+  serverUrl,
+  useDeployment,
+} from './doctor-fixture.ts';
 
 useDeployment();
 const { signal } = new AbortController();
@@ -106,6 +118,24 @@ describe('doctor', () => {
     // The role of that name is this account's, and says nothing about another account's.
     expect(await senderFindings(foreign)).toMatchObject([
       { state: 'warning', message: expect.stringContaining('not a role of this account') },
+    ]);
+  });
+
+  it('doctor names a watcher that sends by an id that its entry does not name, such as one of another account', async () => {
+    const arn = 'arn:aws:iam::999999999999:role/watcher';
+    const access = { type: 'token', token: 'token' };
+    const senderFindings = async (id: string) => {
+      account.parameters[parameter] = JSON.stringify({ server: serverUrl(), access, watchers: [{ arn, id }] });
+      return (await findings()).all.filter(({ about, state }) => about === 'sender check' && state === 'wrong');
+    };
+    expect(await senderFindings(senderId)).toEqual([]);
+    expect(await senderFindings('AROAFIRST0000000')).toMatchObject([
+      {
+        message: `cluster berlin: its watcher sends as ${senderId}, which its entry does not name; its messages are refused`,
+        fix: expect.stringContaining(
+          `outrigger clusters set-watcher berlin --watcher-role ARN --watcher-id ${senderId} --stage dev`,
+        ),
+      },
     ]);
   });
 
