@@ -26,8 +26,10 @@ async function lifeOf(controller: Fixture['controller'], after: number) {
   const states: object[] = [];
   let deaths = 0;
   async function meet(): Promise<void> {
+    const { clock } = system.platform;
     let writes = 0;
     let dead = false;
+    let diedAt = 0;
     system.disturb(async (call, proceed) => {
       if (call.controller !== controller.name) return await proceed();
       if (dead) throw new Error('killed');
@@ -36,10 +38,13 @@ async function lifeOf(controller: Fixture['controller'], after: number) {
       const answer = await proceed();
       if (writes !== after) return answer;
       dead = true;
+      diedAt = clock.ms;
       throw new Error('killed');
     });
     await system.reconcileOnce();
     if (dead) deaths += 1;
+    // A process that is dead waits for nothing.
+    if (dead) clock.ms = diedAt;
     system.disturb();
   }
   await system.create();
