@@ -7,14 +7,18 @@ import {
   assumed,
   type Cost,
   type Deployment,
+  endpointMonth,
+  endpoints,
   fleetWatcherMonth,
   idleMonth,
   invocationMs,
+  listsMonth,
   type Measured,
   type Monitoring,
   measuredShape,
   millionChanges,
   millionRequeues,
+  natMonth,
   type Prices,
   perClusterMonth,
   periodicMonth,
@@ -25,6 +29,7 @@ import {
 import type { Row } from './row.ts';
 
 const fleets = [1, 10, 50, 500];
+const fleetHead = ['', ...fleets.map((clusters) => (clusters === 1 ? '1 cluster' : `${clusters} clusters`))];
 
 /** The inputs of f9. */
 export type Sheet = {
@@ -118,7 +123,6 @@ export function costTables(sheet: Sheet): string {
   const { region, prices, measured, deployment } = sheet;
   const idle = fleets.map((clusters) => ({ clusters, cost: idleMonth(prices, measured, deployment, clusters) }));
   const idleOf = (monitoring: Monitoring) => total(idleMonth(prices, measured, deployment, 1, monitoring));
-  const periodic = (batch: 1 | 10) => dollars(periodicMonth(prices, measured, 10_000, batch));
   const ms = (name: 'changed-1' | 'changed-10') =>
     Math.round(invocationMs(measured[name], name === 'changed-1' ? 1 : 10, 256));
   return [
@@ -129,26 +133,19 @@ export function costTables(sheet: Sheet): string {
     'Nothing changes; ten objects of each controller in each cluster; `MONITORING=lean`. `full` adds ' +
       `${dollars(idleOf('full') - idleOf('lean'))}.`,
     '',
-    table(
-      ['', ...fleets.map((clusters) => (clusters === 1 ? '1 cluster' : `${clusters} clusters`))],
+    table(fleetHead, [
+      ['**two watchers in each cluster, on nodes that are there**', ...included(sheet, () => 0)],
       [
-        ['**two watchers in each cluster, on nodes that are there**', ...included(sheet, () => 0)],
-        [
-          'a fleet watcher: two tasks for each cluster, Fargate',
-          ...included(sheet, (n) => fleetWatcherMonth(prices, n)),
-        ],
-        [
-          'two watchers in each cluster, on Fargate',
-          ...included(sheet, (n) => n * assumed.watchers * podMonth(prices)),
-        ],
-        ['compared with: one controller pod in each cluster, on Fargate', ...pods(sheet, 1)],
-        ['compared with: one controller pod in each cluster, on nodes that are there', ...fleets.map(() => dollars(0))],
+        'a fleet watcher on Fargate, each cluster by two tasks',
+        ...included(sheet, (n) => fleetWatcherMonth(prices, n)),
       ],
-    ),
+      ['two watchers in each cluster, on Fargate', ...included(sheet, (n) => n * assumed.watchers * podMonth(prices))],
+      ['compared with: one controller pod in each cluster, on Fargate', ...pods(sheet, 1)],
+      ['compared with: one controller pod in each cluster, on nodes that are there', ...fleets.map(() => dollars(0))],
+    ]),
     '',
-    `Each further 10,000 objects, reconciled once in ${assumed.periodHours} hours, add ` +
-      `${periodic(10)} (in full batches) to ${periodic(1)} (one by one).`,
-    '',
+    ...withObjects(sheet),
+    ...inVpc(sheet),
     '### A million reconciles',
     '',
     table(
@@ -163,23 +160,20 @@ export function costTables(sheet: Sheet): string {
     '',
     '### An idle month, by part, with `MONITORING=full`',
     '',
-    table(
-      ['', ...fleets.map((clusters) => (clusters === 1 ? '1 cluster' : `${clusters} clusters`))],
+    table(fleetHead, [
+      ['queues', ...idle.map(({ cost }) => dollars(cost.queues))],
+      ['functions', ...idle.map(({ cost }) => dollars(cost.functions))],
+      ['logs', ...idle.map(({ cost }) => dollars(cost.logs))],
+      ['metrics, alarms, dashboard', ...idle.map(({ cost }) => dollars(cost.console))],
+      ['**total**', ...idle.map(({ cost }) => `**${dollars(total(cost))}**`)],
+      ['compared with: one controller pod in each cluster', ...pods(sheet, 1)],
+      ['compared with: two controller pods in each cluster, with leader election', ...pods(sheet, 2)],
+      ['in addition: two watcher pods in each cluster, on Fargate', ...pods(sheet, assumed.watchers)],
       [
-        ['queues', ...idle.map(({ cost }) => dollars(cost.queues))],
-        ['functions', ...idle.map(({ cost }) => dollars(cost.functions))],
-        ['logs', ...idle.map(({ cost }) => dollars(cost.logs))],
-        ['metrics, alarms, dashboard', ...idle.map(({ cost }) => dollars(cost.console))],
-        ['**total**', ...idle.map(({ cost }) => `**${dollars(total(cost))}**`)],
-        ['compared with: one controller pod in each cluster', ...pods(sheet, 1)],
-        ['compared with: two controller pods in each cluster, with leader election', ...pods(sheet, 2)],
-        ['in addition: two watcher pods in each cluster, on Fargate', ...pods(sheet, assumed.watchers)],
-        [
-          'optional: one more metric for each cluster',
-          ...fleets.map((n) => dollars(perClusterMonth(prices, deployment, n))),
-        ],
+        'optional: one more metric for each cluster',
+        ...fleets.map((n) => dollars(perClusterMonth(prices, deployment, n))),
       ],
-    ),
+    ]),
     '',
     '### Prices',
     '',
@@ -195,15 +189,70 @@ export function costTables(sheet: Sheet): string {
 }
 
 /** The idle month with lean monitoring, the secret, and the watchers. */
-function included({ prices, measured, deployment }: Sheet, watchers: (clusters: number) => number): readonly string[] {
-  return fleets.map((clusters) => {
-    const idle = total(idleMonth(prices, measured, deployment, clusters, 'lean'));
-    return dollars(idle + prices.secret.dollars + watchers(clusters));
-  });
+function included(sheet: Sheet, watchers: (clusters: number) => number): readonly string[] {
+  return fleets.map((clusters) => dollars(includedMonth(sheet, clusters) + watchers(clusters)));
+}
+
+function includedMonth({ prices, measured, deployment }: Sheet, clusters: number): number {
+  return total(idleMonth(prices, measured, deployment, clusters, 'lean')) + prices.secret.dollars;
+}
+
+/** Renders the months of clusters with many objects. A reconcile costs less the fuller its batch is, so these are ranges. */
+function withObjects(sheet: Sheet): readonly string[] {
+  const { prices, measured, deployment } = sheet;
+  const ten = assumed.objects * deployment.controllers;
+  const cells = (objects: number, watchers: (clusters: number) => number, periodHours?: number) =>
+    fleets.map((clusters) => {
+      const more = clusters * (objects - ten);
+      const fixed = includedMonth(sheet, clusters) + watchers(clusters) + listsMonth(prices, more);
+      const [least, most] = ([10, 1] as const).map(
+        (size) => fixed + periodicMonth(prices, measured, more, size, periodHours),
+      );
+      return `$${whole(least)} - $${whole(most)}`;
+    });
+  return [10_000, 100_000].flatMap((objects) => [
+    `The same with ${whole(objects)} objects in each cluster, each reconciled once in ${assumed.periodHours} hours. The smaller price has full batches, the larger one has one object in each.`,
+    '',
+    table(fleetHead, [
+      ['**two watchers in each cluster, on nodes that are there**', ...cells(objects, () => 0)],
+      ['the same, `resyncPeriodSeconds` of a day', ...cells(objects, () => 0, 24)],
+      [
+        'a fleet watcher on Fargate, each cluster by two tasks',
+        ...cells(objects, (n) => fleetWatcherMonth(prices, n, objects)),
+      ],
+      ['two watchers in each cluster, on Fargate', ...cells(objects, (n) => n * assumed.watchers * podMonth(prices))],
+    ]),
+    '',
+  ]);
+}
+
+/** Renders what a VPC adds. */
+function inVpc({ prices, deployment }: Sheet): readonly string[] {
+  const ten = assumed.objects * deployment.controllers;
+  const both = new Set([...endpoints.functions, ...endpoints.fleetWatcher]).size;
+  const nat = (gateways: number) => fleets.map((clusters) => dollars(natMonth(prices, gateways, clusters * ten)));
+  const interfaces = (count: number) => fleets.map(() => dollars(endpointMonth(prices, count)));
+  const far = fleets.map((clusters) => dollars(natMonth(prices, 0, clusters * 10_000)));
+  return [
+    'Functions in a VPC need a way out of it. It adds, with ten objects of each controller:',
+    '',
+    table(fleetHead, [
+      ['one NAT gateway', ...nat(1)],
+      ['two NAT gateways, one in each of two zones', ...nat(2)],
+      ['data through them, with 10,000 objects in each cluster', ...far],
+      ['no NAT gateway: interface endpoints of the functions, in two zones', ...interfaces(endpoints.functions.length)],
+      ['the same, with a fleet watcher in private subnets', ...interfaces(both)],
+    ]),
+    '',
+  ];
 }
 
 function pods({ prices }: Sheet, each: number): readonly string[] {
   return fleets.map((clusters) => dollars(clusters * each * podMonth(prices)));
+}
+
+function whole(amount: number | undefined): string {
+  return Math.round(amount ?? 0).toLocaleString('en-US');
 }
 
 function dollars(amount: number): string {

@@ -24,6 +24,9 @@ export const pricesShape = z.strictObject({
     fargateArmVcpuHour: price,
     fargateArmGigabyteHour: price,
     publicAddressHour: price,
+    natGatewayHour: price,
+    natGigabyte: price,
+    endpointHour: price,
     secret: price,
   }),
 });
@@ -92,6 +95,8 @@ export const assumed = {
 /** The memory of a reconcile function in serverless.yml. */
 export const functionMegabytes = 256;
 const resyncMegabytes = 512;
+/** f7: 4.9 s of CPU time for 100,000 objects, on the share of a core that 512 MB have. */
+const listSecondsPerObject = ((4.9 / 100_000) * assumed.megabytesPerCore) / resyncMegabytes;
 const secondsAMonth = 30 * 86_400;
 const hoursAMonth = 730;
 const resyncRuns = secondsAMonth / 600;
@@ -231,17 +236,70 @@ export function idleMonth(
   );
 }
 
-/** The price of a fleet watcher for a month: two tasks for each cluster on arm64, each with a public address. */
-export function fleetWatcherMonth(prices: Prices, clusters: number): number {
+/** The memory of a fleet watcher in megabytes: the process, a cluster's streams, and an object (f1). */
+const fleetMemory = { process: 106, cluster: 7, object: 0.000514 };
+
+/** The tasks of a fleet watcher: 0.25 vCPU each, so at most 2 GB, of which a quarter is kept for the peak of a list. */
+export function fleetTasks(clusters: number, objects: number): { readonly tasks: number; readonly gigabytes: number } {
+  const megabytes = fleetMemory.process + clusters * (fleetMemory.cluster + objects * fleetMemory.object);
+  const gigabytes = [0.5, 1].find((size) => megabytes <= 0.75 * size * 1_000) ?? 2;
+  return { tasks: 2 * Math.ceil(megabytes / (0.75 * 2_000)), gigabytes };
+}
+
+/** The price of a fleet watcher for a month: each cluster is watched by two tasks on arm64 with a public address each. */
+export function fleetWatcherMonth(prices: Prices, clusters: number, objects = 0): number {
   const { fargateArmVcpuHour, fargateArmGigabyteHour, publicAddressHour } = prices;
-  const [tasks, gigabytes] = clusters <= 25 ? [2, 0.5] : clusters <= 50 ? [2, 1] : [6, 2];
+  const { tasks, gigabytes } = fleetTasks(clusters, objects);
   const hour = 0.25 * fargateArmVcpuHour.dollars + gigabytes * fargateArmGigabyteHour.dollars;
   return hoursAMonth * tasks * (hour + publicAddressHour.dollars);
 }
 
+/** The compressed metadata of an object in a list, in bytes (f11). */
+const listedBytes = 40;
+
+/** The data that resyncs of this number of objects receive in a month, in gigabytes. */
+function listedGigabytes(objects: number): number {
+  return (objects * resyncRuns * listedBytes) / 1e9;
+}
+
+/** The price of this number of NAT gateways for a month, through which the resync lists this number of objects. */
+export function natMonth(prices: Prices, gateways: number, objects: number): number {
+  return gateways * hoursAMonth * prices.natGatewayHour.dollars + listedGigabytes(objects) * prices.natGigabyte.dollars;
+}
+
+/**
+ * The interface endpoints that replace a NAT gateway. Lambda itself delivers the functions' logs; S3's gateway endpoint
+ * costs nothing.
+ */
+export const endpoints = {
+  functions: ['sqs', 'secretsmanager'],
+  fleetWatcher: ['sqs', 'ecr.api', 'ecr.dkr', 'logs'],
+} as const;
+
+/** The price of this number of interface endpoints, in two availability zones each, for a month. */
+export function endpointMonth(prices: Prices, count: number): number {
+  return count * 2 * hoursAMonth * prices.endpointHour.dollars;
+}
+
 /** The price of reconciling this number of objects once in each period, for a month, with `size` in each batch. */
-export function periodicMonth(prices: Prices, measured: Measured, objects: number, size: 1 | 10): number {
-  return ((objects * reconcilesPerObject) / 1e6) * total(millionRequeues(prices, measured, size));
+export function periodicMonth(
+  prices: Prices,
+  measured: Measured,
+  objects: number,
+  size: 1 | 10,
+  periodHours: number = assumed.periodHours,
+): number {
+  const millions = (objects * (secondsAMonth / (periodHours * 3_600))) / 1e6;
+  return millions * total(millionRequeues(prices, measured, size));
+}
+
+/**
+ * The additional price of listing more objects at each resync: pages of `listPageSize`, whose time is one core's of the
+ * resync function (f7).
+ */
+export function listsMonth(prices: Prices, objects: number): number {
+  const gigabyteSeconds = (objects * resyncRuns * listSecondsPerObject * resyncMegabytes) / 1_024;
+  return (gigabyteSeconds * prices.lambdaGigabyteSeconds.dollars) / 1e6;
 }
 
 /** The price of a pod of the smallest size for a month. */

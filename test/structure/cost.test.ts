@@ -2,7 +2,16 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { costTables, readSheet } from '../../bench/f9-price.ts';
-import { idleMonth, invocationMs, millionChanges, podMonth, total } from '../../bench/f9-sheet.ts';
+import {
+  fleetTasks,
+  idleMonth,
+  invocationMs,
+  millionChanges,
+  natMonth,
+  periodicMonth,
+  podMonth,
+  total,
+} from '../../bench/f9-sheet.ts';
 import { replaceBetween } from '../support/replace-between.ts';
 
 const file = 'docs/cost.md';
@@ -52,4 +61,18 @@ it('the price of a million single changes and of a pod equals the one computed b
   expect(cost.logs).toBeCloseTo(0.53, 6);
   expect(total(cost)).toBeCloseTo(cost.queues + cost.functions + cost.logs, 6);
   expect(podMonth(prices)).toBeCloseTo(730 * (0.25 * 0.04048 + 0.5 * 0.004445), 6);
+});
+
+it('10,000 objects, two NAT gateways and a fleet watcher have the price and the tasks computed by hand', async () => {
+  const { prices, measured } = await readSheet();
+  // A month of 720 hours has 72 periods of ten hours, and 30 of a day.
+  const [inTenHours, inADay] = [10, 24].map((hours) => periodicMonth(prices, measured, 10_000, 1, hours));
+  expect((inTenHours ?? 0) / (inADay ?? 1)).toBeCloseTo(2.4, 6);
+  // 4,320 lists of 40 bytes.
+  expect(natMonth(prices, 2, 1_000_000)).toBeCloseTo(2 * 730 * 0.045 + 172.8 * 0.045, 6);
+  expect([1, 50, 500].map((clusters) => fleetTasks(clusters, 2_000))).toEqual([
+    { tasks: 2, gigabytes: 0.5 },
+    { tasks: 2, gigabytes: 1 },
+    { tasks: 6, gigabytes: 2 },
+  ]);
 });
