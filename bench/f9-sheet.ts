@@ -198,11 +198,11 @@ export function millionRequeues(prices: Prices, measured: Measured, size: 1 | 10
 
 /**
  * The price of metrics, alarms and dashboard for a month in which nothing is wrong. full: of each controller the
- * successful reconciles; for all: resync runs, watcher down, pages, objects. lean: resync runs, and four alarms.
+ * successful reconciles, in all and by the cause resync; for all: resync runs, watcher down, pages, objects. lean: resync runs, and four alarms.
  */
 function monitoringMonth(prices: Prices, { controllers, alarmMetrics }: Deployment, monitoring: Monitoring): number {
   if (monitoring === 'lean') return prices.metric.dollars + leanAlarms * prices.alarmMetric.dollars;
-  const metrics = controllers + 4;
+  const metrics = 2 * controllers + 4;
   return metrics * prices.metric.dollars + alarmMetrics * prices.alarmMetric.dollars + prices.dashboard.dollars;
 }
 

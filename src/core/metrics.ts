@@ -7,12 +7,16 @@ export const serviceDimension = 'service';
 /** The second dimension, with METRICS_PER_CLUSTER. */
 export const clusterDimension = 'cluster';
 
+/** The further dimension of Reconciles: why the object was reconciled. */
+export const causeDimension = 'cause';
+
 /** The further dimension of ClusterTrouble. */
 export const troubleDimension = 'what';
 
 /** Every metric of the functions. docs/operating.md explains each one. */
 export const metricNames = {
   reconcileLatency: 'ReconcileLatency',
+  reconciles: 'Reconciles',
   reconcilesDone: 'ReconcilesDone',
   reconcilesNothing: 'ReconcilesNothing',
   reconcilesPostponed: 'ReconcilesPostponed',
@@ -46,6 +50,8 @@ export type MetricLabels = {
   /** Set by a function that works for all controllers. Default: the function's own controller. */
   readonly controller?: string;
   readonly cluster?: string;
+  /** The type of a message's cause. A value with a cause has it as a dimension, and never the cluster. */
+  readonly cause?: string;
 };
 
 /** What is wrong with a cluster. The metric is written only while something is, so a healthy fleet pays nothing. */

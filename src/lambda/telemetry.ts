@@ -6,6 +6,7 @@ import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertool
 import { MetricUnit, Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics';
 import type { Log } from '../core/log.ts';
 import {
+  causeDimension,
   clusterDimension,
   type MetricLabels,
   type MetricName,
@@ -83,10 +84,10 @@ export function createTelemetry(
     name: MetricName,
     unit: MetricUnitOf,
     value: number,
-    { controller = service, cluster }: MetricLabels = {},
+    { controller = service, cluster, cause }: MetricLabels = {},
   ) => {
     if (!isWritten(name)) return;
-    metricsOf(controller).addMetric(name, unit, value);
+    metricsOf(controller, cause === undefined ? {} : { [causeDimension]: cause }).addMetric(name, unit, value);
     if (perCluster && cluster !== undefined)
       metricsOf(controller, { [clusterDimension]: cluster }).addMetric(name, unit, value);
   };

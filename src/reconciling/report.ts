@@ -90,6 +90,7 @@ export function reportReconcile(
   const driftCorrected = cause === 'resync' && observedBefore && writes > 0 && outcome.type === 'done';
   const labels = { cluster: message.cluster };
   metrics.count(outcomeMetrics[outcome.type], 1, labels);
+  metrics.count(metricNames.reconciles, 1, { cause });
   const problem = 'error' in outcome ? problemMetricOf(outcome.error) : undefined;
   if (problem !== undefined) metrics.count(problem, 1, labels);
   if (driftCorrected) metrics.count(metricNames.driftCorrected, 1, labels);

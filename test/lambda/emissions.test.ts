@@ -9,8 +9,14 @@ it('a metric has the controller as its only dimension, and the cluster with METR
   expect(metrics.map(({ name }) => name)).toContain('ApplyNoops');
   for (const { name, dimensions } of metrics)
     expect(Object.keys(dimensions), name).toEqual(
-      name === 'ClusterTrouble' ? ['service', 'cluster', 'what'] : ['service'],
+      name === 'ClusterTrouble'
+        ? ['service', 'cluster', 'what']
+        : name === 'Reconciles'
+          ? ['service', 'cause']
+          : ['service'],
     );
+  const causes = metrics.flatMap(({ name, dimensions }) => (name === 'Reconciles' ? [dimensions.cause] : []));
+  expect([...new Set(causes)].sort()).toEqual(['change', 'resync', 'retry']);
   // Only what is wrong is written: the watcher of `alpha` has no checkpoint, and the entry of `broken` has no server.
   expect(metrics.filter(({ name }) => name === 'ClusterTrouble').map(({ dimensions }) => dimensions)).toEqual([
     { service: 'resync', cluster: 'alpha', what: 'watcher-down' },

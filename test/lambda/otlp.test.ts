@@ -9,6 +9,7 @@ import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { startApiServer } from '../../src/apiserver/server.ts';
+import { formatLog } from '../../src/dev/lines.ts';
 import { changeEntry } from '../../src/forwarding/forwarder.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
 import { createClient } from '../../src/kube/client/client.ts';
@@ -124,8 +125,10 @@ afterEach(() => {
 const key = { group: widget.group, resource: widget.plural, namespace: 'default', name: 'one' };
 const target = { controller: 'widget', cluster: 'alpha', ...key };
 
-/** Sends a change of a child as the watcher does, and returns its body and trace header. */
-async function forwarded(): Promise<{ readonly body: string; readonly header: string | undefined }> {
+/** Sends changes of children as the watcher does, and returns the body and the trace header of their message. */
+async function forwarded(
+  versions: readonly string[] = ['1', '2'],
+): Promise<{ readonly body: string; readonly header: string | undefined }> {
   const exporter = createExporter({ endpoint, headers: new Map(), service: 'watcher' }, { onDropped: () => undefined });
   const sent: { readonly body: string; readonly header: string | undefined }[] = [];
   const send = createTracedSend(
@@ -135,7 +138,7 @@ async function forwarded(): Promise<{ readonly body: string; readonly header: st
     },
     { exporter, sample: () => true, now: Date.now },
   );
-  const sources = ['1', '2'].map((resourceVersion) => ({
+  const sources = versions.map((resourceVersion) => ({
     ...{ uid: `u-${resourceVersion}`, resourceVersion },
     object: ['', 'pods', 'default', `pod-${resourceVersion}`] as const,
   }));
@@ -192,6 +195,31 @@ it('a trace has the change, below it the reconcile, and below that each request;
     traceId: reconcile.traceId,
   });
   expect(headers).toMatchObject({ 'x-key': 'a b', other: '1' });
+});
+
+it('the change of one child is in the log line, the trace and the line of outrigger dev; several are in each with their number', async () => {
+  for (const { versions, merged, line } of [
+    { versions: ['1'], merged: undefined, line: 'ran because pods/default/pod-1 changed: ' },
+    {
+      versions: ['1', '2', '3'],
+      merged: '2',
+      line: 'ran because pods/default/pod-3 changed, and 2 more (change pods/default/pod-2, change pods/default/pod-1): ',
+    },
+  ]) {
+    spans = [];
+    const { body, header } = await forwarded(versions);
+    const entry = (await invoke(body, header)).find(({ message }) => message === 'reconciled');
+    const causedBy = `pods/default/pod-${versions.length}`;
+    expect(entry).toMatchObject({ cause: 'change', causedBy, name: 'one' });
+    expect(entry?.merged).toBe(merged === undefined ? undefined : Number(merged));
+    const reconcile = named('reconcile widgets');
+    if (reconcile === undefined) throw new Error('the reconcile has no span');
+    expect(attributeOf(reconcile, 'outrigger.caused_by')).toBe(causedBy);
+    expect(attributeOf(reconcile, 'outrigger.merged')).toBe(merged);
+    const about = { source: 'widget', kind: 'widget', nowSeconds: 0 };
+    const [shown] = formatLog(JSON.stringify(entry), about);
+    expect(`${shown?.object} ${shown?.text}`).toContain(`widget/one ${line}`);
+  }
 });
 
 it('a requeue begins a trace of its own with a link, and a change that is not sampled has none', async () => {
