@@ -6,8 +6,9 @@ import path from 'node:path';
 import { replaceBetween } from '../test/support/replace-between.ts';
 import { kubernetesVersion } from '../tools/control-plane/build.ts';
 import { formatSpread, ratioTo } from './compare.ts';
-import { formatMet, type Row } from './row.ts';
+import { type Comparison, formatMet, type Row } from './row.ts';
 import { type StoredFigure, type StoredFigures, storeFigures } from './stored-figures.ts';
+import { renderSummary, wrapped } from './summary.ts';
 
 /**
  * The titles of the figures, in the order of the document, and whether a real control plane is part of the measurement.
@@ -27,13 +28,14 @@ const titles: Readonly<Record<string, { readonly title: string; readonly isOnCon
 };
 
 /**
- * Stores a run's rows in `figures.json` in the folder with the document's name, and writes tables and charts. Throws if
- * markers are missing.
+ * Stores a run's rows, and writes the summary into the document and every figure into its record: `records/performance.md`
+ * of `performance.md`, with `figures.json` and the charts in the folder of its name. Throws if markers are missing.
  */
 export async function writeDocument(file: string, rows: readonly Row[]): Promise<void> {
   // The charts' library has a lock file of its own: who only renders a document does not have it.
   const { drawChart } = await import('./chart.ts');
-  const folder = file.replace(/\.md$/, '');
+  const record = path.join(path.dirname(file), 'records', path.basename(file));
+  const folder = record.replace(/\.md$/, '');
   const documented = rows.filter(({ figure }) => figure in titles);
   const on = new Date().toISOString().slice(0, 10);
   const figures = await storeFigures(path.join(folder, 'figures.json'), documented, { on, machine: machine() });
@@ -47,14 +49,16 @@ export async function writeDocument(file: string, rows: readonly Row[]): Promise
       drawn.add(name);
     }
   }
-  const text = await readFile(file, 'utf8');
-  await writeFile(
-    file,
-    replaceBetween(text, render(figures, { drawn, folder: path.basename(folder) }), { file, name: 'figures' }),
-  );
+  const parts = [
+    { file, name: 'summary', part: renderSummary(figures) },
+    { file: record, name: 'figures', part: render(figures, { drawn, folder: path.basename(folder) }) },
+  ];
+  for (const { file: target, name, part } of parts) {
+    await writeFile(target, replaceBetween(await readFile(target, 'utf8'), part, { file: target, name }));
+  }
 }
 
-/** Renders the part of the document that consists of rows. */
+/** Renders the record: for each figure a table of each of its rows, so that no line is long. */
 export function render(
   figures: StoredFigures,
   { drawn, folder }: { readonly drawn: ReadonlySet<string>; readonly folder: string },
@@ -62,53 +66,41 @@ export function render(
   const sections = Object.entries(titles).flatMap(([name, { title, isOnControlPlane }]) => {
     const stored = figures[name];
     if (stored === undefined) return [];
-    const picture = drawn.has(name) ? ['', `![${name}](${folder}/${name}.svg)`] : [];
-    return [
-      [`## ${name}: ${title}`, '', tableOf(stored.rows), ...picture, '', provenance(stored, isOnControlPlane)].join(
-        '\n',
-      ),
-    ];
+    const picture = drawn.has(name) ? [`![${name}](${folder}/${name}.svg)`] : [];
+    const blocks = [...rowsOf(stored.rows), ...picture, wrapped(provenance(stored, isOnControlPlane))];
+    return [[`## ${name}: ${title}`, ...blocks].join('\n\n')];
   });
   return sections.join('\n\n');
 }
 
-function tableOf(rows: readonly Row[]): string {
-  const columns = [...new Set(rows.flatMap(({ comparisons = [] }) => comparisons.slice(1).map(({ name }) => name)))];
-  const hasPeerText = rows.some(({ comparisons, peer }) => comparisons === undefined && peer !== undefined);
-  const hasGrowth = rows.some(({ growth }) => growth !== undefined);
-  const head = [
-    ...[
-      'what',
-      'ours',
-      ...columns,
-      ...(hasPeerText ? ['compared with', 'ratio'] : []),
-      ...(hasGrowth ? ['growth'] : []),
-    ],
-    ...['goal', 'met'],
-  ];
-  const lines = rows.map((row) => {
-    const { what, ours, peer = '-', ratio = '-', growth, goal, comparisons, met } = row;
-    const peerCells = columns.map((name) => {
-      const one = comparisons?.slice(1).find((each) => each.name === name);
-      if (one === undefined) return '-';
-      return growth === undefined ? withRatio(formatSpread(one), ratioTo(one, comparisons?.[0])) : formatSpread(one);
-    });
-    const plain = comparisons === undefined ? [peer, ratio] : ['-', '-'];
-    const metCell = formatMet(met).replace('missed', '**missed**');
-    return [
-      what,
-      ours,
-      ...peerCells,
-      ...(hasPeerText ? plain : []),
-      ...(hasGrowth ? [growth ?? '-'] : []),
-      goal,
-      metCell,
-    ];
-  });
-  return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.map(escaped).join(' | ')} |`).join('\n');
+/** Rows with peers have a table each; the others are one list. */
+function rowsOf(rows: readonly Row[]): readonly string[] {
+  const list = rows.filter(({ comparisons }) => comparisons === undefined).map(itemOf);
+  const tables = rows.filter(({ comparisons }) => comparisons !== undefined).map(tableOf);
+  return [...(list.length === 0 ? [] : [list.join('\n')]), ...tables];
 }
 
-const withRatio = (text: string, ratio: string) => (ratio === '-' ? text : `${text}; x ${ratio}`);
+function itemOf({ what, ours, peer, ratio, goal, met }: Row): string {
+  const compared =
+    peer === undefined ? '' : ` Compared with: ${peer}${ratio === undefined || ratio === '-' ? '' : ` (x ${ratio})`}.`;
+  return wrapped(`- ${escaped(what)}: **${escaped(ours)}**.${escaped(compared)}${goalText(goal, met)}`, '  ');
+}
+
+function tableOf({ what, ours, comparisons = [], growth, goal, met }: Row): string {
+  const [own, ...others] = comparisons;
+  const title = wrapped(`**${what}**.${growth === undefined ? '' : ` Growth: ${growth}.`}${goalText(goal, met)}`);
+  const ratio = (one: Comparison) => (growth === undefined ? [ratioTo(one, own)] : []);
+  const lines = [
+    ['', 'median (range)', ...(growth === undefined ? ['Outrigger / peer'] : [])],
+    ['---', '---', ...(growth === undefined ? ['---'] : [])],
+    ['**Outrigger**', ours, ...(growth === undefined ? ['1'] : [])],
+    ...others.map((one) => [one.name, formatSpread(one), ...ratio(one)]),
+  ];
+  return [title, '', ...lines.map((cells) => `| ${cells.map(escaped).join(' | ')} |`)].join('\n');
+}
+
+const goalText = (goal: string, met: boolean | undefined) =>
+  goal === '-' ? '' : ` Goal: ${goal}; ${formatMet(met).replace('missed', '**missed**')}.`;
 const escaped = (cell: string) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 function provenance({ on, machine: where, rows }: StoredFigure, isOnControlPlane: boolean): string {

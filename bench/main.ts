@@ -1,4 +1,4 @@
-// `npm run bench`: every figure as one table, which is also written to docs/performance.md and docs/cost.md. Times are
+// `npm run bench`: every figure as one table, which is also written to docs/performance.md, its record and docs/cost.md. Times are
 // never asserted: counts can be compared between machines, times only within one run. `--only f2` measures this figure,
 // `--peers kopf` only with this peer, and both write only with `--write FILE`. `--quick` counts what can be counted in
 // two minutes and fails when a count is higher than stored (see `--store`), or misses its goal. The exit status is 1

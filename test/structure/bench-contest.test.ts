@@ -2,6 +2,7 @@
 // measured. `npm run bench` measures.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, vi } from 'vitest';
 import { compare, type Goal } from '../../bench/compare.ts';
@@ -9,7 +10,9 @@ import { type Entrant, measureContestants } from '../../bench/contest.ts';
 import { render } from '../../bench/document.ts';
 import { measureAll } from '../../bench/measure.ts';
 import type { Contestant, Program } from '../../bench/peers/contestant.ts';
+import type { Row } from '../../bench/row.ts';
 import { startContestant } from '../../bench/start-contestant.ts';
+import { renderSummary } from '../../bench/summary.ts';
 
 const program = (script: string): Program => ({ command: process.execPath, args: ['-e', script], version: '1' });
 const contestant = (name: string, prepare: Contestant['prepare']): Contestant => ({
@@ -74,10 +77,37 @@ describe('a peer that fails', () => {
     const figure = { name: 'f2', seconds: 1, measure: () => Promise.resolve(rows) };
     expect(await measureAll([figure], options)).toEqual({ rows, failed: true });
     const text = render({ f2: { on: '2026-01-01', machine: 'a machine', rows } }, { drawn: new Set(), folder: 'x' });
-    expect(text).toContain('| what | ours | unbuilt | silent | absent | mortal | goal | met |');
     expect(text).toContain(
-      '| main.go:3: undefined: x | no module named kopf | spawn /nowhere/kopf ENOENT | out of memory | - | - |',
+      '| unbuilt | main.go:3: undefined: x | - |\n| silent | no module named kopf | - |\n| absent | spawn /nowhere/kopf ENOENT | - |',
     );
+  });
+});
+
+describe('the document', () => {
+  it('the summary has the ratio to the best setting of a peer, and counts the goals of the other rows', () => {
+    const about = { figure: 'f2', what: 'p50', unit: 'ms', goals: [{ than: 'kopf', times: 1 }] };
+    const outcome = (name: string, figure: number) => ({ name, setting: 'best' as const, runs: [figure] });
+    const compared = compare(
+      about,
+      [outcome('Outrigger', 6), outcome('kopf (default)', 12), outcome('kopf (best)', 4)],
+      Number,
+    );
+    const plain = { figure: 'f4', what: 'requests', ours: '1', goal: '1', met: true };
+    const stored = (row: Row) => ({ on: '2026-01-01', machine: 'a machine', rows: [row] });
+    const text = renderSummary({ f4: stored(plain), f2: stored(compared) });
+    expect(text).toContain('| f2: p50 | 6.0 ms | - | 1.5 | - | - | **missed** |');
+    expect(text).toContain('f4 1 of 1.');
+  });
+
+  it('the summary fits a screen, and no line of it and of the records is over 120 columns', async () => {
+    const records = await readdir('docs/records');
+    const files = [
+      'docs/performance.md',
+      ...records.filter((name) => name.endsWith('.md')).map((name) => `docs/records/${name}`),
+    ];
+    const texts = await Promise.all(files.map(async (file) => await readFile(file, 'utf8')));
+    expect(texts[0]?.split('\n').length).toBeLessThanOrEqual(65);
+    expect(texts.flatMap((text) => text.split('\n').filter((line) => line.length > 120))).toEqual([]);
   });
 });
 
@@ -148,7 +178,7 @@ describe('a figure of ever more objects', () => {
     const some = (name: string, median: number) => ({ name, unit: 'ms', spread: { median, least: 1, most: 40 } });
     const rows = [{ ...row8, comparisons: [some('10 objects', 20), some('100 objects', 10)], growth: '0.50' }];
     const text = render({ f8: { on: '2026-01-01', machine: 'a machine', rows } }, { drawn: new Set(), folder: 'x' });
-    expect(text).toContain('| what | ours | 100 objects | growth | goal | met |');
-    expect(text).toContain('| edit to status | 20 ms | 10 ms (1.0-40) | 0.50 | <= 1.25 x | met |');
+    expect(text).toContain('**edit to status**. Growth: 0.50. Goal: <= 1.25 x; met.');
+    expect(text).toContain('| **Outrigger** | 20 ms |\n| 100 objects | 10 ms (1.0-40) |');
   });
 });

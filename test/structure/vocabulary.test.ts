@@ -23,7 +23,9 @@ const allowed = (existsSync('.vocabulary-allow') ? readFileSync('.vocabulary-all
 const files = execFileSync('git', ['ls-files'], { encoding: 'utf8', maxBuffer: 64_000_000 })
   .split('\n')
   .filter((file) => file !== '' && existsSync(file))
-  .filter((file) => !/package-lock|go\.(sum|mod)$|\/generated\/|docs\/performance|\.svg$|CHANGELOG/.test(file));
+  .filter(
+    (file) => !/package-lock|go\.(sum|mod)$|\/generated\/|docs\/(performance|records)|\.svg$|CHANGELOG/.test(file),
+  );
 
 /** Finds whole words of a pattern in files, as `path:line: word`. */
 function found(pattern: RegExp, extensions: RegExp): readonly string[] {

@@ -1,0 +1,54 @@
+// The summary of the figures, which fits a screen: ratios to each peer's best setting, and how many goals are met.
+import { type Comparison, formatMet, type Row } from './row.ts';
+import type { StoredFigures } from './stored-figures.ts';
+
+/** The peers with a column, by the beginning of their names. */
+const peers = ['controller-runtime', 'kopf', 'Pepr', 'client-node'];
+const maxColumns = 118;
+
+/** Renders the ratios of every row with peers, and a line of each figure that has none. */
+export function renderSummary(figures: StoredFigures): string {
+  const named = Object.entries(figures).toSorted(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)));
+  const rows = named.flatMap(([, { rows: all }]) => all);
+  const compared = rows.filter(
+    (row) => row.growth === undefined && peers.some((peer) => ratioToBest(row, peer) !== '-'),
+  );
+  const head = ['', 'Outrigger', ...peers, 'goal'];
+  const table = [head, head.map(() => '---'), ...compared.map(cellsOf)].map((cells) => `| ${cells.join(' | ')} |`);
+  const others = named.flatMap(([name, { rows: all }]) => {
+    const goals = all.filter((row) => row.met !== undefined && !compared.includes(row));
+    const met = goals.filter((row) => row.met === true).length;
+    return goals.length === 0 ? [] : [`${name} ${met} of ${goals.length}`];
+  });
+  return [table.join('\n'), wrapped(`Goals met that have no peer: ${others.join(', ')}.`)].join('\n\n');
+}
+
+function cellsOf(row: Row): readonly string[] {
+  const { figure, what, ours, met } = row;
+  const value = ours.replace(/ \(.*$/, '');
+  const goal = formatMet(met).replace('missed', '**missed**');
+  return [`${figure}: ${what}`, value, ...peers.map((peer) => ratioToBest(row, peer)), goal];
+}
+
+/** Outrigger's median divided by the smallest of the peer's settings; of the largest where more is better. */
+function ratioToBest({ comparisons = [], goal }: Row, peer: string): string {
+  const medians = comparisons.slice(1).flatMap((one) => medianOf(one, peer));
+  const ours = comparisons[0]?.spread?.median;
+  if (ours === undefined || medians.length === 0) return '-';
+  const best = goal.startsWith('>=') ? Math.max(...medians) : Math.min(...medians);
+  return (ours / best).toPrecision(2);
+}
+
+const medianOf = ({ name, spread }: Comparison, peer: string): readonly number[] =>
+  name.startsWith(peer) && spread !== undefined ? [spread.median] : [];
+
+/** Breaks a text at spaces; each further line begins with the indent. */
+export function wrapped(text: string, indent = ''): string {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line !== '' && line.length + 1 + word.length > maxColumns) lines.push(`${indent}${word}`);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.join('\n');
+}
