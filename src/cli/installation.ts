@@ -193,6 +193,7 @@ export async function clusterClient(
 ): Promise<KubeClient> {
   const found = await requireRegistry(installation.clusters).find(cluster);
   if (found.type === 'client') return found.client;
+  if (found.type === 'paused') return await found.connect();
   const reason = found.type === 'decommissioning' ? 'is being decommissioned' : 'is not in the clusters table';
   throw new UserError(`cluster ${JSON.stringify(cluster)} ${reason}; name one with --cluster`);
 }

@@ -9,11 +9,16 @@ import type { Connection } from '../kube/client/connection.ts';
 import type { AwsCredentials } from './auth/eks-token.ts';
 import { createSecretReader } from './auth/secret-reader.ts';
 import { connectionOf, type ResolvedEntry, resolveEntry } from './connection.ts';
+import type { ClusterEntry } from './registry/entry.ts';
 import type { ClusterRegistry } from './registry/registry.ts';
 
-/** The result of a lookup: a client, a cluster that is being decommissioned, or an unknown name. */
+/**
+ * The result of a lookup: a client, a paused cluster, one that is being decommissioned, or an unknown name. A paused
+ * cluster is not called by the functions; its watcher and an operator's commands connect to it.
+ */
 export type ClusterLookup =
   | { readonly type: 'client'; readonly client: KubeClient }
+  | { readonly type: 'paused'; readonly connect: () => Promise<KubeClient> }
   | { readonly type: 'decommissioning' }
   | { readonly type: 'unknown' };
 
@@ -53,33 +58,39 @@ export function createClusters(
   const clients = new Map<string, { readonly entry: ResolvedEntry; readonly client: KubeClient }>();
   const connect = async (name: string, entry: ResolvedEntry) => await connectionOf(name, entry, { now, credentials });
 
+  /** A pause changes nothing of a client, so a watcher's stays the same. */
+  async function clientOf(name: string, entry: ClusterEntry): Promise<KubeClient> {
+    const resolved = await resolveEntry(name, entry, secrets);
+    const known = clients.get(name);
+    if (known !== undefined && isDeepStrictEqual(known.entry, resolved)) return known.client;
+    const connection = withRefresh(
+      { entry: resolved, connection: await connect(name, resolved) },
+      {
+        read: async () => {
+          const newest = await registry.get(name);
+          return newest === undefined ? undefined : await resolveEntry(name, newest, secrets);
+        },
+        connect: async (newest) => await connect(name, newest),
+        forget: () => {
+          registry.forget(name);
+          if (entry.access.type === 'secret') secrets.forget(entry.access);
+        },
+      },
+    );
+    // The previous client is not closed, because reconciles may be using it. Its idle connections time out.
+    const client = createClient(connection, clientOptions);
+    clients.set(name, { entry: resolved, client });
+    return client;
+  }
+
   return {
     async find(name) {
       const entry = await registry.get(name);
       if (entry === undefined) return { type: 'unknown' };
       if (entry.decommissioning === true) return { type: 'decommissioning' };
-      const resolved = await resolveEntry(name, entry, secrets);
-      const known = clients.get(name);
-      if (known !== undefined && isDeepStrictEqual(known.entry, resolved))
-        return { type: 'client', client: known.client };
-      const connection = withRefresh(
-        { entry: resolved, connection: await connect(name, resolved) },
-        {
-          read: async () => {
-            const newest = await registry.get(name);
-            return newest === undefined ? undefined : await resolveEntry(name, newest, secrets);
-          },
-          connect: async (newest) => await connect(name, newest),
-          forget: () => {
-            registry.forget(name);
-            if (entry.access.type === 'secret') secrets.forget(entry.access);
-          },
-        },
-      );
-      // The previous client is not closed, because reconciles may be using it. Its idle connections time out.
-      const client = createClient(connection, clientOptions);
-      clients.set(name, { entry: resolved, client });
-      return { type: 'client', client };
+      const { paused = false, ...active } = entry;
+      if (paused) return { type: 'paused', connect: async () => await clientOf(name, active) };
+      return { type: 'client', client: await clientOf(name, active) };
     },
     close() {
       for (const { client } of clients.values()) client.close();

@@ -135,7 +135,7 @@ async function runOnCluster(
   const { cluster, cause } = message;
   const startedAt = monotonicMs();
   const durationMs = () => monotonicMs() - startedAt;
-  const postpone = (reason: 'unreachable' | 'slow', error: Error): ReconcileReport => ({
+  const postpone = (reason: 'unreachable' | 'slow' | 'paused', error: Error): ReconcileReport => ({
     outcome: { type: 'postponed', reason, error },
     writes: 0,
   });
@@ -154,6 +154,8 @@ async function runOnCluster(
     breaker.recordFailure(cluster, { durationMs: durationMs() });
     return postpone('unreachable', toError(thrown));
   }
+  // Its keys wait in the timers queue, at no cost to the breaker and without an attempt.
+  if (found.type === 'paused') return postpone('paused', new Error('the cluster is paused'));
   if (found.type !== 'client') return found.type;
   // A key is postponed once for a slow response: its retry has no time limit.
   const firstResponseTimeoutMs = cause.type === 'retry' ? undefined : breaker.firstResponseTimeoutMs(cluster);

@@ -35,12 +35,12 @@ export type Outcome =
    */
   | { readonly type: 'refused'; readonly error: Error; readonly orphan?: string }
   /**
-   * `slow`: the cluster responds, but is throttled for now. With an orphan (JSON): the object may be gone, and its
-   * finalize was not called. If it exists, the retry reconciles it.
+   * `slow`: the cluster responds, but is throttled for now. `paused`: an operator has paused the cluster. With an orphan
+   * (JSON): the object may be gone, and its finalize was not called. If it exists, the retry reconciles it.
    */
   | {
       readonly type: 'postponed';
-      readonly reason: 'unreachable' | 'slow' | 'conflict';
+      readonly reason: 'unreachable' | 'slow' | 'conflict' | 'paused';
       readonly error: Error;
       readonly orphan?: string;
     };

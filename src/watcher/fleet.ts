@@ -105,22 +105,22 @@ export function createFleet(
 
   async function check(name: string, member: Member, signal: AbortSignal): Promise<void> {
     try {
-      const lookup = await unlessAborted(
-        find(name),
-        AbortSignal.any([signal, AbortSignal.timeout(findSeconds * 1000)]),
-      );
+      const bounded = AbortSignal.any([signal, AbortSignal.timeout(findSeconds * 1000)]);
+      const lookup = await unlessAborted(find(name), bounded);
       member.error = undefined;
-      if (lookup.type !== 'client') {
+      if (lookup.type === 'unknown' || lookup.type === 'decommissioning') {
         const why = lookup.type === 'unknown' ? 'removed from the table' : 'is being decommissioned';
         await stopWatcher(name, member, why);
         return;
       }
+      // A paused cluster is watched: its changes are known when it is resumed.
+      const client = lookup.type === 'paused' ? await unlessAborted(lookup.connect(), bounded) : lookup.client;
       const { running } = member;
       const isDead = running !== undefined && !running.watcher.health.alive();
-      if (running?.client === lookup.client && !isDead) return;
+      if (running?.client === client && !isDead) return;
       if (running !== undefined) await stopWatcher(name, member, isDead ? 'stopped responding' : 'entry changed');
       if (signal.aborted) return;
-      member.running = { client: lookup.client, watcher: start(name, lookup.client) };
+      member.running = { client, watcher: start(name, client) };
       log.info('cluster watched', { cluster: name });
     } catch (thrown) {
       if (signal.aborted) return;

@@ -75,6 +75,18 @@ describe('Clusters.find', () => {
     expect(await clusters.find('b')).toEqual({ type: 'decommissioning' });
   });
 
+  it('Clusters.find connects to no paused cluster by itself, and its client stays the same when it is resumed', async () => {
+    const server = await accept();
+    const { state, clusters, registry, client } = createFixture({ a: { ...entryOf(server, 'one'), paused: true } });
+    const found = await clusters.find('a');
+    if (found.type !== 'paused') throw new Error(found.type);
+    expect(server.arrived).toEqual([]);
+    const paused = await found.connect();
+    state.entries = { a: entryOf(server, 'one') };
+    registry.forget('a');
+    expect(await client('a')).toBe(paused);
+  });
+
   it('Clusters.find returns a client that uses a replaced token at once after a 401', async () => {
     const server = await startWireServer(
       ({ headers }, response) =>

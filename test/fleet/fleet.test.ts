@@ -6,7 +6,7 @@ import { type Checker, startChecker } from '../../tools/chaos/checker.ts';
 import { createEditor, type Editor, type EditorOptions } from '../../tools/chaos/editor.ts';
 import { createSeededRandom } from '../../tools/chaos/random.ts';
 import { type Entry, type Fleet, openFleet } from './fleet.ts';
-import type { Member } from './member.ts';
+import type { EntryFields, Member } from './member.ts';
 
 const startSeconds = 170;
 const caseSeconds = 200;
@@ -28,9 +28,13 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
   const limit = () => AbortSignal.timeout((caseSeconds - 10) * 1000);
   const found = async (
     name: string,
-    { watcher, users }: { watcher?: Readonly<Record<string, string>>; users?: EditorOptions } = {},
+    {
+      watcher,
+      users,
+      entry,
+    }: { watcher?: Readonly<Record<string, string>>; users?: EditorOptions; entry?: EntryFields } = {},
   ): Promise<Place> => {
-    const member = await fleet.add(name, watcher);
+    const member = await fleet.add(name, watcher, entry);
     const { pantry, sqs, queueUrl, visits: requests } = fleet;
     const judge = await startChecker({ api: member.api, pantry, sqs, queueUrl, requests });
     parts.defer(() => judge.close());
@@ -68,6 +72,18 @@ describe('a fleet', { timeout: caseSeconds * 1000 }, () => {
     expect(await unfinished(fleeting)).toEqual([]);
     // Functions may remember for a minute that it was not leaving: meanwhile there are other cases.
     fleeting.member.enter({ decommissioning: true });
+  });
+
+  it('a paused cluster is not reconciled while the others are, and loses no key: it converges after it is resumed', async () => {
+    const paused = await found('resting', { entry: { paused: true } });
+    const of = () => fleet.entries.filter(({ cluster, outcome }) => cluster === 'resting' && outcome !== undefined);
+    const postponed = fleet.untilEntry((entry) => of().includes(entry), limit());
+    await paused.editor.edit(12);
+    await postponed;
+    expect(await othersAtWork()).toEqual([]);
+    expect(new Set(of().map(({ outcome, reason }) => `${outcome} ${reason}`))).toEqual(new Set(['postponed paused']));
+    paused.member.enter();
+    expect(await unfinished(paused)).toEqual([]);
   });
 
   it('an unreachable cluster harms no other: its keys are postponed, most of them without a call, and none is lost', async () => {

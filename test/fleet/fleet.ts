@@ -17,7 +17,7 @@ import { startSimulators } from '../../src/simulators/registry.ts';
 import { createPlainApi, type PlainApi } from '../../tools/chaos/plain-api.ts';
 import { type PantryRequest, startSlowPantry } from '../../tools/chaos/slow-pantry.ts';
 import { shortIngredientStack } from '../../tools/chaos/system.ts';
-import { type FleetDeps, type Member, startMember } from './member.ts';
+import { type EntryFields, type FleetDeps, type Member, startMember } from './member.ts';
 
 /** A line that a function logged, or a metric that it wrote. */
 export type Entry = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export type FleetDeadLetter = { readonly body: string; readonly reason: string }
 /** A fleet that runs. */
 export type Fleet = AsyncDisposable & {
   /** Starts a cluster more. `watcher`: further environment of its watcher. */
-  add(name: string, watcher?: Readonly<Record<string, string>>): Promise<Member>;
+  add(name: string, watcher?: Readonly<Record<string, string>>, entry?: EntryFields): Promise<Member>;
   /** What functions have written so far, oldest first. */
   readonly entries: readonly Entry[];
   /** Resolves with the first entry from now on, or before, that is so. Rejects when the signal aborts. */
@@ -112,7 +112,8 @@ export async function openFleet(
   };
   const whole = parts.move();
   return {
-    add: (name, watcher) => startMember(whole, shared, { name, watcher }, AbortSignal.timeout(memberSeconds * 1000)),
+    add: (name, watcher, entry) =>
+      startMember(whole, shared, { name, watcher, entry }, AbortSignal.timeout(memberSeconds * 1000)),
     entries,
     untilEntry: (isIt, until) =>
       new Promise((resolve, reject) => {

@@ -18,6 +18,9 @@ export type ClusterFault =
   /** The token in the table has expired. */
   | 'expired';
 
+/** Fields of its entry besides its address and its access. */
+export type EntryFields = { readonly decommissioning?: boolean; readonly paused?: boolean };
+
 /** A cluster. */
 export type Member = {
   readonly name: string;
@@ -29,7 +32,7 @@ export type Member = {
   /** Ends all trouble. For an expired token: gives the table a new one. */
   heal(): void;
   /** Writes its entry into the table. */
-  enter(fields?: { readonly decommissioning?: boolean }): void;
+  enter(fields?: EntryFields): void;
   /** Takes its entry out of the table. */
   leave(): void;
   /** Lets its watcher drain, and ends it. */
@@ -64,7 +67,15 @@ const unauthorized: Fault = { type: 'respond', status: 401, body: JSON.stringify
 export async function startMember(
   parts: AsyncDisposableStack,
   { folder, setEntry, root, watcherEnvironment, onLine }: FleetDeps,
-  { name, watcher = {} }: { readonly name: string; readonly watcher?: Readonly<Record<string, string>> | undefined },
+  {
+    name,
+    watcher = {},
+    entry = {},
+  }: {
+    readonly name: string;
+    readonly watcher?: Readonly<Record<string, string>> | undefined;
+    readonly entry?: EntryFields | undefined;
+  },
   signal: AbortSignal,
 ): Promise<Member> {
   const server = await startServerProcess(new URL('./api-server-program.ts', import.meta.url), signal);
@@ -94,7 +105,7 @@ export async function startMember(
 
   const enter: Member['enter'] = (fields = {}) =>
     setEntry(name, { server: proxy.url, access: { type: 'token', token: token() }, ...fields });
-  enter();
+  enter(entry);
   const kubeconfigFile = path.join(folder, `kubeconfig-${name}`);
   await writeFile(kubeconfigFile, kubeconfig(server.url), { mode: 0o600 });
   const watchers: Watchers = startWatchers(

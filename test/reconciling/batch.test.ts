@@ -218,6 +218,26 @@ describe('createBatch', () => {
     });
   });
 
+  it('no key of a paused cluster is reconciled or lost: each is postponed without an attempt, and the breaker stays closed', async () => {
+    const { run, queues, seen, counts, deleted } = setUp(async ({ message }) => {
+      reconciled.push(message.name);
+      return done;
+    });
+    const connect = async () => await Promise.reject(new Error('a paused cluster is not called'));
+    seen.clusterAnswer = { type: 'paused', connect };
+    const names = ['1', '2', '3', '4', '5', '6', '7'];
+    for (const name of names) expect(await run([record(name)])).toEqual([]);
+    expect(reconciled).toEqual([]);
+    expect((queues.get('timers') ?? []).map(({ body }) => parseMessage(body))).toMatchObject(
+      names.map((name) => ({ name, cause: { type: 'retry', attempt: 0, postponements: 1 } })),
+    );
+    expect([queues.has('water-tank-dlq.fifo'), deleted]).toEqual([false, []]);
+    expect(counts.get('ReconcilesPostponed')).toBe(names.length);
+    seen.clusterAnswer = undefined;
+    await run([record('8')]);
+    expect(reconciled).toEqual(['8']);
+  });
+
   it('all keys of the first batch are reconciled after a cluster has recovered', async () => {
     let isDown = true;
     const { run, queues, advance } = setUp(async ({ message }) => {

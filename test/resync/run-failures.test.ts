@@ -116,7 +116,10 @@ describe('a failing list', () => {
     expect(resync.counts.get('ResyncFailures')).toBe(1);
   });
 
-  it('a list of a cluster that is unknown or being decommissioned is skipped', async () => {
+  it('a list of a cluster that is paused, unknown or being decommissioned is skipped', async () => {
+    const connect = async () => await Promise.reject(new Error('a paused cluster is not called'));
+    const paused = aResync({ clusters: { alpha: { type: 'paused', connect } } });
+    expect([await paused.run({}), paused.counts.get('ResyncFailures')]).toEqual([[], undefined]);
     expect(await aResync({ clusters: { alpha: { type: 'decommissioning' } } }).run({}, { cluster: 'unknown' })).toEqual(
       [],
     );

@@ -152,9 +152,9 @@ it('a change in each cluster of the table is sent with the name of its cluster',
   await untilAccepted('one/a', 'two/b');
 });
 
-it('a cluster that is added is watched, and one that is removed or decommissioned is not, without a restart', async () => {
+it('a cluster that is added or paused is watched, and one that is removed or decommissioned is not, without a restart', async () => {
   const [one, two, three] = await Promise.all([startCluster(), startCluster(), startCluster()]);
-  table.set('one', entryOf(one)).set('two', entryOf(two));
+  table.set('one', { ...entryOf(one), paused: true }).set('two', entryOf(two));
   const { fleet, page } = startFleet();
   await untilReady(fleet, 'one', 'two');
 

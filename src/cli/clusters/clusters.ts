@@ -7,7 +7,14 @@ import { accessEntries } from '../../generate/rbac/access-entries.ts';
 import { jsonOption, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
 import { loadProject, readNamespaces, readProjectName } from '../project.ts';
 import { type AccessPlan, type AccessTarget, accessPlan, planLines } from './access-plan.ts';
-import { addCommand, listCommand, migrateCommand, removeCommand, setWatcherCommand } from './edit-commands.ts';
+import {
+  addCommand,
+  listCommand,
+  migrateCommand,
+  pauseCommands,
+  removeCommand,
+  setWatcherCommand,
+} from './edit-commands.ts';
 import { openTable, tableLocation } from './table.ts';
 
 type AccessFlags = {
@@ -39,7 +46,10 @@ export function clustersCommand(): Command {
       async (names: readonly string[], flags: AccessFlags) =>
         await runCommand('clusters access', async () => await runAccess(names, flags)),
     );
-  const commands = [listCommand(), addCommand(), setWatcherCommand(), removeCommand(), migrateCommand(), access];
+  const commands = [
+    ...[listCommand(), addCommand(), setWatcherCommand()],
+    ...[...pauseCommands(), removeCommand(), migrateCommand(), access],
+  ];
   return commands.reduce(
     (clusters, command) => clusters.addCommand(command),
     new Command('clusters').description('the clusters table'),

@@ -8,7 +8,7 @@ import { UserError } from '../../core/errors.ts';
 import { parseJson } from '../../core/json.ts';
 import { jsonOption, type Output, outputOption, printError, printJson, printLines, runCommand } from '../command.ts';
 import { awsAccess, type RegionFlag } from '../stage-table.ts';
-import { namesOf, type TableEntries, withEntry, withoutEntry, withWatcher } from './edit-table.ts';
+import { namesOf, type TableEntries, withEntry, withoutEntry, withPaused, withWatcher } from './edit-table.ts';
 import { changeTable, openTable, type TableFlags, tableLocation } from './table.ts';
 import { readWatcher, type WatcherFlags, withWatcherOptions } from './watcher-options.ts';
 
@@ -58,7 +58,7 @@ type AddFlags = TableFlags & WatcherFlags & { readonly replace: boolean };
 const addText = `
 Example of an entry:
   {"server": "https://host", "ca": "<base64>", "access": {"type": "eks", "cluster": "prod-1", "region": "eu-central-1"}}
-Functions read the table again within 72 seconds; a key of a cluster that they do not know yet makes them read at once.
+Functions read the table again within a minute; a key of a cluster that they do not know yet makes them read at once.
 To decommission a cluster, replace its entry by one with "decommissioning": true.
 A write is refused if another operator changed the table in the meantime: run the command again.
 Exit status 1: nothing was written; the last line names the field and the next step.`;
@@ -83,6 +83,44 @@ const setWatcherText = `
 Example:
   outrigger clusters set-watcher prod-1 --stage dev --watcher-role arn:aws:iam::123456789012:role/watcher
 Once an entry names a watcher, the functions refuse the changes of that cluster from every other sender.
+Exit status 1: nothing was written; the last line names the next step.`;
+
+/** Makes the commands that pause and resume a cluster. */
+export function pauseCommands(): readonly Command[] {
+  const make = (command: 'pause' | 'resume', description: string, help: string) =>
+    withTableOptions(new Command(command))
+      .description(description)
+      .argument('<name>', 'the name of the cluster')
+      .addHelpText('after', help)
+      .action(
+        async (name: string, flags: TableFlags) =>
+          await runCommand(`clusters ${command}`, async () => {
+            const location = await tableLocation(flags);
+            await changeTable(location, flags, (entries) => withPaused(entries, name, command === 'pause'));
+            printLines([command === 'pause' ? pausedLine(name) : `${name} is resumed within a minute`]);
+            return 0;
+          }),
+      );
+  return [
+    make('pause', 'pause a cluster: nothing of it is reconciled, and its keys are kept', pauseText),
+    make('resume', 'resume a paused cluster', resumeText),
+  ];
+}
+
+const pausedLine = (name: string) => `${name} is paused within a minute; reconciles that run are finished`;
+
+const pauseText = `
+Example:
+  outrigger clusters pause prod-1 --stage dev
+Functions read the table within a minute. From then on they do not call the cluster: its keys wait in the timers queue,
+without an attempt and without a limit of time. Watchers go on; deleted objects wait for their finalizers.
+outrigger pause CONTROLLER pauses a controller in every cluster instead.
+Exit status 1: nothing was written; the last line names the next step.`;
+
+const resumeText = `
+Example:
+  outrigger clusters resume prod-1 --stage dev
+Each key that waits is reconciled within 15 minutes after that, and each key of a new change at once.
 Exit status 1: nothing was written; the last line names the next step.`;
 
 /** Makes the command that removes an entry. */
@@ -128,8 +166,8 @@ async function runList(flags: TableFlags, output: Output): Promise<number> {
     try {
       const entry = await table.get(name);
       if (entry === undefined) continue;
-      const { access, server = 'in its kubeconfig', decommissioning = false, watchers = [] } = entry;
-      rows.push({ name, access: access.type, server, decommissioning, watchers });
+      const { access, server = 'in its kubeconfig', decommissioning = false, paused = false, watchers = [] } = entry;
+      rows.push({ name, access: access.type, server, decommissioning, paused, watchers });
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       problems.push(error.message);
@@ -141,15 +179,16 @@ async function runList(flags: TableFlags, output: Output): Promise<number> {
   return problems.length === 0 ? 0 : 1;
 }
 
-type Row = Pick<ClusterEntry, 'server' | 'decommissioning'> & {
+type Row = Pick<ClusterEntry, 'server' | 'decommissioning' | 'paused'> & {
   readonly name: string;
   readonly access: string;
   readonly watchers: readonly EntryWatcher[];
 };
 
-function rowLine({ name, access, server, decommissioning, watchers }: Row): string {
+function rowLine({ name, access, server, decommissioning, paused, watchers }: Row): string {
   const senders = watchers.map(({ arn, id }) => `  ${arn} (${id})`).join('');
-  return `${name}  ${access}  ${server}${decommissioning === true ? '  decommissioning' : ''}${senders}`;
+  const state = decommissioning === true ? '  decommissioning' : paused === true ? '  PAUSED' : '';
+  return `${name}  ${access}  ${server}${state}${senders}`;
 }
 
 /** Reads and validates an entry: its fields, its address, its certificates. */

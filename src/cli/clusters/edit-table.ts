@@ -32,6 +32,15 @@ export function withWatcher(entries: TableEntries, name: string, watcher: EntryW
   return new Map([...entries, [name, { ...entry, watchers: [...others, watcher] }]]);
 }
 
+/** Pauses or resumes a cluster. Throws a UserError if there is no such entry. */
+export function withPaused(entries: TableEntries, name: string, paused: boolean): TableEntries {
+  if (!entries.has(name)) throw new UserError(`cluster "${name}": is not in the table; it has ${namesOf(entries)}`);
+  const { paused: _, ...entry } = parseEntry(name, entries.get(name));
+  if (paused && entry.decommissioning === true)
+    throw new UserError(`cluster "${name}": is being decommissioned, so its messages are deleted; it cannot be paused`);
+  return new Map([...entries, [name, paused ? { ...entry, paused } : entry]]);
+}
+
 /** Removes an entry. Throws a UserError if there is none. */
 export function withoutEntry(entries: TableEntries, name: string): TableEntries {
   if (!entries.has(name)) throw new UserError(`cluster "${name}": is not in the table; it has ${namesOf(entries)}`);

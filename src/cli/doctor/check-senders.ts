@@ -45,8 +45,9 @@ export async function checkSenders(
     // A cluster that cannot be reached is another finding.
     const senderOf = async (cluster: string): Promise<string | undefined> => {
       const found = await clusters?.find(cluster);
-      if (found?.type !== 'client') return undefined;
-      return (await readWatcherStatus(found.client, Date.now(), { project, signal })).senderId;
+      if (found?.type !== 'client' && found?.type !== 'paused') return undefined;
+      const client = found.type === 'paused' ? await found.connect() : found.client;
+      return (await readWatcherStatus(client, Date.now(), { project, signal })).senderId;
     };
     // A role that was made again is one finding.
     const isMadeAgain = roles.some(({ state }) => state === 'wrong');

@@ -135,11 +135,14 @@ async function checkEntry(
   const about = `cluster ${name}`;
   try {
     const found = await clusters?.find(name);
+    const namespaces = await readNamespaces(process.cwd());
     if (found?.type === 'client')
-      return await checkCluster(name, found.client, registry, {
-        ...{ project, signal },
-        namespaces: await readNamespaces(process.cwd()),
-      });
+      return await checkCluster(name, found.client, registry, { project, signal, namespaces });
+    if (found?.type === 'paused') {
+      const findings = await checkCluster(name, await found.connect(), registry, { project, signal, namespaces });
+      const fix = `outrigger clusters resume ${name}`;
+      return [warnFinding(about, 'PAUSED: nothing of it is reconciled, its keys are postponed', fix), ...findings];
+    }
     if (found?.type === 'decommissioning') {
       return [
         warnFinding(

@@ -8,6 +8,8 @@ import type { ClusterStatus } from './cluster-status.ts';
 export type NamedCluster = {
   readonly name: string;
   readonly decommissioning?: true;
+  /** Nothing of it is reconciled until it is resumed. */
+  readonly paused?: true | undefined;
   readonly problem?: string;
 } & Partial<ClusterStatus>;
 
@@ -53,14 +55,16 @@ export function statusLines(clusters: readonly NamedCluster[], queues: readonly 
 function clusterCells({
   name,
   decommissioning,
+  paused,
   problem,
   version = '-',
   lastSeenSeconds,
   watcherDown,
 }: NamedCluster): readonly string[] {
   if (decommissioning === true) return [name, '-', 'decommissioning'];
-  if (problem !== undefined) return [name, '-', 'unreachable'];
+  const mark = paused === true ? 'PAUSED, ' : '';
+  if (problem !== undefined) return [name, '-', `${mark}unreachable`];
   // The version is the server's own text, and the reason may quote the watch checkpoint.
-  if (watcherDown !== undefined) return [name, redact(version), `DOWN: ${redact(watcherDown)}`];
-  return [name, redact(version), `last seen ${lastSeenSeconds ?? '?'} s ago`];
+  if (watcherDown !== undefined) return [name, redact(version), `${mark}DOWN: ${redact(watcherDown)}`];
+  return [name, redact(version), `${mark}last seen ${lastSeenSeconds ?? '?'} s ago`];
 }

@@ -136,9 +136,11 @@ async function readNamed(
   controllers: readonly ControllerDefinition[],
   signal: AbortSignal,
 ): Promise<NamedCluster> {
+  let paused: Pick<NamedCluster, 'paused'> = {};
   try {
     const found = await requireRegistry(installation.clusters).find(name);
     if (found.type === 'decommissioning') return { name, decommissioning: true };
+    if (found.type === 'paused') paused = { paused: true };
     const client = await clusterClient(installation, name);
     const { project } = installation;
     const status: ClusterStatus = await readClusterStatus(client, controllers, {
@@ -146,10 +148,10 @@ async function readNamed(
       nowMs: Date.now(),
       signal,
     });
-    return { name, ...status };
+    return { name, ...paused, ...status };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return { name, problem: formatError(error) };
+    return { name, ...paused, problem: formatError(error) };
   }
 }
 

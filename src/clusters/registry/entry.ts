@@ -64,6 +64,8 @@ const clusterEntry = z.strictObject({
    * deleted and made again under the same name has another one. Absent: any sender may.
    */
   watchers: z.array(watcher).max(20).optional(),
+  /** The cluster is paused: nothing of it is reconciled, and its keys are postponed until it is resumed. */
+  paused: z.boolean().optional(),
   /** The cluster is being decommissioned: its messages are deleted and counted. */
   decommissioning: z.boolean().optional(),
 });

@@ -102,6 +102,25 @@ describe('clusters add, list and remove', () => {
     expect(s3.object).toBe(before);
   });
 
+  it('a paused cluster is marked in the list, and its entry is as before when it is resumed', async () => {
+    s3.object = formatTable(new Map(Object.entries({ a: eks('a'), b: { ...eks('b'), decommissioning: true } })));
+    const before = s3.object;
+    expect(await run('pause', 'a', '--table', s3Table)).toMatchObject({ status: 0, err: '' });
+    expect(JSON.parse(s3.object)).toMatchObject({ a: { ...eks('a'), paused: true } });
+    expect((await run('list', '--table', s3Table)).out).toMatch(/^a {2}eks {2}https:\/\/a {2}PAUSED$/m);
+    expect(await run('resume', 'a', '--table', s3Table)).toMatchObject({ status: 0 });
+    expect(s3.object).toBe(before);
+    for (const [name, reason] of [
+      ['b', 'is being decommissioned'],
+      ['c', 'is not in the table'],
+    ] as const)
+      expect(await run('pause', name, '--table', s3Table)).toMatchObject({
+        status: 1,
+        err: expect.stringContaining(reason),
+      });
+    expect(s3.object).toBe(before);
+  });
+
   it('an entry is replaced, for example to decommission its cluster', async () => {
     s3.object = formatTable(new Map([['a', eks('a')]]));
     const entry = { ...eks('a'), decommissioning: true };

@@ -73,10 +73,14 @@ describe('doctor and clusters', () => {
     });
     account.parameters['/outrigger/dev/clusters/gone'] =
       '{"server":"http://127.0.0.1:9","access":{"type":"none"},"decommissioning":true}';
+    account.parameters['/outrigger/dev/clusters/idle'] =
+      '{"server":"http://127.0.0.1:9","access":{"type":"none"},"paused":true}';
     const { all, bad, status } = await findings();
     expect(bad).toMatchObject([
       { state: 'wrong', about: 'cluster dark', fix: expect.stringContaining('no server listens there') },
       { state: 'warning', about: 'cluster gone', message: 'is being decommissioned: its messages are deleted' },
+      { state: 'warning', about: 'cluster idle', message: expect.stringContaining('PAUSED') },
+      { state: 'wrong', about: 'cluster idle' },
       {
         state: 'wrong',
         about: 'cluster moved',

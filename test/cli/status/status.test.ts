@@ -187,6 +187,7 @@ describe('status of what cannot be read', () => {
     const more = {
       dark: { server: 'http://127.0.0.1:9', access: { type: 'none' } },
       gone: { server: 'http://127.0.0.1:9', access: { type: 'none' }, decommissioning: true },
+      idle: { server: 'http://127.0.0.1:9', access: { type: 'none' }, paused: true },
       odd: { access: { type: 'token' } },
     };
     await writeFile(table(), JSON.stringify({ ...z.looseObject({}).parse(JSON.parse(before)), ...more }));
@@ -194,6 +195,7 @@ describe('status of what cannot be read', () => {
     expect(out).toMatch(/^local +v1/m);
     expect(out).toMatch(/^gone +- +decommissioning$/m);
     expect(out).toMatch(/^dark +- +unreachable$/m);
+    expect(out).toMatch(/^idle +- +PAUSED, unreachable$/m);
     expect(err).toMatch(
       /^dark: GET \/version: connect ECONNREFUSED.*; no server listens there; check that it still runs$/m,
     );

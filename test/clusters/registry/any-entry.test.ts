@@ -85,7 +85,7 @@ it('an entry of any JSON becomes a verified connection or a UserError without a 
   const one = (...fields: readonly string[]) => fc.dictionary(fc.constantFrom(...fields), value, { maxKeys: 1 });
   const almostValid = fc
     .tuple(
-      one('server', 'ca', 'decommissioning', 'more', planted),
+      one('server', 'ca', 'paused', 'decommissioning', 'more', planted),
       one('type', 'token', 'kubeconfig', 'cert', 'key', 'cluster', 'region', 'secret', 'holds', planted),
     )
     .map(([complete, access]) => ({ ...valid, ...complete, access: { ...valid.access, ...access } }));
