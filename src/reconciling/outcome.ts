@@ -35,7 +35,7 @@ export type Outcome =
    */
   | { readonly type: 'refused'; readonly error: Error; readonly orphan?: string }
   /**
-   * `slow`: the cluster responds, but is throttled for now. `paused`: an operator has paused the cluster. With an orphan
+   * `slow`: the cluster responds, but is throttled for now. `paused`: an operator paused the cluster. With an orphan
    * (JSON): the object may be gone, and its finalize was not called. If it exists, the retry reconciles it.
    */
   | {

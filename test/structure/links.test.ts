@@ -58,6 +58,8 @@ it('every link of a document in the npm package has its file in the package', ()
   expect(documents).toEqual(expect.arrayContaining(['README.md', 'docs/README.md', 'docs/authoring.md']));
   const broken = documents.flatMap(linksOf).filter(({ page, target }) => {
     const [file = ''] = target.split('#', 1);
+    // The pictures are larger than all code. npm shows them from the repository.
+    if (/^(docs\/)?console\/.*\.png$/.test(file)) return false;
     return file !== '' && !file.includes('://') && !packed.has(path.join(path.dirname(page), file));
   });
   expect(broken).toEqual([]);
