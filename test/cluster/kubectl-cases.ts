@@ -79,6 +79,20 @@ export async function kubectlCases({ kubectlPath, kubeconfig }: KubectlTarget): 
     expect(wrong.stderr).toContain('spec.tea: Unsupported value: "red": supported values: "green", "black"');
   });
 
+  it.each([
+    [['apply']],
+    [['apply', '--server-side']],
+    [['create']],
+  ])('kubectl %s of a kind without a CRD says that nothing matches it', async (argv) => {
+    const unknown = { apiVersion: 'nowhere.example.com/v1', kind: 'Nothing', metadata: { name: 'a' } };
+    const { status, stderr } = await run([...argv, ...stdin], { manifest: unknown });
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      'error: resource mapping not found for name: "a" namespace: "" from "STDIN": ' +
+        'no matches for kind "Nothing" in version "nowhere.example.com/v1"\nensure CRDs are installed first\n',
+    );
+  });
+
   it('kubectl apply --server-side applies, and names the manager of a conflict', async () => {
     const apply = (cups: number, ...more: string[]) =>
       run(['apply', '--server-side', ...more, ...stdin], { manifest: sampleObject('server-side', { cups }) });

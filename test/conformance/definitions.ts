@@ -1,6 +1,6 @@
 // Conformance: CustomResourceDefinitions: their validation, the time from which a new kind is served, and the deletion
 // of their objects.
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { type Body, hasCondition } from './body.ts';
 import { gadgetGroup } from './gadget.ts';
 import type { Suite } from './suite.ts';
@@ -59,6 +59,24 @@ export function definitionCases({ wire }: Suite): void {
     });
     expect((await wire.post(`/apis/${gadgetGroup}/v1/${plural}`, objectOf(plural))).status).toBe(201);
     await wire.remove(`${definitionsPath}/${plural}.${gadgetGroup}`);
+  });
+
+  it('a watch of a kind ends when the kind’s definition is changed or deleted, but not for a label of it', async () => {
+    const plural = pluralOf();
+    const path = `${definitionsPath}/${plural}.${gadgetGroup}`;
+    const objects = `/apis/${gadgetGroup}/v1/${plural}`;
+    await established(plural);
+    // A real server responds with 429 while it makes the storage of the kind.
+    const opened = async () => await vi.waitFor(async () => await wire.watch(objects), servedWithin);
+    const changed = await opened();
+    await wire.mergePatch(path, { metadata: { labels: { a: 'b' } } });
+    await wire.post(objects, objectOf(plural));
+    expect((await changed.next()).type).toBe('ADDED');
+    await wire.mergePatch(path, { spec: { names: { shortNames: [plural.slice(0, 9)] } } });
+    expect(await changed.rest()).toEqual([]);
+    const deleted = await opened();
+    await wire.remove(path);
+    expect((await deleted.rest()).map(({ type }) => type)).toEqual(['ADDED', 'DELETED']);
   });
 
   it('a deletion of a definition deletes its objects, and the kind is no longer served', async () => {

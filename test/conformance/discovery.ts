@@ -110,6 +110,14 @@ export function discoveryCases({ wire }: Suite): void {
     expect(schema.properties.metadata).toBeDefined();
   });
 
+  it('OpenAPI v2 is JSON, or protobuf for kubectl', async () => {
+    expect(await read('/openapi/v2')).toMatchObject({ swagger: '2.0', info: { title: 'Kubernetes' } });
+    const type = 'application/com.github.proto-openapi.spec.v2';
+    const { text, contentType } = await wire.get('/openapi/v2', {}, `${type}@v1.0+protobuf`);
+    expect(contentType).toBe(`${type}.v1.0+protobuf`);
+    expect(text.slice(0, 5)).toBe('\n\x032.0');
+  });
+
   it('/version returns the version, and the health endpoints return ok', async () => {
     expect(await read('/version')).toMatchObject({
       major: '1',

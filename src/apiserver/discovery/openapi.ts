@@ -20,6 +20,25 @@ export function openapi(schemas: BuiltinSchemas, all: readonly ApiResource[], pa
   return found.length === 0 ? undefined : document(schemas, found);
 }
 
+/** The media type of OpenAPI v2 as kubectl requests it. */
+const openapiV2Type = 'application/com.github.proto-openapi.spec.v2';
+
+/**
+ * Returns the OpenAPI v2 document, as text and its media type. It lists no kind: kubectl reads it only for a kind that
+ * the documents of v3 do not have, and then finds that no server serves the kind.
+ */
+export function openapiV2(accept = ''): { readonly text: string; readonly type: string } {
+  const info = { title: 'Kubernetes', version: 'v1.36.0' };
+  if (!accept.includes(`${openapiV2Type}@v1.0+protobuf`)) {
+    return { text: `${JSON.stringify({ swagger: '2.0', info, paths: {} })}\n`, type: 'application/json' };
+  }
+  // Each field is a text or a message below 128 bytes, so that its length is one byte of ASCII.
+  const field = (number: number, content: string): string =>
+    `${String.fromCharCode(number * 8 + 2, content.length)}${content}`;
+  const text = field(1, '2.0') + field(2, field(1, info.title) + field(2, info.version));
+  return { text, type: `${openapiV2Type}.v1.0+protobuf` };
+}
+
 function versionPath(resource: ApiResource): string {
   return resource.group === '' ? `api/${resource.version}` : `apis/${apiVersionOf(resource)}`;
 }

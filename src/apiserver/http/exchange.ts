@@ -29,6 +29,8 @@ export type Exchange = {
 export type HttpResponse = {
   readonly status: number;
   readonly body: JsonObject | string;
+  /** The media type of a string, if it is not plain text. */
+  readonly type?: string;
 };
 
 /** kube-apiserver's limit for one request. */

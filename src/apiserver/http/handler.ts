@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { discovery, reviewKind } from '../discovery/discovery.ts';
-import { openapi } from '../discovery/openapi.ts';
+import { openapi, openapiV2 } from '../discovery/openapi.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { acceptsAggregatedDiscovery } from '../read/media-type.ts';
 import type { ServerState } from '../server-state.ts';
@@ -85,6 +85,10 @@ async function handleNonResource(state: ServerState, exchange: Exchange): Promis
   if (method !== 'GET') return pageNotFound;
   if (healthPaths.includes(path)) return { status: 200, body: 'ok' };
   if (path === '/version') return { status: 200, body: versionInfo };
+  if (path === '/openapi/v2') {
+    const { text, type } = openapiV2(accept);
+    return { status: 200, body: text, type };
+  }
   const all = state.registry.all();
   const aggregated = acceptsAggregatedDiscovery(accept);
   const found = discovery(all, path, aggregated) ?? openapi(state.schemas, all, path);
@@ -123,7 +127,11 @@ function allowedReview(review: Json): JsonObject {
 /** kube-apiserver compresses responses of this size and more, with the fastest level (KEP-156). */
 const gzipBytes = 128 * 1024;
 
-function send(response: ServerResponse, { status, body }: HttpResponse, exchange: Exchange): void {
+function send(
+  response: ServerResponse,
+  { status, body, type = 'text/plain; charset=utf-8' }: HttpResponse,
+  exchange: Exchange,
+): void {
   if (response.destroyed) return;
   const isText = typeof body === 'string';
   const aggregated = !isText && body.kind === 'APIGroupDiscoveryList';
@@ -133,7 +141,7 @@ function send(response: ServerResponse, { status, body }: HttpResponse, exchange
   for (const text of exchange.warnings)
     response.appendHeader('warning', `299 - "${text.replaceAll(/["\\]/g, '\\$&')}"`);
   response.writeHead(status, {
-    'content-type': isText ? 'text/plain; charset=utf-8' : aggregated ? discoveryType : jsonType,
+    'content-type': isText ? type : aggregated ? discoveryType : jsonType,
     'content-length': bytes.length,
     ...(isCompressed ? { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } : {}),
     'cache-control': 'no-cache, private',

@@ -1,9 +1,14 @@
 // The HTTP response of a watch: events as they happen, and bookmarks at intervals. The stream ends after
-// `timeoutSeconds`. A client that reads too slowly is disconnected.
+// `timeoutSeconds`, and when the definition of a custom kind changes: kube-apiserver then makes a new storage for the
+// kind. A client that reads too slowly is disconnected.
 import type { ServerResponse } from 'node:http';
+import { sameJson } from '../json.ts';
 import { parseSelection } from '../read/selection.ts';
 import { startWatch, type WatchEventJson } from '../read/watch.ts';
+import { definitionsCollection } from '../registry/registry.ts';
+import type { ApiResource } from '../registry/resource.ts';
 import type { ServerState } from '../server-state.ts';
+import type { Store } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
 import type { Route } from './route.ts';
 import { mediaTypeOf } from './verbs.ts';
@@ -53,10 +58,21 @@ export function streamWatch(
   }, bookmarkSeconds * 1000).unref();
   const seconds = Number(query.get('timeoutSeconds')) || defaultTimeoutSeconds;
   const timeout = setTimeout(() => response.end(), seconds * 1000).unref();
+  const stopListening = onRedefinition(state.store, resource, () => response.end());
   response.once('close', () => {
     watch.close();
+    stopListening();
     clearInterval(bookmarks);
     clearTimeout(timeout);
+  });
+}
+
+/** Calls `onChange` when the definition of a custom kind is deleted, or another one takes its place. */
+function onRedefinition(store: Store, { custom, plural, group }: ApiResource, onChange: () => void): () => void {
+  if (!custom) return () => undefined;
+  return store.subscribe(definitionsCollection, ({ type, object, previous }) => {
+    if (object.metadata.name !== `${plural}.${group}`) return;
+    if (type === 'DELETED' || !sameJson(object.spec, previous?.spec)) onChange();
   });
 }
 

@@ -81,6 +81,25 @@ export const checkKeys: Check = (object) =>
       .map((key) => statusCause.invalid(`${field}[${key}]`, JSON.stringify(key), keyRule)),
   );
 
+/** MaxSecretSize of the API, for the values of a ConfigMap or Secret together. */
+const maxDataBytes = 1024 * 1024;
+
+/** Rejects a ConfigMap with too much data. kube-apiserver names no field for it. */
+export const checkConfigMapSize: Check = ({ data, binaryData }) =>
+  dataCauses('[]', bytesOf(data, 'utf8') + bytesOf(binaryData, 'base64'));
+
+/** Rejects a Secret with too much data. */
+export const checkSecretSize: Check = ({ data }) => dataCauses('data', bytesOf(data, 'base64'));
+
+function bytesOf(data: Json | undefined, encoding: 'utf8' | 'base64'): number {
+  const values = isObject(data) ? Object.values(data) : [];
+  return values.reduce<number>((sum, value) => sum + Buffer.byteLength(String(value), encoding), 0);
+}
+
+function dataCauses(field: string, bytes: number): StatusCause[] {
+  return bytes > maxDataBytes ? [statusCause.tooLong(field, `may not be more than ${maxDataBytes} bytes`)] : [];
+}
+
 /** Rejects changes of an immutable ConfigMap or Secret. */
 export const checkImmutable: Check = (object, old) => {
   if (old?.immutable !== true) return [];

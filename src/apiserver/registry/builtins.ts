@@ -2,12 +2,14 @@
 import type { BuiltinSchemas } from '../schema/builtins.ts';
 import {
   allOf,
+  checkConfigMapSize,
   checkEvent,
   checkImmutable,
   checkKeys,
   checkNewEvent,
   checkRequired,
   checkRoleRef,
+  checkSecretSize,
   checkSelector,
   checkStatefulSet,
   immutableFields,
@@ -83,13 +85,18 @@ const coreKinds: readonly ResourceDefinition[] = [
     prepare: prepareNamespace,
     returnsDeleted: true,
   },
-  { kind: 'ConfigMap', plural: 'configmaps', shortNames: ['cm'], check: allOf(checkKeys, checkImmutable) },
+  {
+    kind: 'ConfigMap',
+    plural: 'configmaps',
+    shortNames: ['cm'],
+    check: allOf(checkKeys, checkConfigMapSize, checkImmutable),
+  },
   {
     kind: 'Secret',
     plural: 'secrets',
     selectable: ['type'],
     prepare: prepareSecret,
-    check: allOf(checkKeys, checkImmutable),
+    check: allOf(checkKeys, checkSecretSize, checkImmutable),
   },
   {
     kind: 'Service',

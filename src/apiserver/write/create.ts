@@ -6,11 +6,12 @@ import { writeManaged } from '../fields/managers.ts';
 import { recordUpdate } from '../fields/record-update.ts';
 import { omitFields } from '../json.ts';
 import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
-import { type ApiResource, apiVersionOf, asStored, collectionOf, collectionSubject } from '../registry/resource.ts';
+import { type ApiResource, apiVersionOf, collectionSubject } from '../registry/resource.ts';
 import { findObject, type ServerState, timestamp, type WriteOptions } from '../server-state.ts';
 import { alreadyExists, forbidden, internalError, notFound, StatusError } from '../status-error.ts';
 import { finalizerWarnings } from './check-metadata.ts';
 import { checkObject } from './check-object.ts';
+import { putObject } from './put-object.ts';
 
 const suffixLetters = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
@@ -20,7 +21,7 @@ const nameAttempts = 8;
 
 /**
  * Creates an object that `readObject` has read. `entries` are the managed fields of an apply. Without them, the writer
- * owns all fields. Throws StatusErrors: 404 and 403 for the namespace, 409 for the name, 422.
+ * owns all fields. Throws StatusErrors: 404 and 403 for the namespace, 409 for the name, 422, 500 for the size.
  */
 export function createObject(
   state: ServerState,
@@ -58,7 +59,7 @@ export function createObject(
   const managedFields =
     entries ?? managedFieldsOfCreate(resource, resource.status ? withoutStatus(prepared) : prepared, options, time);
   const stored = withMetadata(prepared, { managedFields: writeManaged(managedFields) });
-  return options.dryRun ? stored : state.store.put(collectionOf(resource), asStored(stored, resource));
+  return options.dryRun ? stored : putObject(state, stored, resource, { applied: entries !== undefined });
 }
 
 function managedFieldsOfCreate(

@@ -7,7 +7,6 @@ import { type ApiObject, isApiObject, withMetadata } from '../object.ts';
 import {
   type ApiResource,
   apiVersionOf,
-  asStored,
   collectionOf,
   collectionSubject,
   convertToVersion,
@@ -17,6 +16,7 @@ import { findObject, type ObjectTarget, type ServerState, timestamp, type WriteO
 import { conflict, invalid, notFound, statusCause } from '../status-error.ts';
 import { finalizerWarnings } from './check-metadata.ts';
 import { checkObject } from './check-object.ts';
+import { putObject } from './put-object.ts';
 
 /**
  * The updated object of a verb. `entries` are the managed fields of an apply. For other verbs the writer owns its
@@ -29,7 +29,7 @@ export type ObjectUpdate = {
   readonly replaces?: boolean;
 };
 
-/** Updates an object and returns the result. Throws StatusErrors: 404, 409 for a stale version, 422. */
+/** Updates an object and returns the result. Throws StatusErrors: 404, 409 for a stale version, 422, 500 for the size. */
 export function updateObject(
   state: ServerState,
   target: ObjectTarget,
@@ -57,15 +57,14 @@ export function updateObject(
   if (resource.custom) for (const text of finalizerWarnings(owned, live)) options.warn(text);
   const next = withMetadata(owned, { generation: nextGeneration(owned, live, resource, subresource) });
   if (options.dryRun) return next;
-  const collection = collectionOf(resource);
   const { deletionTimestamp, finalizers = [] } = next.metadata;
   // A deleted object without finalizers is removed. The collector removes namespaces, which have finalizers in their
   // spec.
   if (deletionTimestamp !== undefined && finalizers.length === 0 && resource.kind !== 'Namespace') {
-    state.store.remove(collection, live);
+    state.store.remove(collectionOf(resource), live);
     return next;
   }
-  return state.store.put(collection, asStored(next, resource));
+  return putObject(state, next, resource, { applied: update.entries !== undefined });
 }
 
 function requireUid({ metadata }: ApiObject, live: ApiObject, resource: ApiResource): void {
