@@ -29,7 +29,7 @@ export type ObjectUpdate = {
   readonly replaces?: boolean;
 };
 
-/** Updates an object and returns the result. Throws StatusErrors: 404, 409 for a stale version, 422, 500 for its size. */
+/** Updates an object and returns the result. Throws StatusErrors: 404, 409 for a stale version, 422, 500 (size). */
 export function updateObject(
   state: ServerState,
   target: ObjectTarget,
