@@ -79,7 +79,9 @@ export async function dispatchKey(
       else await deps.returnMessages(records, { signal: work });
       return 'ended';
     }
-    const action = decide(report.outcome, message, nowMs, { ...keyGroup, retry: deps.retry });
+    const { unverifiedUid, lost } = resolveUnverified(keyGroup, report);
+    const isRunning = report.ignoredSignal === true;
+    const action = decide(report.outcome, message, nowMs, { ...keyGroup, retry: deps.retry, unverifiedUid, isRunning });
     const durationMs = deps.monotonicMs() - startedAt;
     if (report.outcome.type === 'failed' && report.outcome.error instanceof ReconcileTimeoutError) {
       deps.metrics.count(metricNames.reconcileTimeouts, 1, { cluster: message.cluster });
@@ -92,11 +94,12 @@ export async function dispatchKey(
       outcome.type !== 'postponed' ||
       outcome.orphan === undefined ||
       (await deadLetter(deps, records.slice(-1), orphanCause(keyGroup, outcome), log, sending));
-    const isDone = isSaved && (await sendFollowUp(deps, keyGroup, followUp, log, nowMs, sending));
+    const areLostSaved = await sendLost(deps, keyGroup, lost, log, sending);
+    const isDone = isSaved && areLostSaved && (await sendFollowUp(deps, keyGroup, followUp, log, nowMs, sending));
     if (isDone) await release(records);
     // Not after the deadline, when a reconciler may have ignored its signal.
     else await deps.returnMessages(records, { signal: work });
-    return report.ignoredSignal === true ? 'running' : 'ended';
+    return isRunning ? 'running' : 'ended';
   } catch (thrown) {
     // No follow-up was sent: the message stays on the queue, and is received again after its visibility timeout.
     log.error('reconcile timed out or was aborted', { error: redact(toError(thrown).message) });
@@ -203,6 +206,39 @@ async function sendFollowUp(
       return await deadLetter(deps, keyGroup.records.slice(-1), cause, log, signal);
     }
   }
+}
+
+/**
+ * Decides what is known now of the objects that got their finalizer from an earlier reconcile of the key, after which
+ * no response showed that they exist. One that is still unknown is named by the retry; `lost` are gone. Pure.
+ */
+function resolveUnverified(
+  { unverified }: KeyGroup,
+  { foundUid, outcome }: ReconcileReport,
+): { readonly unverifiedUid: string | undefined; readonly lost: readonly string[] } {
+  const others = [...unverified.keys()].filter((uid) => uid !== foundUid);
+  // A retry names one. There can only be several if an object of the same name was also not verified.
+  if (foundUid === undefined) return { unverifiedUid: others[0], lost: others.slice(1) };
+  return { unverifiedUid: outcome.type === 'postponed' ? outcome.unverifiedUid : undefined, lost: others };
+}
+
+/** Sends a dead letter for each object that is gone, and may not have been finalized. Returns whether SQS accepted. */
+async function sendLost(
+  deps: DispatchDeps,
+  { message, unverified }: KeyGroup,
+  lost: readonly string[],
+  log: Log,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { name, namespace } = message;
+  const sent = lost.map(async (uid) => {
+    const reason = `possibly deleted before it was finalized: ${uid} is gone, and the API server had failed after its finalizer was added`;
+    log.error('object gone; external resources may be orphaned', { uid });
+    const object = JSON.stringify({ metadata: { name, namespace, uid } });
+    const record = unverified.get(uid);
+    return await deadLetter(deps, record === undefined ? [] : [record], { reason, uid, object }, log, signal);
+  });
+  return (await Promise.all(sent)).every(Boolean);
 }
 
 function orphanCause({ message }: KeyGroup, outcome: Outcome): DeadLetterCause {

@@ -55,7 +55,8 @@ export async function finalizeObject(
  * throws. Returns an outcome with the object, for a dead letter, if finalize was not completed and the object is gone,
  * or may be: nothing would call finalize again.
  * @param suspected whether a write has shown that the object may be gone. Without it, reads that fail are no reason for
- *   a dead letter: each failure of the API server would leave some
+ *   a dead letter: each failure of the API server would leave some. The outcome then has the uid for the retry, which
+ *   finds out
  */
 export async function finalizeIfGone(
   primary: PrimaryObject,
@@ -96,7 +97,11 @@ export async function finalizeIfGone(
   } catch (error) {
     const text = redact(errorText(toError(error)));
     log.error('finalize failed after deletion; external resources may be orphaned', { error: text, uid });
-    if (state === 'exists' || (state === 'unknown' && !suspected)) return undefined;
+    if (state === 'exists') return undefined;
+    if (state === 'unknown' && !suspected) {
+      const failure = new Error(`not known to exist since its finalizer was added: ${uid}: ${text}`, { cause: error });
+      return { type: 'postponed', reason: 'unreachable', error: failure, unverifiedUid: uid };
+    }
     const orphan = formatOrphan(resource, read);
     if (state === 'gone') {
       const failure = new Error(`finalize failed after deletion of ${uid}: ${text}`, { cause: error });

@@ -13,6 +13,7 @@ import {
   observedAtOf,
   parseMessage,
   postponementsOf,
+  unverifiedUidOf,
   withMerged,
 } from '../sqs/message.ts';
 import type { QueueRecord } from '../sqs/record.ts';
@@ -28,6 +29,8 @@ export type KeyGroup = {
   readonly observedAt: number;
   /** The latest of their due times, in seconds since 1970. The next due time is later. */
   readonly afterDueAt: number | undefined;
+  /** The objects that may be gone without having been finalized, and the record that says so of each. */
+  readonly unverified: ReadonlyMap<string, QueueRecord>;
   /** Received before: its last reconcile may have crashed the function, so it runs alone, after the others. */
   readonly redelivered: boolean;
 };
@@ -71,12 +74,14 @@ export function groupRecords(
       }
       const key = formatReconcileKey(keyOfMessage(message));
       const before = groups.get(key);
+      const uid = unverifiedUidOf(message);
       groups.set(key, {
         key,
         message: before === undefined ? message : mergeMessages(before.message, message),
         records: [...(before?.records ?? []), record],
         observedAt: Math.min(before?.observedAt ?? Number.POSITIVE_INFINITY, observedAtOf(message)),
         afterDueAt: later(before?.afterDueAt, dueAtOf(message)),
+        unverified: new Map([...(before?.unverified ?? []), ...(uid === undefined ? [] : ([[uid, record]] as const))]),
         redelivered: (before?.redelivered ?? false) || record.receiveCount > 1,
       });
     } catch (error) {

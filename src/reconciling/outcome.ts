@@ -2,7 +2,6 @@
 // function.
 import { backoffSeconds, retryBackoffOf, unreachableBackoff } from '../core/backoff.ts';
 import { defaultRetry, type RetryPolicy } from '../core/controller-options.ts';
-import { IgnoredSignalError } from '../core/errors.ts';
 import { formatReconcileKey } from '../core/key.ts';
 import {
   attemptOf,
@@ -36,13 +35,16 @@ export type Outcome =
   | { readonly type: 'refused'; readonly error: Error; readonly orphan?: string }
   /**
    * `slow`: the cluster responds, but is throttled for now. `paused`: an operator paused the cluster. With an orphan
-   * (JSON): the object may be gone, and its finalize was not called. If it exists, the retry reconciles it.
+   * (JSON): the object may be gone, and its finalize was not called. If it exists, the retry reconciles it. With
+   * `unverifiedUid`: the object got its finalizer, and no response after that has shown that it exists. The retry finds
+   * out.
    */
   | {
       readonly type: 'postponed';
       readonly reason: 'unreachable' | 'slow' | 'conflict' | 'paused';
       readonly error: Error;
       readonly orphan?: string;
+      readonly unverifiedUid?: string | undefined;
     };
 
 /** The follow-up of a message. The message is deleted after its follow-up was sent. */
@@ -82,6 +84,14 @@ type Times = { readonly observedAt?: number; readonly afterDueAt?: number | unde
 /** The retries of the controller. */
 type Retries = { readonly retry?: RetryPolicy | undefined };
 
+/** What the retry has to know of the reconcile before it. */
+type Before = {
+  /** The object that may be gone without having been finalized. */
+  readonly unverifiedUid?: string | undefined;
+  /** The reconciler ignored its signal, and its process has not ended yet. */
+  readonly isRunning?: boolean | undefined;
+};
+
 /** Decides the follow-up of a message. `nowMs` is by the clock of SQS; the times are those of all merged messages. */
 export function decide(
   outcome: Outcome,
@@ -91,7 +101,9 @@ export function decide(
     observedAt = observedAtOf(message),
     afterDueAt = dueAtOf(message),
     retry: policy = defaultRetry,
-  }: Times & Retries = {},
+    unverifiedUid,
+    isRunning = false,
+  }: Times & Retries & Before = {},
 ): Action {
   const slotIn = (delaySeconds: number) =>
     nextSlot({
@@ -102,8 +114,18 @@ export function decide(
       ...(afterDueAt === undefined ? {} : { afterDueAt: Math.min(afterDueAt, nowMs / 1000 + toleranceSeconds) }),
     });
   // Only the key is kept. The details of the change are dropped.
-  const retry = (attempt: number, postponements: number, delaySeconds: number): Action => {
-    const cause = { type: 'retry', observedAt, attempt, postponements, ...slotIn(delaySeconds) } as const;
+  const retry = (attempt: number, postponements: number, usualSeconds: number): Action => {
+    // Not before the process of a reconciler that ignored its signal has ended.
+    const delaySeconds = isRunning ? Math.max(ignoredSignalRetrySeconds, usualSeconds) : usualSeconds;
+    const unverified = unverifiedUid === undefined ? {} : { unverifiedUid };
+    const cause = {
+      type: 'retry',
+      observedAt,
+      attempt,
+      postponements,
+      ...slotIn(delaySeconds),
+      ...unverified,
+    } as const;
     return { type: 'timer', message: { ...keyOfMessage(message), cause } };
   };
   switch (outcome.type) {
@@ -126,9 +148,7 @@ export function decide(
       if (isLastTry(message, outcome, policy)) return { type: 'delete' };
       const attempt = attemptOf(message) + 1;
       const delaySeconds = backoffSeconds(retryBackoffOf(policy), attempt, fractionOf(message, attempt));
-      // Not before the process of a reconciler that ignored its signal has ended.
-      const isRunning = outcome.error instanceof IgnoredSignalError;
-      return retry(attempt, 0, isRunning ? Math.max(ignoredSignalRetrySeconds, delaySeconds) : delaySeconds);
+      return retry(attempt, 0, delaySeconds);
     }
     case 'postponed': {
       // A slow cluster responds: its keys are retried soon, and the wait does not grow.

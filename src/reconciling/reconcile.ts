@@ -56,19 +56,22 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Reco
   let stage: Stage = 'first-read';
   let writes = 0;
   let read: KubeObject | undefined;
+  let foundUid: string | null | undefined;
   let session: Session | undefined;
   try {
     const object = await getObject(client, resource, message, { signal });
     stage = 'later';
     read = object;
-    if (object === undefined) return { outcome: { type: 'nothing', reason: 'gone' }, writes };
+    foundUid = object?.metadata.uid ?? null;
+    if (object === undefined) return { outcome: { type: 'nothing', reason: 'gone' }, foundUid, writes };
     if (object.metadata.annotations?.[pausedAnnotation] === 'true') {
-      return { outcome: { type: 'nothing', reason: 'paused' }, writes };
+      return { outcome: { type: 'nothing', reason: 'paused' }, foundUid, writes };
     }
     session = openSession(deps, input, object);
     try {
       return {
         outcome: await session.run(),
+        foundUid,
         writes: session.writes(),
         noops: session.noops(),
         observedBefore: session.observedBefore,
@@ -83,11 +86,12 @@ async function runPass(deps: ReconcileDeps, input: ReconcileInput): Promise<Reco
     const ignored = session?.ignoredSignal();
     if (ignored !== undefined) {
       // Its status could not be written.
-      return { outcome: { type: 'failed', error: ignored, stalledBefore: false }, writes, ignoredSignal: true };
+      const outcome: Outcome = { type: 'failed', error: ignored, stalledBefore: false };
+      return { outcome, foundUid, writes, ignoredSignal: true };
     }
     if (signal.aborted) throw signal.reason;
-    if (!isNotFound(thrown)) return { outcome: outcomeOf(thrown, stage), writes };
-    return { outcome: await outcomeOfNotFound(thrown, { client, resource, message, read, signal }), writes };
+    if (!isNotFound(thrown)) return { outcome: outcomeOf(thrown, stage), foundUid, writes };
+    return { outcome: await outcomeOfNotFound(thrown, { client, resource, message, read, signal }), foundUid, writes };
   }
 }
 

@@ -18,6 +18,8 @@ import type { StatusWriter } from './status/status-writer.ts';
 /** The report of a reconcile, for logs and metrics. */
 export type ReconcileReport = {
   readonly outcome: Outcome;
+  /** The uid of the object that was read last; null: it is gone. Absent if no read succeeded. */
+  readonly foundUid?: string | null | undefined;
   /** Writes to children and to the object's own status or finalizers, and commands that changed something. */
   readonly writes: number;
   /** Applies that changed nothing: a difference was found where there was none. */

@@ -38,13 +38,14 @@ export type DeadLetter = {
 
 /**
  * Why a message becomes a dead letter. `attempts` is the number of failed reconciles, if known; `object` is JSON, as
- * in DeadLetter.
+ * in DeadLetter. `uid` is of an object whose dead letter is sent in addition to that of the message itself.
  */
 export type DeadLetterCause = {
   readonly reason: string;
   readonly attempts?: number;
   readonly lastError?: Error;
   readonly object?: string;
+  readonly uid?: string;
 };
 
 /** The message attributes of a dead letter. The body is that of the original message. */
@@ -92,7 +93,7 @@ export async function sendToDeadLetterQueue(
     (record): QueueEntry => ({
       body: record.body,
       groupId: record.groupId ?? 'none',
-      deduplicationId: hashOf('dead', record.messageId),
+      deduplicationId: hashOf('dead', record.messageId, ...(cause.uid === undefined ? [] : [cause.uid])),
       attributes: deadLetterAttributes(record, cause),
     }),
   );

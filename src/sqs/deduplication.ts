@@ -76,7 +76,7 @@ export type FunctionIds = {
    */
   requeue(key: ReconcileKey, cause: Pick<CauseOf<'requeue'>, 'slot' | 'dueAt'>): string;
   /** Makes the id of a retry, postponed or not. */
-  retry(key: ReconcileKey, cause: Pick<CauseOf<'retry'>, 'attempt' | 'postponements' | 'slot' | 'dueAt'>): string;
+  retry(key: ReconcileKey, cause: Omit<CauseOf<'retry'>, 'type' | 'observedAt'>): string;
   /**
    * Makes the id of a resync message. `run` is the scheduled time of the resync run, or a nonce for a full pass of a
    * watcher.
@@ -99,8 +99,11 @@ export function createFunctionIds(secret?: string): FunctionIds {
     secret === undefined ? hashOf(...parts) : createHmac('sha256', secret).update(JSON.stringify(parts)).digest('hex');
   return {
     requeue: (key, { slot, dueAt }) => idOf('requeue', ...keyParts(key), slot, dueAt),
-    retry: (key, { attempt, postponements, slot, dueAt }) =>
-      idOf('retry', ...keyParts(key), attempt, postponements, slot, dueAt),
+    retry: (key, { attempt, postponements, slot, dueAt, unverifiedUid }) =>
+      idOf(
+        ...['retry', ...keyParts(key), attempt, postponements, slot, dueAt],
+        ...(unverifiedUid === undefined ? [] : [unverifiedUid]),
+      ),
     resync: (key, { run }) => idOf('resync', ...keyParts(key), run),
     wake: (key, { dueAt }) => idOf('wake', ...keyParts(key), dueAt),
     mapped: (key, { messageId }) => idOf('mapped', ...keyParts(key), messageId),

@@ -57,6 +57,8 @@ const cause = z.discriminatedUnion('type', [
     postponements: count,
     slot,
     dueAt: seconds,
+    /** Of the object that got its finalizer, after which no response has shown that it exists. */
+    unverifiedUid: z.string().max(64).optional(),
   }),
   /** The periodic reconcile, or a change that no watcher forwarded. */
   z.object({
@@ -153,6 +155,11 @@ export function attemptOf({ cause: why }: Message): number {
 /** Returns how often the message was postponed since the last failed reconcile. */
 export function postponementsOf({ cause: why }: Message): number {
   return why.type === 'retry' ? why.postponements : 0;
+}
+
+/** Returns the uid of the object that got its finalizer, after which no response has shown that it exists. */
+export function unverifiedUidOf({ cause: why }: Message): string | undefined {
+  return why.type === 'retry' ? why.unverifiedUid : undefined;
 }
 
 /** Returns when a message is due, in seconds since 1970; undefined for a message without a due time. */

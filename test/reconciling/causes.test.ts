@@ -33,7 +33,16 @@ function podChange(name: string, resourceVersion: string, type: 'changed' | 'gon
 
 /** Returns what the function logs about a message that it has received. */
 function logged(message: Message): object {
-  const group = { key: 'k', message, observedAt: 1, afterDueAt: undefined, records: [], redelivered: false };
+  const unverified = new Map();
+  const group = {
+    key: 'k',
+    message,
+    observedAt: 1,
+    afterDueAt: undefined,
+    records: [],
+    unverified,
+    redelivered: false,
+  };
   return JSON.parse(JSON.stringify(keyFields(group)));
 }
 

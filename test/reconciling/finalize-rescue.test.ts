@@ -57,6 +57,13 @@ beforeEach(() => {
   finalizeFails = false;
 });
 
+const keyOfOne = {
+  controller: 'widget',
+  group: Widget.group,
+  resource: Widget.plural,
+  namespace: 'default',
+  name: 'one',
+};
 const widgetPath = '/apis/reconcile.example.com/v1/namespaces/default/widgets/one';
 /** Removes the object as a DELETE does that was decided before the finalizer was added. */
 async function deleteInSpite(path = widgetPath): Promise<void> {
@@ -97,11 +104,10 @@ async function reconcileDeleted(
       signal.throwIfAborted();
     },
   });
-  const key = { controller: 'widget', group: Widget.group, resource: Widget.plural, namespace: 'default', name: 'one' };
   const { log } = createRecorder();
   const input = {
     client: intercepted,
-    message: aMessage(key),
+    message: aMessage(keyOfOne),
     messageId: 'm',
     log,
     signal: deadline.signal,
@@ -144,8 +150,16 @@ it('an object that still exists after failed reads is no dead letter', async () 
   await deleteInSpite();
 });
 
-it('an API server that fails from the status write until the time ends leaves no dead letter', async () => {
-  await expect(reconcileDeleted(() => true, { maxWaits: 5 })).rejects.toThrow('out of time');
+it('an API server that fails from the status write until the time ends leaves the uid to the retry, which finds the object gone', async () => {
+  const { outcome } = await reconcileDeleted(() => true, { maxWaits: 5 });
+  const [uid] = resources;
+  expect(outcome).toMatchObject({ type: 'postponed', reason: 'unreachable', unverifiedUid: uid });
+  expect(outcome).not.toHaveProperty('orphan');
+  const { log } = createRecorder();
+  const { name, declaration, start } = controller;
+  const again = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+  const input = { client, message: aMessage(keyOfOne), messageId: 'm', log, signal: AbortSignal.timeout(10_000) };
+  expect(await again(input)).toMatchObject({ outcome: { type: 'nothing', reason: 'gone' }, foundUid: null });
 });
 
 it('an object that exists when the time ends is no dead letter', async () => {

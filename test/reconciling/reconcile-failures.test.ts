@@ -110,6 +110,7 @@ const countedOf = (outcome: Outcome) => {
     observedAt: 1,
     afterDueAt: undefined,
     records: [],
+    unverified: new Map(),
     redelivered: false,
   };
   const report = { outcome, writes: 0 };

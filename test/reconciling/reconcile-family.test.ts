@@ -66,7 +66,7 @@ describe('a deletion', () => {
       return next;
     };
     // The two writes before finalize are the finalizer and the child.
-    expect(await reconcile('a')).toEqual({ outcome: { type: 'nothing', reason: 'gone' }, writes: 2 });
+    expect(await reconcile('a')).toMatchObject({ outcome: { type: 'nothing', reason: 'gone' }, writes: 2 });
     expect([finalized, results]).toEqual([Array(3).fill(metadata.uid), []]);
     expect(widgets.waited).toEqual([7, 2]);
   });

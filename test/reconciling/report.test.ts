@@ -11,7 +11,10 @@ it('the log entry of a failed reconcile has the frames of the author’s source 
   const add = (_: string, fields?: object) => void logged.push(fields);
   reportReconcile(
     silentMetrics,
-    { key: 'gadget', message: aMessage(), observedAt: 1, afterDueAt: undefined, records: [], redelivered: false },
+    {
+      ...{ key: 'gadget', message: aMessage(), observedAt: 1, afterDueAt: undefined, records: [] },
+      ...{ unverified: new Map(), redelivered: false },
+    },
     {
       report: { outcome: { type: 'failed', error, stalledBefore: false }, writes: 0 },
       action: { type: 'delete' },
