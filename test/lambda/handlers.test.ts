@@ -227,6 +227,27 @@ describe('createResyncHandler', () => {
     expect([start, start + 600_000]).toContain(runs[0]);
   });
 
+  it('a schedule’s event with a stale time lists nothing, and the event after it does', async () => {
+    await apply('seven');
+    vi.stubEnv('RESYNC_PERIOD_SECONDS', '600');
+    const handler = createResyncHandler([controller]);
+    /** Delivers an event of the schedule, and then the messages of its run. Returns the keys that were sent. */
+    const deliver = async (time: Date) => {
+      await queues.drain('resync');
+      const before = await waiting();
+      expect(await handler({ time: time.toISOString() }, aContext())).toEqual({ batchItemFailures: [] });
+      const sent = (await queues.drain('resync')).map(({ Body = '' }) => Body);
+      const list = sent.filter((body) => parseResyncMessage(body).cluster === 'alpha');
+      expect(list.map((body) => parseResyncMessage(body).run)).toEqual([time.toISOString()]);
+      const records = list.map((body, index) => aRecord(`list-${index}`, body));
+      expect(await handler(anEvent(...records), aContext())).toEqual({ batchItemFailures: [] });
+      return (await waiting()) - before;
+    };
+    const [stale, current] = [Date.now() - 601_000, Date.now() - 1_000];
+    expect(await deliver(new Date(stale))).toBe(0);
+    expect(await deliver(new Date(current))).toBeGreaterThan(0);
+  });
+
   it.each([
     -10_800_000, 10_800_000,
   ])('a resync function whose clock is %i ms off lists the objects of its run', async (skew) => {
