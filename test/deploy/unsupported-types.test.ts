@@ -59,6 +59,17 @@ describe('resources that the emulator does not support', () => {
     ]);
   });
 
+  it('an event of the schedule that the resync could not take within one period is dropped', () => {
+    const ages = ofType('AWS::Lambda::EventInvokeConfig').map(([, { Properties }]) => Properties);
+    expect(ages).toEqual([
+      expect.objectContaining({
+        FunctionName: { Ref: 'ResyncLambdaFunction' },
+        MaximumEventAgeInSeconds: 600,
+        MaximumRetryAttempts: 2,
+      }),
+    ]);
+  });
+
   it('only schedules of this account may assume the role of the schedule', () => {
     const roles = ofType('AWS::IAM::Role').filter(([, { Properties }]) =>
       JSON.stringify(Properties).includes('scheduler.'),

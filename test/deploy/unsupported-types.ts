@@ -5,6 +5,7 @@
  */
 export const unsupportedTypes = [
   'AWS::CloudWatch::Alarm',
+  'AWS::Lambda::EventInvokeConfig',
   'AWS::Logs::QueryDefinition',
   'AWS::S3::BucketPolicy',
   'AWS::SQS::QueuePolicy',

@@ -38,17 +38,17 @@ describe('the limits of a stack', () => {
     expect(used(controllers(2), 'resources') - used(controllers(1), 'resources')).toBe(11);
     expect(checkStackLimits(controllers(1))).toEqual([]);
     expect(checkStackLimits(controllers(41))).toContainEqual(
-      expect.stringMatching(/^499 resources, of at most 500 in a stack; /),
+      expect.stringMatching(/^500 resources, of at most 500 in a stack; /),
     );
     expect(() => checkStackLimits(controllers(42))).toThrow(
-      '510 resources, of at most 500 in a stack; 41 controllers like these fit; move the others to a second project',
+      '511 resources, of at most 500 in a stack; 41 controllers like these fit; move the others to a second project',
     );
   });
 
   it('a warning comes at 80 % of a limit, with the number that fits', () => {
     expect(checkStackLimits(controllers(31))).toEqual([]);
     expect(checkStackLimits(controllers(32))).toContain(
-      '400 resources, of at most 500 in a stack; 41 controllers like these fit',
+      '401 resources, of at most 500 in a stack; 41 controllers like these fit',
     );
   });
 

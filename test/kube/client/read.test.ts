@@ -146,9 +146,9 @@ describe('a list that does not end', () => {
       },
     };
   };
-  const countPages = async (client: KubeClient) => {
+  const countPages = async (client: KubeClient, options: ListOptions = {}) => {
     let pages = 0;
-    for await (const _ of listPages(client, pods)) pages += 1;
+    for await (const _ of listPages(client, pods, options)) pages += 1;
     return pages;
   };
 
@@ -160,6 +160,16 @@ describe('a list that does not end', () => {
 
   it('a list with ever new continue tokens is an error after a bounded number of pages', async () => {
     await expect(countPages(endless((page) => `${page}`))).rejects.toThrow('it had 10000 pages');
+  });
+
+  it('a list whose pages take more than an hour together is an error, however few pages it had', async () => {
+    const slow = (minutes: number) => {
+      let milliseconds = 5_000_000;
+      return { monotonicMs: () => (milliseconds += minutes * 60_000) };
+    };
+    const six = () => endless((page) => (page === 6 ? '' : `${page}`));
+    await expect(countPages(six(), slow(13))).rejects.toThrow('the list does not end; it had 5 pages');
+    expect(await countPages(six(), slow(12))).toBe(6);
   });
 });
 
