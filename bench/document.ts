@@ -25,6 +25,7 @@ const titles: Readonly<Record<string, { readonly title: string; readonly isOnCon
   f9: { title: 'Price', isOnControlPlane: false },
   f10: { title: 'Events a second', isOnControlPlane: false },
   f11: { title: 'Bytes of a watch', isOnControlPlane: true },
+  f12: { title: 'Due timers', isOnControlPlane: false },
 };
 
 /**

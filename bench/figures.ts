@@ -14,6 +14,7 @@ import { f9Measure } from './f9-measure.ts';
 import { f9 } from './f9-price.ts';
 import { f10 } from './f10-watcher-rate.ts';
 import { f11 } from './f11-watched-bytes.ts';
+import { f12 } from './f12-timers.ts';
 import { measureFleet } from './fleet.ts';
 import { linesOfCode } from './lines-of-code.ts';
 import type { Row } from './row.ts';
@@ -81,6 +82,7 @@ export function allFigures(
     { name: 'f8', seconds: 700, measure: () => f8({ runs, log: log }) },
     { name: 'f10', seconds: 750, measure: () => f10({ ...(profile === undefined ? {} : { profile }), runs, log }) },
     { name: 'f11', seconds: 20, measure: f11 },
+    { name: 'f12', seconds: 120, measure: () => f12(count) },
     { name: 'f9-measure', seconds: 120, measure: () => f9Measure({ store: costs !== undefined }) },
     {
       ...{ name: 'f9', seconds: 1 },
