@@ -232,7 +232,7 @@ async function sendLost(
 ): Promise<boolean> {
   const { name, namespace } = message;
   const sent = lost.map(async (uid) => {
-    const reason = `possibly deleted before it was finalized: ${uid} is gone, and the API server had failed after its finalizer was added`;
+    const reason = `possibly deleted before it was finalized: ${uid}`;
     log.error('object gone; external resources may be orphaned', { uid });
     const object = JSON.stringify({ metadata: { name, namespace, uid } });
     const record = unverified.get(uid);

@@ -29,7 +29,7 @@ export type KeyGroup = {
   readonly observedAt: number;
   /** The latest of their due times, in seconds since 1970. The next due time is later. */
   readonly afterDueAt: number | undefined;
-  /** The objects that may be gone without having been finalized, and the record that says so of each. */
+  /** The objects that may be gone without having been finalized, with the record of each. */
   readonly unverified: ReadonlyMap<string, QueueRecord>;
   /** Received before: its last reconcile may have crashed the function, so it runs alone, after the others. */
   readonly redelivered: boolean;

@@ -60,7 +60,7 @@ export const deliveryMutants: readonly Mutant[] = [
   swap(
     'retries the key of a deleted object',
     'src/reconciling/reconcile.ts',
-    "if (object === undefined) return { outcome: { type: 'nothing', reason: 'gone' }, writes };",
+    "if (object === undefined) return { outcome: { type: 'nothing', reason: 'gone' }, foundUid, writes };",
     "if (object === undefined) return { outcome: { type: 'failed', error: new Error('gone'), stalledBefore: false }, writes };",
   ),
   swap(
