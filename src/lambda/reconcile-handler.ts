@@ -77,7 +77,11 @@ function start(controller: ControllerDefinition): Handler<SQSEvent, SQSBatchResp
         ...(wakes ? { wake: roleId(wakeFunction) } : {}),
         requesters: settings.SENDERS,
       },
-      { watchersOf: async (cluster) => (await table.get(cluster))?.watchers?.map(({ id }) => id) ?? [], monotonicMs },
+      {
+        watchersOf: async (cluster) => (await table.get(cluster))?.watchers?.map(({ id }) => id) ?? [],
+        allWatchers: () => table.watchers(),
+        monotonicMs,
+      },
     );
 
   const traces = openTraces(settings, name, telemetry);

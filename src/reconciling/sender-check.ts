@@ -15,13 +15,18 @@ export type SenderCheck = {
   mayCopy(): boolean;
 };
 
-/** Resolves with the ids of the watchers that a cluster's entry names. Rejects if the table cannot be read. */
-export type WatchersOf = (cluster: string) => Promise<readonly string[]>;
+/** The watchers that the clusters table names, by their ids. Both reject if the table cannot be read. */
+export type WatcherTable = {
+  /** Those of a cluster's entry. */
+  watchersOf(cluster: string): Promise<readonly string[]>;
+  /** Those of all entries. */
+  allWatchers(): Promise<ReadonlySet<string>>;
+};
 
 /** Creates the check of one controller's function. */
 export function createSenderCheck(
   senders: ControllerSenders,
-  { watchersOf, monotonicMs }: { readonly watchersOf: WatchersOf; readonly monotonicMs: () => number },
+  { watchersOf, allWatchers, monotonicMs }: WatcherTable & { readonly monotonicMs: () => number },
 ): SenderCheck {
   const mayCopy = createCopyLimit(monotonicMs);
   const known = new Map<string, readonly string[]>();
@@ -34,9 +39,11 @@ export function createSenderCheck(
           [...clusters].map(async (cluster) => [cluster, await watchersOf(cluster).catch(() => undefined)] as const),
         ),
       );
+      const ofAny = await allWatchers().catch(() => new Set<string>());
       known.clear();
       for (const [cluster, ids] of watchers) if (ids !== undefined) known.set(cluster, ids);
-      return (message, record) => judgeKeySender(message, record, senders, watchers.get(message.cluster));
+      return (message, record) =>
+        judgeKeySender(message, record, senders, { ofCluster: watchers.get(message.cluster), ofAny });
     },
     explain: ({ cluster, cause }, { senderId, stampedSender }) => {
       const sender = roleIdOf(senderId);

@@ -28,6 +28,14 @@ export type ControllerSenders = {
 /** The sender of a message: the id that SQS wrote, and the one that the timers function wrote. */
 export type Sender = Pick<QueueRecord, 'senderId' | 'stampedSender'>;
 
+/** What the clusters table says of a message's cluster and of its senders. */
+export type NamedWatchers = {
+  /** The ids of the watchers that the entry of the message's cluster names; undefined if it is unreadable. */
+  readonly ofCluster: readonly string[] | undefined;
+  /** The ids of the watchers that any entry names: they speak for the clusters that name them, and no other. */
+  readonly ofAny: ReadonlySet<string>;
+};
+
 /** Returns the part of a SenderId that the sender cannot choose. */
 export function roleIdOf(senderId: string | undefined): string {
   return senderId?.split(':', 1)[0] ?? '';
@@ -36,13 +44,12 @@ export function roleIdOf(senderId: string | undefined): string {
 /**
  * Judges a message on a controller's queue. Returns it with only what its sender may say, or undefined if it is
  * refused.
- * @param watchers the ids of the watchers that the entry of the message's cluster names; undefined if it is unreadable
  */
 export function judgeKeySender(
   message: Message,
   { senderId, stampedSender }: Sender,
   { self, timers, resync, wake, requesters }: ControllerSenders,
-  watchers: readonly string[] | undefined,
+  watchers: NamedWatchers,
 ): Message | undefined {
   const sender = roleIdOf(senderId);
   const { type } = message.cause;
@@ -58,7 +65,7 @@ export function judgeKeySender(
   const requests = type === 'command' || type === 'wake';
   if (sender === wake) return type === 'wake' ? withoutDueTime(message) : undefined;
   if (requesters.includes(sender)) return requests ? withoutDueTime(message) : undefined;
-  if (requests) return watchers?.includes(sender) === true ? undefined : withoutDueTime(message);
+  if (requests) return watchers.ofAny.has(sender) ? undefined : withoutDueTime(message);
   if (type !== 'change' && type !== 'resync') return undefined;
   return maySpeakFor(sender, watchers) ? withoutDueTime(message) : undefined;
 }
@@ -97,9 +104,13 @@ export function judgeTimerSender(
 /** The longest full pass of a watcher: 100,000 objects at one key a second take 28 hours. */
 const longestPassSeconds = 172_800;
 
-/** Where an entry names no watchers, any sender may speak for the cluster. An unreadable entry stops no change. */
-function maySpeakFor(sender: string, watchers: readonly string[] | undefined): boolean {
-  return watchers === undefined || watchers.length === 0 || watchers.includes(sender);
+/**
+ * Where an entry names no watchers, any sender may speak for the cluster, except for a watcher of other ones. An
+ * unreadable entry stops no change.
+ */
+function maySpeakFor(sender: string, { ofCluster, ofAny }: NamedWatchers): boolean {
+  if (ofCluster === undefined || ofCluster.includes(sender)) return true;
+  return ofCluster.length === 0 && !ofAny.has(sender);
 }
 
 function withoutDueTime(message: Message): Message {

@@ -15,7 +15,7 @@ import { createTimers } from '../../src/timers/run.ts';
 import { nextSlot } from '../../src/timers/slots.ts';
 import { timerEntry } from '../../src/timers/timer-message.ts';
 import { createQueueDouble } from '../sqs/queue-double.ts';
-import { gadgetSenders, roles, senders, watchersOf } from '../sqs/sender-roles.ts';
+import { allWatchers, gadgetSenders, roles, senders, watchersOf } from '../sqs/sender-roles.ts';
 import { createRecorder } from '../support/recorder.ts';
 
 /** 10,000 runs take three minutes: FORGED_RUNS=10000. */
@@ -148,7 +148,7 @@ async function run(genuine: readonly Genuine[], forged: readonly Forged[]): Prom
     sqsNow: () => nowMs,
     ...recorder,
   });
-  const check = createSenderCheck(gadgetSenders, { watchersOf, monotonicMs: () => 0 });
+  const check = createSenderCheck(gadgetSenders, { watchersOf, allWatchers, monotonicMs: () => 0 });
   const asWatcher = queues.as(senders.watcherOfBeta);
   const asForger = queues.as(senders.watcherOfAlpha);
   const asGadget = queues.as(senders.gadget);

@@ -12,7 +12,7 @@ import { createCopyLimit } from '../../src/sqs/senders.ts';
 import { createTimers } from '../../src/timers/run.ts';
 import { aMessage, asChange, asCommand, asRequeue, asResync, asRetry } from '../sqs/messages.ts';
 import { createQueueDouble } from '../sqs/queue-double.ts';
-import { gadgetSenders, roles, type SenderName, senders, watchersOf } from '../sqs/sender-roles.ts';
+import { allWatchers, gadgetSenders, roles, type SenderName, senders, watchersOf } from '../sqs/sender-roles.ts';
 import { createRecorder } from '../support/recorder.ts';
 import { done, messageFor, setUp as setUpBatch, record as tankRecord } from './batch-harness.ts';
 
@@ -51,7 +51,7 @@ async function send(
   });
   await timers(queues.take('timers'), { signal });
   const records = queues.take(message.controller === 'gadget' ? 'gadget.fifo' : `${message.controller}.fifo`);
-  const check = createSenderCheck(gadgetSenders, { watchersOf, monotonicMs: () => 0 });
+  const check = createSenderCheck(gadgetSenders, { watchersOf, allWatchers, monotonicMs: () => 0 });
   const { groups, refused } = groupRecords('gadget', records, { judge: await check.judge(records) });
   return { accepted: groups.map((group) => group.message), refused, timersLetters: queues.take('timers-dlq') };
 }
@@ -78,8 +78,9 @@ describe('the sender check on a controller’s queue', () => {
     ['requester', 'alpha', ['wake', 'command']],
     ['requester', 'open', ['wake', 'command']],
     ['watcherOfAlpha', 'alpha', ['change', 'resync']],
-    ['watcherOfAlpha', 'beta', ['wake', 'command']],
-    ['watcherOfBeta', 'alpha', ['wake', 'command']],
+    ['watcherOfAlpha', 'beta', []],
+    ['watcherOfAlpha', 'open', []],
+    ['watcherOfBeta', 'alpha', []],
     ['watcherOfBeta', 'beta', ['change', 'resync']],
     ['operator', 'alpha', ['wake', 'command']],
     ['operator', 'open', ['change', 'resync', 'wake', 'command']],
@@ -97,6 +98,7 @@ describe('the sender check on a controller’s queue', () => {
     ['of the resync', senders.resync.id, 'alpha', ['requeue', 'retry', 'resync']],
     ['of the cluster’s watcher', senders.watcherOfAlpha.id, 'alpha', ['resync']],
     ['of another cluster’s watcher', senders.watcherOfBeta.id, 'alpha', []],
+    ['of another cluster’s watcher', senders.watcherOfBeta.id, 'open', []],
     ['of the wake function', senders.wake.id, 'alpha', ['wake']],
     ['of another controller', senders.widget.id, 'alpha', []],
     ['of an operator', senders.operator.id, 'open', ['resync']],
@@ -105,7 +107,7 @@ describe('the sender check on a controller’s queue', () => {
   });
 
   it('an attribute that a watcher writes itself is not believed', async () => {
-    expect(await acceptedCauses('watcherOfBeta', 'alpha', { stamp: senders.gadget.id })).toEqual(['wake', 'command']);
+    expect(await acceptedCauses('watcherOfBeta', 'alpha', { stamp: senders.gadget.id })).toEqual([]);
   });
 
   it('only messages of timers keep attempts and due times', async () => {
@@ -127,7 +129,7 @@ describe('the sender check on a controller’s queue', () => {
   });
 
   it('changes are accepted while the clusters table cannot be read, attempts and due times are not', async () => {
-    expect(await acceptedCauses('watcherOfBeta', 'unreadable')).toEqual(['change', 'resync', 'wake', 'command']);
+    expect(await acceptedCauses('watcherOfBeta', 'unreadable')).toEqual(['change', 'resync']);
   });
 });
 
@@ -139,6 +141,7 @@ describe('the sender check on the timers queue', () => {
     ['wake', 'alpha', ['wake']],
     ['watcherOfAlpha', 'alpha', ['resync']],
     ['watcherOfBeta', 'alpha', []],
+    ['watcherOfBeta', 'open', []],
     ['operator', 'alpha', []],
     ['operator', 'open', ['resync']],
     ['requester', 'alpha', []],
@@ -204,7 +207,9 @@ describe('the sender check on the resync queue', () => {
 
 describe('refused messages', () => {
   const check = (monotonicMs = () => 0) =>
-    createSenderCheck(gadgetSenders, { watchersOf: async () => [senders.watcherOfAlpha.id], monotonicMs });
+    createSenderCheck(gadgetSenders, {
+      ...{ watchersOf: async () => [senders.watcherOfAlpha.id], allWatchers, monotonicMs },
+    });
   const from = (name: string, senderId: string) => ({ ...tankRecord(name), senderId });
 
   it('a refused message is a dead letter of its own, and the genuine message of the same key is reconciled', async () => {

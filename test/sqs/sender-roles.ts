@@ -33,6 +33,11 @@ export const roles: RoleIds = new Map(
   (['timers', 'resync', 'wake', 'gadget', 'widget'] as const).map((name) => [name, senders[name].id]),
 );
 
+/** The watchers that any entry names. */
+export async function allWatchers(): Promise<ReadonlySet<string>> {
+  return new Set([senders.watcherOfAlpha.id, senders.watcherOfBeta.id]);
+}
+
 /** The watchers that the entries of the clusters table name. */
 export async function watchersOf(cluster: string): Promise<readonly string[]> {
   if (cluster === 'unreadable') throw new Error('the clusters table cannot be read');

@@ -2,6 +2,7 @@
 // when a message needs an entry, so a new cluster needs no deployment and an idle environment reads nothing. Once read,
 // a table stays in use while its source fails, without a limit: a storage outage must not stop reconciles.
 import { toError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json.ts';
 import { sleep, type Wait } from '../../core/time.ts';
 import { type ClusterEntry, isClusterName, parseEntry } from './entry.ts';
 
@@ -30,6 +31,8 @@ export type ClusterRegistry = {
   get(name: string): Promise<ClusterEntry | undefined>;
   /** Lists the names. */
   list(): Promise<readonly string[]>;
+  /** Returns the ids of the watchers that any entry names, also an entry that is otherwise invalid. */
+  watchers(): Promise<ReadonlySet<string>>;
   /** Reads the table early after credentials were rejected, because they may have been replaced. */
   forget(name: string): void;
   /** Returns the error of the last read; undefined if it succeeded. The previous table stays in use. */
@@ -62,7 +65,11 @@ const never = new AbortController().signal;
 const retrySeconds = 1;
 
 type CachedEntry = { readonly value: unknown; entry?: ClusterEntry };
-type Table = { readonly entries: ReadonlyMap<string, CachedEntry>; readonly version: string | undefined };
+type Table = {
+  readonly entries: ReadonlyMap<string, CachedEntry>;
+  readonly version: string | undefined;
+  watchers?: ReadonlySet<string>;
+};
 
 /** Creates a clusters table on top of a source. */
 export function createClusterRegistry(
@@ -123,6 +130,11 @@ export function createClusterRegistry(
     async list() {
       return [...(await currentTable()).entries.keys()].filter(isClusterName).sort();
     },
+    async watchers() {
+      const current = await currentTable();
+      current.watchers ??= watcherIds(current);
+      return current.watchers;
+    },
     forget() {
       earlyReadAt = Math.max(earlyReadAt + earlyReadSeconds * 1000, nowMs());
       nextReadAt = Math.min(nextReadAt, earlyReadAt);
@@ -133,6 +145,15 @@ export function createClusterRegistry(
 
 function toTable({ entries, version }: Extract<TableRead, { type: 'table' }>): Table {
   return { entries: new Map([...entries].map(([name, value]) => [name, { value }] as const)), version };
+}
+
+function watcherIds({ entries }: Table): ReadonlySet<string> {
+  return new Set(
+    [...entries.values()].flatMap(({ value }) => {
+      const watchers = isRecord(value) && Array.isArray(value.watchers) ? value.watchers : [];
+      return watchers.flatMap((one: unknown) => (isRecord(one) && typeof one.id === 'string' ? [one.id] : []));
+    }),
+  );
 }
 
 /** Parses an entry on first use only, because it is needed for every request, and a large table has many. */

@@ -140,6 +140,21 @@ describe('the clusters table', () => {
     expect(state.reads).toBe(1);
   });
 
+  it('the clusters table lists the watchers of all entries, invalid ones included, and reads them again with the table', async () => {
+    const watched = (...ids: readonly unknown[]) => ({ watchers: ids.map((id) => ({ arn: 'arn', id })) });
+    const { state, later, table } = createFixture({
+      a: watched('AROA1'),
+      b: watched('AROA1', 'AROA2', 7),
+      c: 'x',
+      d: { watchers: 1 },
+    });
+    expect([...(await table.watchers())]).toEqual(['AROA1', 'AROA2']);
+    state.entries = { a: watched('AROA3') };
+    later(60);
+    expect([...(await table.watchers())]).toEqual(['AROA3']);
+    expect(state.reads).toBe(2);
+  });
+
   it.each([
     '',
     '../a',
