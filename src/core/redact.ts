@@ -23,13 +23,13 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 [redacted]'],
   // Up to the last @ of the authority: a password may contain one.
   [/(\w{1,20}:\/\/)[^\s/"'<>]+@/g, '$1[redacted]@'],
-  [/(--(?:password|token|secret)\s)\s*[^\s"',;]+/gi, '$1[redacted]'],
+  [/((?<![\w-])--[\w-]{0,40}(?:password|token|secret)\s)\s*[^\s"',;]+/gi, '$1[redacted]'],
   // All cookies of the header.
   [/\b(cookie:\s?)[\w.-]{1,64}=[^\s;"',]*(?:;\s?[\w.-]{1,64}=[^\s;"',]*)*/gi, '$1[redacted]'],
   [new RegExp(`${assignment}${secretValue}`, 'gi'), '$1[redacted]'],
   [/(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[redacted]'],
   // GitHub, Vault, Slack and AWS access keys.
-  [/\b(?:gh[opsur]_|github_pat_|hv[sbr]\.|xox[abprs]-)[\w.-]{10,}/g, '[redacted]'],
+  [/\b(?:gh[opsur]_|github_pat_|hv[sbr]\.|xox[abeprs]-|xapp-)[\w.-]{10,}/g, '[redacted]'],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, '[redacted]'],
   [/\bk8s-aws-v1\.[\w-]+/g, '[redacted]'],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[redacted]'],

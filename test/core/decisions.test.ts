@@ -42,6 +42,7 @@ describe('redact', () => {
     ['PGPASSWORD="two words"', 'words'],
     ['/queue?X-Amz-Signature=abcdef0123&x=1', 'abcdef0123'],
     ['mysql -u root --password hunter2', 'hunter2'],
+    ['vault login --client-secret hunter2', 'hunter2'],
     ['user=a;pwd=hunter2', 'hunter2'],
     ['Cookie: session=hunter2', 'hunter2'],
     ['Cookie: theme=dark; session=hunter2; a=b', 'hunter2'],
@@ -49,6 +50,7 @@ describe('redact', () => {
     ['github_pat_11ABCDEFG0abcdefghij was revoked', '11ABCDEFG0abcdefghij'],
     ['vault: hvs.CAESIJabcdefghij denied', 'CAESIJabcdefghij'],
     ['slack xoxb-1234567890-abcdef', '1234567890-abcdef'],
+    ['slack xapp-1-A123-4567890-abcdef', 'A123-4567890-abcdef'],
     ['InvalidAccessKeyId AKIAIOSFODNN7EXAMPLE', 'AKIAIOSFODNN7EXAMPLE'],
     ['-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----', 'MIIE'],
   ])('redact masks the credential in: %s', (message, secret) => {
@@ -90,7 +92,7 @@ describe('redact', () => {
       '-----BEGIN ',
       'ghp_',
     ];
-    const units = [...repeated, '--password ', 'cookie: a=b; ', 'a=b;'];
+    const units = [...repeated, '--password ', '--x-', 'cookie: a=b; ', 'a=b;'];
     for (const unit of units) redact(unit.repeat(3_000_000 / unit.length));
     const messages = units.map((unit) => unit.repeat(65_536 / unit.length));
     // Not a clock on the wall: other processes of the machine do not count.
