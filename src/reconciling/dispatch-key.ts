@@ -18,7 +18,7 @@ import { timerEntry } from '../timers/timer-message.ts';
 import type { KeyTrace } from '../tracing/key-tracer.ts';
 import { type Breaker, timeFirstResponse } from './breaker.ts';
 import type { KeyGroup } from './group-records.ts';
-import { type Action, decide, type Outcome } from './outcome.ts';
+import { type Action, decide, limitConflicts, type Outcome } from './outcome.ts';
 import { keyFields, type ReconcileInput, type ReconcileReport, reportReconcile } from './report.ts';
 
 /** The dependencies of dispatching a key. */
@@ -169,11 +169,11 @@ async function runOnCluster(
     breaker.recordTimeout(cluster, { durationMs: durationMs() });
     return postpone('slow', new Error(`no response within ${firstResponseTimeoutMs} ms; other clusters are faster`));
   }
-  const { outcome } = report;
+  const outcome = limitConflicts(report.outcome, message);
   const isUnreachable = outcome.type === 'postponed' && outcome.reason === 'unreachable';
   if (isUnreachable) breaker.recordFailure(cluster, { durationMs: durationMs() });
   else breaker.recordSuccess(cluster, { ...timed.first(), durationMs: durationMs() });
-  return report;
+  return { ...report, outcome };
 }
 
 /** Sends the follow-up of a reconcile. Returns whether SQS accepted it, so that the messages may be deleted. */

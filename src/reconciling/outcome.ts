@@ -72,6 +72,19 @@ function isLastAttempt(message: Message, { attempts }: RetryPolicy): boolean {
   return attemptOf(message) + 1 >= attempts;
 }
 
+/** How often a key is postponed because of stale versions, before that counts as a failed attempt. */
+const maxConflicts = 5;
+
+/**
+ * Returns a failure for a conflict that lasts: fresh reads do not help, for example because an admission webhook
+ * returns 409. Other outcomes are unchanged. A key would otherwise be postponed for ever, without a dead letter.
+ */
+export function limitConflicts(outcome: Outcome, message: Message): Outcome {
+  const isLasting = outcome.type === 'postponed' && outcome.reason === 'conflict';
+  if (!isLasting || postponementsOf(message) < maxConflicts) return outcome;
+  return { type: 'failed', error: outcome.error, stalledBefore: false };
+}
+
 /** The shortest delay of a retry whose last attempt ignored its signal. The first wait may be half of it. */
 const ignoredSignalRetrySeconds = 20;
 

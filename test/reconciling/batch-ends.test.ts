@@ -49,6 +49,22 @@ describe('createBatch, out of time', () => {
     expect(returned).toEqual(['r-other']);
   });
 
+  it('a conflict that lasts is postponed five times, then costs attempts, and is a dead letter in the end', async () => {
+    const error = new Error('409 Conflict by a webhook');
+    const { run, queues } = setUp(async () => ({
+      ...{ outcome: { type: 'postponed', reason: 'conflict', error }, foundUid: 'u', writes: 0 },
+    }));
+    const attempts = defaultRetry.attempts - 1;
+    const at = (attempt: number, postponements: number) => asRetry({ attempt, postponements });
+    await run([record('first', at(3, 4)), record('sixth', at(3, 5)), record('last', at(attempts, 5))]);
+    expect(queues.get('timers')?.map(({ body }) => parseMessage(body))).toMatchObject([
+      { name: 'first', cause: { type: 'retry', attempt: 3, postponements: 5 } },
+      { name: 'sixth', cause: { type: 'retry', attempt: 4, postponements: 0 } },
+    ]);
+    const letters = queues.get('water-tank-dlq.fifo') ?? [];
+    expect(letters.map(({ attributes }) => attributes?.error)).toEqual([error.message]);
+  });
+
   it('a batch does not wait beyond its deadline for a clusters table that never responds', async () => {
     const { run, seen, advance } = setUp(async () => done);
     seen.clusterAnswer = 'never';

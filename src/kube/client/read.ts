@@ -55,7 +55,7 @@ const listBody = z.object({
  */
 export async function getObject(
   client: KubeClient,
-  resource: ResourceName,
+  resource: ResourceName & { readonly kind?: string },
   key: ObjectKey,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<KubeObject | undefined> {
@@ -76,11 +76,15 @@ export async function getObject(
 }
 
 /** Without uid and version, no write to the object could be protected against a stale read. */
-function isObjectOf({ apiVersion, metadata }: KubeObject, resource: ResourceName, { name, namespace }: ObjectKey) {
-  const { group, version, namespaced } = resource;
+function isObjectOf(
+  { apiVersion, kind, metadata }: KubeObject,
+  { group, version, namespaced, kind: expected }: ResourceName & { readonly kind?: string },
+  { name, namespace }: ObjectKey,
+): boolean {
   const isNamed = metadata.name === name && (!namespaced || metadata.namespace === namespace);
-  const isKind = apiVersion === undefined || apiVersion === (group === '' ? version : `${group}/${version}`);
-  return isNamed && isKind && Boolean(metadata.uid) && Boolean(metadata.resourceVersion);
+  const isVersion = apiVersion === undefined || apiVersion === (group === '' ? version : `${group}/${version}`);
+  const isKind = kind === undefined || expected === undefined || kind === expected;
+  return isNamed && isVersion && isKind && Boolean(metadata.uid) && Boolean(metadata.resourceVersion);
 }
 
 /**

@@ -155,10 +155,11 @@ describe('classifyResponse of what a test cannot make an API server return', () 
   });
 });
 
-it.each<[string, { metadata?: object | string; apiVersion?: string }]>([
+it.each<[string, { metadata?: object | string; apiVersion?: string; kind?: string }]>([
   ['another name', { metadata: { name: 'other' } }],
   ['another namespace', { metadata: { namespace: 'other' } }],
   ['another group', { apiVersion: 'apps/v1' }],
+  ['another kind', { kind: 'Secret' }],
   ['no uid', { metadata: { uid: undefined } }],
   ['no version', { metadata: { resourceVersion: undefined } }],
   ['no metadata', { metadata: 'none' }],
@@ -170,5 +171,5 @@ it.each<[string, { metadata?: object | string; apiVersion?: string }]>([
     ...fixture.client,
     request: async () => ({ status: 200, headers: {}, body: { ...owner, ...changed, metadata } }),
   };
-  await expect(getObject(client, configMaps, key)).rejects.toBeInstanceOf(ResponseError);
+  await expect(getObject(client, { ...configMaps, kind: 'ConfigMap' }, key)).rejects.toBeInstanceOf(ResponseError);
 });
