@@ -1,4 +1,5 @@
-// `outrigger build`: one bundle for each function and one for the watcher, in dist/.
+// `outrigger build`: one bundle for each function and one for the watcher, in dist/. With --cloudformation also the
+// template and the packages of the functions, and with --chart a Helm chart.
 
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -8,27 +9,53 @@ import { Command } from 'commander';
 import { type BuildOptions, build as bundle, type Plugin } from 'esbuild';
 import * as z from 'zod';
 import { UserError } from '../core/errors.ts';
+import { clusterNames } from '../core/names.ts';
 import { ownModule } from '../dev/lambda/own-module.ts';
+import { chartFolder, writeChart } from './chart.ts';
+import { cloudFormationFolder, writeCloudFormation } from './cloudformation.ts';
 import { runCommand } from './command.ts';
-import { fileExists } from './project.ts';
+import { fileExists, readProjectName } from './project.ts';
 
 /** Makes the command. */
 export function buildCommand(): Command {
   return new Command('build')
     .description('bundle every function and the watcher into dist/')
+    .option('--cloudformation', `also write the template and the packages of the functions to ${cloudFormationFolder}/`)
+    .option('--chart', `also write a Helm chart of kinds, roles and watcher to ${chartFolder}/`)
+    .option('--stage <name>', 'the stage of the template', 'dev')
+    .option('--param <name=value>', 'a parameter of serverless.yml for the template; repeatable', repeated, [])
     .addHelpText('after', helpText)
-    .action(async () => await runCommand('build', async () => await run(process.cwd())));
+    .action(
+      async (flags: Flags) => await runCommand('build', async (signal) => await run(process.cwd(), flags, signal)),
+    );
 }
+
+type Flags = {
+  readonly cloudformation?: boolean;
+  readonly chart?: boolean;
+  readonly stage: string;
+  readonly param: readonly string[];
+};
+
+const repeated = (value: string, previous: readonly string[]): readonly string[] => [...previous, value];
 
 const helpText = `
 Example:
   outrigger build && npx osls deploy --stage dev
+  outrigger build --cloudformation --stage prod --param MONITORING=lean
 
 Existing bundles stay until all new ones are built. Exit status: 0 when they are, 1 when a source does not compile.`;
 
-async function run(root: string): Promise<number> {
+async function run(root: string, { cloudformation, chart, stage, param }: Flags, signal: AbortSignal): Promise<number> {
   try {
     await build(root);
+    if (cloudformation === true)
+      await writeCloudFormation(root, signal, ['--stage', stage, ...param.flatMap((one) => ['--param', one])]);
+    if (chart === true)
+      await writeChart(root, {
+        name: clusterNames(await readProjectName(root)).watcher,
+        version: await versionOf(root),
+      });
     return 0;
   } catch (error) {
     // The message names file, line and column; the bundler's stack adds nothing.
@@ -40,6 +67,12 @@ async function run(root: string): Promise<number> {
       });
     throw error;
   }
+}
+
+/** The version of the project, which its chart has, too. */
+async function versionOf(root: string): Promise<string> {
+  const manifest: unknown = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  return z.object({ version: z.string().default('0.0.0') }).parse(manifest).version;
 }
 
 /**

@@ -13,7 +13,8 @@ import { replaceFile } from './replace-file.ts';
 const run = promisify(execFile);
 const packagingMilliseconds = 120_000;
 const inputs = ['serverless.yml', 'infra/aws', 'package-lock.json'];
-const packagedFile = '.serverless/cloudformation-template-update-stack.json';
+/** The template that osls writes. */
+export const packagedFile = '.serverless/cloudformation-template-update-stack.json';
 
 /**
  * Reads the template, and packages first if it is stale. The bundles must exist: packaging zips them. Throws UserError
@@ -43,17 +44,23 @@ export function oslsProgram(root: string): string {
   throw new UserError('osls is not installed; run npm install osls, or in the repository of Outrigger: npm run osls');
 }
 
-async function runOsls(root: string, signal: AbortSignal): Promise<void> {
+/** Where osls writes its packages of the functions and the template. */
+export const packageFolder = '.serverless';
+
+/**
+ * Runs `osls package`. Throws UserError with the output of osls if it fails. serverless.yml needs nothing from AWS, so
+ * osls does not get the developer's credentials and endpoints.
+ */
+export async function runOsls(root: string, signal: AbortSignal, argv: readonly string[] = []): Promise<void> {
   const osls = oslsProgram(root);
   try {
-    // serverless.yml needs nothing from AWS, so osls does not get the developer's credentials and endpoints.
     const environment = {
       PATH: '/usr/local/bin:/usr/bin:/bin',
       HOME: path.join(root, '.outrigger', 'cache'),
       SLS_TELEMETRY_DISABLED: '1',
       CI: 'true',
     };
-    await run(process.execPath, [osls, 'package'], {
+    await run(process.execPath, [osls, 'package', ...argv], {
       cwd: root,
       env: environment,
       signal,

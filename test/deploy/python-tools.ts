@@ -19,6 +19,9 @@ export type PythonTools = {
   program(name: string, ...args: readonly string[]): string[];
 };
 
+/** Each file is an environment of its own: their packages need different versions of the same. */
+type Requirements = 'requirements.txt' | 'requirements-checkov.txt' | 'requirements-sam.txt';
+
 /** One file of a wheel. */
 export type WheelFile = {
   /** Name, version and hashes, as in a requirements file: `aws-sam-cli==1.170.0 --hash=sha256:...`. */
@@ -31,10 +34,7 @@ export type WheelFile = {
  * Returns the programs that a requirements file pins, and installs them first if this machine does not have them.
  * Progress goes to stderr. Throws with the missing program if there is no Python.
  */
-export async function pythonTools(
-  file: 'requirements.txt' | 'requirements-checkov.txt' = 'requirements.txt',
-  command = 'python3',
-): Promise<PythonTools> {
+export async function pythonTools(file: Requirements = 'requirements.txt', command = 'python3'): Promise<PythonTools> {
   const python = await pythonEnvironment(
     {
       requirements: join(import.meta.dirname, file),
@@ -80,7 +80,8 @@ with zipfile.ZipFile(wheel).open(sys.argv[2]) as source, open(sys.argv[3], 'wb')
 async function interpreters(): Promise<Readonly<Record<string, string>>> {
   const tools = await pythonTools();
   const checkov = await pythonTools('requirements-checkov.txt');
-  return { tools: tools.python, checkov: checkov.python };
+  const sam = await pythonTools('requirements-sam.txt');
+  return { tools: tools.python, checkov: checkov.python, sam: sam.python };
 }
 
 if (import.meta.main) await buildFromCommandLine(interpreters());

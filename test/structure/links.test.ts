@@ -45,7 +45,12 @@ it('every link of a document has a file, and every anchor a heading', () => {
 
 it('the index of docs names every page of the folder', () => {
   const index = readFileSync('docs/README.md', 'utf8');
-  const files = readdirSync('docs').filter((name) => name.endsWith('.md') && name !== 'README.md');
+  const folders = ['', 'how-to/'];
+  const files = folders
+    .flatMap((folder) =>
+      readdirSync(`docs/${folder}`).flatMap((name) => (name.endsWith('.md') ? [`${folder}${name}`] : [])),
+    )
+    .filter((name) => name !== 'README.md');
   expect(files.filter((name) => !index.includes(`](${name})`))).toEqual([]);
 });
 

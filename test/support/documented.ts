@@ -12,7 +12,7 @@ export type DocumentedCommand = {
 
 const awsMarker = /^# Needs an AWS account\b/;
 /** The commands in the text, by their first word. */
-const inline = /`((?:npm|npx|outrigger|kubectl|docker|aws|cp|sed|export) [^`]+)`/g;
+const inline = /`((?:npm|npx|outrigger|kubectl|docker|aws|helm|cp|sed|export) [^`]+)`/g;
 
 /** Reads all documents of a clone. */
 export function documentedCommands(root = '.'): readonly DocumentedCommand[] {

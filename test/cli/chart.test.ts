@@ -1,0 +1,32 @@
+// Only the texts of the Helm chart. That Helm and an API server accept it is tested in test/cluster/chart.test.ts.
+import { expect, it } from 'vitest';
+import { chartFiles } from '../../src/cli/chart.ts';
+
+const deployment = `kind: Deployment
+metadata: { name: w, namespace: s }
+spec: { replicas: 2, template: { metadata: {}, spec: { containers: [{ image: w, resources: {}, envFrom: [{ configMapRef: { name: settings } }] }] } } }
+`;
+const input = { name: 'w', version: '1.0.0' };
+
+it('a text that Helm would read as a template is escaped', () => {
+  const crd = 'kind: CustomResourceDefinition\nmetadata: { name: c }\nspec: { description: "write {{ name }}" }\n';
+  const sources = new Map([
+    ['watcher/deployment.yaml', deployment],
+    ['generated/crd-c.yaml', crd],
+  ]);
+  const text = chartFiles(sources, input).get('templates/crd-c.yaml');
+  expect(text).toContain('write {{ "{{" }} name }}');
+  expect(text).toContain('helm.sh/resource-policy: keep');
+});
+
+it('the settings of the chart are those of watcher.env', () => {
+  const sources = new Map([
+    ['watcher/deployment.yaml', deployment],
+    ['watcher.env', '# a comment\nCLUSTER=prod=1\n'],
+  ]);
+  expect(chartFiles(sources, input).get('values.yaml')).toContain('settings:\n  CLUSTER: prod=1\n');
+});
+
+it('a project without a watcher has no chart', () => {
+  expect(() => chartFiles(new Map(), input)).toThrow('infra/kubernetes/watcher has no Deployment');
+});

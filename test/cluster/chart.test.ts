@@ -1,0 +1,110 @@
+// Only the Helm chart that `outrigger build --chart` writes: it has the objects of the kustomization, an API server accepts
+// them, its values arrive, and an uninstallation keeps the kinds with the objects of users. What the manifests mean is
+// tested in watcher-deployment.test.ts.
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import * as z from 'zod';
+import { chartFolder, writeChart } from '../../src/cli/chart.ts';
+import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
+import { startControlPlane } from '../../tools/control-plane/start.ts';
+import { helmBinary } from '../../tools/helm/build.ts';
+
+const run = promisify(execFile);
+const timeout = 400_000;
+const manifests = 'infra/kubernetes';
+const image = `registry.example.com/outrigger-watcher@sha256:${'0'.repeat(64)}`;
+const text = z.string();
+const objectShape = z.looseObject({
+  kind: text,
+  metadata: z.looseObject({ name: text, annotations: z.record(text, text).optional() }),
+});
+
+let folder: string;
+let helm: string;
+let plane: ControlPlane;
+beforeAll(async () => {
+  ({ helm } = await helmBinary());
+  plane = await startControlPlane();
+  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-chart-'));
+  await cp(manifests, path.join(folder, manifests), { recursive: true });
+  await writeChart(folder, { name: 'outrigger-watcher', version: '1.2.3' });
+}, timeout);
+afterAll(async () => {
+  await plane?.stop();
+  await rm(folder, { recursive: true, force: true });
+}, timeout);
+
+const inFolder = async (program: string, ...args: readonly string[]) => {
+  const env = { PATH: process.env.PATH, HOME: folder, KUBECONFIG: plane.kubeconfig() };
+  const { stdout } = await run(program, [...args], { cwd: folder, env, maxBuffer: 2 ** 26 });
+  return stdout;
+};
+const kubectl = async (...args: readonly string[]) => await inFolder(plane.kubectlPath, ...args);
+
+/** The objects by kind and name, without what is meant to differ: the hash in a name, and what Helm reads. */
+function objectsOf(rendered: string): Readonly<Record<string, unknown>> {
+  const documents = parseAllDocuments(rendered).map((document): unknown => document.toJS());
+  const objects = documents.filter((one) => one !== null).map((one) => objectShape.parse(one));
+  return Object.fromEntries(
+    objects.map((object) => {
+      const name = object.metadata.name.replace(/-[0-9a-z]{10}$/, '');
+      return [`${object.kind} ${name}`, parse(JSON.stringify(object, withoutDifferences))];
+    }),
+  );
+}
+
+function withoutDifferences(key: string, value: unknown): unknown {
+  if (key === 'helm.sh/resource-policy' || key === 'checksum/settings') return undefined;
+  if (key === 'annotations' && JSON.stringify(value, withoutDifferences) === '{}') return undefined;
+  if (key === 'name' && typeof value === 'string') return value.replace(/^(outrigger-watcher)-[0-9a-z]{10}$/, '$1');
+  return value;
+}
+
+describe('the chart', () => {
+  it('has the objects of the kustomization', { timeout }, async () => {
+    const rendered = await inFolder(helm, 'template', 'outrigger-watcher', chartFolder, '--set', `image=${image}`);
+    const expected = objectsOf(await kubectl('kustomize', manifests));
+    expect(Object.keys(expected).length).toBeGreaterThan(15);
+    expect(objectsOf(rendered)).toEqual(expected);
+  });
+
+  it('needs an image', { timeout }, async () => {
+    await expect(inFolder(helm, 'template', 'outrigger-watcher', chartFolder)).rejects.toThrow(/image: the repository/);
+  });
+
+  it('installs with its values, and keeps kinds and objects when it is uninstalled', { timeout }, async () => {
+    const values = path.join(folder, 'values.json');
+    const annotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::123456789012:role/watcher' };
+    const settings = { CLUSTER: 'prod-1', RATE_LIMIT_PER_SECOND: 20 };
+    await writeFile(values, JSON.stringify({ image, replicas: 1, settings, serviceAccount: { annotations } }));
+    const chart = ['outrigger-watcher', chartFolder, '--namespace', 'kube-system'];
+    await inFolder(helm, 'upgrade', '--install', ...chart, '--values', values);
+    const get = async (...argv: readonly string[]) =>
+      (await kubectl('--namespace', 'outrigger-system', 'get', ...argv)).trim();
+    const watcher = 'deployment/outrigger-watcher';
+    expect(await get(watcher, '-o', 'jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}')).toBe(
+      `1 ${image}`,
+    );
+    const before = await get(watcher, '-o', 'jsonpath={.spec.template}');
+    expect(JSON.parse(await get('configmap/outrigger-watcher', '-o', 'jsonpath={.data}'))).toMatchObject({
+      CLUSTER: 'prod-1',
+      RATE_LIMIT_PER_SECOND: '20',
+    });
+    expect(await get('serviceaccount/outrigger-watcher', '-o', 'jsonpath={.metadata.annotations}')).toContain(
+      'role/watcher',
+    );
+
+    await inFolder(helm, 'upgrade', ...chart, '--values', values, '--set', 'settings.CLUSTER=prod-2');
+    expect(await get(watcher, '-o', 'jsonpath={.spec.template}')).not.toBe(before);
+
+    await kubectl('apply', '-f', `${manifests}/samples/water-tanks.yaml`);
+    await inFolder(helm, 'uninstall', 'outrigger-watcher', '--namespace', 'kube-system');
+    expect(await get(watcher, '--ignore-not-found', '-o', 'name')).toBe('');
+    expect(await kubectl('get', 'watertanks', '-o', 'name')).toContain('north');
+  });
+});
