@@ -20,7 +20,7 @@ const templateShape = z.looseObject({
 const codeShape = z.object({ S3Key: z.string() });
 
 /** A CloudFormation template. */
-export type Template = z.infer<typeof templateShape>;
+type Template = z.infer<typeof templateShape>;
 
 const codeParameters = {
   CodeBucket: { Type: 'String', Description: 'The bucket with the code of the functions, in the region of the stack.' },
