@@ -41,7 +41,7 @@ const oslsPart = /^ServerlessDeploymentBucket/;
  * Returns the template without what osls adds for its own upload. `fileOf` returns the file of a function's code by the
  * name of the package that osls made. Throws if something still refers to the bucket of osls. Pure.
  */
-export function plainTemplate(source: unknown, fileOf: (packageName: string) => string): Template {
+function plainTemplate(source: unknown, fileOf: (packageName: string) => string): Template {
   const template = templateShape.parse(source);
   const kept = (part: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(Object.entries(part).filter(([name]) => !oslsPart.test(name)));
