@@ -68,6 +68,8 @@ const callSize = 4 * batchSize;
  */
 const busyKeys = batchSize / 2;
 const batchWindowMs = 20;
+/** The longest wait for the tokens of a full batch while there are some. */
+const maxTokenWaitMs = 100;
 /**
  * The longest wait for a queue that rejects everything. Short, because one bad key may be the cause and the next keys
  * are good.
@@ -114,12 +116,14 @@ export function createQueueSender(
     // A request costs the same for one key as for ten, in time and in money.
     batching = at !== undefined && at <= nowMs && isBusy(nowMs) && workQueue.ready() < batchSize;
     if (batching) return batchUntil;
-    if (at === undefined || limiter === undefined || (limiter.free(nowMs) > 0 && !limited)) return at;
+    if (at === undefined || limiter === undefined) return at;
     // Single tokens would make single requests, at ten times the price. Without tokens, it waits for those of a whole
-    // batch.
-    const limitedUntil = limiter.freeAt(Math.min(batchSize, workQueue.size()), nowMs);
-    limited = at <= nowMs;
-    return Math.max(at, limitedUntil);
+    // batch. A call takes so long that a few tokens are there after it, so it waits for the rest if that is soon.
+    const free = limiter.free(nowMs);
+    const enoughAt = limiter.freeAt(Math.min(batchSize, workQueue.size()), nowMs);
+    if (free > 0 && !limited && (free >= workQueue.ready() || enoughAt - nowMs > maxTokenWaitMs)) return at;
+    limited = at <= nowMs && (limited || enoughAt > nowMs);
+    return Math.max(at, enoughAt);
   }
 
   function isBusy(nowMs: number): boolean {
@@ -127,11 +131,12 @@ export function createQueueSender(
     return !flushing && nowMs < batchUntil && batchUntil - nowMs <= batchWindowMs;
   }
 
-  /** How many keys are sent now. While busy only full batches are sent, and the rest with the next keys. */
+  /** How many keys are sent now. While more keys follow only full batches are sent, and the rest with those. */
   function sendLimit(nowMs: number): number {
     // While the queue rejects everything, one batch is enough to find out whether it still does.
-    const limit = Math.min(failures === 0 ? callSize : batchSize, limiter?.free(nowMs) ?? callSize, workQueue.ready());
-    return isBusy(nowMs) && limit > batchSize ? limit - (limit % batchSize) : limit;
+    const ready = workQueue.ready();
+    const limit = Math.min(failures === 0 ? callSize : batchSize, limiter?.free(nowMs) ?? callSize, ready);
+    return (limit < ready || isBusy(nowMs)) && limit > batchSize ? limit - (limit % batchSize) : limit;
   }
 
   async function sendUntilEmpty(): Promise<void> {

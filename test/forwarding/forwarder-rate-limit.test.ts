@@ -39,6 +39,23 @@ it('the forwarder sends a burst at once, then the rest at the rate, ten keys at 
   expect([fixture.forwarder.queueDepth(), fixture.counts.rateLimited]).toEqual([0, 60]);
 });
 
+it('batches stay full while calls of the queue take time, in which some tokens become free', async () => {
+  const fixture = forwarderFixture({ rateLimit: { perSecond: 200, burst: 40 } });
+  for (let number = 0; number < 100; number += 1) fixture.add(`a${number}`, number);
+  const sizes: number[] = [];
+  for (let ms = 0; ms < 400; ms += 5) {
+    await fixture.advance(0);
+    const called = fixture.calls.splice(0);
+    await fixture.advance(called.length === 0 ? 5 : 15);
+    for (const call of called) {
+      sizes.push(call.names.length);
+      call.respond('accepted');
+    }
+  }
+  expect(sizes).toEqual([40, 10, 10, 10, 10, 10, 10]);
+  expect(fixture.counts.rateLimited).toBe(60);
+});
+
 it('the rest of a burst is sent at once, however many keys are queued', async () => {
   const fixture = forwarderFixture({ rateLimit: { perSecond: 1, burst: 5 } });
   fixture.add('first', 1);
