@@ -2,8 +2,8 @@
 // After some failures in a row a cluster is not called for a while. Then all keys of one batch try it in parallel,
 // which takes no longer than one key would. If only one key probed a recovered cluster, the others would be postponed
 // again, for twice as long. A cluster that is much slower than the others is throttled to a part of an instance's time.
-// If it is not yet known to be slow, its first response has a time limit. Each instance has its own state, until it
-// ends.
+// If it is not yet known to be slow, its first response has a time limit. All unreachable and slow clusters together
+// get a fifth of an instance's time, however many they are. Each instance has its own state, until it ends.
 import type { KubeClient } from '../kube/client/client.ts';
 import { DeadlineError } from '../kube/client/errors.ts';
 
@@ -34,6 +34,7 @@ export type Breaker = {
 /** Creates a breaker. `now` is in milliseconds, of any origin; `random` is in [0, 1). */
 export function createBreaker(now: () => number, { random = Math.random } = {}): Breaker {
   const clusters = new Map<string, ClusterState>();
+  const lost = createLostTime();
   const stateOf = (cluster: string) => clusters.get(cluster) ?? initialState;
 
   function isSlow(cluster: string, responseMs: number): boolean {
@@ -50,27 +51,33 @@ export function createBreaker(now: () => number, { random = Math.random } = {}):
   return {
     state: (cluster) => {
       const state = stateOf(cluster);
-      if (now() >= state.openUntil) return 'closed';
+      const isLimited = isSuspect(state) && lost.isOverLimit(now());
+      if (now() >= state.openUntil && !isLimited) return 'closed';
+      if (isLimited && state.failures > 0) return 'open';
       return isFailing(state) ? 'open' : 'throttled';
     },
     // A cluster that failed or was slow before has no limit when it is called again: its keys must make progress, too.
     firstResponseTimeoutMs: (cluster) =>
       !isSuspect(stateOf(cluster)) && isSlow(cluster, slowThresholdMs) ? slowThresholdMs : undefined,
-    recordTimeout: (cluster, { durationMs }) =>
-      void clusters.set(cluster, {
+    recordTimeout: (cluster, { durationMs }) => {
+      lost.add(durationMs, now());
+      clusters.set(cluster, {
         ...stateOf(cluster),
         responseMs: durationMs,
         openUntil: now() + throttleMs(durationMs),
-      }),
+      });
+    },
     recordSuccess: (cluster, { responseMs: latest, durationMs }) => {
       const { responseMs: previous } = stateOf(cluster);
       // Two in a row: a single slow response is not enough.
       const isThrottled = isSlow(cluster, Math.min(latest ?? 0, previous ?? 0));
+      if (isThrottled) lost.add(durationMs, now());
       const responseMs = latest ?? previous;
       const openUntil = isThrottled ? now() + throttleMs(durationMs) : 0;
       clusters.set(cluster, { failures: 0, openUntil, ...(responseMs === undefined ? {} : { responseMs }) });
     },
     recordFailure: (cluster, { durationMs }) => {
+      lost.add(durationMs, now());
       const state = { ...stateOf(cluster), failures: stateOf(cluster).failures + 1 };
       const openMs = Math.max(minOpenSeconds * 1000, durationMs * restFactor);
       clusters.set(cluster, isFailing(state) ? { ...state, openUntil: now() + openMs } : state);
@@ -123,6 +130,25 @@ export function timeFirstResponse(
   return { client: timed, first: () => first, timedOut: () => timedOut };
 }
 
+/**
+ * The time that unreachable and slow clusters took from the others. It may be a fifth of the whole time, after a burst:
+ * the failures with which one cluster's breaker opens.
+ */
+function createLostTime() {
+  /** When as much time has passed as the lost time requires. This is the whole state, as in a token bucket. */
+  let paidAt = 0;
+  let countedUntil = Number.NEGATIVE_INFINITY;
+  return {
+    /** Adds the time of a key that has just ended. Keys of one batch run at the same time, so it counts once. */
+    add: (durationMs: number, nowMs: number) => {
+      const fresh = Math.max(0, nowMs - Math.max(countedUntil, nowMs - durationMs));
+      countedUntil = Math.max(countedUntil, nowMs);
+      paidAt = Math.max(paidAt, nowMs) + fresh * (1 + restFactor);
+    },
+    isOverLimit: (nowMs: number) => paidAt - nowMs > maxLostMs * (1 + restFactor),
+  };
+}
+
 type ClusterState = { readonly failures: number; readonly responseMs?: number; readonly openUntil: number };
 
 const initialState: ClusterState = { failures: 0, openUntil: 0 };
@@ -132,6 +158,8 @@ const maxFailures = 5;
 const minOpenSeconds = 10;
 /** After an unreachable or slow cluster used some of an instance's time, the other clusters get this multiple of it. */
 const restFactor = 4;
+/** Five connections that are not established within three seconds. */
+const maxLostMs = 15_000;
 /**
  * A cluster is slow if it takes longer than this, and this many times longer than another one. If all are slow, the
  * instance is.

@@ -161,3 +161,52 @@ describe('createBreaker, with a slow cluster', () => {
     expect(breaker.firstResponseTimeoutMs('a')).toBeUndefined();
   });
 });
+
+describe('createBreaker, with many unreachable clusters', () => {
+  /** Runs batches with a key of one of `dead` clusters in each. Returns the seconds in which one of them was called. */
+  const lostSeconds = ({ breaker, advance }: ReturnType<typeof setUp>, dead: number, seconds: number) => {
+    let lost = 0;
+    for (let elapsed = 0, batch = 0; elapsed < seconds; batch += 1) {
+      const cluster = `dead-${batch % dead}`;
+      const isCalled = breaker.state(cluster) === 'closed';
+      const took = isCalled ? 3 : 0.1;
+      advance(took);
+      elapsed += took;
+      if (isCalled) {
+        breaker.recordFailure(cluster, { durationMs: 3_000 });
+        lost += 3;
+      }
+    }
+    return lost;
+  };
+
+  it.each([1, 10, 100])('%i clusters that do not answer together take a fifth of the time', (dead) => {
+    const fixture = setUp();
+    lostSeconds(fixture, dead, 600);
+    const share = lostSeconds(fixture, dead, 3_600) / 3_600;
+    expect(share).toBeLessThan(0.21);
+    // They are still called: otherwise nobody would find out that they are back.
+    expect(share).toBeGreaterThan(0.15);
+  });
+
+  it('clusters that are back are called at once, however long they were away', () => {
+    const fixture = setUp();
+    lostSeconds(fixture, 100, 3_600);
+    fixture.advance(60);
+    const closed = () =>
+      Array.from({ length: 100 }, (_, index) => `dead-${index}`).filter(
+        (one) => fixture.breaker.state(one) === 'closed',
+      );
+    expect(closed()).toHaveLength(100);
+    for (const cluster of closed()) fixture.breaker.recordSuccess(cluster, { responseMs: 5, durationMs: 5 });
+    expect(closed()).toHaveLength(100);
+  });
+
+  it('keys of one batch that fail at the same time count once', () => {
+    const { breaker, advance } = setUp();
+    advance(3);
+    for (let cluster = 0; cluster < 10; cluster += 1) breaker.recordFailure(`dead-${cluster}`, { durationMs: 3_000 });
+    // Three of the fifteen seconds that one cluster may take at once.
+    expect(breaker.state('dead-0')).toBe('closed');
+  });
+});
