@@ -34,8 +34,11 @@ export function serviceRoot(job: Job): string {
 export async function makeService(job: Job, signal: AbortSignal): Promise<void> {
   const root = serviceRoot(job);
   await mkdir(root, { recursive: true });
-  const modulesFolder = path.join(root, 'node_modules');
-  if (!(await exists(modulesFolder))) await symlink(path.join(repository, 'node_modules'), modulesFolder);
+  // The dependencies, and osls, which has a lock file of its own.
+  for (const folder of ['node_modules', 'infra/node_modules']) {
+    await mkdir(path.dirname(path.join(root, folder)), { recursive: true });
+    if (!(await exists(path.join(root, folder)))) await symlink(path.join(repository, folder), path.join(root, folder));
+  }
   const stamp = path.join(root, 'stamp');
   const rebuild = async () => {
     const hash = await hashFiles(repository, inputs);
