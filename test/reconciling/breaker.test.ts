@@ -185,7 +185,7 @@ describe('createBreaker, with many unreachable clusters', () => {
     lostSeconds(fixture, dead, 600);
     const share = lostSeconds(fixture, dead, 3_600) / 3_600;
     expect(share).toBeLessThan(0.21);
-    // They are still called: otherwise nobody would find out that they are back.
+    // They are still called, so that a cluster that is back is noticed.
     expect(share).toBeGreaterThan(0.15);
   });
 
