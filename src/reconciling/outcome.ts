@@ -3,6 +3,7 @@
 import { backoffSeconds, retryBackoffOf, unreachableBackoff } from '../core/backoff.ts';
 import { defaultRetry, type RetryPolicy } from '../core/controller-options.ts';
 import { formatReconcileKey } from '../core/key.ts';
+import { ApiError } from '../kube/client/errors.ts';
 import {
   attemptOf,
   dueAtOf,
@@ -169,9 +170,15 @@ export function decide(
       const postponements = postponementsOf(message) + (isSlow ? 0 : 1);
       const fraction = fractionOf(message, postponements);
       const delaySeconds = backoffSeconds(unreachableBackoff, isSlow ? 1 : postponements, fraction);
-      return retry(attemptOf(message), postponements, delaySeconds);
+      // Twice as long as the server asks for: the first wait may be half of it.
+      return retry(attemptOf(message), postponements, Math.max(delaySeconds, 2 * retryAfterSeconds(outcome.error)));
     }
   }
+}
+
+/** Returns the Retry-After of a response, in seconds; at most the longest wait for an unreachable cluster. */
+function retryAfterSeconds(error: Error): number {
+  return error instanceof ApiError ? Math.min(error.retryAfterSeconds ?? 0, unreachableBackoff.maxSeconds) : 0;
 }
 
 /** The jitter of a key, in [0, 1). */

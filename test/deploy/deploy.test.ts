@@ -2,7 +2,7 @@
 // services' own APIs and compared with the registry, a second deployment changes nothing, and removal leaves nothing.
 // The resources that the emulator does not support are in unsupported-types.test.ts. Bundles are stubs.
 import type { StackResourceSummary } from '@aws-sdk/client-cloudformation';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { registry } from '../../src/controllers/registry.ts';
 import {
@@ -22,6 +22,7 @@ import { unsupportedTypes } from './unsupported-types.ts';
 const stage = 'proof';
 const stack = `outrigger-${stage}`;
 const otherStage = 'other';
+const otherProject = 'harbour';
 const prefix = `${stack}-`;
 const settings = { PLANT_URL: 'https://plant.example.com', PANTRY_URL: 'https://pantry.example.com' };
 const days = 24 * 60 * 60;
@@ -243,19 +244,24 @@ describe('a deployment with osls', () => {
     expect(await account.stackResources(stack)).toEqual(held);
   });
 
-  it('another stage in the same account has no resource in common with the first, which stays when it is removed', async () => {
-    const location = ['--stage', otherStage, '--region', aws.region];
+  it.each([
+    ['stage', 'outrigger', otherStage],
+    ['project', otherProject, stage],
+  ])('another %s in the same account has no resource in common with the first, which stays when it is removed', async (_, project, inStage) => {
+    const other = await serviceFolder(project);
+    onTestFinished(() => other.remove());
+    const location = ['--stage', inStage, '--region', aws.region];
     const params = Object.entries(settings).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
     const before = [await account.queueNames(), await account.mappings()];
-    expect(await service.osls(['deploy', ...location, ...params], aws.environment)).toMatchObject({ status: 0 });
-    const others = await account.stackResources(`outrigger-${otherStage}`);
+    expect(await other.osls(['deploy', ...location, ...params], aws.environment)).toMatchObject({ status: 0 });
+    const others = await account.stackResources(`${project}-${inStage}`);
     expect(others).toHaveLength(held.length);
     // Without an id: resources of types that the emulator does not support.
     const idsOf = (resources: readonly StackResourceSummary[]) =>
       resources.flatMap(({ PhysicalResourceId: id = '' }) => (id === '' ? [] : [id]));
     expect(idsOf(others).length).toBeGreaterThan(registry.length);
     expect(idsOf(others).filter((id) => idsOf(held).includes(id))).toEqual([]);
-    expect(await service.osls(['remove', ...location], aws.environment)).toMatchObject({ status: 0 });
+    expect(await other.osls(['remove', ...location], aws.environment)).toMatchObject({ status: 0 });
     expect(await account.stackResources(stack)).toEqual(held);
     expect([await account.queueNames(), await account.mappings()]).toEqual(before);
   });
@@ -269,7 +275,8 @@ describe('a removal with osls', () => {
     for (const left of [account.queueNames(), account.functions(), account.mappings(), account.roleNames()])
       expect(await left).toEqual([]);
     // moto does not support the deletion of a managed policy. None of ours has a retention policy.
-    const policies = [stage, otherStage].map((one) => `outrigger-${one}-watcher-${aws.region}`);
+    const stacks = [stack, `outrigger-${otherStage}`, `${otherProject}-${stage}`];
+    const policies = stacks.map((one) => `${one}-watcher-${aws.region}`);
     expect((await account.policyNames()).toSorted()).toEqual(policies.toSorted());
     const kept = Object.entries(template.Resources).filter(([, one]) => 'DeletionPolicy' in one);
     expect(kept.map(([id]) => id)).toEqual(['ClustersBucket', 'ClustersBucketPolicy']);

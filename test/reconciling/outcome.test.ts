@@ -2,6 +2,7 @@
 // batch.test.ts.
 import { describe, expect, it } from 'vitest';
 import { defaultRetry } from '../../src/core/controller-options.ts';
+import { ApiError } from '../../src/kube/client/errors.ts';
 import { type Action, decide, type Outcome } from '../../src/reconciling/outcome.ts';
 import { dueAtOf, type Message, observedAtOf } from '../../src/sqs/message.ts';
 import { aMessage, asChange, asRequeue, asRetry } from '../sqs/messages.ts';
@@ -123,6 +124,18 @@ describe('decide', () => {
     });
     expect(waits[0]).toBeGreaterThanOrEqual(5);
     expect(waits.at(-1)).toBe(900);
+  });
+
+  it.each([
+    ['of a server that asks for 120 s', 120, 240],
+    ['of a server that asks for a week', 604_800, 1_800],
+    ['of a server that asks for less than the backoff', 1, 5],
+  ])('a key is not retried before the Retry-After %s', (_, seconds, least) => {
+    const throttled = new ApiError('GET /x', 429, '', seconds);
+    const next = timerOf({ type: 'postponed', reason: 'unreachable', error: throttled });
+    expect(delayOf(next)).toBeGreaterThanOrEqual(least);
+    expect(delayOf(next)).toBeLessThanOrEqual(1.5 * least);
+    expect(dueAtOf(next)).toBeGreaterThanOrEqual(nowMs / 1000 + least / 2);
   });
 
   it('a conflict costs no attempt, and waits like an unreachable cluster', () => {
