@@ -12,7 +12,7 @@ const call = z.looseObject({ QueueUrl: z.string(), Entries: z.array(entry) });
 const body = z
   .looseObject({
     object: z.tuple([z.string(), z.string(), z.string(), z.string()]),
-    cause: z.looseObject({ type: z.string(), dueAt: z.number().optional() }),
+    cause: z.looseObject({ type: z.string(), dueAt: z.number().optional(), attempt: z.number().optional() }),
   })
   .transform(({ object: [, , namespace, name], cause }) => ({ namespace, name, cause }));
 
