@@ -17,6 +17,13 @@ import {
   ruleFor,
 } from './exec.ts';
 import type { Kind, ObjectOf } from './kind.ts';
+import {
+  type AnyMetadataValues,
+  holdToDeclared,
+  type MetadataSpec,
+  type NoMetadataDeclared,
+  type SetMetadata,
+} from './set-metadata.ts';
 
 type BaseContext = {
   /** The cluster's name in the clusters table. */
@@ -37,6 +44,7 @@ export type ContextTypes = {
   readonly reads: Kind;
   readonly clients: unknown;
   readonly exec: ExecSpec;
+  readonly sets: MetadataSpec;
 };
 
 /**
@@ -50,6 +58,8 @@ export interface Context<T extends ContextTypes> extends BaseContext {
   readonly clients: T['clients'];
   /** Runs a declared command in a container. */
   readonly exec: [T['exec']] extends [NoExecDeclared] ? NoExecDeclared : Exec;
+  /** Makes the declared labels and annotations of the object exactly these. */
+  readonly setMetadata: [T['sets']] extends [NoMetadataDeclared] ? NoMetadataDeclared : SetMetadata<T['sets']>;
   /** Reads one object; undefined when there is none. The namespace is the object's own unless the key names another. */
   get<K extends T['owns'] | T['reads']>(kind: K, key: Key): Promise<ObjectOf<K> | undefined>;
   /** Lists a kind in the object's namespace (in the whole cluster for a cluster-scoped object). */
@@ -95,6 +105,8 @@ export interface UntypedContext extends BaseContext {
     desired: (existing: readonly object[]) => readonly object[],
     options?: ApplyAllOptions,
   ): Promise<readonly object[]>;
+  /** Makes the labels and annotations that the controller owns on the object exactly these. */
+  setMetadata(values: AnyMetadataValues): Promise<void>;
   /** `rule` is the declared entry that allows the command: the only part of it that is fit for a log. */
   exec(
     pod: Key,
@@ -110,6 +122,7 @@ export type DeclaredAccess = {
   readonly owns?: readonly Kind[] | undefined;
   readonly reads?: readonly Kind[] | undefined;
   readonly exec?: ExecSpec | undefined;
+  readonly sets?: MetadataSpec | undefined;
 };
 
 /**
@@ -118,7 +131,7 @@ export type DeclaredAccess = {
 export function typeContext<T extends ContextTypes>(
   untyped: UntypedContext,
   clients: T['clients'],
-  { name, owns = [], reads = [], exec }: DeclaredAccess,
+  { name, owns = [], reads = [], exec, sets }: DeclaredAccess,
 ): Context<T> {
   const hold = (kinds: readonly Kind[], verb: string, kind: Kind) => {
     if (kinds.some((one) => one.apiVersion === kind.apiVersion && one.kind === kind.kind)) return;
@@ -142,7 +155,14 @@ export function typeContext<T extends ContextTypes>(
           const rule = ruleFor(exec, { controller: name, container, command });
           return await untyped.exec(pod, container, command, { ...options, rule });
         };
-  const context: Omit<Context<T>, 'exec'> = {
+  const setMetadata =
+    sets === undefined
+      ? undefined
+      : async (values: AnyMetadataValues) => {
+          holdToDeclared(name, sets, values);
+          await untyped.setMetadata(values);
+        };
+  const context: Omit<Context<T>, 'exec' | 'setMetadata'> = {
     cluster: untyped.cluster,
     signal: untyped.signal,
     log: untyped.log,
@@ -175,8 +195,12 @@ export function typeContext<T extends ContextTypes>(
       }
     },
   };
-  // The compiler cannot see that `exec` is there exactly when it is declared.
-  return (run === undefined ? context : { ...context, exec: run }) as Context<T>;
+  // The compiler cannot see that `exec` and `setMetadata` are there exactly when they are declared.
+  const more = {
+    ...(run === undefined ? {} : { exec: run }),
+    ...(setMetadata === undefined ? {} : { setMetadata }),
+  };
+  return { ...context, ...more } as unknown as Context<T>;
 }
 
 /**

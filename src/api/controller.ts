@@ -23,6 +23,7 @@ import type { Kind } from './kind.ts';
 import { createResultParser, parseFinalized } from './parse-result.ts';
 import type { Exactly, Finalized, Result } from './result.ts';
 import { connectSecrets, type SecretReader } from './secret.ts';
+import type { MetadataSpec, NoMetadataDeclared } from './set-metadata.ts';
 import type { StatusSlice, StatusView } from './status-slice.ts';
 import type { Wake } from './wake.ts';
 
@@ -76,6 +77,7 @@ export interface ControllerSpec<
   Settings extends z.ZodObject,
   Clients,
   Exec extends ExecSpec,
+  Sets extends MetadataSpec,
   Returned,
 > extends OptionsSpec {
   readonly owns?: readonly Owns[];
@@ -93,16 +95,25 @@ export interface ControllerSpec<
   clients?(settings: z.output<Settings>, options: ClientsOptions): Clients;
   /** The commands that it may run in containers; without this there is no `exec` in its context. */
   readonly exec?: Exec;
-  readonly watches?: readonly Watch<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec }>[];
+  /** The labels and annotations that it sets on the object; without this there is no `setMetadata` in its context. */
+  readonly sets?: Sets;
+  readonly watches?: readonly Watch<{
+    scope: P['scope'];
+    owns: Owns;
+    reads: Reads;
+    clients: Clients;
+    exec: Exec;
+    sets: Sets;
+  }>[];
   /** Events outside of the cluster that have an object reconciled at once. */
   readonly wakes?: readonly Wake[];
   reconcile(
     object: P['primary'],
-    context: Context<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec }>,
+    context: Context<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec; sets: Sets }>,
   ): Promise<Exactly<Returned, P['conditions']>>;
   finalize?(
     object: P['primary'],
-    context: Context<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec }>,
+    context: Context<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Exec; sets: Sets }>,
   ): Promise<Finalized>;
 }
 
@@ -114,7 +125,8 @@ export type Controller<
   Settings extends z.ZodObject,
   Clients,
   Exec extends ExecSpec,
-> = ControllerSpec<P, Owns, Reads, Settings, Clients, Exec, Result<P['status'], P['conditions']>> &
+  Sets extends MetadataSpec,
+> = ControllerSpec<P, Owns, Reads, Settings, Clients, Exec, Sets, Result<P['status'], P['conditions']>> &
   ControllerDefinition;
 
 /**
@@ -127,14 +139,24 @@ export type DefineController<P extends PrimaryTypes> = <
   Settings extends z.ZodObject = z.ZodObject,
   Clients = NoClientsDeclaredAbove,
   Exec extends ExecSpec = NoExecDeclared,
+  const Sets extends MetadataSpec = NoMetadataDeclared,
   Returned extends Result<P['status'], P['conditions']> = Result<P['status'], P['conditions']>,
 >(
   name: string,
-  spec: ControllerSpec<P, Owns, Reads, Settings, Clients, Exec, Returned>,
-) => Controller<P, Owns, Reads, Settings, Clients, Exec>;
+  spec: ControllerSpec<P, Owns, Reads, Settings, Clients, Exec, Sets, Returned>,
+) => Controller<P, Owns, Reads, Settings, Clients, Exec, Sets>;
 
 /** A spec as the runtime calls it: types that differ from controller to controller are gone. */
-type AnySpec = ControllerSpec<PrimaryTypes, Kind, Kind, z.ZodObject, unknown, ExecSpec, Result<unknown, string>>;
+type AnySpec = ControllerSpec<
+  PrimaryTypes,
+  Kind,
+  Kind,
+  z.ZodObject,
+  unknown,
+  ExecSpec,
+  MetadataSpec,
+  Result<unknown, string>
+>;
 
 /** Makes the `controller` method of a kind, or of a slice of it. */
 export function controllersOf<P extends PrimaryTypes>(
@@ -164,7 +186,7 @@ export function controllersOf<P extends PrimaryTypes>(
 }
 
 function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): ControllerDeclaration {
-  const { owns = [], reads = [], watches = [], wakes = [], allows, settings, exec } = spec;
+  const { owns = [], reads = [], watches = [], wakes = [], allows, settings, exec, sets } = spec;
   return {
     resource,
     owns,
@@ -181,6 +203,7 @@ function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): Cont
     ...(allows === undefined ? {} : { allows }),
     ...(settings === undefined ? {} : { settings }),
     ...(exec === undefined ? {} : { exec }),
+    ...(sets === undefined ? {} : { sets }),
   };
 }
 
@@ -197,7 +220,7 @@ type Start = ClientsOptions & { readonly environment: Environment; readonly secr
 function startController(name: string, view: StatusView, spec: AnySpec, start: Start): ControllerInstance {
   const clients = makeClients(name, spec, start);
   const parseResult = createResultParser(view);
-  const access = { name, owns: spec.owns, reads: spec.reads, exec: spec.exec };
+  const access = { name, owns: spec.owns, reads: spec.reads, exec: spec.exec, sets: spec.sets };
   return {
     reconcile: async (raw, context) =>
       parseResult(await spec.reconcile(view.read(raw), typeContext(context, clients, access))),

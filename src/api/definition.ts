@@ -12,6 +12,7 @@ import type { Kind } from './kind.ts';
 import type { AnyResult } from './parse-result.ts';
 import type { Finalized } from './result.ts';
 import type { SecretReader } from './secret.ts';
+import type { MetadataSpec } from './set-metadata.ts';
 import type { StatusSlice } from './status-slice.ts';
 import type { Wake } from './wake.ts';
 
@@ -50,6 +51,8 @@ export type ControllerDeclaration = {
   readonly wakes: readonly Wake[];
   readonly settings?: z.ZodObject;
   readonly exec?: ExecSpec;
+  /** The labels and annotations that it sets on its objects. Absent: none. */
+  readonly sets?: MetadataSpec;
   readonly finalizes: boolean;
   readonly options: ControllerOptions;
 };

@@ -34,6 +34,20 @@ export class PolicyDeniedError extends Error {
   override readonly name = 'PolicyDeniedError';
 }
 
+/**
+ * Another client gave a label or an annotation of the object another value than the controller. It is not overwritten,
+ * and not retried until the object changes. `fields` have the path and the other field manager.
+ */
+export class FieldOwnedError extends Error {
+  override readonly name = 'FieldOwnedError';
+  readonly fields: readonly string[];
+
+  constructor(fields: readonly string[], options?: ErrorOptions) {
+    super(`another client has set ${fields.join(', ')}`, options);
+    this.fields = fields;
+  }
+}
+
 /** The API server does not serve the controller's kind: its CRD is missing, or not in this version. */
 export class KindNotServedError extends Error {
   override readonly name = 'KindNotServedError';

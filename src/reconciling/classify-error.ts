@@ -1,6 +1,6 @@
 // Decides what an error of a reconcile means for its message: postpone it because the cluster is unreachable, count it
 // as a failed attempt, or neither. The decision uses the type and the status of the error, never its text.
-import { InvalidSpecError, PolicyDeniedError, TerminalError, toError } from '../core/errors.ts';
+import { FieldOwnedError, InvalidSpecError, PolicyDeniedError, TerminalError, toError } from '../core/errors.ts';
 import { classifyResponse } from '../kube/client/classify.ts';
 import { isLastTry, type Outcome } from './outcome.ts';
 import type { PrimaryObject } from './primary-object.ts';
@@ -40,7 +40,8 @@ export function errorClassOf(error: unknown, stage: Stage): ErrorClass {
   }
   if (error instanceof InvalidSpecError) return 'invalid-spec';
   if (error instanceof PolicyDeniedError) return 'policy-denied';
-  if (error instanceof TerminalError) return 'terminal';
+  // The other client gives it up by a change of the object, which is reconciled.
+  if (error instanceof TerminalError || error instanceof FieldOwnedError) return 'terminal';
   return 'error';
 }
 

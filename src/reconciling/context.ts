@@ -5,13 +5,16 @@ import type { UntypedContext } from '../api/context.ts';
 import type { Kind } from '../api/kind.ts';
 import { PolicyDeniedError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { fieldManagerOf } from '../core/names.ts';
 import { applyAll, applyOne } from '../kube/apply/apply-all.ts';
 import type { ChildKind, DesiredChild } from '../kube/apply/child-object.ts';
+import { applyOwnMetadata } from '../kube/apply/own-metadata.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isPolicyDenied } from '../kube/client/errors.ts';
 import { exec } from '../kube/client/exec.ts';
 import type { KubeObject } from '../kube/client/object.ts';
 import { getObject, listPages } from '../kube/client/read.ts';
+import type { PrimaryObject } from './primary-object.ts';
 
 /** A recorded Event. It is sent after the status was written. */
 export type PendingEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
@@ -46,7 +49,13 @@ export type ContextDeps = {
  */
 export function createContext(
   { client, cluster, controller, project, log, now, signal, findUnlabelled = false }: ContextDeps,
-  owner: { readonly object?: KubeObject; readonly kind?: Kind; readonly namespace: string | undefined },
+  owner: {
+    readonly object?: KubeObject;
+    readonly kind?: Kind;
+    readonly namespace: string | undefined;
+    /** The object as it is by now, and where a write to it is stored. Absent for a mapping function. */
+    readonly primary?: Pick<PrimaryObject, 'current' | 'written'>;
+  },
 ): ContextHandle {
   const recorded = new Map<string, PendingEvent>();
   let writes = 0;
@@ -95,6 +104,16 @@ export function createContext(
         applyAll(client, { ...request, desired: (existing) => desired(existing).map(toDesired) }),
       );
       return count(kind, result).objects;
+    },
+    setMetadata: async (values) => {
+      const { primary, kind } = owner;
+      if (primary === undefined || kind === undefined)
+        throw new TypeError(`${controller}: a mapping function has no object, so it cannot set its metadata`);
+      const target = { resource: kind, apiVersion: kind.apiVersion, kind: kind.kind };
+      const options = { fieldManager: fieldManagerOf(controller, project), signal };
+      const returned = await unlessDenied(applyOwnMetadata(client, target, primary.current(), values, options));
+      if (returned !== undefined && primary.written(returned) === 'no-op')
+        log.warn('apply changed nothing', { noopApplies: 1 });
     },
     exec: async ({ name, namespace = owner.namespace }, container, command, { rule, ...options }) => {
       const pod = { name, ...(namespace === undefined ? {} : { namespace }) };

@@ -115,12 +115,12 @@ function outcomeOf(thrown: unknown, stage: Stage): Outcome {
  * the objects that have left the selection.
  */
 function marksOf(
-  { finalizes, selector, owns }: Pick<ControllerDeclaration, 'finalizes' | 'selector' | 'owns'>,
+  { finalizes, selector, owns, sets }: Pick<ControllerDeclaration, 'finalizes' | 'selector' | 'owns' | 'sets'>,
   { finalizer, label }: { readonly finalizer: string; readonly label: string },
 ): Marks {
   return {
     ...(finalizes ? { finalizer } : {}),
-    ...(selector !== undefined && (finalizes || owns.length > 0) ? { label } : {}),
+    ...(selector !== undefined && (finalizes || owns.length > 0 || sets !== undefined) ? { label } : {}),
   };
 }
 
@@ -184,7 +184,7 @@ function openSession(
     const object = primary.current();
     const handle = createContext(
       { client, cluster: message.cluster, controller: name, project, log, now, signal, findUnlabelled },
-      { object, kind: resource, namespace: object.metadata.namespace },
+      { object, kind: resource, namespace: object.metadata.namespace, primary },
     );
     contexts.push(handle);
     return handle.context;
@@ -245,6 +245,7 @@ function openSession(
       for (const kind of declaration.owns) await context.applyAll(kind, () => [], { prune: true });
       const finalized = declaration.finalizes && primary.hasFinalizer() ? await runFinalize() : 'done';
       if (finalized !== 'done') return { type: 'done', requeueAfterSeconds: finalized.requeueAfterSeconds };
+      if (declaration.sets !== undefined) await context.setMetadata({});
       await releaseObject(client, resource, primary.current(), marks, { fieldManager, signal });
       primary.countWrite();
       return { type: 'done' };

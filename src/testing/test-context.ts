@@ -5,6 +5,7 @@ import { type Context, type ContextTypes, typeContext } from '../api/context.ts'
 import type { Controller, NoClientsDeclaredAbove, PrimaryTypes } from '../api/controller.ts';
 import type { Exec, ExecSpec, NoExecDeclared } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
+import type { MetadataSpec } from '../api/set-metadata.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { createObjectMap } from './object-map.ts';
 
@@ -15,6 +16,11 @@ export type RecordedEvent = { readonly type: 'Normal' | 'Warning'; readonly reas
 export type TestContext<T extends ContextTypes> = Context<T> & {
   /** The Events that were recorded so far. */
   readonly events: readonly RecordedEvent[];
+  /** The labels and annotations that the reconciler has set on the object. */
+  ownMetadata(): {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
   /**
    * Writes an object as another client would (a child's status, say); fields of an existing one that are not given are
    * kept.
@@ -49,15 +55,18 @@ export function testContext<
   Settings extends z.ZodObject,
   Clients,
   Commands extends ExecSpec,
+  Sets extends MetadataSpec,
 >(
-  controller: Controller<P, Owns, Reads, Settings, Clients, Commands>,
+  controller: Controller<P, Owns, Reads, Settings, Clients, Commands, Sets>,
   given: TestContextOptions &
     ([Clients] extends [NoClientsDeclaredAbove] ? unknown : { readonly clients: NoInfer<Clients> }) &
     ([Commands] extends [NoExecDeclared] ? unknown : { readonly exec: Exec }),
-): TestContext<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Commands }> {
+): TestContext<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Commands; sets: Sets }> {
   const { objects = [], owner, now = () => new Date(), log = silentLog } = given;
   const { signal = new AbortController().signal } = given;
   const events: RecordedEvent[] = [];
+  type Values = Readonly<Record<string, string>>;
+  let metadata: { readonly labels: Values; readonly annotations: Values } = { labels: {}, annotations: {} };
   const { resource, exec: commands } = controller.declaration;
   const namespace = resource.namespaced ? (owner?.metadata.namespace ?? 'default') : undefined;
   const execute = 'exec' in given && isExec(given.exec) ? given.exec : undefined;
@@ -69,7 +78,14 @@ export function testContext<
     controller: controller.name,
   });
   const { get, list, apply, applyAll } = map;
-  const context = typeContext<{ scope: P['scope']; owns: Owns; reads: Reads; clients: Clients; exec: Commands }>(
+  const context = typeContext<{
+    scope: P['scope'];
+    owns: Owns;
+    reads: Reads;
+    clients: Clients;
+    exec: Commands;
+    sets: Sets;
+  }>(
     {
       get,
       list,
@@ -88,16 +104,35 @@ export function testContext<
       signal,
       log,
       now,
+      setMetadata: async (values) => {
+        metadata = { labels: present(values.labels), annotations: present(values.annotations) };
+      },
       recordEvent: (type, reason, message) => void events.push({ type, reason, message }),
     },
     // The compiler cannot see that `clients` are given exactly when they are declared.
     ('clients' in given ? given.clients : {}) as Clients,
-    { name: controller.name, owns: controller.owns, reads: controller.reads, exec: commands },
+    {
+      name: controller.name,
+      owns: controller.owns,
+      reads: controller.reads,
+      exec: commands,
+      sets: controller.declaration.sets,
+    },
   );
-  return Object.assign(context, { events, put: (object: object) => map.put(object) });
+  return Object.assign(context, {
+    events,
+    ownMetadata: () => metadata,
+    put: (object: object) => map.put(object),
+  });
 }
 
 /** What the type of `given` says, where the compiler cannot see it. */
 function isExec(value: unknown): value is Exec {
   return typeof value === 'function';
+}
+
+function present(values: Readonly<Record<string, string | undefined>> = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])),
+  );
 }

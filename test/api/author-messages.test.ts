@@ -99,6 +99,12 @@ const mistakes: readonly { what: string; code: string; first: string | RegExp; l
     last: "Type 'NoExecDeclared' has no call signatures.",
   },
   {
+    what: 'setMetadata where nothing is declared',
+    code: reconciling(`await context.setMetadata({ labels: { a: 'b' } });`),
+    first: 'This expression is not callable.',
+    last: "Type 'NoMetadataDeclared' has no call signatures.",
+  },
+  {
     what: 'a test without the clients',
     code: `const polled = Tank.controller('a', { clients: () => ({ level: 1 }), reconcile: async () => ({ status, conditions }) }); testContext(polled, {});`,
     first:

@@ -34,6 +34,7 @@ async function asked(act: (context: UntypedContext) => Promise<unknown>): Promis
     apply: async (one) => note(one),
     applyAll: async (one) => note(one),
     exec: () => Promise.reject(new Error('no commands here')),
+    setMetadata: () => Promise.reject(new Error('no metadata here')),
   };
   const controller = widget.controller('widget', {
     owns: [ConfigMap, Service],

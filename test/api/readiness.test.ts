@@ -72,6 +72,7 @@ describe('tryApplyAll', () => {
       reads: never;
       clients: object;
       exec: never;
+      sets: never;
     }>(cluster as UntypedContext, {}, { name: 'cook', owns: [ConfigMap] });
     return context.tryApplyAll(ConfigMap, [{ metadata: { name: 'salt' } }]);
   }

@@ -1,5 +1,6 @@
-// What TenantNetwork's generated role and policy permit on a real kube-apiserver: its reconcile, and of a Namespace only
-// its own label. Its life is test/statements/tenant-network.test.ts.
+// What the generated roles and policies of controllers of built-in kinds permit on a real kube-apiserver: their
+// reconciles, and of an object only the labels, annotations and conditions that they declare. Their lives are
+// test/statements/tenant-network.test.ts and own-metadata.test.ts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { controllerIdentity, heldLabelOf, systemNamespace } from '../../src/core/names.ts';
@@ -10,54 +11,62 @@ import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { ApiError } from '../../src/kube/client/errors.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
-import { Namespace, NetworkPolicy } from '../../src/kubernetes.ts';
+import { Deployment, Namespace, NetworkPolicy } from '../../src/kubernetes.ts';
 import { createReconcile } from '../../src/reconciling/reconcile.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { silent } from '../reconciling/widgets.ts';
 import { asChange } from '../sqs/messages.ts';
+import { sizeLabel } from '../statements/size-label.ts';
 import { createKubectl } from './kubectl.ts';
 
 const identity = controllerIdentity('tenant-network');
+const labeller = controllerIdentity(sizeLabel.name);
+const registry = [tenantNetwork, sizeLabel];
+const web = { namespace: 'default', name: 'web' };
 const key = { name: 'blue' };
 let plane: ControlPlane;
 let admin: KubeClient;
 let client: KubeClient;
+let labels: KubeClient;
 
 beforeAll(async () => {
-  plane = await startControlPlane({ users: [{ name: identity }] });
+  plane = await startControlPlane({ users: [{ name: identity }, { name: labeller }] });
   admin = createClient(plane.connection());
   client = createClient(plane.connection(identity));
+  labels = createClient(plane.connection(labeller));
   const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
-  const items = rbacOf([tenantNetwork], watchListOf([tenantNetwork]));
+  const items = rbacOf(registry, watchListOf(registry));
   await kubectl.output(['apply', '--server-side', '-f', '-'], { manifest: { apiVersion: 'v1', kind: 'List', items } });
   await kubectl.close();
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { ...key, labels: { tenant: 'true' } } };
   await applyObject(admin, Namespace, namespace, { fieldManager: 'user' });
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'nginx' }] } };
+  const spec = { replicas: 1, selector: { matchLabels: { app: 'web' } }, template };
+  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: web, spec };
+  await applyObject(admin, Deployment, deployment, { fieldManager: 'user' });
 }, 300_000);
 afterAll(async () => {
   admin.close();
   client.close();
+  labels.close();
   await plane.stop();
 });
 
-const patch = async (metadata: object) =>
-  await client
-    .request({
-      method: 'PATCH',
-      path: objectPath(Namespace, key),
-      contentType: 'application/merge-patch+json',
-      body: { metadata },
-    })
-    .then(
-      () => 'accepted',
-      (error: unknown) => (error instanceof ApiError ? error.status : error),
-    );
+const patch = async (metadata: object) => await patchAs(client, objectPath(Namespace, key), { metadata });
+const patchAs = async (by: KubeClient, path: string, body: object) =>
+  await by.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body }).then(
+    () => 'accepted',
+    (error: unknown) => (error instanceof ApiError ? error.status : error),
+  );
 
 /** A policy is enforced some time after it was created. */
 async function untilEnforced(): Promise<void> {
+  const probe = async (by: KubeClient, path: string) =>
+    (await patchAs(by, path, { metadata: { annotations: { probe: `${Date.now()}` } } })) === 'accepted';
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
-    if ((await patch({ annotations: { probe: `${Date.now()}` } })) !== 'accepted') return;
+    const open = [await probe(client, objectPath(Namespace, key)), await probe(labels, objectPath(Deployment, web))];
+    if (!open.includes(true)) return;
   }
   throw new Error('the policy is not enforced');
 }
@@ -71,6 +80,32 @@ it('TN5: the controller changes its own label, and no other label, annotation or
   expect(await patch({ finalizers: ['example.com/stays'] })).toBe(403);
   expect(await patch({ labels: { [heldLabelOf('tenant-network')]: 'true' } })).toBe('accepted');
   expect(await patch({ labels: { [heldLabelOf('tenant-network')]: null } })).toBe('accepted');
+});
+
+it('a controller that sets labels of Deployments reconciles by its role, and can change nothing else of one', async () => {
+  await untilEnforced();
+  const path = objectPath(Deployment, web);
+  for (const body of [
+    { spec: { replicas: 5 } },
+    { metadata: { labels: { app: 'other' } } },
+    { metadata: { labels: { 'cost.example.com/other': 'x' } } },
+    { metadata: { annotations: { note: 'x' } } },
+    { metadata: { finalizers: ['example.com/stays'] } },
+    { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'b' }] } },
+  ])
+    expect(await patchAs(labels, path, body), JSON.stringify(body)).toBe(403);
+  expect(await patchAs(labels, `${path}/status`, { status: { replicas: 3 } })).toBe(403);
+  const { name, declaration, start } = sizeLabel;
+  const reconcile = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+  const message = { controller: name, cluster: 'test', group: 'apps', resource: 'deployments', ...web };
+  const { outcome, writes } = await reconcile({
+    ...{ client: labels, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
+    message: { ...message, ...asChange({ observedAt: 0 }) },
+  });
+  expect([outcome, writes]).toEqual([{ type: 'done' }, 1]);
+  expect((await getObject(admin, Deployment, web))?.metadata.labels).toMatchObject({
+    'cost.example.com/size': 'small',
+  });
 });
 
 it('TN5: the role permits the whole reconcile, from the first one to the one after the selection was left', async () => {

@@ -5,9 +5,10 @@ import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
 import { Deployment } from '../../src/kubernetes.ts';
+import { sizeLabel } from '../statements/size-label.ts';
 
 const reporter = Deployment.controller('reporter', { reconcile: async () => undefined });
-const files = generatedFiles([tenantNetwork, reporter]);
+const files = generatedFiles([tenantNetwork, reporter, sizeLabel]);
 const rbac = files.get('infra/kubernetes/generated/rbac.yaml') ?? '';
 
 it('controllers of built-in kinds get no CRD, no permission for a status, and no alarm for missed changes', () => {
@@ -19,8 +20,20 @@ it('controllers of built-in kinds get no CRD, no permission for a status, and no
 });
 
 it('the policy of a controller with a selector lets it change its own label and finalizer only', () => {
-  expect(rbac).toContain("key == 'outrigger.dev/managed-by-tenant-network'");
+  expect(rbac).toContain('key in ["outrigger.dev/managed-by-tenant-network"]');
   expect(rbac).not.toContain('outrigger-reporter-finalizers');
+});
+
+it('a controller of Deployments has patch on them only if it declares labels, and a policy for these alone', () => {
+  const roleOf = (name: string) =>
+    rbac.split('---').find((one) => one.includes(`kind: ClusterRole\n`) && one.includes(`name: outrigger-${name}\n`));
+  expect(roleOf('reporter')).toMatch(/apps[^]*deployments[^]*get[^]*list/);
+  expect(roleOf('reporter')?.split('events')[0]).not.toContain('patch');
+  expect(roleOf('size-label')?.split('events')[0]).toContain('patch');
+  expect(rbac).toContain('outrigger-size-label-finalizers');
+  expect(rbac.replaceAll(/\s+/g, ' ')).toContain(
+    'and the label cost.example.com/size and the annotation cost.example.com/replicas',
+  );
 });
 
 it('the watch of Namespaces has the selector of its only subscriber, and that of Deployments has none', () => {

@@ -9,6 +9,7 @@ import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { NoExecDeclared } from '../../src/api/exec.ts';
 import { foreignKind } from '../../src/api/foreign-kind.ts';
 import type { Finalized, Result } from '../../src/api/result.ts';
+import type { NoMetadataDeclared } from '../../src/api/set-metadata.ts';
 import { isRecord } from '../../src/core/json.ts';
 import type { Log } from '../../src/core/log.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
@@ -53,6 +54,7 @@ type WidgetContext = Context<{
   reads: NothingIn<'reads'>;
   clients: NoClientsDeclaredAbove;
   exec: NoExecDeclared;
+  sets: NoMetadataDeclared;
 }>;
 type Behaviour = {
   reconcile(object: CustomResource<Spec, Status>, context: WidgetContext): Promise<Result<Status, 'Built'>>;

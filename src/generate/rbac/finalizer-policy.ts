@@ -1,37 +1,29 @@
-// A controller with a finalizer needs patch on its objects, and RBAC cannot limit that to the finalizers. An admission
-// policy does: the controller may only change its own entry of metadata.finalizers.
+// A controller with a finalizer, or one that sets labels or annotations, needs patch on its objects, and RBAC cannot
+// limit that to metadata. An admission policy does: the controller may only change its own entry of
+// metadata.finalizers, and the labels and annotations that it declares.
 import type { ControllerDefinition } from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { finalizerOf, heldLabelOf } from '../../core/names.ts';
 import { admissionPolicy } from './admission-policy.ts';
-
-/** Fields of metadata that a client may change (the rest is the API server's, or immutable). */
-const mutable = ['annotations', 'ownerReferences'] as const;
+import { sameMap } from './same-map.ts';
 
 /** Makes the policy and its binding. */
 export function finalizerPolicy(
-  { name, declaration: { resource, selector } }: ControllerDefinition,
+  { name, declaration: { resource, selector, sets = {} } }: ControllerDefinition,
   project?: string,
 ): readonly JsonObject[] {
-  const same = (field: string) => `object.?${field} == oldObject.?${field}`;
   const others = (object: string) =>
     `${object}.metadata.?finalizers.orValue([]).filter(one, one != '${finalizerOf(name, project)}')`;
   // A controller with a selector marks the objects that it holds with a label of its own.
-  const andLabel = selector === undefined ? '' : ' and its own label';
-  const sameLabels =
-    selector === undefined
-      ? 'object.metadata.?labels == oldObject.metadata.?labels'
-      : [
-          ['object', 'oldObject'],
-          ['oldObject', 'object'],
-        ]
-          .map(([one, other]) => {
-            const mine = `${one}.metadata.?labels.orValue({})`;
-            const theirs = `${other}.metadata.?labels.orValue({})`;
-            const isSame = `key in ${theirs} && ${theirs}[key] == ${mine}[key]`;
-            return `${mine}.all(key, key == '${heldLabelOf(name, project)}' || (${isSame}))`;
-          })
-          .join(' && ');
+  const held = selector === undefined ? [] : [heldLabelOf(name, project)];
+  const labels = [...held, ...(sets.labels ?? [])];
+  const { annotations = [] } = sets;
+  const also = [
+    ...(held.length === 0 ? [] : ['its own label']),
+    ...(sets.labels ?? []).map((key) => `the label ${key}`),
+    ...annotations.map((key) => `the annotation ${key}`),
+  ];
+  const metadata = (field: string) => ['object', 'oldObject'].map((one) => `${one}.metadata.?${field}.orValue({})`);
   return admissionPolicy({ controller: name, project }, 'finalizers', {
     target: [
       {
@@ -45,12 +37,14 @@ export function finalizerPolicy(
       {
         expression: [
           `request.operation == 'UPDATE'`,
-          same('spec'),
-          sameLabels,
-          ...mutable.map((field) => `object.metadata.?${field} == oldObject.metadata.?${field}`),
+          // spec, or what a kind without one has in its place, such as data.
+          sameMap(['dyn(object)', 'dyn(oldObject)'], ['metadata', 'status']),
+          sameMap(metadata('labels'), labels),
+          sameMap(metadata('annotations'), annotations),
+          'object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences',
           `${others('object')} == ${others('oldObject')}`,
         ].join(' && '),
-        message: `${name} may only change its own entry of metadata.finalizers${andLabel}`,
+        message: [`${name} may only change its own entry of metadata.finalizers`, ...also].join(' and '),
       },
     ],
   });

@@ -80,13 +80,14 @@ export function rbacOf(
   ];
 }
 
-/** Whether a controller writes a finalizer or a label on its objects. */
+/** Whether a controller writes a finalizer, labels or annotations on its objects. */
 function marksObjects({
   finalizes,
   selector,
   owns,
-}: Pick<ControllerDefinition['declaration'], 'finalizes' | 'selector' | 'owns'>): boolean {
-  return finalizes || (selector !== undefined && owns.length > 0);
+  sets,
+}: Pick<ControllerDefinition['declaration'], 'finalizes' | 'selector' | 'owns' | 'sets'>): boolean {
+  return finalizes || sets !== undefined || (selector !== undefined && owns.length > 0);
 }
 
 /** The kind as one of ours; none for a built-in or foreign kind, which gets no CRD. */

@@ -1,0 +1,41 @@
+// Labels and annotations that a controller sets on the objects that it reconciles, under its own field manager. The
+// declared keys are all that its role and an admission policy let it change; the same limit holds here.
+
+/** The keys of labels and annotations that a controller sets. */
+export type MetadataSpec = { readonly labels?: readonly string[]; readonly annotations?: readonly string[] };
+
+/** Stands for `sets` where nothing is declared; an interface, because error messages show its name. */
+export interface NoMetadataDeclared extends MetadataSpec {
+  readonly 'declare `sets` with the labels and annotations first': never;
+}
+
+type KeysIn<S, Part extends keyof MetadataSpec> =
+  S extends Readonly<Record<Part, readonly (infer K extends string)[]>> ? K : never;
+type ValuesOf<K extends string> = [K] extends [never] ? never : { readonly [Key in K]?: string | undefined };
+
+/** The values of declared keys. A key that is absent or undefined is removed. */
+export type MetadataValues<S extends MetadataSpec = MetadataSpec> = {
+  readonly labels?: ValuesOf<KeysIn<S, 'labels'>>;
+  readonly annotations?: ValuesOf<KeysIn<S, 'annotations'>>;
+};
+
+/** The same without types. */
+export type AnyMetadataValues = {
+  readonly [Part in keyof MetadataSpec]?: Readonly<Record<string, string | undefined>> | undefined;
+};
+
+/**
+ * Makes the declared labels and annotations of the object exactly these. It writes only what differs, by server-side
+ * apply without force. Throws FieldOwnedError for a key to which another client gave another value: nothing is written
+ * then, and the other value stays. Throws a TypeError for a key that is not declared.
+ */
+export type SetMetadata<S extends MetadataSpec> = (values: MetadataValues<S>) => Promise<void>;
+
+/** Throws a TypeError for a key that is not declared. */
+export function holdToDeclared(controller: string, spec: MetadataSpec, values: AnyMetadataValues): void {
+  for (const part of ['labels', 'annotations'] as const) {
+    const undeclared = Object.keys(values[part] ?? {}).find((key) => spec[part]?.includes(key) !== true);
+    if (undeclared !== undefined)
+      throw new TypeError(`${controller} does not declare sets.${part} ${undeclared}, so it would be forbidden`);
+  }
+}

@@ -1,0 +1,152 @@
+// The labels and annotations that a controller sets on objects of others, here on Deployments, against an API server:
+// under its own field manager, only the declared ones, and never against another client.
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { applyObject } from '../../src/kube/apply/apply.ts';
+import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
+import { objectPath } from '../../src/kube/client/path.ts';
+import { getObject, listPages } from '../../src/kube/client/read.ts';
+import { Deployment, Event } from '../../src/kubernetes.ts';
+import { createReconcile } from '../../src/reconciling/reconcile.ts';
+import { useApiServer } from '../harness/api-server.ts';
+import { silent } from '../reconciling/widgets.ts';
+import { asChange } from '../sqs/messages.ts';
+import { sizeLabel } from './size-label.ts';
+
+const { connect } = await useApiServer();
+const requests: string[] = [];
+let client: KubeClient;
+let key = { namespace: 'default', name: '' };
+let count = 0;
+
+beforeAll(() => {
+  client = createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
+});
+afterAll(() => client.close());
+beforeEach(async () => {
+  count += 1;
+  key = { namespace: 'default', name: `web-${process.pid}-${count}` };
+  await apply({ replicas: 1 });
+});
+
+/** Applies the Deployment as a user does, who owns its spec and the label `app`. */
+async function apply({ replicas, labels = {} }: { readonly replicas: number; readonly labels?: object }) {
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'nginx' }] } };
+  const spec = { replicas, selector: { matchLabels: { app: 'web' } }, template };
+  const metadata = { ...key, labels: { app: 'web', ...labels } };
+  await applyObject(
+    client,
+    Deployment,
+    { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec },
+    { fieldManager: 'user' },
+  );
+}
+async function run({ name, declaration, start }: ControllerDefinition) {
+  const reconcile = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+  const target = { controller: name, cluster: 'test', group: 'apps', resource: 'deployments', ...key };
+  return await reconcile({
+    ...{ client, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
+    message: { ...target, ...asChange({ observedAt: 0 }) },
+  });
+}
+const read = async () => await getObject(client, Deployment, key);
+const labels = async () => (await read())?.metadata.labels ?? {};
+const patch = async (metadata: object) =>
+  await client.request({
+    method: 'PATCH',
+    path: objectPath(Deployment, key),
+    query: { fieldManager: 'somebody' },
+    contentType: 'application/merge-patch+json',
+    body: { metadata },
+  });
+
+it('a controller on Deployments sets its label and annotation, and nothing else of the object changes', async () => {
+  const before = await read();
+  expect(await run(sizeLabel)).toMatchObject({ outcome: { type: 'done' }, writes: 1, noops: 0 });
+  const after = await read();
+  expect(after?.metadata.labels).toEqual({ app: 'web', 'cost.example.com/size': 'small' });
+  expect(after?.metadata.annotations).toMatchObject({ 'cost.example.com/replicas': '1' });
+  expect([after?.spec, after?.metadata.finalizers, after?.metadata.ownerReferences]).toEqual([
+    ...[before?.spec, before?.metadata.finalizers, before?.metadata.ownerReferences],
+  ]);
+  const manager = after?.metadata.managedFields?.find((one) => one.manager === 'outrigger-size-label');
+  expect(manager).toMatchObject({
+    operation: 'Apply',
+    fieldsV1: { 'f:metadata': { 'f:labels': {}, 'f:annotations': {} } },
+  });
+  expect(Object.keys(manager?.fieldsV1 ?? {})).toEqual(['f:metadata']);
+});
+
+it('a converged reconcile is one GET; a change of what it follows, and a label that was removed, are one write', async () => {
+  await run(sizeLabel);
+  requests.length = 0;
+  expect(await run(sizeLabel)).toMatchObject({ outcome: { type: 'done' }, writes: 0, noops: 0 });
+  expect(requests.map((request) => request.split(' ')[0])).toEqual(['GET']);
+  await apply({ replicas: 9 });
+  expect(await run(sizeLabel)).toMatchObject({ writes: 1 });
+  expect(await labels()).toMatchObject({ 'cost.example.com/size': 'large' });
+  await patch({ labels: { 'cost.example.com/size': null } });
+  expect(await run(sizeLabel)).toMatchObject({ writes: 1 });
+  expect(await labels()).toMatchObject({ 'cost.example.com/size': 'large' });
+  // It is removed when there is no size any more.
+  await apply({ replicas: 0 });
+  await run(sizeLabel);
+  expect(await labels()).toEqual({ app: 'web' });
+});
+
+it('a label that another client has set stays, however often: an Event names it, and nothing is retried', async () => {
+  await patch({ labels: { 'cost.example.com/size': 'huge' } });
+  for (let time = 0; time < 3; time += 1) {
+    const { outcome, writes } = await run(sizeLabel);
+    expect([outcome.type, writes]).toEqual(['terminal', 0]);
+  }
+  expect(await labels()).toMatchObject({ 'cost.example.com/size': 'huge' });
+  const events = [];
+  for await (const { items } of listPages(client, Event, { namespace: key.namespace })) events.push(...items);
+  const own = events.filter((event) => JSON.stringify(event).includes(`"${key.name}"`));
+  expect(own).toEqual([
+    expect.objectContaining({
+      type: 'Warning',
+      count: 3,
+      message: expect.stringMatching(
+        /^another client has set metadata\.labels\.cost\.example\.com\/size \(.*"somebody"/,
+      ),
+    }),
+  ]);
+  // The other client gives it up.
+  await patch({ labels: { 'cost.example.com/size': null } });
+  expect(await run(sizeLabel)).toMatchObject({ outcome: { type: 'done' }, writes: 1 });
+  expect(await labels()).toMatchObject({ 'cost.example.com/size': 'small' });
+});
+
+it('a value that another client has set as well is kept by both, and stays when one gives it up', async () => {
+  await apply({ replicas: 1, labels: { 'cost.example.com/size': 'small' } });
+  expect(await run(sizeLabel)).toMatchObject({ outcome: { type: 'done' } });
+  await apply({ replicas: 1 });
+  expect(await labels()).toMatchObject({ 'cost.example.com/size': 'small' });
+});
+
+it('an object that leaves the selection loses the labels, the annotations and the mark', async () => {
+  const selecting = Deployment.controller('selecting', {
+    selector: { matchLabels: { app: 'web' } },
+    sets: { labels: ['cost.example.com/size'] },
+    reconcile: async (_, { setMetadata }) => await setMetadata({ labels: { 'cost.example.com/size': 'any' } }),
+  });
+  await run(selecting);
+  expect(await labels()).toEqual({
+    ...{ app: 'web', 'cost.example.com/size': 'any', 'outrigger.dev/managed-by-selecting': 'true' },
+  });
+  await patch({ labels: { app: 'other' } });
+  expect(await run(selecting)).toMatchObject({ outcome: { type: 'done' } });
+  expect(await labels()).toEqual({ app: 'other' });
+});
+
+it('an undeclared label is a TypeError before any write', async () => {
+  const wrong = Deployment.controller('wrong', {
+    sets: { labels: ['example.com/a'] },
+    reconcile: async (_, { setMetadata }) => await setMetadata({ labels: { 'example.com/b': 'x' } as never }),
+  });
+  const { outcome, writes } = await run(wrong);
+  expect(outcome).toMatchObject({ error: { message: expect.stringContaining('sets.labels example.com/b') } });
+  expect(writes).toBe(0);
+});
