@@ -12,6 +12,6 @@ export const onBothServers = [
   'test/reconciling/status-slice*.test.ts',
   'test/simulators/workloads/{deployment,deployment-rolling,service,stateful-set}.test.ts',
   'test/statements/{bad-input,book,cascade,dinner,foo,foo-aggregation,generation,hostile-child,ingredient}.test.ts',
-  'test/statements/{drift,own-metadata,owner,poison,tenant-network,wake,water-tank}.test.ts',
+  'test/statements/{drift,foreign-conditions,own-metadata,owner,poison,tenant-network,wake,water-tank}.test.ts',
   'test/statements/bitcoin-network{,-cascade,-life,-wake}.test.ts',
 ];

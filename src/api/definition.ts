@@ -57,6 +57,22 @@ export type ControllerDeclaration = {
   readonly options: ControllerOptions;
 };
 
+/**
+ * Whether a controller marks the objects that it holds with a label: it has a selector, and leaves something behind on
+ * an object that is no longer selected.
+ */
+export function marksHeldObjects({
+  resource,
+  selector,
+  finalizes,
+  owns,
+  sets,
+  statusSlice,
+}: ControllerDeclaration): boolean {
+  const writesConditions = resource.definition === undefined && statusSlice !== undefined;
+  return selector !== undefined && (finalizes || owns.length > 0 || sets !== undefined || writesConditions);
+}
+
 /** A controller whose settings are read and whose clients are made. */
 export type ControllerInstance = {
   /** Throws InvalidSpecError, InvalidResultError, TerminalError, or the error of the author's code. */

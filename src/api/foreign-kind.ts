@@ -3,6 +3,7 @@
 import { describeKind, type KindNames, type Scope } from '../core/kind-names.ts';
 import { controllersOf, type DefineController } from './controller.ts';
 import type { Kind, Live } from './kind.ts';
+import { foreignSliceView, type QualifiedCondition } from './status-slice.ts';
 
 /** A kind that is not ours. */
 export interface ForeignKind<Name extends string, O extends object, S extends Scope = 'Namespaced'>
@@ -14,6 +15,16 @@ export interface ForeignKind<Name extends string, O extends object, S extends Sc
    * @example Namespace.controller('tenant-network', { selector: { matchLabels: { tenant: 'true' } }, ... })
    */
   readonly controller: DefineController<{ primary: O; scope: S; status: never; conditions: never }>;
+  /**
+   * Declares conditions that a controller adds to the status of the kind, with a domain of its own in their types. The
+   * rest of the status stays another controller's. The kind must have a list of conditions and a status subresource.
+   * @example Namespace.statusSlice({ conditions: ['tenant.example.com/Isolated'] }).controller('tenant', { ... })
+   */
+  statusSlice<const C extends QualifiedCondition>(slice: {
+    readonly conditions: readonly [C, ...C[]];
+  }): {
+    readonly controller: DefineController<{ primary: O; scope: S; status: undefined; conditions: C }>;
+  };
 }
 
 /**
@@ -28,5 +39,11 @@ export function foreignKind<O extends object, const Name extends string, S exten
 ): ForeignKind<Name, Live<O>, S> {
   // The one place where an object with a foreign schema gets its type: the API server has validated it.
   const kind = { ...describeKind<Name, S>(names), read: (raw: object) => raw as Live<O> };
-  return { ...kind, controller: controllersOf(kind, { conditions: [], read: kind.read }) };
+  return {
+    ...kind,
+    controller: controllersOf(kind, { conditions: [], read: kind.read }),
+    statusSlice: ({ conditions }) => ({
+      controller: controllersOf(kind, foreignSliceView(kind, conditions), { status: [], conditions }),
+    }),
+  };
 }

@@ -30,7 +30,7 @@ const condition = z.object({
 });
 
 /** What is checked first: the parts of a result are parsed one by one, for the paths in the errors. */
-const returned = z.looseObject({ status: z.unknown(), conditions: z.unknown() });
+const returned = z.looseObject({ status: z.unknown().optional(), conditions: z.unknown() });
 
 const finalized = z.strictObject({ requeueAfterSeconds, reason, message: z.string().optional() });
 

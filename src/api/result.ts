@@ -35,17 +35,19 @@ export type Later =
 
 /**
  * The complete status and every declared condition, and when to come back. A controller of a kind that is not ours
- * writes no status: it returns only when to come back, or nothing.
+ * writes no status: it returns only when to come back, or nothing. With conditions of its own it returns these.
  */
 export type Result<Status, C extends string> = [Status] extends [never]
   ?
       | ({ readonly status?: never; readonly conditions?: never } & Later)
       // biome-ignore lint/suspicious/noConfusingVoidType: a reconcile without a return statement
       | void
-  : {
-      readonly status: Status;
-      readonly conditions: Readonly<Record<C, DeclaredCondition>>;
-    } & Later;
+  : [Status] extends [undefined]
+    ? { readonly status?: undefined; readonly conditions: Readonly<Record<C, DeclaredCondition>> } & Later
+    : {
+        readonly status: Status;
+        readonly conditions: Readonly<Record<C, DeclaredCondition>>;
+      } & Later;
 
 /**
  * The result of a kind's controller. Annotate reconcile with it: an error is then reported at the field that is wrong.

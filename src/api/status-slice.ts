@@ -1,6 +1,7 @@
 // A second controller's slice of a kind's status: the fields and the conditions that it alone writes. To that
 // controller the kind looks as if it had no other status; the rest, and Ready, belong to the kind's first controller.
 import * as z from 'zod';
+import { InvalidResultError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import type { RuntimeCondition } from './conditions.ts';
 import type { CustomResource, KindDefinition } from './custom-kind.ts';
@@ -32,6 +33,24 @@ export type SliceField<Status> = { [F in keyof Status]-?: object extends Pick<St
 
 /** Leaves out of `C` the conditions of the first controller and of the runtime. */
 export type SliceCondition<C extends string, Taken extends string> = C extends Taken | RuntimeCondition ? never : C;
+
+/** The type of a condition with the domain of its writer: `tenant.example.com/Ready`. */
+export type QualifiedCondition = `${string}.${string}/${string}`;
+
+/** Makes the view of a controller that adds conditions to a kind that is not ours. */
+export function foreignSliceView<Primary>(
+  { read }: { read(raw: object): Primary },
+  conditions: readonly string[],
+): StatusView<Primary> {
+  return {
+    conditions,
+    read,
+    parseStatus: (value) => {
+      if (value === undefined) return {};
+      throw new InvalidResultError('status: only conditions are written to a kind that is not ours');
+    },
+  };
+}
 
 /** Makes the view of a slice's controller. */
 export function sliceView<Spec, Status, F extends keyof Status & string>(

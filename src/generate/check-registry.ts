@@ -6,11 +6,15 @@ import { commandRules, type ExecSpec } from '../api/exec.ts';
 import { SchemaError } from '../core/errors.ts';
 import { controllerLabelValue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { logicalId } from './aws/names.ts';
+import { mayHaveConditions } from './condition-kinds.ts';
 
 /** A queue's name has at most 80 characters, prefix and `-dlq.fifo` included; a label's value 63. */
 const validName = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
 /** The limit of Kubernetes for the value of a label, and for the name in a finalizer. */
 const maxLabelCharacters = 63;
+/** The type of a condition with a domain (metav1.Condition: at most 316 characters). */
+const qualifiedCondition =
+  /^(?=.{1,316}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+\/[A-Za-z]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
 /** The names of other functions, or folders in dist/. */
 const reserved = [timersQueue, resyncQueue, wakeFunction, 'watcher'];
 
@@ -78,8 +82,11 @@ function execProblem(declaration: ExecSpec): string | undefined {
 function checkStatusSlices(registry: readonly ControllerDefinition[]): void {
   for (const [index, controller] of registry.entries()) {
     const { name, declaration } = controller;
-    // Any number of controllers may reconcile a kind that is not ours: none of them writes its status.
-    if (declaration.resource.definition === undefined) continue;
+    // Any number of controllers may reconcile a kind that is not ours: none of them writes more than its conditions.
+    if (declaration.resource.definition === undefined) {
+      checkForeignSlice(controller, registry);
+      continue;
+    }
     const schemaError = (problem: string) => new SchemaError(`controller ${name}`, problem);
     const others = registry.filter((other) => other !== controller && isOfKind(controller, other));
     if (others.some((other) => other.declaration.resource !== declaration.resource))
@@ -91,6 +98,23 @@ function checkStatusSlices(registry: readonly ControllerDefinition[]): void {
       throw schemaError(
         `${declaration.resource.kind} has a first controller, ${first.name}; a second one declares its status slice`,
       );
+  }
+}
+
+/** A condition of another domain is another controller's, and a kind without conditions has no place for one. */
+function checkForeignSlice(controller: ControllerDefinition, registry: readonly ControllerDefinition[]): void {
+  const { name, declaration } = controller;
+  const { resource, statusSlice } = declaration;
+  if (statusSlice === undefined) return;
+  const schemaError = (problem: string) => new SchemaError(`controller ${name}`, problem);
+  if (!mayHaveConditions(resource))
+    throw schemaError(`${resource.kind} has no conditions in its status; report in Events or in annotations (sets)`);
+  const others = registry.filter((other) => other !== controller && isOfKind(controller, other));
+  for (const condition of statusSlice.conditions) {
+    if (!qualifiedCondition.test(condition))
+      throw schemaError(`condition ${condition} has no domain; use a name such as tenant.example.com/Ready`);
+    const other = others.find((one) => one.declaration.statusSlice?.conditions.includes(condition));
+    if (other !== undefined) throw schemaError(`condition ${condition} is ${other.name}'s already`);
   }
 }
 

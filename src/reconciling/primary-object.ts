@@ -65,7 +65,7 @@ export function ownedStatusOf(object: KubeObject, fieldManager: string): Readonl
 }
 
 /** Reads an object's generation; 0 for a kind without generations. */
-export function generationOf(object: KubeObject): number {
+function generationOf(object: KubeObject): number {
   return object.metadata.generation ?? 0;
 }
 

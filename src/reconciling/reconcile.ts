@@ -1,7 +1,7 @@
 // Reconciles one key: reads the object, adds the finalizer, runs the author's function, writes the status, and sends
 // Events. After a conflict all of it is repeated with a fresh read. It returns an outcome. outcome.ts decides what the
 // outcome means for the message.
-import type { ControllerDeclaration } from '../api/definition.ts';
+import { type ControllerDeclaration, marksHeldObjects } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
 import { errorText, IgnoredSignalError, ReconcileTimeoutError, toError } from '../core/errors.ts';
 import { fieldManagerOf, finalizerOf, heldLabelOf, pausedAnnotation } from '../core/names.ts';
@@ -24,7 +24,7 @@ import { createPrimaryObject } from './primary-object.ts';
 import type { ReconcileDeps, ReconcileInput, ReconcileReport, SessionDeps } from './report.ts';
 import { currentConditions } from './status/status.ts';
 import { createStatusWriter } from './status/status-writer.ts';
-import { writeStatus } from './status/write-status.ts';
+import { giveUpStatus, writeStatus } from './status/write-status.ts';
 
 /** Passes with a fresh read, before the message is postponed because of a stale resource version. */
 const maxPasses = 3;
@@ -115,12 +115,12 @@ function outcomeOf(thrown: unknown, stage: Stage): Outcome {
  * the objects that have left the selection.
  */
 function marksOf(
-  { finalizes, selector, owns, sets }: Pick<ControllerDeclaration, 'finalizes' | 'selector' | 'owns' | 'sets'>,
+  declaration: ControllerDeclaration,
   { finalizer, label }: { readonly finalizer: string; readonly label: string },
 ): Marks {
   return {
-    ...(finalizes ? { finalizer } : {}),
-    ...(selector !== undefined && (finalizes || owns.length > 0 || sets !== undefined) ? { label } : {}),
+    ...(declaration.finalizes ? { finalizer } : {}),
+    ...(marksHeldObjects(declaration) ? { label } : {}),
   };
 }
 
@@ -153,7 +153,7 @@ function openSession(
   const primary = createPrimaryObject(read, { fieldManager, finalizer });
   // Without a status of ours nothing shows what was observed: each write of a periodic reconcile is a correction.
   const observedBefore =
-    !statusWriter.writesStatus || statusWriter.observed(primary.ownedStatus()) === primary.generation();
+    !statusWriter.showsObserved || statusWriter.observed(primary.ownedStatus()) === primary.generation();
   const marks = marksOf(declaration, { finalizer, label: heldLabelOf(name, project) });
   const statusInput = () => ({
     owned: primary.ownedStatus(),
@@ -246,6 +246,7 @@ function openSession(
       const finalized = declaration.finalizes && primary.hasFinalizer() ? await runFinalize() : 'done';
       if (finalized !== 'done') return { type: 'done', requeueAfterSeconds: finalized.requeueAfterSeconds };
       if (declaration.sets !== undefined) await context.setMetadata({});
+      if (declaration.statusSlice !== undefined) await giveUpStatus(primary, deps);
       await releaseObject(client, resource, primary.current(), marks, { fieldManager, signal });
       primary.countWrite();
       return { type: 'done' };

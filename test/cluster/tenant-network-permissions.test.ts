@@ -17,24 +17,30 @@ import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { silent } from '../reconciling/widgets.ts';
 import { asChange } from '../sqs/messages.ts';
+import { owned, redundant } from '../statements/foreign-conditions.ts';
 import { sizeLabel } from '../statements/size-label.ts';
 import { createKubectl } from './kubectl.ts';
 
 const identity = controllerIdentity('tenant-network');
 const labeller = controllerIdentity(sizeLabel.name);
-const registry = [tenantNetwork, sizeLabel];
+const registry = [tenantNetwork, sizeLabel, owned, redundant];
+const slices = [owned, redundant].map(({ name }) => controllerIdentity(name));
 const web = { namespace: 'default', name: 'web' };
 const key = { name: 'blue' };
 let plane: ControlPlane;
 let admin: KubeClient;
 let client: KubeClient;
 let labels: KubeClient;
+let conditions: { readonly owned: KubeClient; readonly redundant: KubeClient };
 
 beforeAll(async () => {
-  plane = await startControlPlane({ users: [{ name: identity }, { name: labeller }] });
+  plane = await startControlPlane({ users: [identity, labeller, ...slices].map((name) => ({ name })) });
   admin = createClient(plane.connection());
   client = createClient(plane.connection(identity));
   labels = createClient(plane.connection(labeller));
+  const [first, second] = slices.map((name) => createClient(plane.connection(name)));
+  if (first === undefined || second === undefined) throw new Error('there are two controllers with conditions');
+  conditions = { owned: first, redundant: second };
   const kubectl = await createKubectl(plane.kubectlPath, plane.kubeconfig(), systemNamespace);
   const items = rbacOf(registry, watchListOf(registry));
   await kubectl.output(['apply', '--server-side', '-f', '-'], { manifest: { apiVersion: 'v1', kind: 'List', items } });
@@ -50,6 +56,8 @@ afterAll(async () => {
   admin.close();
   client.close();
   labels.close();
+  conditions.owned.close();
+  conditions.redundant.close();
   await plane.stop();
 });
 
@@ -106,6 +114,60 @@ it('a controller that sets labels of Deployments reconciles by its role, and can
   expect((await getObject(admin, Deployment, web))?.metadata.labels).toMatchObject({
     'cost.example.com/size': 'small',
   });
+});
+
+it('a controller that adds a condition can change no other condition, no other status field, and no metadata by /status', async () => {
+  await untilEnforced();
+  const namespace = `${objectPath(Namespace, key)}/status`;
+  const deployment = `${objectPath(Deployment, web)}/status`;
+  const ready = { type: 'Ready', status: 'True', reason: 'Forged', message: '' };
+  const mine = { ...ready, type: 'team.example.com/Owned' };
+  const metadata = [
+    { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } },
+    { annotations: { note: 'x' } },
+    { finalizers: ['example.com/stays'] },
+    { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'b' }] },
+  ].map((one) => ({ metadata: one }));
+  const attempts: readonly object[] = [{ status: { conditions: [ready] } }, { status: { conditions: [mine, ready] } }];
+  // A policy is enforced some time after it was created.
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; )
+    if ((await patchAs(conditions.owned, namespace, { metadata: { annotations: { probe: 'x' } } })) === 403) break;
+  for (const body of [...attempts, ...metadata])
+    expect(await patchAs(conditions.owned, namespace, body), JSON.stringify(body)).toBe(403);
+  // The API server itself refuses it as invalid first.
+  expect(await patchAs(conditions.owned, namespace, { status: { phase: 'Terminating' } })).not.toBe('accepted');
+  expect(await patchAs(conditions.owned, objectPath(Namespace, key), { metadata: { labels: { a: 'b' } } })).toBe(403);
+  expect(await patchAs(conditions.owned, namespace, { status: { conditions: [mine] } })).toBe('accepted');
+  expect(await patchAs(conditions.owned, namespace, { status: { conditions: null } })).toBe('accepted');
+  for (const body of [
+    { status: { replicas: 7 } },
+    { status: { conditions: [ready] } },
+    { metadata: { finalizers: ['example.com/stays'] } },
+  ])
+    expect(await patchAs(conditions.redundant, deployment, body), JSON.stringify(body)).toBe(403);
+  // Without a selector and a finalizer it writes nothing but the status.
+  expect(await patchAs(conditions.redundant, objectPath(Deployment, web), { metadata: { labels: { a: 'b' } } })).toBe(
+    403,
+  );
+  for (const [controller, by, object] of [
+    [owned, conditions.owned, key],
+    [redundant, conditions.redundant, web],
+  ] as const) {
+    const { name, declaration, start } = controller;
+    const { group, plural: resource } = declaration.resource;
+    const reconcile = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
+    const { outcome } = await reconcile({
+      ...{ client: by, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
+      message: { controller: name, cluster: 'test', group, resource, ...object, ...asChange({ observedAt: 0 }) },
+    });
+    expect(outcome).toEqual({ type: 'done' });
+  }
+  const types = async (kind: typeof Namespace | typeof Deployment, object: object) =>
+    Object((await getObject(admin, kind, { name: '', ...object }))?.status).conditions.map(
+      ({ type }: { type: string }) => type,
+    );
+  expect(await types(Namespace, key)).toEqual(['team.example.com/Owned']);
+  expect(await types(Deployment, web)).toContain('team.example.com/Redundant');
 });
 
 it('TN5: the role permits the whole reconcile, from the first one to the one after the selection was left', async () => {

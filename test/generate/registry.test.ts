@@ -3,10 +3,13 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { defineKind } from '../../src/api/custom-kind.ts';
+import { createBuiltinSchemas } from '../../src/apiserver/schema/builtins.ts';
+import { mayHaveConditions } from '../../src/generate/condition-kinds.ts';
 import { generatedFiles } from '../../src/generate/files.ts';
 import { rbacOf } from '../../src/generate/rbac/rbac.ts';
 import { watchListOf } from '../../src/generate/watch-list.ts';
-import { Pod } from '../../src/kubernetes.ts';
+import * as kubernetes from '../../src/kubernetes.ts';
+import { Deployment, Ingress, Pod } from '../../src/kubernetes.ts';
 import { fixtureRegistry, fixtureRegistryWith, OtherTree, only, running } from './sample-registry.ts';
 
 describe('the watch list', () => {
@@ -187,6 +190,35 @@ describe('a controller that runs commands', () => {
   });
 });
 
+/** A controller that adds a condition to a kind that is not ours. */
+const adding = (name: string, kind: typeof Deployment | typeof Ingress, condition: string) =>
+  kind.statusSlice({ conditions: [condition as 'a.example.com/B'] }).controller(name, {
+    reconcile: async () => ({ conditions: { 'a.example.com/B': { status: 'True', reason: 'B' } } }),
+  });
+
+it('a condition can be added to the built-in kinds whose status has conditions, and to no other one', () => {
+  const schemas = createBuiltinSchemas();
+  for (const { group, version, kind } of Object.values(kubernetes)) {
+    const room = group === '' ? 'core' : group.replace('.k8s.io', '').replace('.authorization', '');
+    const inTree = `io.k8s.api.${room}.${version}.${kind}`;
+    const name =
+      kind === 'CustomResourceDefinition' ? `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.${kind}` : inTree;
+    const status = schemas.resolved(name).properties?.status;
+    expect([kind, mayHaveConditions({ group, kind })]).toEqual([kind, status?.properties?.conditions !== undefined]);
+  }
+  for (const group of ['cert-manager.io', 'gateway.networking.k8s.io'])
+    expect(mayHaveConditions({ group, kind: 'Any' })).toBe(true);
+});
+
+it('a controller that adds a condition may patch the status, a policy limits it to that, and two may share a kind', () => {
+  const registry = [adding('one', Deployment, 'a.example.com/B'), adding('two', Deployment, 'a.example.com/C')];
+  const objects = rbacOf(registry, watchListOf(registry));
+  const text = JSON.stringify(objects.filter((one) => JSON.stringify(one.metadata).includes('outrigger-one')));
+  expect(text).toContain('"resources":["deployments/status"],"verbs":["patch"]');
+  expect(text).toContain('"resources":["deployments"],"verbs":["get","list"]');
+  expect(text).toContain('"message":"one may only change the condition a.example.com/B"');
+});
+
 describe('generatedFiles errors', () => {
   it.each([
     ['a name with capitals', only('Tree'), 'controller Tree: a name has'],
@@ -252,6 +284,21 @@ describe('generatedFiles errors', () => {
       'a status slice without a condition',
       fixtureRegistryWith('grafter', { statusSlice: { status: ['grafted'], conditions: [] } }),
       'grafter: a status slice needs a condition',
+    ],
+    [
+      'a condition of a kind that has none',
+      [adding('one', Ingress, 'a.example.com/B')],
+      'controller one: Ingress has no conditions in its status',
+    ],
+    [
+      'a condition without a domain on a kind that is not ours',
+      [adding('one', Deployment, 'Available')],
+      'controller one: condition Available has no domain',
+    ],
+    [
+      'a condition of two controllers on a kind that is not ours',
+      [adding('one', Deployment, 'a.example.com/B'), adding('two', Deployment, 'a.example.com/B')],
+      'controller one: condition a.example.com/B is two',
     ],
     ['exec in every container', running({ container: '', commands: [['ls']] }), 'controller tree.exec: container is'],
     ['exec without a command', running({ container: 'a', commands: [] }), 'controller tree.exec: commands is empty'],

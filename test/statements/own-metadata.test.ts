@@ -55,7 +55,7 @@ const patch = async (metadata: object) =>
   await client.request({
     method: 'PATCH',
     path: objectPath(Deployment, key),
-    query: { fieldManager: 'somebody' },
+    query: { fieldManager: 'other-client' },
     contentType: 'application/merge-patch+json',
     body: { metadata },
   });
@@ -109,7 +109,7 @@ it('a label that another client has set stays, however often: an Event names it,
       type: 'Warning',
       count: 3,
       message: expect.stringMatching(
-        /^another client has set metadata\.labels\.cost\.example\.com\/size \(.*"somebody"/,
+        /^another client has set metadata\.labels\.cost\.example\.com\/size \(.*"other-client"/,
       ),
     }),
   ]);

@@ -2,7 +2,12 @@
 // declaration. A controller is its own user or group in the cluster.
 
 import type { AnyCustomKind } from '../../api/custom-kind.ts';
-import type { ControllerDefinition, PrimaryKind } from '../../api/definition.ts';
+import {
+  type ControllerDeclaration,
+  type ControllerDefinition,
+  marksHeldObjects,
+  type PrimaryKind,
+} from '../../api/definition.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterNames, clusterNames, controllerIdentity, controllerRole } from '../../core/names.ts';
 import type { WatchList } from '../../core/watch-list.ts';
@@ -11,6 +16,7 @@ import { childrenPolicy } from './children-policy.ts';
 import { execPolicy } from './exec-policy.ts';
 import { finalizerPolicy } from './finalizer-policy.ts';
 import { referencePolicy } from './reference-policy.ts';
+import { statusPolicy } from './status-policy.ts';
 
 type Rule = {
   readonly apiGroups: readonly string[];
@@ -73,6 +79,7 @@ export function rbacOf(
       }),
       ...childrenPolicy(controller, project),
       ...(marksObjects(controller.declaration) ? finalizerPolicy(controller, project) : []),
+      ...statusPolicy(controller, project),
       ...(controller.declaration.exec === undefined
         ? []
         : execPolicy({ controller: controller.name, project }, controller.declaration.exec)),
@@ -81,13 +88,8 @@ export function rbacOf(
 }
 
 /** Whether a controller writes a finalizer, labels or annotations on its objects. */
-function marksObjects({
-  finalizes,
-  selector,
-  owns,
-  sets,
-}: Pick<ControllerDefinition['declaration'], 'finalizes' | 'selector' | 'owns' | 'sets'>): boolean {
-  return finalizes || sets !== undefined || (selector !== undefined && owns.length > 0);
+function marksObjects(declaration: ControllerDeclaration): boolean {
+  return declaration.finalizes || declaration.sets !== undefined || marksHeldObjects(declaration);
 }
 
 /** The kind as one of ours; none for a built-in or foreign kind, which gets no CRD. */
@@ -110,13 +112,13 @@ export function ownKinds(
 }
 
 function controllerRules({ declaration }: ControllerDefinition): readonly ScopedRule[] {
-  const { resource, owns, reads, exec } = declaration;
+  const { resource, owns, reads, exec, statusSlice } = declaration;
   const subresource = (name: string, verbs: readonly string[]) =>
     ruleOf({ ...resource, plural: `${resource.plural}/${name}` }, verbs);
   return [
     ruleOf(resource, marksObjects(declaration) ? ['get', 'list', 'patch'] : ['get', 'list']),
-    // The status of a kind that is not ours is never written.
-    ...(resource.definition === undefined ? [] : [subresource('status', ['patch'])]),
+    // The status of a kind that is not ours is written only by conditions that the controller declares.
+    ...(resource.definition === undefined && statusSlice === undefined ? [] : [subresource('status', ['patch'])]),
     // Without it OwnerReferencesPermissionEnforcement rejects blockOwnerDeletion.
     ...(owns.length === 0 ? [] : [subresource('finalizers', ['update'])]),
     ...owns.map((kind) => ruleOf(kind, ['get', 'list', 'create', 'patch', 'delete'])),

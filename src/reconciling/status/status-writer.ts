@@ -4,7 +4,7 @@
 import type { ControllerDeclaration } from '../../api/definition.ts';
 import type { AnyResult } from '../../api/parse-result.ts';
 import type { DeclaredCondition } from '../../api/result.ts';
-import { observedGenerationOf } from '../../api/status-slice.ts';
+import { observedGenerationOf, type StatusSlice } from '../../api/status-slice.ts';
 import { isSliceStalled, sliceAfterFailure, sliceAfterResult, sliceWhileFinalizing } from './slice-status.ts';
 import {
   isStalled,
@@ -26,6 +26,8 @@ export type StatusWriter = {
   afterFailure(error: Error, retryState: RetryState, input: StatusInput): OwnedStatus;
   whileFinalizing(finalized: DeclaredCondition, input: StatusInput, retryState?: RetryState): OwnedStatus;
   isStalled(owned: Readonly<Record<string, unknown>>, generation: number): boolean;
+  /** Whether the status shows what was observed. That of a kind that is not ours does not. */
+  readonly showsObserved: boolean;
   /** Returns the generation from which the owned status was computed. */
   observed(owned: Readonly<Record<string, unknown>>): number | undefined;
 };
@@ -41,6 +43,7 @@ export function createStatusWriter({
     ? {
         declared: definition?.conditions ?? [],
         writesStatus: definition !== undefined,
+        showsObserved: definition !== undefined,
         afterResult: statusAfterResult,
         afterFailure: statusAfterFailure,
         whileFinalizing: statusWhileFinalizing,
@@ -48,13 +51,36 @@ export function createStatusWriter({
         // The observedGeneration of a kind that is not ours is another controller's.
         observed: definition === undefined ? () => undefined : observed,
       }
-    : {
-        declared: statusSlice.conditions,
-        writesStatus: true,
-        afterResult: sliceAfterResult,
-        afterFailure: sliceAfterFailure,
-        whileFinalizing: sliceWhileFinalizing,
-        isStalled: isSliceStalled,
-        observed,
-      };
+    : definition === undefined
+      ? foreignSliceWriter(statusSlice)
+      : {
+          declared: statusSlice.conditions,
+          writesStatus: true,
+          showsObserved: true,
+          afterResult: sliceAfterResult,
+          afterFailure: sliceAfterFailure,
+          whileFinalizing: sliceWhileFinalizing,
+          isStalled: isSliceStalled,
+          observed,
+        };
+}
+
+/**
+ * The conditions of a kind that is not ours have no observedGeneration: the API server rejects it for most built-in
+ * kinds (500, field not declared in schema) [tried on kube-apiserver 1.36.3].
+ */
+function foreignSliceWriter({ conditions: declared }: StatusSlice): StatusWriter {
+  const foreign = ({ conditions }: OwnedStatus): OwnedStatus => ({
+    conditions: conditions.map(({ observedGeneration: _, ...one }) => one),
+  });
+  return {
+    declared,
+    writesStatus: true,
+    showsObserved: false,
+    afterResult: (...given) => foreign(sliceAfterResult(...given)),
+    afterFailure: (...given) => foreign(sliceAfterFailure(...given)),
+    whileFinalizing: (...given) => foreign(sliceWhileFinalizing(...given)),
+    isStalled: () => false,
+    observed: () => undefined,
+  };
 }

@@ -8,7 +8,7 @@ import { dropForeignFields, ownedEqual } from '../../kube/apply/owned-equal.ts';
 import { isConflict } from '../../kube/client/errors.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
 import { getObject } from '../../kube/client/read.ts';
-import { generationOf, objectKeyOf, ownedStatusOf, type PrimaryObject } from '../primary-object.ts';
+import { objectKeyOf, ownedStatusOf, type PrimaryObject } from '../primary-object.ts';
 import type { SessionDeps } from '../report.ts';
 import type { OwnedStatus } from './status.ts';
 
@@ -53,11 +53,17 @@ async function applyIfChanged(
   if (primary.written(returned) === 'no-op') log.warn('apply changed nothing', { noopApplies: 1 });
 }
 
+/** Gives up all status fields of the controller's field manager: an apply without them. */
+export async function giveUpStatus(primary: PrimaryObject, deps: SessionDeps): Promise<void> {
+  if (deps.statusWriter.writesStatus) await applyIfChanged(primary, {}, deps);
+}
+
 /** Returns whether a reconcile of the fresh object would have the same input as that of the last one. */
 function hasSameInputs(last: KubeObject, fresh: KubeObject, fieldManager: string): boolean {
   const [a, b] = [last.metadata, fresh.metadata];
-  const isSame =
-    a.uid === b.uid && generationOf(last) === generationOf(fresh) && a.deletionTimestamp === b.deletionTimestamp;
+  // Without a generation nothing tells whether the rest of the object is the same.
+  const isUnchanged = a.generation !== undefined && a.generation === b.generation;
+  const isSame = a.uid === b.uid && isUnchanged && a.deletionTimestamp === b.deletionTimestamp;
   const isPaused = b.annotations?.[pausedAnnotation] === 'true';
   const [owned, freshOwned] = [ownedStatusOf(last, fieldManager), ownedStatusOf(fresh, fieldManager)];
   return isSame && !isPaused && ownedEqual({ ...owned }, freshOwned);

@@ -1,0 +1,27 @@
+// The built-in kinds whose status has a list of conditions, by type: only there can a controller add one of its own
+// [kube-apiserver 1.36.3; a test compares them with the schemas of the in-memory server].
+import type { KindDescription } from '../core/kind-names.ts';
+
+const withConditions: Readonly<Record<string, readonly string[]>> = {
+  '': ['Namespace', 'Node', 'PersistentVolumeClaim', 'Pod', 'ReplicationController', 'Service'],
+  apps: ['DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'],
+  autoscaling: ['HorizontalPodAutoscaler'],
+  batch: ['Job'],
+  policy: ['PodDisruptionBudget'],
+  'apiextensions.k8s.io': ['CustomResourceDefinition'],
+  'apiregistration.k8s.io': ['APIService'],
+  'certificates.k8s.io': ['CertificateSigningRequest'],
+  'flowcontrol.apiserver.k8s.io': ['FlowSchema', 'PriorityLevelConfiguration'],
+};
+
+/** Groups of Kubernetes itself with a dot. Other groups with a dot are of CustomResourceDefinitions. */
+const builtIn = [
+  ...['admissionregistration', 'authentication', 'authorization', 'coordination', 'discovery', 'events', 'networking'],
+  ...['node', 'rbac.authorization', 'resource', 'scheduling', 'storage'],
+].map((name) => `${name}.k8s.io`);
+
+/** Returns false for a built-in kind without conditions. The schema of a custom resource is not known here. */
+export function mayHaveConditions({ group, kind }: Pick<KindDescription, 'group' | 'kind'>): boolean {
+  if (group in withConditions) return withConditions[group]?.includes(kind) === true;
+  return group.includes('.') && !builtIn.includes(group);
+}
