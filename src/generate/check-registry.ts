@@ -12,9 +12,11 @@ import { mayHaveConditions } from './condition-kinds.ts';
 const validName = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
 /** The limit of Kubernetes for the value of a label, and for the name in a finalizer. */
 const maxLabelCharacters = 63;
+const domainLabel = '[a-z0-9]([a-z0-9-]*[a-z0-9])?';
 /** The type of a condition with a domain (metav1.Condition: at most 316 characters). */
-const qualifiedCondition =
-  /^(?=.{1,316}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+\/[A-Za-z]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
+const qualifiedCondition = new RegExp(
+  `^(?=.{1,316}$)${domainLabel}(\\.${domainLabel})+/[A-Za-z]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`,
+);
 /** The names of other functions, or folders in dist/. */
 const reserved = [timersQueue, resyncQueue, wakeFunction, 'watcher'];
 

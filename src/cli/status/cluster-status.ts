@@ -7,6 +7,7 @@ import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { isRecord } from '../../core/json.ts';
 import { pausedAnnotation } from '../../core/names.ts';
 import { redact } from '../../core/redact.ts';
+import { fieldSelectorOf, isSelected, labelSelectorOf } from '../../core/selector.ts';
 import { objectReadiness } from '../../dev/readiness.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import type { KubeObject } from '../../kube/client/object.ts';
@@ -20,15 +21,16 @@ export type ControllerStatus = {
   readonly objects: number;
   /** Whether there are more objects, which were not read. */
   readonly more: boolean;
-  readonly ready: number;
+  /** Absent for a kind that is not ours: its readiness is another controller's. */
+  readonly ready?: number;
   readonly stalled: number;
   /** Objects whose last reconcile failed: those that are retried, and the stalled ones. */
   readonly failing: number;
   /** The failure that began last. */
   readonly lastFailure?: ObjectFailure;
   readonly paused: number;
-  /** Changes that the controller has not observed yet. */
-  readonly unobserved: number;
+  /** Changes that the controller has not observed yet. Absent for a kind that is not ours: nothing tells. */
+  readonly unobserved?: number;
   /** The age of the oldest of them; absent if there is none. */
   readonly oldestSeconds?: number;
   /** The reason why the status is incomplete. */
@@ -96,24 +98,30 @@ export async function readControllers(
 
 async function readController(
   client: KubeClient,
-  { name, declaration: { resource, statusSlice } }: ControllerDefinition,
+  { name, declaration: { resource, statusSlice, selector } }: ControllerDefinition,
   { project, nowMs, signal }: { readonly project: string; readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<ControllerStatus> {
   const counted = { objects: 0, ready: 0, failing: 0, stalled: 0, paused: 0, unobserved: 0 };
   let lastFailure: ObjectFailure | undefined;
   let oldestMs = Number.POSITIVE_INFINITY;
   let more = false;
+  const isOurs = resource.definition !== undefined;
   const currentStatus = () => ({
     controller: name,
-    ...counted,
+    ...shown(counted, isOurs),
     ...(lastFailure === undefined ? {} : { lastFailure }),
     more,
     ...(counted.unobserved === 0 ? {} : { oldestSeconds: Math.max(0, Math.round((nowMs - oldestMs) / 1000)) }),
   });
   try {
-    for await (const page of listPages(client, resource, { signal, timeoutSeconds: pageSeconds })) {
+    const selected = { labelSelector: labelSelectorOf(selector), fieldSelector: fieldSelectorOf(selector) };
+    for await (const page of listPages(client, resource, { ...selected, signal, timeoutSeconds: pageSeconds })) {
       for (const object of page.items) {
+        if (!isSelected(selector, { ...object, kind: resource.kind })) continue;
         counted.objects += 1;
+        if (object.metadata.annotations?.[pausedAnnotation] === 'true') counted.paused += 1;
+        // Without conditions of its own, the conditions are another controller's.
+        if (!isOurs && statusSlice === undefined) continue;
         if (objectReadiness(object, statusSlice?.conditions).ready) counted.ready += 1;
         if (isStalled(object)) counted.stalled += 1;
         const failure = failureOf(object, statusSlice?.conditions, nowMs);
@@ -121,9 +129,8 @@ async function readController(
           counted.failing += 1;
           if (lastFailure === undefined || failure.ageSeconds < lastFailure.ageSeconds) lastFailure = failure;
         }
-        if (object.metadata.annotations?.[pausedAnnotation] === 'true') counted.paused += 1;
         const sinceMs = unobservedSinceMs(object, { controller: name, project, statusSlice });
-        if (sinceMs === undefined) continue;
+        if (sinceMs === undefined || !isOurs) continue;
         counted.unobserved += 1;
         oldestMs = Math.min(oldestMs, sinceMs);
       }
@@ -135,6 +142,16 @@ async function readController(
     return { ...currentStatus(), problem: formatError(error) };
   }
   return currentStatus();
+}
+
+/** Leaves out the counts that nothing tells of a kind that is not ours. */
+function shown<C extends { readonly ready: number; readonly unobserved: number }>(
+  counted: C,
+  isOurs: boolean,
+): C | Omit<C, 'ready' | 'unobserved'> {
+  if (isOurs) return counted;
+  const { ready: _, unobserved: __, ...rest } = counted;
+  return rest;
 }
 
 function isStalled(object: KubeObject): boolean {

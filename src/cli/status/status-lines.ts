@@ -44,7 +44,7 @@ export function statusLines(clusters: readonly NamedCluster[], queues: readonly 
           name,
           controller,
           `${objects}${more ? '+' : ''}`,
-          ...[ready, failing, stalled, paused, unobserved].map(String),
+          ...[ready, failing, stalled, paused, unobserved].map((count) => String(count ?? '-')),
           oldestSeconds === undefined ? '-' : `${oldestSeconds} s`,
         ],
       ),

@@ -71,6 +71,7 @@ What it shows:
   DEAD LETTERS  outrigger dlq list shows them
   FAILING       objects whose last reconcile failed; the last lines have the last error of each controller
   UNOBSERVED    objects whose current spec (or deletion) the controller has not observed yet
+                (-: a kind that is not yours shows neither this nor READY)
   OLDEST        the age of the oldest of these changes. Percentiles, and the age of the oldest message (SQS has no API
                 for it), are on the dashboard
 Exit status: 0, or 1 when an object is failing, or a cluster or a queue could not be read; the last lines name it.`;

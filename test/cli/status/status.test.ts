@@ -9,7 +9,9 @@ import { writeCheckpoint } from '../../../src/checkpoint/config-map.ts';
 import { formatCheckpoint } from '../../../src/checkpoint/document.ts';
 import { checkCluster } from '../../../src/cli/doctor/check-cluster.ts';
 import { readClusterStatus } from '../../../src/cli/status/cluster-status.ts';
+import { statusLines } from '../../../src/cli/status/status-lines.ts';
 import { registry } from '../../../src/controllers/registry.ts';
+import { tenantNetwork } from '../../../src/controllers/tenant-network.ts';
 import { waterTank } from '../../../src/controllers/water-tank.ts';
 import {
   checkpointName,
@@ -20,6 +22,7 @@ import {
 import { applyObject, applyStatus } from '../../../src/kube/apply/apply.ts';
 import { type KubeObject, parseObject } from '../../../src/kube/client/object.ts';
 import { getObject, listPages } from '../../../src/kube/client/read.ts';
+import { Namespace } from '../../../src/kubernetes.ts';
 import { statusAfterFailure } from '../../../src/reconciling/status/status.ts';
 import { createSend } from '../../../src/sqs/send.ts';
 import { operatedSystem } from '../operated-system.ts';
@@ -119,6 +122,20 @@ describe('status', () => {
     const nowMs = Math.min(...touched) + 100_000;
     const { controllers } = await readClusterStatus(client, [waterTank], { project: 'outrigger', nowMs, signal });
     expect(controllers).toMatchObject([{ controller: 'water-tank', unobserved: 3, oldestSeconds: 100 }]);
+    client.close();
+  });
+
+  it('a controller of Namespaces counts those that it selects, and neither Ready nor unobserved ones', async () => {
+    const client = system.client();
+    const metadata = { name: 'blue', labels: { tenant: 'true' } };
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata };
+    await applyObject(client, Namespace, namespace, { fieldManager: 'user' });
+    const options = { project: 'outrigger', nowMs: Date.now(), signal };
+    const { controllers = [] } = await readClusterStatus(client, [tenantNetwork], options);
+    expect(controllers).toMatchObject([{ controller: 'tenant-network', objects: 1, failing: 0, stalled: 0 }]);
+    expect(Object.keys(controllers[0] ?? {})).not.toContain('unobserved');
+    const [, , , , , , row] = statusLines([{ name: 'local', controllers }], []);
+    expect(row).toMatch(/^local +tenant-network +1 +- +0 +0 +0 +- +-$/);
     client.close();
   });
 
