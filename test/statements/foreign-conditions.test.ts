@@ -1,5 +1,5 @@
 // Conditions of a controller on a kind that is not ours, against an API server: they are its only part of the status, have
-// no observedGeneration, and are given up when the object leaves the selection.
+// no observedGeneration, and are removed when the object leaves the selection.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
@@ -102,7 +102,7 @@ it('a Namespace that leaves the selection loses the condition and the mark', asy
   expect(Object.keys(labels)).not.toContain('outrigger.dev/managed-by-owned');
 });
 
-it('the conditions of the kind’s own controller stay beside ours, whoever writes first', async () => {
+it('the conditions of the kind’s own controller stay beside ours', async () => {
   await applyDeployment(1);
   const available = { type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: 'ok' };
   await patch(Deployment, web(), { status: { replicas: 1, conditions: [available] } }, 'status');
