@@ -16,7 +16,8 @@ const role = z.object({
 });
 
 const resourcePath = new RegExp(
-  '^/(?:api|apis/(?<group>[^/]+))/[^/]+(?:/namespaces/[^/]+)?' +
+  // The status of a Namespace is no resource in it.
+  '^/(?:api|apis/(?<group>[^/]+))/[^/]+(?:/namespaces/[^/]+(?!/(?:status|finalize)$))?' +
     '/(?<plural>[^/]+)(?:/(?<name>[^/]+)(?:/(?<sub>[^/]+))?)?$',
 );
 const verbs = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const;
