@@ -67,7 +67,7 @@ type CertificateObject = {
 const Certificate = foreignKind<CertificateObject, 'Certificate'>({
   ...{ group: 'cert-manager.io', version: 'v1', kind: 'Certificate' },
 });
-/** Lists the names of a Certificate in a ConfigMap, and says so on it. */
+/** Lists the names of a Certificate in a ConfigMap, and reports it in a condition and a label. */
 const listed = Certificate.statusSlice({ conditions: ['team.example.com/Listed'] }).controller('listed', {
   owns: [ConfigMap],
   sets: { labels: ['team.example.com/names'] },
