@@ -21,7 +21,7 @@ export function retryBackoffOf({ firstSeconds, maxSeconds }: RetryPolicy): Backo
 /** After a failed reconcile, and a failed finalize, of a controller that declares no other. */
 export const retryBackoff: Backoff = retryBackoffOf(defaultRetry);
 /** Between the reads of an object that may be gone in spite of its finalizer: many within the time of one key. */
-export const verifyBackoff: Backoff = { firstSeconds: 0.2, maxSeconds: 2, jitter: [1, 1] };
+export const verifyBackoff: Backoff = { firstSeconds: 0.1, maxSeconds: 0.5, jitter: [1, 1] };
 /** While a cluster is unreachable. */
 export const unreachableBackoff: Backoff = { firstSeconds: 5, maxSeconds: 900, jitter: [1, 1.5], wholeSeconds: true };
 /** After a list or a watch failed. The first delay is 0.8 to 1.6 s, the longest 15 to 30 s. */

@@ -113,7 +113,7 @@ export async function finalizeIfGone(
 }
 
 /** About a minute of reads. */
-const maxReads = 30;
+const maxReads = 120;
 /** Part of the time in which a failure is reported after the deadline. */
 const lastReadMilliseconds = 500;
 
