@@ -133,6 +133,8 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
     'test/deploy/other-tools.test.ts',
     'writeCloudFormation(service.folder',
   ],
+  'npx outrigger upgrade': ['test/cli/new/upgrade.test.ts', 'upgrade(root, {'],
+  'outrigger upgrade': ['test/cli/new/upgrade.test.ts', 'upgrade(root, {'],
   'outrigger build --cloudformation': ['test/deploy/other-tools.test.ts', 'writeCloudFormation(service.folder'],
   'outrigger build --chart': ['test/cluster/chart.test.ts', 'writeChart(folder'],
   'npx outrigger build --chart': ['test/cluster/chart.test.ts', 'writeChart(folder'],

@@ -7,6 +7,7 @@ import { isRecord, parseJson } from '../../core/json.ts';
 import { clusterNames, deploymentPrefix } from '../../core/names.ts';
 import { registryFile, sharedFunctions } from '../../generate/functions.ts';
 import { packageRoot } from '../project.ts';
+import { baseFile, formatBase } from './base-file.ts';
 import type { ScriptNames } from './project-manifest.ts';
 
 /** The same in every project, apart from its name; copied from the package's own folder. */
@@ -45,11 +46,9 @@ export function scriptCommands({ tsconfig, hasJest }: Pick<FolderContent, 'tscon
 /** Returns the files that every project needs, as text by path. They are written, or are there with the same text. */
 export async function requiredFiles(content: FolderContent): Promise<ReadonlyMap<string, string>> {
   const { project, isModule, hasJest, tsconfig } = content;
-  const files = new Map<string, string>();
-  for (const file of await copiedFiles()) {
-    const text = await readFile(path.join(packageRoot, file), 'utf8');
-    files.set(file, file.startsWith('infra/kubernetes/') ? renamed(text, project) : text);
-  }
+  const copies = await copiedTexts(project);
+  const files = new Map(copies);
+  files.set(baseFile, formatBase(await packageVersion(), copies));
   files.set(registryFile, await template('registry.txt'));
   files.set('src/watcher/main.ts', await template('watcher.txt'));
   for (const [file, text] of sharedFunctions('package', [])) files.set(file, text);
@@ -58,6 +57,22 @@ export async function requiredFiles(content: FolderContent): Promise<ReadonlyMap
   // In a folder of CommonJS the project's sources are ES modules by a package.json of their own.
   if (!isModule) for (const folder of sourceFolders) files.set(`${folder}/package.json`, '{ "type": "module" }\n');
   return files;
+}
+
+/** Returns the files that are copied from the package, as a project of this name has them. */
+export async function copiedTexts(project: string): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  for (const file of await copiedFiles()) {
+    const text = await readFile(path.join(packageRoot, file), 'utf8');
+    files.set(file, file.startsWith('infra/kubernetes/') ? renamed(text, project) : text);
+  }
+  return files;
+}
+
+/** The version of this package. */
+export async function packageVersion(): Promise<string> {
+  const manifest = parseJson(await readFile(path.join(packageRoot, 'package.json'), 'utf8'));
+  return isRecord(manifest) ? String(manifest.version) : '';
 }
 
 /** Returns the files that a project gets if they are absent, as text by path. */
