@@ -13,7 +13,7 @@ describe('the merge of one file', () => {
   const base = 'a\nb\nc\nd\ne\n';
   const files = (text: string | undefined) => new Map(text === undefined ? [] : [['f', text]]);
   it.each<readonly [string, string | undefined, string | undefined, string | undefined, unknown]>([
-    ['that nobody changed', base, base, base, []],
+    ['that is unchanged', base, base, base, []],
     ['that both changed in the same way', base, 'x\n', 'x\n', []],
     ['that only the project changed', base, 'mine\n', base, []],
     ['that only the new version changed', base, base, 'new\n', [{ text: 'new\n', conflicts: [] }]],
