@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 /** How each subcommand is loaded. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   dev: async () => (await import('./dev.ts')).devCommand(),
+  console: async () => (await import('./console/console.ts')).consoleCommand(),
   status: async () => (await import('./status/status.ts')).statusCommand(),
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
   dlq: async () => (await import('./dlq.ts')).dlqCommand(),

@@ -18,7 +18,7 @@ import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
 import { environment } from '../settings.ts';
 import { build } from './build.ts';
 import { type Output, outputOption, printError, printLines, printStack } from './command.ts';
-import { devDryRun } from './dev-dry-run.ts';
+import { devOperator } from './console/operator.ts';
 import { readDevSettings } from './dev-settings.ts';
 import { openInBrowser } from './open-in-browser.ts';
 import { loadProject } from './project.ts';
@@ -207,11 +207,12 @@ type Live = {
 async function live(
   dev: Dev,
   registry: readonly ControllerDefinition[],
-  { flags: { kubeconfig, open, consolePort = 0 }, source, print, stop }: Live,
+  { flags: { kubeconfig, open, consolePort = 0, folder = '.outrigger' }, source, print, stop }: Live,
 ): Promise<void> {
   const say = (text: string) => print({ source: 'system', text });
+  const operator = await devOperator(dev, registry, path.resolve(folder));
   const page = await explainListening('--console-port', consolePort, () =>
-    startConsole({ source: source.attach(dev, devDryRun(dev)), page: readPage }, { port: consolePort }),
+    startConsole({ source: source.attach(dev, operator), page: readPage }, { port: consolePort }),
   );
   const plurals = [...new Set(registry.map(({ declaration }) => declaration.resource.plural))].join(',');
   const isReal = kubeconfig !== undefined;

@@ -68,6 +68,11 @@ async function fileLines(file: string): Promise<readonly string[]> {
   return texts.flatMap((one) => one?.split('\n') ?? []);
 }
 
+/** Returns the name of the log group of a function (AWS Lambda Developer Guide, "CloudWatch Logs"). */
+export function logGroupOf(urlPrefix: string, name: string): string {
+  return `/aws/lambda/${urlPrefix.split('/').at(-1)}${name}`;
+}
+
 async function cloudWatchLines(
   { urlPrefix, region }: Pick<Installation, 'urlPrefix' | 'region'>,
   { controller }: ReconcileKey,
@@ -75,7 +80,7 @@ async function cloudWatchLines(
 ): Promise<readonly string[]> {
   const { CloudWatchLogsClient, paginateFilterLogEvents } = await import('@aws-sdk/client-cloudwatch-logs');
   const client = new CloudWatchLogsClient({ maxAttempts: 3, ...(region === undefined ? {} : { region }) });
-  const logGroupName = `/aws/lambda/${urlPrefix.split('/').at(-1)}${controller}`;
+  const logGroupName = logGroupOf(urlPrefix, controller);
   const filterPattern = `{ $.key = ${JSON.stringify(text)} }`;
   try {
     return await callWithin(callSeconds, signal, async (abortSignal) => {

@@ -57,6 +57,41 @@ Example:
 The waiting messages reconcile the current state of their objects.
 Exit status: 0 when the controller is resumed, 1 when it is not.`;
 
+/**
+ * Pauses or resumes one of the controllers. Returns the names of those that are paused after that. Throws UserError if
+ * its queue has no event source mapping.
+ */
+export async function setPaused(
+  lambda: LambdaClient,
+  {
+    name,
+    wanted,
+    names,
+    urlPrefix,
+  }: {
+    readonly name: string;
+    readonly wanted: 'paused' | 'resumed';
+    readonly names: readonly string[];
+    readonly urlPrefix: string;
+  },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const queue = controllerQueue(name);
+  const mappings = await readMappings(lambda, { urlPrefix, queues: names.map(controllerQueue) }, { signal });
+  const { mapping } = mappings.find((one) => one.name === queue) ?? {};
+  if (mapping?.UUID === undefined)
+    throw new UserError(`no function receives messages from ${queue}; outrigger doctor prints how to restore it`);
+  const { UUID } = mapping;
+  if (isPaused(mapping) !== (wanted === 'paused')) {
+    const change = new UpdateEventSourceMappingCommand({ UUID, Enabled: wanted === 'resumed' });
+    await callWithin(callSeconds, signal, (abortSignal) => lambda.send(change, { abortSignal }));
+  }
+  return names.filter((one, index) => {
+    const before = mappings[index]?.mapping;
+    return one === name ? wanted === 'paused' : before !== undefined && isPaused(before);
+  });
+}
+
 async function run(
   name: string,
   wanted: 'paused' | 'resumed',
@@ -69,22 +104,8 @@ async function run(
   const lambda = new LambdaClient(installation.lambda);
   try {
     const { urlPrefix } = installation;
-    const queues = registry.map((one) => controllerQueue(one.name));
-    const mappings = await readMappings(lambda, { urlPrefix, queues }, { signal });
-    const { mapping } = mappings.find((one) => one.name === queue) ?? {};
-    if (mapping?.UUID === undefined) {
-      throw new UserError(`no function receives messages from ${queue}; outrigger doctor prints how to restore it`);
-    }
-    const { UUID } = mapping;
-    if (isPaused(mapping) !== (wanted === 'paused')) {
-      const change = new UpdateEventSourceMappingCommand({ UUID, Enabled: wanted === 'resumed' });
-      await callWithin(callSeconds, signal, (abortSignal) => lambda.send(change, { abortSignal }));
-    }
-    const paused = registry.flatMap((one, index) => {
-      const before = mappings[index]?.mapping;
-      const isNow = one.name === name ? wanted === 'paused' : before !== undefined && isPaused(before);
-      return isNow ? [one.name] : [];
-    });
+    const names = registry.map((one) => one.name);
+    const paused = await setPaused(lambda, { name, wanted, names, urlPrefix }, signal);
     const parameter = paused.length === 0 ? 'no PAUSED' : `--param PAUSED=${paused.join(',')}`;
     printLines([
       wanted === 'paused' ? `${name} is paused: its messages wait in ${queue}` : `${name} is resumed`,

@@ -17,26 +17,39 @@ import { splitId } from './object-id.ts';
 import type { ConsoleSource } from './source.ts';
 import type { ActionResult } from './wire.ts';
 
+/** What the command does for the console: it has the project, the table and the functions. */
+export type Operator = {
+  /** Runs a message of a cluster dry, and returns what it would do as lines. */
+  readonly dryRun: (
+    controller: ControllerDefinition,
+    message: { readonly body: string; readonly client: KubeClient },
+    signal: AbortSignal,
+  ) => Promise<readonly string[]>;
+  /** Pauses or resumes a controller in all clusters, or a cluster for all controllers. Returns a text for a person. */
+  readonly pauseController: (name: string, paused: boolean, signal: AbortSignal) => Promise<string>;
+  readonly pauseCluster: (name: string, paused: boolean, signal: AbortSignal) => Promise<string>;
+  /** The controllers that are paused now. */
+  readonly pausedControllers: (signal: AbortSignal) => Promise<ReadonlySet<string>>;
+};
+
 /** What actions work on. */
-export type ActionDeps = {
-  readonly cluster: string;
-  readonly client: KubeClient;
+export type ActionDeps = Pick<Operator, 'dryRun' | 'pauseController' | 'pauseCluster'> & {
+  /** Throws UserError for a cluster that does not exist. */
+  readonly clientOf: (cluster: string) => KubeClient;
   readonly sqs: SQSClient;
   readonly urlPrefix: string;
-  /** Runs a message dry, and returns what it would do as lines. */
-  readonly dryRun: (controller: ControllerDefinition, body: string, signal: AbortSignal) => Promise<readonly string[]>;
 };
 
 /** Creates the actions of a source. They throw UserError for an object or a queue that does not exist. */
 export function createActions(
   controllers: readonly ControllerDefinition[],
-  { cluster, client, sqs, urlPrefix, dryRun }: ActionDeps,
+  { clientOf, sqs, urlPrefix, dryRun, pauseController, pauseCluster }: ActionDeps,
 ): ConsoleSource['act'] {
   const send = createSend(sqs, urlPrefix);
   const letterQueues = [...controllers.map(({ name }) => controllerDeadLetterQueue(name)), timersDeadLetterQueue];
 
   const keysOf = (id: string): readonly (readonly [ControllerDefinition, ReconcileKey])[] => {
-    const { collection, key } = splitId(id);
+    const { cluster, collection, key } = splitId(id);
     const found = controllers.filter(({ declaration: { resource } }) => collectionName(resource) === collection);
     if (found.length === 0 || key.name === '') throw new UserError('no controller reconciles this object');
     return found.map((controller) => {
@@ -62,7 +75,8 @@ export function createActions(
     const keys = keysOf(id);
     for (const [controller, key] of keys) {
       if (keys.length > 1) lines.push(`${controller.name}:`);
-      lines.push(...(await dryRun(controller, entryOf(key).entry.body, signal)));
+      const message = { body: entryOf(key).entry.body, client: clientOf(key.cluster) };
+      lines.push(...(await dryRun(controller, message, signal)));
     }
     return { text: 'Dry run: nothing was written.', lines };
   }
@@ -70,9 +84,10 @@ export function createActions(
   async function setPaused(id: string, paused: boolean, signal: AbortSignal): Promise<ActionResult> {
     const [[controller] = []] = keysOf(id);
     if (controller === undefined) throw new UserError('no controller reconciles this object');
-    await client.request({
+    const { cluster, key } = splitId(id);
+    await clientOf(cluster).request({
       method: 'PATCH',
-      path: objectPath(controller.declaration.resource, splitId(id).key),
+      path: objectPath(controller.declaration.resource, key),
       contentType: 'application/merge-patch+json',
       body: { metadata: { annotations: { [pausedAnnotation]: paused ? 'true' : null } } },
       signal,
@@ -113,6 +128,14 @@ export function createActions(
       case 'pause':
       case 'resume':
         return await setPaused(action.id, action.type === 'pause', signal);
+      case 'pause-controller':
+      case 'resume-controller':
+        if (!controllers.some(({ name }) => name === action.controller))
+          throw new UserError('there is no such controller');
+        return { text: await pauseController(action.controller, action.type === 'pause-controller', signal) };
+      case 'pause-cluster':
+      case 'resume-cluster':
+        return { text: await pauseCluster(action.cluster, action.type === 'pause-cluster', signal) };
       case 'redrive':
       case 'delete':
         return await changeLetters(action.type, action.queue, action.messageId, signal);

@@ -1,4 +1,4 @@
-// The id of an object in the console: `plural.group/namespace/name`, as in the key of a message.
+// The id of an object in the console: `cluster:plural.group/namespace/name`, as in the key of a message.
 import { collectionName, type Key } from '../core/key.ts';
 import type { ResourceName } from '../kube/client/object.ts';
 
@@ -6,15 +6,18 @@ type Collection = Pick<ResourceName, 'group' | 'plural'>;
 
 /** Returns the id of an object. */
 export function objectId(
+  cluster: string,
   resource: Collection,
   { namespace, name }: { readonly namespace?: string | undefined; readonly name: string },
 ): string {
-  return `${collectionName(resource)}/${namespace ?? ''}/${name}`;
+  return `${cluster}:${collectionName(resource)}/${namespace ?? ''}/${name}`;
 }
 
 /** Splits an id. The name of one that is malformed is empty. */
-export function splitId(id: string): { readonly collection: string; readonly key: Key } {
-  const [collection = '', namespace = '', ...rest] = id.split('/');
-  const name = rest.join('/');
-  return { collection, key: namespace === '' ? { name } : { namespace, name } };
+export function splitId(id: string): { readonly cluster: string; readonly collection: string; readonly key: Key } {
+  // The name of a cluster has no colon; that of an RBAC object may have one.
+  const [, cluster = '', rest = ''] = /^([^:/]+):(.*)$/s.exec(id) ?? [];
+  const [collection = '', namespace = '', ...names] = rest.split('/');
+  const name = names.join('/');
+  return { cluster, collection, key: namespace === '' ? { name } : { namespace, name } };
 }

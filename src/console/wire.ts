@@ -12,7 +12,7 @@ export type ConditionRow = {
 /** The state of an object. */
 export type ObjectState = 'Ready' | 'Not ready' | 'Progressing' | 'Deleting' | 'Paused';
 
-/** An object in the list. `id` is `plural.group/namespace/name`. */
+/** An object in the list. `id` is `cluster:plural.group/namespace/name`. */
 export type ObjectRow = {
   readonly id: string;
   readonly kind: string;
@@ -38,16 +38,33 @@ export type ControllerFlow = {
   readonly deadLetters?: number;
   readonly reconcilesPerSecond: number;
   readonly failuresPerSecond: number;
+  /** Its messages wait in its queue until it is resumed. */
+  readonly paused?: boolean;
   /** From the change to its status. */
   readonly p50Ms?: number;
   readonly p99Ms?: number;
+};
+
+/** A cluster. `problem`: it cannot be read, or its watchers are down. */
+export type ClusterFlow = {
+  readonly name: string;
+  /** Nothing of it is reconciled until it is resumed. */
+  readonly paused?: boolean;
+  readonly decommissioning?: boolean;
+  readonly problem?: string;
+  /** What is known of its watchers, as text. */
+  readonly watchers?: string;
 };
 
 /** The state of the system. `at` is in milliseconds since 1970. */
 export type Flow = {
   readonly at: number;
   readonly changesPerSecond: number;
+  /** On this machine the processes; of a stage the clusters whose watchers are up. */
   readonly watchers: number;
+  readonly clusters: readonly ClusterFlow[];
+  /** What the page cannot know, and why. */
+  readonly notes?: readonly string[];
   readonly waitingTimers?: number;
   /** Over all controllers. */
   readonly p50Ms?: number;
@@ -127,15 +144,18 @@ export type QueuedMessage = {
   readonly dueAt?: number;
 };
 
-/** What is on the queues. `unread` are the queues that could not be read. */
+/** What is on the queues. `unread` are the queues that could not be read, `notes` what cannot be read at all. */
 export type Queues = {
   readonly messages: readonly QueuedMessage[];
   readonly unread: readonly string[];
+  readonly notes?: readonly string[];
 };
 
 /** Something that a person does. An `id` is that of a row. */
 export type ConsoleAction =
   | { readonly type: 'reconcile' | 'dry-run' | 'pause' | 'resume'; readonly id: string }
+  | { readonly type: 'pause-controller' | 'resume-controller'; readonly controller: string }
+  | { readonly type: 'pause-cluster' | 'resume-cluster'; readonly cluster: string }
   | { readonly type: 'redrive' | 'delete'; readonly queue: string; readonly messageId?: string }
   | { readonly type: 'break'; readonly fault: string };
 

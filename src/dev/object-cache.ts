@@ -1,5 +1,6 @@
 // A cache of all objects of the watched kinds, with a way to wait for a state. It is filled by a list and a watch, so
 // that no change between two reads is missed.
+import { toError } from '../core/errors.ts';
 import { isRecord } from '../core/json.ts';
 import { sleep } from '../core/time.ts';
 import type { KubeClient } from '../kube/client/client.ts';
@@ -27,14 +28,19 @@ export type ObjectCache = {
   until<T>(check: (view: Pick<ObjectCache, 'get' | 'list'>) => T | undefined, signal: AbortSignal): Promise<T>;
 };
 
+/** `onFailure` receives each error of a list or a watch, which is retried; `onListed` is called after each list. */
+export type ObjectCacheOptions = {
+  readonly signal: AbortSignal;
+  readonly onChange?: (change: CachedChange) => void;
+  readonly onFailure?: (error: Error) => void;
+  readonly onListed?: () => void;
+};
+
 /** Starts watching kinds until the signal aborts. */
 export function createObjectCache(
   client: KubeClient,
   resources: readonly ResourceName[],
-  {
-    signal,
-    onChange = () => undefined,
-  }: { readonly signal: AbortSignal; readonly onChange?: (change: CachedChange) => void },
+  { signal, onChange = () => undefined, onFailure = () => undefined, onListed = () => undefined }: ObjectCacheOptions,
 ): ObjectCache {
   const collections = new Map<string, Map<string, KubeObject>>();
   const listeners = new Set<() => void>();
@@ -59,13 +65,14 @@ export function createObjectCache(
       known.delete(key);
       if (before !== undefined) onChange({ resource, before });
     };
-    for await (const change of followObjects(client, resource, signal)) {
+    for await (const change of followObjects(client, resource, signal, onFailure)) {
       if (change.type === 'changed') put(change.object);
       else if (change.type === 'deleted') drop(keyOf(change.object.metadata));
       else {
         const listed = new Set(change.objects.map(({ metadata }) => keyOf(metadata)));
         for (const key of [...known.keys()]) if (!listed.has(key)) drop(key);
         change.objects.forEach(put);
+        onListed();
       }
       notify();
     }
@@ -121,6 +128,7 @@ async function* followObjects(
   client: KubeClient,
   resource: ResourceName,
   signal: AbortSignal,
+  onFailure: (error: Error) => void,
 ): AsyncGenerator<FollowedChange> {
   while (!signal.aborted) {
     try {
@@ -146,8 +154,10 @@ async function* followObjects(
       } finally {
         stream.close();
       }
-    } catch {
-      if (!signal.aborted) await sleep(pauseAfterErrorSeconds, signal).catch(() => undefined);
+    } catch (error) {
+      if (signal.aborted) return;
+      onFailure(toError(error));
+      await sleep(pauseAfterErrorSeconds, signal).catch(() => undefined);
     }
   }
 }

@@ -44,7 +44,10 @@ export function createFakeSource(): ConsoleSource & {
   let experiments: readonly Experiment[] = [];
   let queues: Queues = { messages: [], unread: [] };
   const actions: ConsoleAction[] = [];
-  let flow: Flow = { at: 0, changesPerSecond: 0, watchers: 1, waitingTimers: 0, controllers: [] };
+  let flow: Flow = {
+    ...{ at: 0, changesPerSecond: 0, watchers: 1, waitingTimers: 0, controllers: [] },
+    clusters: [{ name: 'local' }],
+  };
   const source = {
     actions,
     respond: (_: ConsoleAction): ActionResult => ({ text: 'Done.' }),

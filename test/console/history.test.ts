@@ -1,20 +1,20 @@
 // Only what the console's source for dev keeps: the timeline of an object, changed fields, rates and latencies.
 import { describe, expect, it } from 'vitest';
-import { fieldChanges } from '../../src/console/dev/field-changes.ts';
-import { createHistory } from '../../src/console/dev/history.ts';
-import { objectRow } from '../../src/console/dev/object-row.ts';
+import { fieldChanges } from '../../src/console/field-changes.ts';
+import { createHistory } from '../../src/console/history.ts';
+import { objectRow } from '../../src/console/object-row.ts';
 import type { ObjectEntry } from '../../src/console/wire.ts';
 import { waterTank } from '../../src/controllers/water-tank.ts';
 import { pausedAnnotation } from '../../src/core/names.ts';
 
-const id = 'watertanks.plant.example.com/default/north';
+const id = 'local:watertanks.plant.example.com/default/north';
 const { resource } = waterTank.declaration;
 const tank = (status?: object, metadata: object = {}) => ({
   metadata: { name: 'north', namespace: 'default', uid: 'u', generation: 1, resourceVersion: '1', ...metadata },
   ...(status === undefined ? {} : { status }),
 });
 const run = (fields: object) =>
-  JSON.stringify({ message: 'reconciled', key: `water-tank:local:${id}`, cause: 'change', outcome: 'done', ...fields });
+  JSON.stringify({ message: 'reconciled', key: `water-tank:${id}`, cause: 'change', outcome: 'done', ...fields });
 
 function history() {
   let now = 1_000_000;

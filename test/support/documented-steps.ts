@@ -143,6 +143,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'outrigger clusters': ['test/cli/clusters/edit.test.ts', "run('list'"],
   'outrigger clusters add NAME FILE --replace': ['test/cli/clusters/edit.test.ts', "'--replace'"],
   'outrigger clusters pause': ['test/cli/clusters/edit.test.ts', "run('pause', 'a'"],
+  'outrigger console --stage NAME': ['test/deploy/console.test.ts', "'console', '--stage'"],
   'outrigger clusters access': ['test/cli/clusters/clusters.test.ts', "'access'"],
 };
 

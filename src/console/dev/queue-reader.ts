@@ -4,8 +4,7 @@ import * as z from 'zod';
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { controllerDeadLetterQueue, controllerQueue, timersDeadLetterQueue, timersQueue } from '../../core/names.ts';
 import { readDeadLetter } from '../../sqs/dead-letter.ts';
-import { attemptOf, dueAtOf, keyOfMessage, type Message, parseMessage } from '../../sqs/message.ts';
-import { objectId } from '../object-id.ts';
+import { deadLetterRow, describeBody } from '../queued-message.ts';
 import type { ConsoleSource } from '../source.ts';
 import type { QueuedMessage } from '../wire.ts';
 
@@ -67,35 +66,11 @@ function queuedMessage(queue: string, state: QueuedMessage['state'], one: Inspec
     StringValue === undefined ? [] : [[name, StringValue] as const],
   );
   const attributes = Object.fromEntries(strings);
-  const base = { queue, state, body, ...describe(parse(body)) };
-  if (state !== 'dead') return { ...base, messageId, ...(sentTimestamp === undefined ? {} : { since: sentTimestamp }) };
-  const letter = readDeadLetter({ messageId, body, attributes, receiptHandle: '', sentAt: sentTimestamp });
-  const { reason, attempts, error, firstSeenAt } = letter;
-  return {
-    ...{ ...base, messageId: letter.messageId, reason },
-    ...(attempts === undefined ? {} : { attempts }),
-    ...(error === undefined ? {} : { error }),
-    ...(firstSeenAt === undefined ? {} : { since: firstSeenAt.getTime() }),
-  };
-}
-
-function describe(parsed: Message | undefined): Partial<QueuedMessage> {
-  if (parsed === undefined) return {};
-  const { controller, group, resource, namespace, name } = keyOfMessage(parsed);
-  const attempts = attemptOf(parsed);
-  const dueAt = dueAtOf(parsed);
-  return {
-    ...{ controller, cause: parsed.cause.type, id: objectId({ group, plural: resource }, { namespace, name }) },
-    ...(attempts > 0 ? { attempts } : {}),
-    ...(dueAt === undefined ? {} : { dueAt: dueAt * 1000 }),
-  };
-}
-
-function parse(body: string): Message | undefined {
-  try {
-    return parseMessage(body);
-  } catch {
-    // A stranger's message: its body is shown as it is.
-    return undefined;
-  }
+  if (state === 'dead')
+    return deadLetterRow(
+      queue,
+      readDeadLetter({ messageId, body, attributes, receiptHandle: '', sentAt: sentTimestamp }),
+    );
+  const since = sentTimestamp === undefined ? {} : { since: sentTimestamp };
+  return { queue, state, body, ...describeBody(body), messageId, ...since };
 }

@@ -33,10 +33,10 @@ async function confirmed(question: Question): Promise<boolean> {
 
 /**
  * Carries out an action and shows its result. Returns undefined if it was not confirmed, or if it failed. On a stage
- * every action that changes something is asked for.
+ * every action is asked for.
  */
 export async function perform(action: ConsoleAction, question?: Question): Promise<ActionResult | undefined> {
-  const isAsked = question !== undefined || (system.value?.mode === 'stage' && action.type !== 'dry-run');
+  const isAsked = question !== undefined || system.value?.mode === 'stage';
   const text = question ?? { title: 'Are you sure?', text: 'This changes the stage.', confirm: 'Do it' };
   if (isAsked && !(await confirmed(text))) return undefined;
   try {

@@ -71,7 +71,7 @@ function Page() {
       </header>
       {connection.value === 'lost' && (
         <p class="banner" role="alert">
-          The console does not respond. Is <code>outrigger dev</code> still running? This page connects again by itself.
+          The console does not respond. Is <code>{command()}</code> still running? This page connects again by itself.
         </p>
       )}
       <main id="main" tabIndex={-1}>
@@ -80,6 +80,11 @@ function Page() {
       <Overlays />
     </div>
   );
+}
+
+/** The command that serves this page. */
+function command(): string {
+  return system.value?.mode === 'stage' ? `outrigger console --stage ${system.value.name}` : 'outrigger dev';
 }
 
 function View({ name }: { readonly name: string }) {
@@ -95,7 +100,7 @@ function Refused() {
       <h1>Open the URL that the terminal shows</h1>
       <p>
         The URL of the console has a token, which changes at each start. Copy it from the output of{' '}
-        <code>outrigger dev</code>.
+        <code>outrigger dev</code> or <code>outrigger console</code>.
       </p>
     </div>
   );

@@ -53,6 +53,9 @@ export const allRows = computed(() =>
   [...rows.value.values()].sort((a, b) => (a.kind === b.kind ? compareText(a.id, b.id) : compareText(a.kind, b.kind))),
 );
 
+/** Whether there are several clusters: a name alone then says too little. */
+export const hasClusters = computed(() => (flow.value?.clusters.length ?? 0) > 1);
+
 const entryListeners = new Set<(entries: readonly ObjectEntry[]) => void>();
 /** Calls the listener with new entries, for the moving keys of the picture. */
 export function onEntries(listener: (entries: readonly ObjectEntry[]) => void): () => void {

@@ -22,6 +22,8 @@ export type Console = { readonly url: string; close(): Promise<void> };
 
 const actionSchema: z.ZodType<ConsoleAction> = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['reconcile', 'dry-run', 'pause', 'resume']), id: z.string() }),
+  z.object({ type: z.enum(['pause-controller', 'resume-controller']), controller: z.string() }),
+  z.object({ type: z.enum(['pause-cluster', 'resume-cluster']), cluster: z.string() }),
   z.object({ type: z.literal('break'), fault: z.string() }),
   z.object({ type: z.enum(['redrive', 'delete']), queue: z.string(), messageId: z.string().exactOptional() }),
 ]);

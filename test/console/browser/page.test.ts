@@ -135,7 +135,8 @@ describe('the page', () => {
       text: hostile,
     });
     source.setFlow({
-      ...{ at: 0, changesPerSecond: 1, watchers: 1 },
+      ...{ at: 0, changesPerSecond: 1, watchers: 1, notes: [hostile] },
+      clusters: [{ name: hostile, problem: hostile, watchers: hostile }],
       controllers: [{ name: hostile, kind: hostile, queued: 1, reconcilesPerSecond: 1, failuresPerSecond: 1 }],
     });
     await page.getByText(hostile).first().waitFor();
@@ -243,7 +244,8 @@ describe('the page', () => {
     for (const state of ['Progressing', 'Paused', 'Deleting'] as const)
       source.put(tank(state.toLowerCase(), { state }));
     source.setFlow({
-      ...{ at: 0, changesPerSecond: 1, watchers: 0, waitingTimers: 2, p50Ms: 10, p99Ms: 20 },
+      ...{ at: 0, changesPerSecond: 1, watchers: 0, waitingTimers: 2, p50Ms: 10, p99Ms: 20, notes: ['a note'] },
+      clusters: [{ name: 'one', paused: true }, { name: 'two', problem: 'no response' }, { name: 'three' }],
       controllers: [
         {
           name: 'water-tank',

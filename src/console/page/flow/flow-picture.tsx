@@ -1,6 +1,6 @@
 // The way of keys as a picture: cluster, watcher, queues, functions, and back. Each moving dot is a reconcile that was.
 import { useEffect, useRef } from 'preact/hooks';
-import type { ControllerFlow } from '../../wire.ts';
+import type { ControllerFlow, Flow } from '../../wire.ts';
 import { count, duration, rate } from '../format.ts';
 import { allRows, flow, onEntries, system } from '../store.ts';
 import { type Box, layOut, type Track, width } from './layout.ts';
@@ -38,11 +38,12 @@ export function FlowPicture() {
           {layout.tracks.map((track, index) => (
             <Ways key={controllers[index]?.name} track={track} />
           ))}
+          <g class="keys" />
           <Part
             box={layout.cluster}
-            title="Cluster"
+            title={now.clusters.length > 1 ? 'Clusters' : 'Cluster'}
             lines={[
-              system.value?.name ?? '',
+              now.clusters.length > 1 ? count(now.clusters.length) : (now.clusters[0]?.name ?? '–'),
               `${count(allRows.value.length)} objects`,
               `${rate(now.changesPerSecond)} changes/s`,
             ]}
@@ -51,7 +52,7 @@ export function FlowPicture() {
             box={layout.watcher}
             title="Watcher"
             tone={now.watchers === 0 ? 'bad' : ''}
-            lines={[now.watchers === 1 ? '1 process' : `${now.watchers} processes`]}
+            lines={[watchersText(now)]}
           />
           <Part box={layout.timers} title="Timers" lines={[`${count(now.waitingTimers)} waiting`]} />
           {layout.tracks.map((track, index) => {
@@ -60,7 +61,6 @@ export function FlowPicture() {
               <TrackBoxes key={controller.name} track={track} controller={controller} />
             );
           })}
-          <g class="keys" />
         </svg>
       </div>
       <p class="legend">
@@ -70,6 +70,12 @@ export function FlowPicture() {
       </p>
     </>
   );
+}
+
+/** On this machine the processes; of a stage the clusters that are watched. */
+function watchersText({ watchers, clusters }: Flow): string {
+  if (system.value?.mode === 'stage') return `${count(watchers)} of ${count(clusters.length)} up`;
+  return watchers === 1 ? '1 process' : `${watchers} processes`;
 }
 
 function Heads() {
@@ -129,7 +135,16 @@ function Ways({ track }: { readonly track: Track }) {
 const fullQueue = 50;
 
 function TrackBoxes({ track, controller }: { readonly track: Track; readonly controller: ControllerFlow }) {
-  const { name, queued, inFlight = 0, deadLetters = 0, reconcilesPerSecond, failuresPerSecond, p50Ms } = controller;
+  const {
+    name,
+    queued,
+    inFlight = 0,
+    deadLetters = 0,
+    reconcilesPerSecond,
+    failuresPerSecond,
+    p50Ms,
+    paused,
+  } = controller;
   const { queue, function: box } = track;
   const fill = Math.min(1, (queued ?? 0) / fullQueue) * (queue.w - 4);
   const tone = failuresPerSecond > 0 ? 'bad' : inFlight > 0 ? 'busy' : '';
@@ -164,7 +179,11 @@ function TrackBoxes({ track, controller }: { readonly track: Track; readonly con
           {rate(reconcilesPerSecond)}/s
         </text>
         <text class="track-figure" x={box.x + box.w - 12} y={middle}>
-          {failuresPerSecond > 0 ? `${rate(failuresPerSecond)} failures/s` : `lag ${duration(p50Ms)}`}
+          {paused
+            ? 'paused'
+            : failuresPerSecond > 0
+              ? `${rate(failuresPerSecond)} failures/s`
+              : `lag ${duration(p50Ms)}`}
         </text>
       </g>
     </g>

@@ -3,17 +3,24 @@ import type { ObjectEntry } from '../../wire.ts';
 import { clock, count, duration, rate, shortName } from '../format.ts';
 import { allRows, flow, objectHref, recent, rows, sum, sumKnown } from '../store.ts';
 import { FlowPicture } from './flow-picture.tsx';
+import { PartsTable } from './parts-table.tsx';
 import { Plots } from './plots.tsx';
 
 export function FlowView() {
   return (
     <div class="flow">
       <h1 class="hidden">Flow</h1>
+      {(flow.value?.notes ?? []).map((note) => (
+        <p key={note} class="card notice-line">
+          {note}
+        </p>
+      ))}
       <Figures />
       <section class="card picture" aria-label="From the cluster to the functions and back">
         <FlowPicture />
       </section>
       <Plots />
+      <PartsTable />
       <Activity />
     </div>
   );

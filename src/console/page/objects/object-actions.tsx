@@ -1,8 +1,9 @@
 // What can be done with an object, and what its next reconcile would write.
 import { useSignal } from '@preact/signals';
 import type { ObjectRow } from '../../wire.ts';
-import { perform } from '../actions.ts';
+import { perform, type Question } from '../actions.ts';
 import { Icon } from '../parts/icon.tsx';
+import { system } from '../store.ts';
 
 export function ObjectActions({ row: { id, name, state } }: { readonly row: ObjectRow }) {
   const lines = useSignal<readonly string[] | undefined>(undefined);
@@ -10,16 +11,23 @@ export function ObjectActions({ row: { id, name, state } }: { readonly row: Obje
   const isPaused = state === 'Paused';
   const dryRun = async () => {
     isRunning.value = true;
-    lines.value = (await perform({ type: 'dry-run', id }))?.lines;
+    lines.value = (await perform({ type: 'dry-run', id }, onStage(dryRunQuestion(name))))?.lines;
     isRunning.value = false;
   };
   const pause = async () => {
-    await perform({ type: isPaused ? 'resume' : 'pause', id }, isPaused ? undefined : pauseQuestion(name));
+    await perform(
+      { type: isPaused ? 'resume' : 'pause', id },
+      isPaused ? onStage(resumeQuestion(name)) : pauseQuestion(name),
+    );
   };
   return (
     <>
       <div class="actions">
-        <button type="button" class="button small" onClick={() => void perform({ type: 'reconcile', id })}>
+        <button
+          type="button"
+          class="button small"
+          onClick={() => void perform({ type: 'reconcile', id }, onStage(reconcileQuestion(name)))}
+        >
           <Icon name="retry" />
           Reconcile now
         </button>
@@ -67,7 +75,28 @@ function toneOfLine(line: string): string {
   return mark === '+' ? 'added' : mark === '-' ? 'removed' : mark === '~' ? 'changed' : 'plain';
 }
 
-function pauseQuestion(name: string) {
+/** What changes nothing that cannot be taken back is asked for on a stage only. */
+function onStage(question: Question): Question | undefined {
+  return system.value?.mode === 'stage' ? question : undefined;
+}
+
+function reconcileQuestion(name: string): Question {
+  return { title: `Reconcile ${name} now?`, text: 'A message is sent to its controllers.', confirm: 'Reconcile' };
+}
+
+function dryRunQuestion(name: string): Question {
+  return {
+    title: `Run ${name} dry?`,
+    text: 'It runs on your machine with your credentials. It reads the cluster and other systems, and writes nothing.',
+    confirm: 'Run',
+  };
+}
+
+function resumeQuestion(name: string): Question {
+  return { title: `Resume ${name}?`, text: 'It is reconciled at once.', confirm: 'Resume' };
+}
+
+function pauseQuestion(name: string): Question {
   return {
     title: `Pause ${name}?`,
     text: 'It is not reconciled until it is resumed. Its children stay as they are.',

@@ -46,7 +46,8 @@ export function ObjectPanel({ id }: { readonly id: string }) {
     };
   }, [id, version.value]);
 
-  const [plural = '', namespace = '', ...name] = id.split('/');
+  const [collection = '', namespace = '', ...name] = id.split('/');
+  const plural = collection.slice(collection.indexOf(':') + 1);
   return (
     <section class="card panel" aria-label={`${row?.kind ?? plural} ${name.join('/')}`}>
       <header class="panel-head">

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConditionRow, ObjectRow } from '../../wire.ts';
 import { ageOf } from '../format.ts';
 import { StatePill, toneOf } from '../parts/state-pill.tsx';
-import { now, objectHref } from '../store.ts';
+import { hasClusters, now, objectHref } from '../store.ts';
 
 /** The height of a row in the style sheet, and the rows above and below the view. */
 const rowHeight = 44;
@@ -73,6 +73,7 @@ export function ObjectTable({
               <td class="c-kind">{row.kind}</td>
               <td class="c-name">
                 <a href={objectHref(row.id)} aria-current={row.id === selected ? 'true' : undefined}>
+                  {hasClusters.value && <span class="namespace">{row.cluster}: </span>}
                   {row.namespace !== undefined && row.namespace !== 'default' && (
                     <span class="namespace">{row.namespace}/</span>
                   )}

@@ -5,7 +5,7 @@ import type { QueuedMessage, Queues } from '../../wire.ts';
 import { perform } from '../actions.ts';
 import { age, count, shortName } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
-import { fetchQueues, now, objectHref, rows } from '../store.ts';
+import { fetchQueues, now, objectHref, rows, system } from '../store.ts';
 
 const refreshMilliseconds = 2_000;
 /** The rows of a list on this page. */
@@ -29,7 +29,8 @@ export function QueuesView() {
       clearInterval(timer);
     };
   }, []);
-  const { messages = [], unread = [] } = queues.value ?? {};
+  const { messages = [], unread = [], notes = [] } = queues.value ?? {};
+  const isStage = system.value?.mode === 'stage';
   const of = (...states: readonly QueuedMessage['state'][]) => messages.filter(({ state }) => states.includes(state));
   const timers = of('timer').sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
   const isLoaded = queues.value !== undefined;
@@ -41,6 +42,11 @@ export function QueuesView() {
           {unread.length === 1 ? unread[0] : `${unread.length} queues`} cannot be read now.
         </p>
       )}
+      {notes.map((note) => (
+        <p key={note} class="card notice-line">
+          {note}
+        </p>
+      ))}
       <DeadLetters letters={of('dead')} isLoaded={isLoaded} />
       <div class="two">
         <List
@@ -50,13 +56,15 @@ export function QueuesView() {
           isLoaded={isLoaded}
           none="Nothing is due."
         />
-        <List
-          title="Work"
-          text="Keys that wait or are in flight"
-          messages={of('in flight', 'waiting')}
-          isLoaded={isLoaded}
-          none="The queues are empty: every key was reconciled."
-        />
+        {!isStage && (
+          <List
+            title="Work"
+            text="Keys that wait or are in flight"
+            messages={of('in flight', 'waiting')}
+            isLoaded={isLoaded}
+            none="The queues are empty: every key was reconciled."
+          />
+        )}
       </div>
     </div>
   );
@@ -206,7 +214,10 @@ async function redrive(queue: string, number: number, messageId?: string): Promi
     { type: 'redrive', queue, ...(messageId === undefined ? {} : { messageId }) },
     {
       title: number === 1 ? 'Send this dead letter again?' : `Send ${number} dead letters again?`,
-      text: 'Their objects are reconciled once more. If the cause is not fixed, they come back.',
+      text:
+        number === 1
+          ? 'Its object is reconciled once more. If the cause is not fixed, it comes back.'
+          : 'Their objects are reconciled once more. If the cause is not fixed, they come back.',
       confirm: 'Redrive',
     },
   );

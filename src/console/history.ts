@@ -1,12 +1,12 @@
 // What has happened to each object of the local system, and how fast reconciles are: kept in memory from the log lines
 // of the functions and the changes of the objects. Bounded: the newest entries of each object, and of each controller.
 import * as z from 'zod';
-import type { ControllerDefinition } from '../../api/definition.ts';
-import { parseJson } from '../../core/json.ts';
-import { formatLog, formatObjectChange } from '../../dev/lines.ts';
-import type { CachedChange } from '../../dev/object-cache.ts';
-import type { ObjectEntry, Series, TimelineEntry } from '../wire.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { parseJson } from '../core/json.ts';
+import { formatLog, formatObjectChange } from '../dev/lines.ts';
+import type { CachedChange } from '../dev/object-cache.ts';
 import { fieldChanges } from './field-changes.ts';
+import type { ObjectEntry, Series, TimelineEntry } from './wire.ts';
 
 /** The entries that are kept of an object, and of all objects. */
 const maxEntries = 100;
@@ -24,16 +24,26 @@ type Latencies = { readonly p50Ms?: number; readonly p99Ms?: number };
 /** The rates and latencies of a controller. */
 export type Rates = Latencies & { readonly reconcilesPerSecond: number; readonly failuresPerSecond: number };
 
+/** A requeue or a retry that is due later, in milliseconds since 1970. */
+export type FollowUp = {
+  readonly id: string;
+  readonly controller: string;
+  readonly cause: string;
+  readonly dueAt: number;
+};
+
 /** The history of the system. */
 export type History = {
-  /** Adds a line of a function's log; a line that is about no object is ignored. */
-  addLogLine(text: string, source: string): void;
+  /** Adds a line of a function's log, of now or of `at`; a line that is about no object is ignored. */
+  addLogLine(text: string, source: string, at?: number): void;
   addChange(id: string, change: CachedChange): void;
   /** Newest first. */
   timeline(id: string): readonly TimelineEntry[];
   /** The latest entries of all objects, oldest first. */
   recent(): readonly ObjectEntry[];
   dueAt(id: string): number | undefined;
+  /** The follow-ups that the log has announced and that are not due yet, the next one first. */
+  followUps(): readonly FollowUp[];
   rates(controller: string): Rates;
   latencies(): Latencies;
   changesPerSecond(): number;
@@ -46,19 +56,27 @@ const reconciled = z.looseObject({
   cause: z.string(),
   outcome: z.string(),
   dueAt: z.number().optional(),
+  nextCause: z.string().optional(),
   latencyMs: z.number().optional(),
   durationMs: z.number().optional(),
 });
 
 type Run = { readonly at: number; readonly failed: boolean; readonly latencyMs?: number | undefined };
 
-/** Creates an empty history. `onEntry` receives each new entry. */
+/** `onEntry` receives each new entry. Rates are those of before `logDelayMilliseconds`, when the log is complete. */
+export type HistoryOptions = {
+  readonly now?: () => number;
+  readonly logDelayMilliseconds?: number;
+  readonly onEntry: (entry: ObjectEntry) => void;
+};
+
+/** Creates an empty history. */
 export function createHistory(
   controllers: readonly ControllerDefinition[],
-  { now = Date.now, onEntry }: { readonly now?: () => number; readonly onEntry: (entry: ObjectEntry) => void },
+  { now = Date.now, logDelayMilliseconds = 0, onEntry }: HistoryOptions,
 ): History {
   const entries = new Map<string, TimelineEntry[]>();
-  const due = new Map<string, number>();
+  const due = new Map<string, FollowUp>();
   const runs = new Map<string, Run[]>();
   const recent: ObjectEntry[] = [];
   const changes: number[] = [];
@@ -68,30 +86,21 @@ export function createHistory(
     onEntry({ id, ...entry });
   };
   const since = <T>(all: readonly T[], at: (one: T) => number, window: number): readonly T[] => {
-    const first = now() - window;
-    return all.filter((one) => at(one) >= first);
+    const end = now() - logDelayMilliseconds;
+    return all.filter((one) => at(one) >= end - window && (logDelayMilliseconds === 0 || at(one) <= end));
   };
   const allRuns = (): readonly Run[] => [...runs.values()].flat();
   const latenciesOf = (all: readonly Run[]): Latencies => quantiles(since(all, ({ at }) => at, latencyMilliseconds));
   return {
-    addLogLine: (text, source) => {
-      if (!text.includes('"reconciled"')) return;
-      const run = reconciled.safeParse(parseJson(text)).data;
-      const found = run === undefined ? undefined : splitKey(run.key);
-      if (run === undefined || found === undefined) return;
-      const at = now();
-      const failed = !['done', 'nothing', 'postponed'].includes(run.outcome);
-      const [line] = formatLog(text, { source, kind: undefined, nowSeconds: at / 1000 });
-      const { cause, durationMs, latencyMs } = run;
-      add(found.id, {
-        ...{ at, type: 'reconcile', controller: found.controller, cause, text: line?.text ?? run.outcome },
-        ...(failed ? { failed: true } : {}),
-        ...(durationMs === undefined ? {} : { durationMs }),
-        ...(latencyMs === undefined ? {} : { latencyMs }),
-      });
-      if (run.dueAt === undefined) due.delete(found.id);
-      else due.set(found.id, run.dueAt * 1000);
-      addTo(listOf(runs, found.controller), { at, failed, latencyMs }, maxRuns);
+    addLogLine: (text, source, loggedAt) => {
+      const at = loggedAt ?? now();
+      const found = readReconcile(text, source, at);
+      if (found === undefined) return;
+      const { id, controller, entry, dueAt, nextCause = 'requeue' } = found;
+      add(id, entry);
+      if (dueAt === undefined) due.delete(id);
+      else due.set(id, { id, controller, cause: nextCause, dueAt: dueAt * 1000 });
+      addTo(listOf(runs, controller), { at, failed: entry.failed === true, latencyMs: entry.latencyMs }, maxRuns);
     },
     addChange: (id, change) => {
       const at = now();
@@ -109,9 +118,11 @@ export function createHistory(
         due.delete(id);
       }
     },
-    timeline: (id) => (entries.get(id) ?? []).toReversed(),
+    // Lines of a log may arrive late.
+    timeline: (id) => (entries.get(id) ?? []).toReversed().sort((a, b) => b.at - a.at),
     recent: () => [...recent],
-    dueAt: (id) => due.get(id),
+    dueAt: (id) => due.get(id)?.dueAt,
+    followUps: () => [...due.values()].filter(({ dueAt }) => dueAt > now()).sort((a, b) => a.dueAt - b.dueAt),
     rates: (controller) => {
       const own = runs.get(controller) ?? [];
       const counted = since(own, ({ at }) => at, rateMilliseconds);
@@ -125,6 +136,24 @@ export function createHistory(
     changesPerSecond: () => (since(changes, (at) => at, rateMilliseconds).length * 1000) / rateMilliseconds,
     series: () => seriesOf(allRuns(), now()),
   };
+}
+
+/** Reads the line of a reconcile as an entry of a timeline; undefined for another line. */
+export function readReconcile(text: string, source: string, at: number) {
+  if (!text.includes('"reconciled"')) return undefined;
+  const run = reconciled.safeParse(parseJson(text)).data;
+  const found = run === undefined ? undefined : splitKey(run.key);
+  if (run === undefined || found === undefined) return undefined;
+  const failed = !['done', 'nothing', 'postponed'].includes(run.outcome);
+  const [line] = formatLog(text, { source, kind: undefined, nowSeconds: at / 1000 });
+  const { cause, durationMs, latencyMs, dueAt, nextCause } = run;
+  const entry: TimelineEntry = {
+    ...{ at, type: 'reconcile', controller: found.controller, cause, text: line?.text ?? run.outcome },
+    ...(failed ? { failed: true } : {}),
+    ...(durationMs === undefined ? {} : { durationMs }),
+    ...(latencyMs === undefined ? {} : { latencyMs }),
+  };
+  return { ...found, entry, dueAt, nextCause };
 }
 
 /** Returns the list of a key, which is empty at first. */
@@ -169,8 +198,6 @@ function seriesOf(runs: readonly Run[], now: number): Series {
 
 /** Splits `controller:cluster:plural.group/namespace/name`. */
 function splitKey(key: string): { readonly controller: string; readonly id: string } | undefined {
-  const [controller, cluster, ...id] = key.split(':');
-  return controller === undefined || cluster === undefined || id.length === 0
-    ? undefined
-    : { controller, id: id.join(':') };
+  const [controller, ...id] = key.split(':');
+  return controller === undefined || id.length < 2 ? undefined : { controller, id: id.join(':') };
 }

@@ -1,12 +1,12 @@
 // The resource tree of an object: its children by their controller reference, two levels deep below the owned kinds
 // (Deployment, ReplicaSet, Pod).
 import * as z from 'zod';
-import { ownerUidLabel } from '../../core/names.ts';
-import type { KubeClient } from '../../kube/client/client.ts';
-import type { KubeObject, ResourceName } from '../../kube/client/object.ts';
-import { listPages } from '../../kube/client/read.ts';
-import { objectId } from '../object-id.ts';
-import type { TreeNode } from '../wire.ts';
+import { ownerUidLabel } from '../core/names.ts';
+import type { KubeClient } from '../kube/client/client.ts';
+import type { KubeObject, ResourceName } from '../kube/client/object.ts';
+import { listPages } from '../kube/client/read.ts';
+import { objectId } from './object-id.ts';
+import type { TreeNode } from './wire.ts';
 
 /** A kind of children. */
 export type ChildKind = ResourceName & { readonly kind: string };
@@ -20,7 +20,7 @@ const workloads: readonly string[] = ['Deployment', 'StatefulSet', 'DaemonSet', 
 
 /** Reads the children of an object. A kind that cannot be listed has none. */
 export async function readChildren(
-  client: KubeClient,
+  { cluster, client }: { readonly cluster: string; readonly client: KubeClient },
   { metadata: { uid = '', namespace } }: KubeObject,
   kinds: readonly ChildKind[],
   signal: AbortSignal,
@@ -52,10 +52,12 @@ export async function readChildren(
         .filter(({ metadata }) => metadata.ownerReferences?.some((one) => one.uid === owner) === true)
         // An old ReplicaSet of a Deployment has no pods any more.
         .filter((one) => kind.kind !== 'ReplicaSet' || workloadStatus.parse(one.status ?? {}).replicas !== 0)
-        .map((one) => nodeOf(kind, one, childrenOf(one.metadata.uid ?? ''))),
+        .map((one) => nodeOf({ cluster, kind }, one, childrenOf(one.metadata.uid ?? ''))),
     );
   return owned.flatMap(({ kind, objects }) =>
-    objects.map((one) => nodeOf(kind, one, workloads.includes(kind.kind) ? childrenOf(one.metadata.uid ?? '') : [])),
+    objects.map((one) =>
+      nodeOf({ cluster, kind }, one, workloads.includes(kind.kind) ? childrenOf(one.metadata.uid ?? '') : []),
+    ),
   );
 }
 
@@ -66,9 +68,13 @@ const workloadStatus = z.looseObject({
   conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })).catch([]),
 });
 
-function nodeOf(resource: ChildKind, { metadata, status }: KubeObject, children: readonly TreeNode[]): TreeNode {
+function nodeOf(
+  { cluster, kind: resource }: { readonly cluster: string; readonly kind: ChildKind },
+  { metadata, status }: KubeObject,
+  children: readonly TreeNode[],
+): TreeNode {
   const { kind } = resource;
-  const id = objectId(resource, metadata);
+  const id = objectId(cluster, resource, metadata);
   const { phase, replicas, readyReplicas = 0, conditions = [] } = workloadStatus.safeParse(status ?? {}).data ?? {};
   const { name } = metadata;
   const ready = conditions.find(({ type }) => type === 'Ready' || type === 'Available');

@@ -1,7 +1,7 @@
 // The fields that a write changed, for the timeline of an object. Pure.
-import { isRecord } from '../../core/json.ts';
-import type { KubeObject } from '../../kube/client/object.ts';
-import type { FieldChange } from '../wire.ts';
+import { isRecord } from '../core/json.ts';
+import type { KubeObject } from '../kube/client/object.ts';
+import type { FieldChange } from './wire.ts';
 
 /** More changes than these are not listed, and longer values are cut. */
 const maxChanges = 30;

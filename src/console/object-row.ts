@@ -1,10 +1,10 @@
 // The row of an object in the console. Pure.
 import * as z from 'zod';
-import { pausedAnnotation } from '../../core/names.ts';
-import { objectReadiness } from '../../dev/readiness.ts';
-import type { KubeObject, ResourceName } from '../../kube/client/object.ts';
-import { objectId } from '../object-id.ts';
-import type { ObjectRow, ObjectState } from '../wire.ts';
+import { pausedAnnotation } from '../core/names.ts';
+import { objectReadiness } from '../dev/readiness.ts';
+import type { KubeObject, ResourceName } from '../kube/client/object.ts';
+import { objectId } from './object-id.ts';
+import type { ObjectRow, ObjectState } from './wire.ts';
 
 const statusShape = z.looseObject({
   observedGeneration: z.number().optional().catch(undefined),
@@ -37,7 +37,7 @@ export function objectRow(
     return observedGeneration < generation ? 'Progressing' : 'Not ready';
   })();
   return {
-    id: objectId(resource, object.metadata),
+    id: objectId(cluster, resource, object.metadata),
     kind,
     cluster,
     ...(namespace === undefined ? {} : { namespace }),

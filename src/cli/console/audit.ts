@@ -1,0 +1,55 @@
+// The audit of a stage's console: one JSON line for each action before it begins and after it has ended, with the
+// operator as STS names the credentials. An action whose first line cannot be written is not carried out.
+import { appendFile, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { ConsoleSource } from '../../console/source.ts';
+import type { ConsoleAction } from '../../console/wire.ts';
+import { toError, UserError } from '../../core/errors.ts';
+import { redact } from '../../core/redact.ts';
+
+/** The file below the folder of local files. */
+export const auditFileName = 'audit.jsonl';
+
+/** What an audit needs. `who` is the ARN of the operator. */
+export type AuditDeps = {
+  readonly folder: string;
+  readonly stage: string;
+  readonly who: string;
+  readonly now: () => Date;
+  readonly print: (line: string) => void;
+};
+
+/** Wraps the actions of a source. */
+export function withAudit(
+  act: ConsoleSource['act'],
+  { folder, stage, who, now, print }: AuditDeps,
+): ConsoleSource['act'] {
+  const file = path.join(folder, auditFileName);
+  const write = async (action: ConsoleAction, fields: object): Promise<void> => {
+    const line = JSON.stringify({
+      ...{ timestamp: now().toISOString(), message: 'console action', stage, who },
+      ...{ action: action.type, ...targetOf(action), ...fields },
+    });
+    await mkdir(folder, { recursive: true });
+    await appendFile(file, `${line}\n`, { mode: 0o600 });
+    print(line);
+  };
+  return async (action, signal) => {
+    await write(action, { state: 'started' }).catch((error: unknown) => {
+      throw new UserError(`nothing was done: ${file} cannot be written (${toError(error).message})`);
+    });
+    try {
+      const result = await act(action, signal);
+      await write(action, { state: 'done', result: redact(result.text) });
+      return result;
+    } catch (error) {
+      await write(action, { state: 'failed', error: redact(toError(error).message) });
+      throw error;
+    }
+  };
+}
+
+/** What an action works on. Names come from a page, so they are cleaned as all text in logs. */
+function targetOf({ type: _, ...target }: ConsoleAction): object {
+  return Object.fromEntries(Object.entries(target).map(([name, value]) => [name, redact(String(value))]));
+}

@@ -1,0 +1,109 @@
+// What the console does beyond objects and queues: dry runs, and pauses of controllers and clusters, with the
+// operations that the commands of the same names have.
+import path from 'node:path';
+import { LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
+import type { ControllerDefinition, Environment } from '../../api/definition.ts';
+import { createFileSource } from '../../clusters/registry/source.ts';
+import type { Operator } from '../../console/actions.ts';
+import type { DevOperator } from '../../console/dev/dev-source.ts';
+import { isRecord } from '../../core/json.ts';
+import { controllerQueue, timersQueue } from '../../core/names.ts';
+import { localCluster } from '../../dev/cluster-access.ts';
+import { localRegion } from '../../dev/lambda/account.ts';
+import type { Dev } from '../../dev/system.ts';
+import { environment } from '../../settings.ts';
+import { withPaused } from '../clusters/edit-table.ts';
+import { changeTable } from '../clusters/table.ts';
+import { dryRunOf } from '../dry-run/plan.ts';
+import { endLines } from '../dry-run/report.ts';
+import { settingsOf } from '../installation.ts';
+import { isPaused, readMappings } from '../mappings.ts';
+import { setPaused } from '../pause.ts';
+import { readProjectName } from '../project.ts';
+import type { RegionFlag } from '../stage-table.ts';
+
+/** What an operator works on. */
+export type OperatorDeps = {
+  readonly registry: readonly ControllerDefinition[];
+  readonly project: string;
+  /** Returns the variables from which a controller's settings are read. */
+  readonly environment: () => Environment;
+  readonly lambda: LambdaClientConfig;
+  readonly urlPrefix: string;
+  /** The location of the clusters table. */
+  readonly table: string;
+  readonly region: RegionFlag;
+};
+
+/** The event source mappings of an account are listed as a whole, so not with each read of the flow. */
+const mappingsMilliseconds = 10_000;
+
+/** Creates the operator of an installation. */
+export function createOperator({
+  registry,
+  project,
+  environment: settings,
+  lambda: config,
+  urlPrefix,
+  table,
+  region,
+}: OperatorDeps): Operator {
+  const names = registry.map(({ name }) => name);
+  const lambda = new LambdaClient(config);
+  let latest: { readonly at: number; readonly paused: Promise<ReadonlySet<string>> } | undefined;
+  const readPaused = async (signal: AbortSignal): Promise<ReadonlySet<string>> => {
+    const mappings = await readMappings(lambda, { urlPrefix, queues: names.map(controllerQueue) }, { signal });
+    return new Set(
+      names.filter((_, index) => {
+        const mapping = mappings[index]?.mapping;
+        return mapping !== undefined && isPaused(mapping);
+      }),
+    );
+  };
+  return {
+    dryRun: async (controller, { body, client }, signal) =>
+      endLines(await dryRunOf(controller, { project, environment: settings() }, client, { body, signal })),
+    pauseController: async (name, paused, signal) => {
+      await setPaused(lambda, { name, wanted: paused ? 'paused' : 'resumed', names, urlPrefix }, signal);
+      latest = undefined;
+      return paused ? `${name} is paused: its messages wait in its queue.` : `${name} is resumed.`;
+    },
+    pauseCluster: async (name, paused) => {
+      await changeTable(table, region, (entries) => withPaused(entries, name, paused));
+      return `${name} is ${paused ? 'paused' : 'resumed'} within a minute, when the functions have read the table.`;
+    },
+    pausedControllers: async (signal) => {
+      if (latest === undefined || Date.now() - latest.at > mappingsMilliseconds)
+        latest = { at: Date.now(), paused: readPaused(signal) };
+      return await latest.paused;
+    },
+  };
+}
+
+/** Creates the operator of the local system, whose files are in `folder`. */
+export async function devOperator(
+  dev: Pick<Dev, 'state'>,
+  registry: readonly ControllerDefinition[],
+  folder: string,
+): Promise<DevOperator> {
+  const { lambda: endpoint, queues } = dev.state();
+  const table = path.join(folder, 'clusters.json');
+  const source = createFileSource(table);
+  const operator = createOperator({
+    ...{ registry, project: await readProjectName(process.cwd()), table, region: {} },
+    environment: () => ({ ...environment(), ...settingsOf(dev.state()) }),
+    lambda: {
+      ...{ endpoint, region: localRegion, maxAttempts: 2 },
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    },
+    urlPrefix: (queues[timersQueue] ?? '').slice(0, -timersQueue.length),
+  });
+  return {
+    ...operator,
+    isClusterPaused: async () => {
+      const read = await source.read().catch(() => undefined);
+      const entry = read?.type === 'table' ? read.entries.get(localCluster) : undefined;
+      return isRecord(entry) && entry.paused === true;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+// The log of a stage's functions for the console: the reconciles that were logged since the last read, from CloudWatch
+// Logs. The client is loaded only here.
+import type { CloudWatchLogsClient, FilteredLogEvent } from '@aws-sdk/client-cloudwatch-logs';
+import type { LogLine } from '../../console/stage/stage-source.ts';
+import { callWithin } from '../../sqs/call.ts';
+import { logGroupOf } from '../key-log.ts';
+import type { RegionFlag } from '../stage-table.ts';
+
+/** The log of a stage. */
+export type StageLog = {
+  newLines(controller: string, signal: AbortSignal): Promise<readonly LogLine[]>;
+  /** How long before the start the first read begins. */
+  readonly lookBackMilliseconds: number;
+  close(): void;
+};
+
+/** Lines may be readable late and out of order, so each read begins this long before the end of the last one. */
+const overlapMilliseconds = 30_000;
+/** The first read. */
+const lookBackMilliseconds = 120_000;
+/** The lines of one read; a controller with more is shown with fewer reconciles than it has. */
+const maxLines = 2_000;
+const callSeconds = 20;
+const filterPattern = '{ $.message = "reconciled" }';
+
+/** Opens the log. */
+export async function openStageLog(urlPrefix: string, region: RegionFlag, now: () => number): Promise<StageLog> {
+  const sdk = await import('@aws-sdk/client-cloudwatch-logs');
+  const client: CloudWatchLogsClient = new sdk.CloudWatchLogsClient({ maxAttempts: 3, ...region });
+  const startedAt = now();
+  /** The ids of the events of the overlap, by controller. */
+  const known = new Map<string, ReadonlyMap<string, number>>();
+
+  async function read(
+    logGroupName: string,
+    startTime: number,
+    signal: AbortSignal,
+  ): Promise<readonly FilteredLogEvent[]> {
+    try {
+      return await callWithin(callSeconds, signal, async (abortSignal) => {
+        const events: FilteredLogEvent[] = [];
+        const query = { logGroupName, filterPattern, startTime };
+        for await (const page of sdk.paginateFilterLogEvents({ client }, query, { abortSignal })) {
+          events.push(...(page.events ?? []));
+          if (events.length >= maxLines) break;
+        }
+        return events;
+      });
+    } catch (error) {
+      // A function that was never invoked has no log group yet.
+      if (error instanceof Error && error.name === 'ResourceNotFoundException') return [];
+      throw error;
+    }
+  }
+
+  return {
+    lookBackMilliseconds,
+    newLines: async (controller, signal) => {
+      const before = known.get(controller);
+      const latest = Math.max(startedAt - lookBackMilliseconds, ...(before?.values() ?? []));
+      const from = before === undefined ? latest : latest - overlapMilliseconds;
+      const events = await read(logGroupOf(urlPrefix, controller), from, signal);
+      const found = events.flatMap(({ eventId = '', timestamp = now(), message = '' }) =>
+        before?.has(eventId) === true ? [] : [{ eventId, at: timestamp, text: message }],
+      );
+      const ids = [...(before ?? []), ...found.map(({ eventId, at }) => [eventId, at] as const)];
+      const end = Math.max(latest, ...found.map(({ at }) => at)) - overlapMilliseconds;
+      known.set(controller, new Map(ids.filter(([, at]) => at >= end)));
+      return found.sort((a, b) => a.at - b.at);
+    },
+    close: () => client.destroy(),
+  };
+}

@@ -1,0 +1,68 @@
+// The flow of a system: the depths of its queues, and the rates of its history. Several pages share a read.
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { ControllerDefinition } from '../api/definition.ts';
+import { controllerDeadLetterQueue, controllerQueue, timersQueue } from '../core/names.ts';
+import { createDepth, type QueueDepth } from '../sqs/depth.ts';
+import type { Operator } from './actions.ts';
+import type { History } from './history.ts';
+import type { ConsoleSource } from './source.ts';
+import type { ControllerFlow, Flow } from './wire.ts';
+
+/** What a flow is read from. */
+export type FlowDeps = {
+  readonly sqs: SQSClient;
+  readonly urlPrefix: string;
+  readonly history: History;
+  readonly pausedControllers: Operator['pausedControllers'];
+  /** Reads what is not in the queues. */
+  readonly read: () => Promise<Pick<Flow, 'watchers' | 'clusters' | 'notes'>>;
+  /** A read that is younger is used again. */
+  readonly maxAgeMilliseconds: number;
+};
+
+/** Creates the reader. It never rejects because a queue does not respond. */
+export function createFlowReader(
+  controllers: readonly ControllerDefinition[],
+  { sqs, urlPrefix, history, pausedControllers, read, maxAgeMilliseconds }: FlowDeps,
+): ConsoleSource['flow'] {
+  const depth = createDepth(sqs, urlPrefix);
+  const depthOf = async (queue: string, signal: AbortSignal): Promise<QueueDepth | undefined> =>
+    await depth(queue, { signal }).catch(() => undefined);
+  const controllerFlow = async (
+    { name, declaration }: ControllerDefinition,
+    signal: AbortSignal,
+  ): Promise<ControllerFlow> => {
+    const [queue, letters] = await Promise.all([
+      depthOf(controllerQueue(name), signal),
+      depthOf(controllerDeadLetterQueue(name), signal),
+    ]);
+    return {
+      name,
+      kind: declaration.resource.kind,
+      ...(queue === undefined ? {} : { queued: queue.visible, inFlight: queue.inFlight }),
+      ...(letters === undefined ? {} : { deadLetters: letters.visible + letters.inFlight }),
+      ...history.rates(name),
+    };
+  };
+  const readFlow = async (signal: AbortSignal): Promise<Flow> => {
+    const [flows, timers, paused, others] = await Promise.all([
+      Promise.all(controllers.map((one) => controllerFlow(one, signal))),
+      depthOf(timersQueue, signal),
+      pausedControllers(signal).catch(() => new Set<string>()),
+      read(),
+    ]);
+    return {
+      ...{ at: Date.now(), changesPerSecond: history.changesPerSecond(), ...others },
+      ...(timers === undefined ? {} : { waitingTimers: timers.visible + timers.inFlight + timers.delayed }),
+      ...history.latencies(),
+      controllers: flows.map((flow) => (paused.has(flow.name) ? { ...flow, paused: true } : flow)),
+    };
+  };
+  let latest: { readonly at: number; readonly flow: Promise<Flow> } | undefined;
+  return async () => {
+    // Another page may wait for it as well, so it does not end with this one. Each call of SQS has a limit.
+    if (latest === undefined || Date.now() - latest.at > maxAgeMilliseconds)
+      latest = { at: Date.now(), flow: readFlow(new AbortController().signal) };
+    return await latest.flow;
+  };
+}

@@ -1,0 +1,82 @@
+// The messages of a stage that can be shown. SQS has no peek: dead letters are received and returned, so they are in
+// flight for some seconds. Controllers' queues are not read at all, because that would delay their keys, and a delayed
+// timer cannot be received: the timers are those that the log of the functions has announced.
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { ControllerDefinition } from '../../api/definition.ts';
+import { controllerDeadLetterQueue, timersDeadLetterQueue, timersQueue } from '../../core/names.ts';
+import { readDeadLetters } from '../../operations/redrive.ts';
+import { createQueueBrowser } from '../../sqs/browse.ts';
+import { createDepth } from '../../sqs/depth.ts';
+import type { History } from '../history.ts';
+import { deadLetterRow } from '../queued-message.ts';
+import type { ConsoleSource } from '../source.ts';
+import type { QueuedMessage, Queues } from '../wire.ts';
+
+/** Reads the messages, and keeps a read and an action apart: what a read has received, an action would not find. */
+export type LetterReader = {
+  readonly read: ConsoleSource['queues'];
+  exclusively<T>(act: () => Promise<T>): Promise<T>;
+};
+
+/** The dead letters of a queue that are read, and how long a read is used. */
+const maxLetters = 100;
+const maxAgeMilliseconds = 20_000;
+const notes = [
+  'SQS shows no messages that wait or are in flight without receiving them: the flow has their numbers.',
+  'Timers are those that the log of the functions has announced since the console started.',
+];
+
+/** Creates the reader. */
+export function createLetterReader(
+  controllers: readonly ControllerDefinition[],
+  { sqs, urlPrefix, history }: { readonly sqs: SQSClient; readonly urlPrefix: string; readonly history: History },
+): LetterReader {
+  const queues = [...controllers.map(({ name }) => controllerDeadLetterQueue(name)), timersDeadLetterQueue];
+  const depth = createDepth(sqs, urlPrefix);
+  let latest: { readonly at: number; readonly letters: Promise<Pick<Queues, 'messages' | 'unread'>> } | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const exclusively = async <T>(act: () => Promise<T>): Promise<T> => {
+    const result = last.then(act);
+    last = result.catch(() => undefined);
+    return await result;
+  };
+
+  async function readAll(signal: AbortSignal): Promise<Pick<Queues, 'messages' | 'unread'>> {
+    const results = await Promise.allSettled(
+      queues.map(async (queue): Promise<readonly QueuedMessage[]> => {
+        const { visible } = await depth(queue, { signal });
+        if (visible === 0) return [];
+        const browser = createQueueBrowser(sqs, urlPrefix, queue, { visibilitySeconds: 20 });
+        const letters = await readDeadLetters(browser, { most: maxLetters, signal });
+        return letters.slice(0, maxLetters).map((letter) => deadLetterRow(queue, letter));
+      }),
+    );
+    return {
+      messages: results.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
+      unread: queues.filter((_, index) => results[index]?.status === 'rejected'),
+    };
+  }
+
+  return {
+    exclusively: async (act) => {
+      try {
+        return await exclusively(act);
+      } finally {
+        latest = undefined;
+      }
+    },
+    read: async () => {
+      // It does not end with one page: the messages that it has received must be returned.
+      if (latest === undefined || Date.now() - latest.at > maxAgeMilliseconds)
+        latest = { at: Date.now(), letters: exclusively(() => readAll(new AbortController().signal)) };
+      const { messages, unread } = await latest.letters;
+      const timers = history.followUps().map(
+        ({ id, controller, cause, dueAt }): QueuedMessage => ({
+          ...{ queue: timersQueue, messageId: `${controller} ${id}`, state: 'timer', body: '' },
+          ...{ controller, id, cause, dueAt },
+        }),
+      );
+      return { messages: [...messages, ...timers], unread, notes };
+    },
+  };
+}

@@ -1,0 +1,249 @@
+// `outrigger console --stage` as an operator starts it, in a real browser: against a stage that osls deployed to the
+// emulated AWS, and two clusters of its table. No function runs there, so a sent message stays on its queue. Excluded:
+// the page by itself (test/console/browser).
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  CloudWatchLogsClient,
+  CreateLogGroupCommand,
+  CreateLogStreamCommand,
+  PutLogEventsCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
+import { GetQueueUrlCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
+import { Foo } from '../../src/controllers/foo.ts';
+import { pausedAnnotation } from '../../src/core/names.ts';
+import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { getObject } from '../../src/kube/client/read.ts';
+import { formatMessage, parseMessage } from '../../src/sqs/message.ts';
+import { eventually, openPage, startBrowser } from '../console/browser/chromium.ts';
+import { type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
+import { type Account, createAccount } from './account.ts';
+import { type EmulatedAccount, startEmulatedAccount } from './emulated-account.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const stage = 'proof';
+const prefix = `outrigger-${stage}-`;
+const key = {
+  controller: 'foo',
+  group: 'samplecontroller.k8s.io',
+  resource: 'foos',
+  namespace: 'default',
+  name: 'example',
+};
+const { signal } = new AbortController();
+const parts = new AsyncDisposableStack();
+let aws: EmulatedAccount;
+let account: Account;
+let clusters: Readonly<Record<'lab' | 'prod', ApiServer>>;
+let sqs: SQSClient;
+let folder: string;
+let page: Page;
+let problems: readonly string[];
+let output = '';
+
+/** Starts the command with the operator's credentials. */
+function start(argv: readonly string[]) {
+  const env = { PATH: process.env.PATH ?? '', HOME: folder, ...aws.environment };
+  const child = spawn(process.execPath, ['bin/outrigger.js', ...argv], { cwd: root, env });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data) => {
+      output += String(data);
+    });
+  return child;
+}
+
+async function startCluster(): Promise<ApiServer> {
+  const server = await startApiServer();
+  parts.defer(() => server.close());
+  const client = createClient({ server: new URL(server.url) });
+  const generated = await readManifests('infra/kubernetes/generated');
+  const definitions = generated.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  for (const manifests of [definitions, await readManifests('infra/kubernetes/samples/foo.yaml')])
+    await applyManifests(client, manifests, { signal });
+  client.close();
+  return server;
+}
+
+async function queueUrl(name: string): Promise<string> {
+  const { QueueUrl = '' } = await sqs.send(new GetQueueUrlCommand({ QueueName: `${prefix}${name}` }));
+  return QueueUrl;
+}
+
+async function log(line: object): Promise<void> {
+  const client = new CloudWatchLogsClient(aws.client);
+  const stream = { logGroupName: `/aws/lambda/${prefix}foo`, logStreamName: 'one' };
+  await client.send(new CreateLogGroupCommand(stream)).catch(() => undefined);
+  await client.send(new CreateLogStreamCommand(stream));
+  const logEvents = [{ timestamp: Date.now(), message: JSON.stringify(line) }];
+  await client.send(new PutLogEventsCommand({ ...stream, logEvents }));
+  client.destroy();
+}
+
+/** What is on a queue. */
+async function received(name: string): Promise<readonly string[]> {
+  const receive = new ReceiveMessageCommand({ QueueUrl: await queueUrl(name), MaxNumberOfMessages: 10 });
+  const { Messages = [] } = await sqs.send(receive);
+  return Messages.map(({ Body = '' }) => Body);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'outrigger-console-'));
+  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  let service: ServiceFolder;
+  [aws, service] = await Promise.all([startEmulatedAccount(), serviceFolder()]);
+  parts.defer(() => aws.close());
+  parts.defer(() => service.remove());
+  account = createAccount(aws, prefix);
+  const settings = ['PLANT_URL=https://plant.example.com', 'PANTRY_URL=https://pantry.example.com'];
+  const params = settings.flatMap((setting) => ['--param', setting]);
+  const deployed = await service.osls(['deploy', '--stage', stage, '--region', aws.region, ...params], aws.environment);
+  expect(deployed.status, deployed.progress).toBe(0);
+
+  const [lab, prod] = await Promise.all([startCluster(), startCluster()]);
+  clusters = { lab, prod };
+  for (const [name, { url }] of Object.entries(clusters)) {
+    const file = path.join(folder, `${name}.json`);
+    await writeFile(file, JSON.stringify({ server: url, access: { type: 'none' } }));
+    expect(await once(start(['clusters', 'add', name, file, '--stage', stage]), 'exit'), output).toEqual([0, null]);
+  }
+  sqs = new SQSClient({ ...aws.client, useQueueUrlAsEndpoint: false });
+  parts.defer(() => sqs.destroy());
+  const body = formatMessage({ ...key, cluster: 'lab', cause: { type: 'change', observedAt: Date.now() } });
+  const text = (StringValue: string) => ({ DataType: 'String', StringValue });
+  await sqs.send(
+    new SendMessageCommand({
+      ...{
+        QueueUrl: await queueUrl('foo-dlq.fifo'),
+        MessageBody: body,
+        MessageGroupId: 'a',
+        MessageDeduplicationId: 'a',
+      },
+      MessageAttributes: { reason: text('RetriesExhausted'), error: text('the pump is stuck'), messageId: text('m-1') },
+    }),
+  );
+  const reconciled = { key: 'foo:lab:foos.samplecontroller.k8s.io/default/example', message: 'reconciled' };
+  await log({ ...reconciled, cause: 'change', outcome: 'done', durationMs: 12, latencyMs: 40, writes: 1 });
+
+  const console = start(['console', '--stage', stage, '--folder', folder]);
+  parts.defer(async () => {
+    const ended = once(console, 'exit');
+    console.kill('SIGINT');
+    expect(await ended, output).toEqual([0, null]);
+  });
+  const url = () => /a browser: (http\S+)\n/.exec(output)?.[1];
+  await expect.poll(url, { timeout: 60_000 }).toBeDefined();
+  const browser = await startBrowser();
+  parts.defer(() => browser.close());
+  ({ page, problems } = await openPage(browser, url() ?? ''));
+}, 480_000);
+afterAll(() => parts.disposeAsync(), 60_000);
+
+/** The lines of the audit file, which the command prints too. */
+async function audit(): Promise<readonly Record<string, unknown>[]> {
+  const text = await readFile(path.join(folder, 'audit.jsonl'), 'utf8').catch(() => '');
+  const lines = text.split('\n').filter((line) => line !== '');
+  for (const line of lines) expect(output).toContain(line);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** Confirms the question of an action, and waits until it is in the audit. */
+async function confirm(action: string): Promise<void> {
+  expect((await audit()).filter((line) => line.action === action)).toEqual([]);
+  await page.locator('dialog .confirm-buttons button:last-child').click();
+  await eventually(audit, (lines) => {
+    const own = lines.filter((line) => line.action === action);
+    expect(own.map(({ state }) => state)).toEqual(['started', 'done']);
+    for (const line of own) expect(line).toMatchObject({ stage, who: expect.stringMatching(/^arn:aws:.*:/) });
+  });
+}
+
+const foo = async (cluster: 'lab' | 'prod') => {
+  const client = createClient({ server: new URL(clusters[cluster].url) });
+  const object = await getObject(client, Foo, { namespace: 'default', name: 'example' });
+  client.close();
+  return object;
+};
+
+it('the flow has both clusters, the reconciles of the log, and no faults', async () => {
+  await page.getByText(`stage ${stage}`).waitFor();
+  for (const name of ['lab', 'prod']) await page.getByRole('region', { name: 'Clusters' }).getByText(name).waitFor();
+  await page
+    .locator('.activity li')
+    .filter({ hasText: /foo.*example/ })
+    .first()
+    .waitFor();
+  await page.getByRole('link', { name: /^Queues 1 dead/ }).waitFor();
+  expect(await page.getByRole('link', { name: 'Break it' }).count()).toBe(0);
+});
+
+it('a controller and a cluster are paused and resumed, each after a question', async () => {
+  await page.getByRole('button', { name: 'Pause foo' }).click();
+  await confirm('pause-controller');
+  const mapping = async () =>
+    (await account.mappings()).find(({ EventSourceArn = '' }) => EventSourceArn.endsWith(`${prefix}foo.fifo`));
+  expect(await mapping()).toMatchObject({ State: expect.stringMatching(/^Disabl/) });
+  await page.getByRole('button', { name: 'Resume foo' }).click();
+  await confirm('resume-controller');
+  expect(await mapping()).toMatchObject({ State: expect.stringMatching(/^Enabl/) });
+
+  const list = async () => {
+    const child = start(['clusters', 'list', '--stage', stage]);
+    let text = '';
+    child.stdout.on('data', (data) => {
+      text += String(data);
+    });
+    await once(child, 'close');
+    return text;
+  };
+  await page.getByRole('button', { name: 'Pause prod' }).click();
+  await confirm('pause-cluster');
+  expect(await list()).toMatch(/^prod .* PAUSED$/m);
+  await page.getByRole('button', { name: 'Resume prod' }).click();
+  await confirm('resume-cluster');
+  expect(await list()).not.toContain('PAUSED');
+});
+
+it('an object of one cluster is run dry, reconciled, paused and resumed; that of the other cluster is not touched', async () => {
+  await page.getByRole('link', { name: /^Objects 2/ }).click();
+  await page.getByRole('link', { name: 'lab: example' }).click();
+  await page.getByRole('button', { name: 'Dry run' }).click();
+  await confirm('dry-run');
+  await page
+    .getByRole('region', { name: 'Dry run' })
+    .getByText(/Deployment default\/example-foo/)
+    .first()
+    .waitFor();
+  await page.getByRole('button', { name: 'Reconcile now' }).click();
+  await confirm('reconcile');
+  const [sent = ''] = await received('foo.fifo');
+  expect(parseMessage(sent)).toMatchObject({ ...key, cluster: 'lab', cause: { type: 'command' } });
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await confirm('pause');
+  expect((await foo('lab'))?.metadata.annotations?.[pausedAnnotation]).toBe('true');
+  await page.getByRole('button', { name: 'Resume', exact: true }).click();
+  await confirm('resume');
+  for (const cluster of ['lab', 'prod'] as const)
+    expect((await foo(cluster))?.metadata.annotations?.[pausedAnnotation]).toBeUndefined();
+  await page.getByRole('tab', { name: 'Timeline' }).click();
+  await page.getByRole('tabpanel').getByText('because it changed').waitFor();
+});
+
+it('a dead letter is shown with its error, and sent again after a question', async () => {
+  await page.getByRole('link', { name: /^Queues/ }).click();
+  await page.getByText('the pump is stuck').waitFor({ timeout: 60_000 });
+  await page.getByRole('button', { name: 'Redrive example' }).click();
+  await confirm('redrive');
+  await eventually(
+    async () => await received('foo.fifo'),
+    (bodies) => expect(bodies.map((one) => parseMessage(one).cause.type)).toContain('command'),
+  );
+  expect(await received('foo-dlq.fifo')).toEqual([]);
+  expect(problems).toEqual([]);
+});
