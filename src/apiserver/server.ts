@@ -107,7 +107,10 @@ export async function startApiServer({
       streams.add(disconnect);
       response.once('close', () => streams.delete(disconnect));
     }
-    const fault = faults.next({ method: request.method ?? '', path, watch });
+    const fault = faults.next({
+      ...{ method: request.method ?? '', path, watch },
+      userAgent: request.headers['user-agent'] ?? '',
+    });
     const answer = async () => {
       if (fault === undefined || !(await carryOut(fault, response))) await handle(request, response);
     };

@@ -150,6 +150,7 @@ export function readReconcile(text: string, source: string, at: number) {
   const entry: TimelineEntry = {
     ...{ at, type: 'reconcile', controller: found.controller, cause, text: line?.text ?? run.outcome },
     ...(failed ? { failed: true } : {}),
+    ...(run.outcome === 'postponed' ? { postponed: true } : {}),
     ...(durationMs === undefined ? {} : { durationMs }),
     ...(latencyMs === undefined ? {} : { latencyMs }),
   };

@@ -94,6 +94,8 @@ export type TimelineEntry = {
   readonly controller?: string;
   readonly cause?: string;
   readonly failed?: true;
+  /** It was not done: a retry follows, at no cost of an attempt. */
+  readonly postponed?: true;
   readonly durationMs?: number;
   /** From the change to the end of the reconcile. */
   readonly latencyMs?: number;

@@ -5,8 +5,8 @@ import { createExperiments } from '../../src/console/dev/experiments.ts';
 import type { Fault } from '../../src/console/dev/faults.ts';
 
 const log: string[] = [];
-const fault = (name: string, changesFirst: boolean): Fault => ({
-  ...{ name, title: name, text: name, part: 'API server', changesFirst },
+const fault = (name: string): Fault => ({
+  ...{ name, title: name, text: name, part: 'API server' },
   start: () => {
     log.push('broken');
     return () => void log.push('repaired');
@@ -18,7 +18,7 @@ let touch: (id: string) => Promise<void>;
 
 function experiments() {
   return createExperiments({
-    faults: [fault('cut', false), fault('refuse', true)],
+    faults: [fault('cut'), fault('refuse')],
     targets: () =>
       new Map([
         [north, ['tank', 'peers']],
@@ -28,9 +28,8 @@ function experiments() {
     onChange: () => undefined,
   });
 }
-const reconcile = (id: string, controller: string, failed?: true) => ({
-  ...{ id, controller, at: Date.now(), type: 'reconcile' as const, text: 'ran' },
-  ...(failed === undefined ? {} : { failed }),
+const reconcile = (id: string, controller: string, end: { failed?: true; postponed?: true } = {}) => ({
+  ...{ id, controller, at: Date.now(), type: 'reconcile' as const, text: 'ran', ...end },
 });
 
 beforeEach(() => {
@@ -47,7 +46,8 @@ describe('an experiment', () => {
     await vi.advanceTimersByTimeAsync(7_000);
     expect(log).toEqual(['broken', `changed ${north}`, `changed ${south}`]);
     onEntry(reconcile(north, 'tank'));
-    onEntry(reconcile(north, 'peers', true));
+    onEntry(reconcile(north, 'peers', { failed: true }));
+    onEntry(reconcile(north, 'peers', { postponed: true }));
     expect(list()).toMatchObject([{ total: 3, awaited: 2 }]);
     await vi.advanceTimersByTimeAsync(2_000);
     expect(log.at(-1)).toBe('repaired');
@@ -65,7 +65,7 @@ describe('an experiment', () => {
     const { start, list, onDeleted } = experiments();
     start('refuse');
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(log).toEqual([`changed ${north}`, `changed ${south}`, 'broken', 'repaired']);
+    expect(log).toEqual(['broken', `changed ${north}`, `changed ${south}`, 'repaired']);
     onDeleted(north);
     await vi.advanceTimersByTimeAsync(130_000);
     expect(list()).toMatchObject([{ fault: 'refuse', total: 3, awaited: 1, endedAt: expect.any(Number) }]);

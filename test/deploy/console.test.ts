@@ -137,11 +137,16 @@ beforeAll(async () => {
     console.kill('SIGINT');
     expect(await ended, output).toEqual([0, null]);
   });
-  const url = () => /a browser: (http\S+)\n/.exec(output)?.[1];
-  await expect.poll(url, { timeout: 60_000 }).toBeDefined();
+  const url = await new Promise<string>((resolve, reject) => {
+    console.stdout.on('data', () => {
+      const [, found] = /a browser: (http\S+)\n/.exec(output) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    console.once('exit', () => reject(new Error(output)));
+  });
   const browser = await startBrowser();
   parts.defer(() => browser.close());
-  ({ page, problems } = await openPage(browser, url() ?? ''));
+  ({ page, problems } = await openPage(browser, url));
 }, 480_000);
 afterAll(() => parts.disposeAsync(), 60_000);
 

@@ -54,6 +54,10 @@ it('each fault is what a client meets, a limited number of times, and the object
     await expect(rename()).rejects.toMatchObject({ status });
   }
   {
+    using _ = server.inject({ does: 'reset', method: 'PATCH', userAgent: 'another-client' });
+    await server.patch(Gate, key, { spec: { width: 3 } });
+  }
+  {
     using _ = server.inject({ does: 'reset', method: 'PATCH' });
     await expect(rename()).rejects.toMatchObject({ name: 'ConnectError' });
   }

@@ -29,12 +29,19 @@ export type Fault = {
   readonly path?: string | RegExp;
   /** Only watches (true), or only requests that are none (false). */
   readonly watch?: boolean;
+  /** The User-Agent of the client. A text is a prefix. Default: every client. */
+  readonly userAgent?: string | RegExp;
   /** How many requests. Default: until the fault is disposed. */
   readonly times?: number;
 };
 
 /** What is needed of a request to decide about it. */
-export type FaultTarget = { readonly method: string; readonly path: string; readonly watch: boolean };
+export type FaultTarget = {
+  readonly method: string;
+  readonly path: string;
+  readonly watch: boolean;
+  readonly userAgent: string;
+};
 
 /** The injected faults of one server. */
 export type Faults = {
@@ -63,11 +70,15 @@ export function createFaults(): Faults {
   };
 }
 
-function concerns(fault: Fault, { method, path, watch }: FaultTarget): boolean {
+function concerns(fault: Fault, { method, path, watch, userAgent }: FaultTarget): boolean {
   if (fault.method !== undefined && fault.method !== method) return false;
   if (fault.watch !== undefined && fault.watch !== watch) return false;
-  if (fault.path === undefined) return true;
-  return typeof fault.path === 'string' ? path.startsWith(fault.path) : fault.path.test(path);
+  return matches(fault.path, path) && matches(fault.userAgent, userAgent);
+}
+
+function matches(wanted: string | RegExp | undefined, text: string): boolean {
+  if (wanted === undefined) return true;
+  return typeof wanted === 'string' ? text.startsWith(wanted) : wanted.test(text);
 }
 
 const statuses = {

@@ -68,11 +68,9 @@ export function createExperiments({ faults, targets, touch, onChange, now = Date
         onChange();
       });
     };
-    // A fault of the API server would also refuse the changes, so they come first. Any other hits them under way.
-    if (fault.changesFirst) await touchAll();
     const repair = fault.start();
     try {
-      if (!fault.changesFirst) await touchAll();
+      await touchAll();
       await sleep(faultSeconds, signal);
     } finally {
       repair();
@@ -119,8 +117,8 @@ export function createExperiments({ faults, targets, touch, onChange, now = Date
         });
     },
     list: () => (running === undefined ? past : [toExperiment(running), ...past]),
-    onEntry: ({ type, id, controller, failed }) => {
-      if (type === 'reconcile' && failed !== true) settle(`${id} ${controller}`);
+    onEntry: ({ type, id, controller, failed, postponed }) => {
+      if (type === 'reconcile' && failed !== true && postponed !== true) settle(`${id} ${controller}`);
     },
     onDeleted: (id) => {
       for (const key of [...(running?.awaited ?? [])]) if (key.startsWith(`${id} `)) settle(key);

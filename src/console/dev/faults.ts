@@ -4,11 +4,7 @@ import type { Dev } from '../../dev/system.ts';
 import type { FaultRow } from '../wire.ts';
 
 /** A fault. `start` breaks something, and returns the repair. */
-export type Fault = FaultRow & {
-  /** Whether objects are changed before the fault starts: it would refuse the changes too. */
-  readonly changesFirst: boolean;
-  readonly start: () => () => void;
-};
+export type Fault = FaultRow & { readonly start: () => () => void };
 export type Faults = readonly Fault[];
 
 /** What faults need of the system. */
@@ -21,6 +17,8 @@ export type FaultDeps = Pick<Dev, 'embedded' | 'watchers' | 'functions' | 'injec
 };
 
 const nothing = () => undefined;
+/** The functions and the watcher. The changes of an experiment are accepted, as those of any other client. */
+const systemClients = /^outrigger(-watcher|\/)/;
 
 /** Returns the faults that this system can have: those of the embedded servers, of processes, and of simulators. */
 export function faultsOf({
@@ -51,15 +49,11 @@ export function faultsOf({
     apiServer === undefined
       ? []
       : [
-          fault(
-            { name, title, text, part: 'API server' },
-            () => {
-              const effect = typeof does === 'number' ? { delayMilliseconds: does } : does;
-              const injected = apiServer.inject({ does: effect, watch: false });
-              return () => injected[Symbol.dispose]();
-            },
-            true,
-          ),
+          fault({ name, title, text, part: 'API server' }, () => {
+            const effect = typeof does === 'number' ? { delayMilliseconds: does } : does;
+            const injected = apiServer.inject({ does: effect, watch: false, userAgent: systemClients });
+            return () => injected[Symbol.dispose]();
+          }),
         ];
   return [
     ...(apiServer === undefined
@@ -81,9 +75,14 @@ export function faultsOf({
             return () => injected[Symbol.dispose]();
           }),
         ]),
-    ...request('api-429', 'Throttle (429)', 'The API server refuses every request as too many.', 'throttled'),
-    ...request('api-503', 'Unavailable (503)', 'A load balancer without a backend.', 'unavailable'),
-    ...request('api-slow', 'Slow responses', 'Every response comes two seconds later.', 2_000),
+    ...request('api-429', 'Throttle (429)', 'Every request of the functions is refused as one too many.', 'throttled'),
+    ...request(
+      'api-503',
+      'Unavailable (503)',
+      'For the functions the API server is a load balancer without a backend.',
+      'unavailable',
+    ),
+    ...request('api-slow', 'Slow responses', 'Every response to a function comes two seconds later.', 2_000),
     fault(
       { name: 'watcher-kill', title: 'Kill the watcher', text: 'SIGKILL, without a drain.', part: 'Processes' },
       () => {
@@ -136,6 +135,6 @@ const compacted = 'The watch continues from a version that is gone, so everythin
 const functionKill = 'SIGKILL for every function after its write, before its message is deleted.';
 const duplicated = 'Each key is on its queue three times.';
 
-function fault(row: FaultRow, start: Fault['start'], changesFirst = false): Fault {
-  return { ...row, start, changesFirst };
+function fault(row: FaultRow, start: Fault['start']): Fault {
+  return { ...row, start };
 }
