@@ -106,8 +106,7 @@ beforeAll(async () => {
   const deployed = await service.osls(['deploy', '--stage', stage, '--region', aws.region, ...params], aws.environment);
   expect(deployed.status, deployed.progress).toBe(0);
 
-  const [lab, prod] = await Promise.all([startCluster(), startCluster()]);
-  clusters = { lab, prod };
+  clusters = { lab: await startCluster(), prod: await startCluster() };
   for (const [name, { url }] of Object.entries(clusters)) {
     const file = path.join(folder, `${name}.json`);
     await writeFile(file, JSON.stringify({ server: url, access: { type: 'none' } }));
