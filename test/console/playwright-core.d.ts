@@ -46,6 +46,12 @@ declare module 'playwright-core' {
     evaluate<T>(run: string | (() => T | Promise<T>)): Promise<T>;
     screenshot(options: { readonly path: string }): Promise<unknown>;
     close(): Promise<void>;
+    context(): { newCDPSession(page: Page): Promise<DevTools> };
+  }
+  /** A session of the Chrome DevTools Protocol. */
+  export interface DevTools {
+    send(method: string): Promise<unknown>;
+    detach(): Promise<void>;
   }
   export interface Browser {
     newPage(options?: {

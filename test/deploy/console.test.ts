@@ -12,7 +12,13 @@ import {
   CreateLogStreamCommand,
   PutLogEventsCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { GetQueueUrlCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import {
+  DeleteMessageCommand,
+  GetQueueUrlCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts';
@@ -32,7 +38,7 @@ const stage = 'proof';
 const prefix = `outrigger-${stage}-`;
 const key = {
   controller: 'foo',
-  group: 'samplecontroller.k8s.io',
+  group: 'samples.example.com',
   resource: 'foos',
   namespace: 'default',
   name: 'example',
@@ -86,10 +92,11 @@ async function log(line: object): Promise<void> {
   client.destroy();
 }
 
-/** What is on a queue. */
+/** Takes what is on a queue. */
 async function received(name: string): Promise<readonly string[]> {
-  const receive = new ReceiveMessageCommand({ QueueUrl: await queueUrl(name), MaxNumberOfMessages: 10 });
-  const { Messages = [] } = await sqs.send(receive);
+  const QueueUrl = await queueUrl(name);
+  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+  for (const { ReceiptHandle } of Messages) await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
   return Messages.map(({ Body = '' }) => Body);
 }
 
@@ -127,7 +134,7 @@ beforeAll(async () => {
       MessageAttributes: { reason: text('RetriesExhausted'), error: text('the pump is stuck'), messageId: text('m-1') },
     }),
   );
-  const reconciled = { key: 'foo:lab:foos.samplecontroller.k8s.io/default/example', message: 'reconciled' };
+  const reconciled = { key: 'foo:lab:foos.samples.example.com/default/example', message: 'reconciled' };
   await log({ ...reconciled, cause: 'change', outcome: 'done', durationMs: 12, latencyMs: 40, writes: 1 });
 
   const console = start(['console', '--stage', stage, '--folder', folder]);
