@@ -54,7 +54,7 @@ Example:
 It listens on this machine only, until Ctrl-C. Objects are read from each cluster of the table, reconciles from
 CloudWatch Logs, and queues from SQS, with the permissions that status, logs, dlq, replay and pause need.
 Each action asks for a confirmation, and is printed and written to audit.jsonl in the folder: who, when, what, result.
-Dead letters are received and returned to be shown: they are in flight for some seconds. Timers cannot be browsed: those
+A dead letter is received and returned to be shown: it is in flight for some seconds. Timers cannot be browsed: those
 are shown that the functions have logged since the console started.
 Exit status: 0 after Ctrl-C, 1 when it cannot be started.`;
 

@@ -15,7 +15,7 @@ import { createLiveObjects } from '../live-objects.ts';
 import { splitId } from '../object-id.ts';
 import type { ConsoleSource } from '../source.ts';
 import type { ClusterFlow, TimelineEntry } from '../wire.ts';
-import { createLetterReader } from './letter-reader.ts';
+import { createDeadLetterReader } from './dead-letter-reader.ts';
 
 /** A cluster of the table. `connect` throws UserError; it is absent while a cluster is being decommissioned. */
 export type StageCluster = {
@@ -207,7 +207,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     if (client === undefined) throw new UserError(`cluster ${JSON.stringify(cluster)} is not connected`);
     return client;
   };
-  const letters = createLetterReader(controllers, { sqs, urlPrefix, history });
+  const letters = createDeadLetterReader(controllers, { sqs, urlPrefix, history });
   const act = createActions(controllers, { ...operator, clientOf, sqs, urlPrefix });
   const readFlow = createFlowReader(controllers, {
     ...{ sqs, urlPrefix, history, maxAgeMilliseconds: flowMilliseconds },

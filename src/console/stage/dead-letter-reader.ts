@@ -1,4 +1,4 @@
-// The messages of a stage that can be shown. SQS has no peek: dead letters are received and returned, so they are in
+// The messages of a stage that can be shown. SQS has no peek: a dead letter is received and returned, so it is in
 // flight for some seconds. Controllers' queues are not read at all, because that would delay their keys, and a delayed
 // timer cannot be received: the timers are those that the log of the functions has announced.
 import type { SQSClient } from '@aws-sdk/client-sqs';
@@ -13,7 +13,7 @@ import type { ConsoleSource } from '../source.ts';
 import type { QueuedMessage, Queues } from '../wire.ts';
 
 /** Reads the messages, and keeps a read and an action apart: what a read has received, an action would not find. */
-export type LetterReader = {
+export type DeadLetterReader = {
   readonly read: ConsoleSource['queues'];
   exclusively<T>(act: () => Promise<T>): Promise<T>;
 };
@@ -27,10 +27,10 @@ const notes = [
 ];
 
 /** Creates the reader. */
-export function createLetterReader(
+export function createDeadLetterReader(
   controllers: readonly ControllerDefinition[],
   { sqs, urlPrefix, history }: { readonly sqs: SQSClient; readonly urlPrefix: string; readonly history: History },
-): LetterReader {
+): DeadLetterReader {
   const queues = [...controllers.map(({ name }) => controllerDeadLetterQueue(name)), timersDeadLetterQueue];
   const depth = createDepth(sqs, urlPrefix);
   let latest: { readonly at: number; readonly letters: Promise<Pick<Queues, 'messages' | 'unread'>> } | undefined;
