@@ -13,9 +13,9 @@ import { createUpgrades } from './http/upgrades.ts';
 import { createRegistry } from './registry/registry.ts';
 import { createBuiltinSchemas } from './schema/builtins.ts';
 import { createRules } from './schema/rules.ts';
-import type { ReadLog, ServerState } from './server-state.ts';
+import { findObject, type ReadLog, type ServerState } from './server-state.ts';
 import { StatusError, statusOf } from './status-error.ts';
-import { createStore } from './store/store.ts';
+import { createStore, type StoreSnapshot } from './store/store.ts';
 import { startCollector } from './write/collector.ts';
 import { createObject } from './write/create.ts';
 
@@ -27,6 +27,8 @@ export type ApiServerOptions = AllowedHosts & {
   readonly now?: () => Date;
   /** Interval of the bookmarks of a watch that asked for them. */
   readonly bookmarkSeconds?: number;
+  /** The objects to start with; by default only the namespaces that each cluster has. */
+  readonly snapshot?: StoreSnapshot | undefined;
   /** How many changes are kept, for watches and lists that start at an older version. */
   readonly eventWindow?: number;
   /** Runs commands in pods. By default every command exits with 127 (command not found). */
@@ -46,6 +48,8 @@ export type ApiServer = {
   breakStreams(): void;
   /** Drops all past changes: watches and lists of older versions get 410, as after an etcd compaction. */
   expireWindow(): void;
+  /** Returns all objects, for a later start. */
+  snapshot(): StoreSnapshot;
   /** Injects a fault into requests from now on. Disposing ends it. */
   inject(fault: Fault): Disposable;
   /** Returns the latest requests, oldest first. A request that a fault answered is not among them. */
@@ -66,12 +70,13 @@ export async function startApiServer({
   host = '127.0.0.1',
   now = () => new Date(),
   bookmarkSeconds = 60,
+  snapshot,
   eventWindow = 10_000,
   execute = commandNotFound,
   readLog = () => '',
   allowedHosts = [],
 }: ApiServerOptions = {}): Promise<ApiServer> {
-  const store = createStore({ eventWindow });
+  const store = createStore({ eventWindow, snapshot });
   const schemas = createBuiltinSchemas();
   const state: ServerState = {
     store,
@@ -132,6 +137,7 @@ export async function startApiServer({
       for (const disconnect of streams) disconnect();
     },
     expireWindow: () => store.compact(),
+    snapshot: () => store.snapshot(),
     inject: (fault) => faults.inject(fault),
     requests: () => requests.slice(-keptRequests),
   };
@@ -141,7 +147,8 @@ function createNamespaces(state: ServerState): void {
   const resource = state.registry.find('', 'v1', 'namespaces');
   if (resource === undefined) throw new Error('the kind Namespace is not registered');
   const options = { dryRun: false, fieldManager: 'kube-apiserver', fieldValidation: 'Ignore', warn: () => {} } as const;
-  for (const name of initialNamespaces) {
+  const missing = (name: string) => findObject(state, { resource, namespace: '', name }) === undefined;
+  for (const name of initialNamespaces.filter(missing)) {
     createObject(state, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, resource, options);
   }
 }

@@ -7,7 +7,7 @@ import type { ControllerDefinition } from '../api/definition.ts';
 import { createDevSource, type DevSource } from '../console/dev/dev-source.ts';
 import { readPage } from '../console/server/page-files.ts';
 import { startConsole } from '../console/server/server.ts';
-import { toError, UserError } from '../core/errors.ts';
+import { SchemaError, toError, UserError } from '../core/errors.ts';
 import { explainListening } from '../dev/explain-error.ts';
 import { TemplateError } from '../dev/lambda/template.ts';
 import type { OutputLine } from '../dev/lines.ts';
@@ -15,10 +15,12 @@ import { createPrinter } from '../dev/printer.ts';
 import { formatNotReady, formatTable } from '../dev/readiness.ts';
 import { reloadOnSave } from '../dev/reload.ts';
 import { type Dev, type DevOptions, startDev } from '../dev/system.ts';
+import { createTypeCheck } from '../dev/type-check.ts';
 import { environment } from '../settings.ts';
 import { build } from './build.ts';
 import { type Output, outputOption, printError, printLines, printStack } from './command.ts';
 import { devOperator } from './console/operator.ts';
+import { generateAtStart, regenerate } from './dev-generate.ts';
 import { readDevSettings } from './dev-settings.ts';
 import { openInBrowser } from './open-in-browser.ts';
 import { loadProject } from './project.ts';
@@ -30,6 +32,8 @@ type Flags = {
   readonly apiPort?: number;
   readonly queueEndpoint?: string;
   readonly queuePort?: number;
+  readonly keep?: true;
+  readonly cleanup?: true;
   readonly apply: readonly string[];
   readonly watchers: number;
   readonly resync: boolean;
@@ -62,6 +66,8 @@ export function devCommand(): Command {
         .argParser(collect)
         .default([]),
     )
+    .option('--keep', 'keep the objects of the embedded API server in the folder: a restart has them again')
+    .option('--cleanup', 'with --kubeconfig: at the end delete what was created there, and wait for finalizers')
     .option('--folder <path>', 'where kubeconfig and state.json are written; .outrigger by default')
     .option('--watchers <n>', 'how many watchers', wholeNumber, 1)
     .option('--no-resync', 'disable the scheduled resync')
@@ -109,6 +115,7 @@ Examples:
   outrigger dev --apply infra/kubernetes/samples --until-ready   for CI: exits with a table
   outrigger dev --kubeconfig ~/.kube/config --context kind       against a cluster of your own
   outrigger dev --apply infra/kubernetes/samples --simulator-fault pantry=down
+  outrigger dev --keep                                           the objects are there again after a restart
   outrigger dev --attempts 3 --retry-after 1                     an object that fails is a dead letter within seconds
   outrigger dev --set DNS_URL=https://dns.example.com --set DNS_TOKEN=file:./token
 
@@ -125,9 +132,13 @@ async function run(flags: Flags): Promise<void> {
     verbose: flags.verbose === true,
   });
   try {
-    const { registry } = await loadProject(process.cwd());
     const root = process.cwd();
+    const project = await loadProject(root);
+    const { registry } = project;
     const settings = await readDevSettings(registry, { set: flags.set, environment: environment(), root });
+    requireConsistent(flags);
+    const updated = await generateAtStart(project, root);
+    if (updated !== undefined) print({ source: 'system', text: updated });
     // Only a run that lasts has a console.
     const source = flags.untilReady === true ? undefined : createDevSource(registry);
     const options = {
@@ -141,6 +152,7 @@ async function run(flags: Flags): Promise<void> {
       if (source === undefined) end = await waitUntilReady(dev, flags.timeoutSeconds, stop);
       else await live(dev, registry, { flags, source, print, stop });
     } finally {
+      if (flags.cleanup === true) await cleanUp(dev, print);
       await dev.close();
     }
     // Printed after every other line, so that the last lines are the result of the command.
@@ -159,6 +171,7 @@ function optionsOf(flags: Flags, onLine: (line: OutputLine) => void): DevOptions
     flags;
   return {
     apply,
+    keep: flags.keep === true,
     watchers,
     resync,
     simulatorFaults: simulatorFault,
@@ -207,7 +220,7 @@ type Live = {
 async function live(
   dev: Dev,
   registry: readonly ControllerDefinition[],
-  { flags: { kubeconfig, open, consolePort = 0, folder = '.outrigger' }, source, print, stop }: Live,
+  { flags: { kubeconfig, keep, cleanup, open, consolePort = 0, folder = '.outrigger' }, source, print, stop }: Live,
 ): Promise<void> {
   const say = (text: string) => print({ source: 'system', text });
   const operator = await devOperator(dev, registry, path.resolve(folder));
@@ -215,7 +228,11 @@ async function live(
     startConsole({ source: source.attach(dev, operator), page: readPage }, { port: consolePort }),
   );
   const plurals = [...new Set(registry.map(({ declaration }) => declaration.resource.plural))].join(',');
-  const isReal = kubeconfig !== undefined;
+  const isReal = kubeconfig !== undefined && cleanup !== true;
+  const kept =
+    keep === true
+      ? 'objects are kept for the next outrigger dev --keep; queues and simulators start empty then'
+      : 'objects are in memory: they are lost when this ends; outrigger dev --keep keeps them';
   say(
     [
       'everything runs. Try this in another terminal:',
@@ -224,24 +241,48 @@ async function live(
       '  npx outrigger status',
       `  the console in a browser: ${page.url}`,
       'a saved source file is built and loaded; Ctrl-C stops it',
-      isReal ? staysInCluster : 'objects are in memory: they are lost when this ends',
+      kubeconfig === undefined ? kept : isReal ? staysInCluster : 'Ctrl-C deletes what was created in the cluster',
     ].join('\n'),
   );
   if (open === true) openInBrowser(page.url, say);
-  const reloading = reloadOnSave(dev, process.cwd(), print);
+  const root = process.cwd();
+  const types = createTypeCheck(root, print);
+  types.start();
+  const reloading = reloadOnSave(dev, root, {
+    generate: async () => await regenerate(root),
+    onLine: print,
+    onReloaded: types.start,
+  });
   await new Promise<void>((resolve) => {
     if (stop.aborted) resolve();
     stop.addEventListener('abort', () => resolve());
   });
   reloading.stop();
+  types.stop();
   await page.close();
   say(`stopping: messages in flight are finished first${isReal ? `; ${staysInCluster}` : ''}`);
 }
 
 /** A deletion waits for a finalizer that nothing removes any more. */
 const staysInCluster =
-  'the cluster keeps the CRDs, the objects with their finalizers, and the children: delete the objects before ' +
-  'Ctrl-C, or run outrigger detach for each controller';
+  'the cluster keeps the CRDs, the objects with their finalizers, and the children: start with --cleanup to delete ' +
+  'at the end what was created, delete the objects before Ctrl-C, or run outrigger detach for each kind';
+
+/** How long the deletions of --cleanup wait for finalizers. */
+const cleanUpMilliseconds = 60_000;
+
+async function cleanUp(dev: Dev, print: (line: OutputLine) => void): Promise<void> {
+  print({ source: 'system', text: 'deleting what was created in the cluster; Ctrl-C leaves the rest there' });
+  const lines = await dev.cleanUp(AbortSignal.timeout(cleanUpMilliseconds));
+  for (const text of lines) print({ source: 'system', text });
+}
+
+function requireConsistent({ kubeconfig, keep, cleanup }: Flags): void {
+  if (keep === true && kubeconfig !== undefined)
+    throw new UserError('--keep is for the embedded API server; a cluster keeps its objects');
+  if (cleanup === true && kubeconfig === undefined)
+    throw new UserError('--cleanup is for a cluster of --kubeconfig; the embedded API server ends with its objects');
+}
 
 /** Aborts at the first Ctrl-C, which finishes messages in flight. The second Ctrl-C exits at once. */
 function stopSignal(): AbortSignal {
@@ -256,7 +297,7 @@ function stopSignal(): AbortSignal {
 }
 
 function isUserFacing(error: unknown): error is Error {
-  return error instanceof UserError || error instanceof TemplateError;
+  return error instanceof UserError || error instanceof SchemaError || error instanceof TemplateError;
 }
 
 function wholeNumber(text: string): number {

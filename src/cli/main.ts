@@ -20,9 +20,27 @@ Exit status: 0 on success; 1 on a problem or an error: the last line on stderr n
 program.name('outrigger').description('Kubernetes controllers outside the cluster').addHelpText('after', helpText);
 program.version(packageVersion(), '--version', 'print the version');
 program.showSuggestionAfterError().showHelpAfterError('(outrigger --help shows every command)');
+endWithReader();
 const requested = commands[process.argv[2] === 'reconcile' ? 'replay' : (process.argv[2] ?? '')];
 for (const command of requested === undefined ? await loadCommands() : [await requested()]) program.addCommand(command);
 await program.parseAsync();
+
+/**
+ * Ends the process without an error when the reader of its output has ended: `outrigger dev | head`. A command that
+ * listens to SIGTERM, as dev does, stops as for Ctrl-C.
+ */
+function endWithReader(): void {
+  let isEnding = false;
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      if (isEnding) return;
+      isEnding = true;
+      if (process.listenerCount('SIGTERM') > 0) process.kill(process.pid, 'SIGTERM');
+      else process.exit();
+    });
+  }
+}
 
 /** Reads the version from the package's manifest, in the sources as well as in the built package. */
 function packageVersion(): string {

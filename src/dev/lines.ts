@@ -78,11 +78,20 @@ export function formatWatcherEvent(event: WatcherEvent): readonly OutputLine[] {
   const fields = { pid: event.pid };
   if (event.type === 'line')
     return formatLog(event.text, { source: 'watcher', kind: undefined, nowSeconds: Date.now() / 1000 });
-  if (event.type === 'watching') return [{ source: 'watcher', text: `watches every kind (pid ${event.pid})`, fields }];
+  if (event.type === 'watching') return [{ source: 'watcher', text: watchingText(event), fields }];
   if (event.type === 'started')
     return [{ source: 'watcher', text: `started (pid ${event.pid})`, verbose: true, fields }];
   const then = event.again ? '; it is restarted' : '';
   return [{ source: 'watcher', text: `ended: ${event.how} (pid ${event.pid})${then}`, fields }];
+}
+
+const watchingEntry = z.looseObject({ kinds: z.number().optional(), notServed: z.array(z.string()).default([]) });
+
+function watchingText({ pid, text }: { readonly pid: number; readonly text: string }): string {
+  const { kinds, notServed } = watchingEntry.parse(parseJson(text) ?? {});
+  const watched = `watches ${kinds ?? 'its'} kinds (pid ${pid})`;
+  if (notServed.length === 0) return watched;
+  return `${watched}; the API server does not serve ${notServed.join(', ')}: watched as soon as the CRD is there`;
 }
 
 /** Formats a line of a log; `kind` is the controller's. A line that is no log entry of Outrigger stays as it is. */
@@ -130,6 +139,8 @@ const runtimeEntries: readonly string[] = [
   'kind listed',
   'list skipped',
   'reconciled',
+  // Who a watcher is on AWS: every sender of the local queue is the same.
+  'sends as',
   'stopped',
 ];
 

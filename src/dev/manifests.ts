@@ -11,7 +11,7 @@ import { applyObject } from '../kube/apply/apply.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isInvalid, isNotFound } from '../kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
-import { pathSegment } from '../kube/client/path.ts';
+import { objectPath, pathSegment } from '../kube/client/path.ts';
 
 /** A manifest, and its file. */
 export type Manifest = {
@@ -22,7 +22,13 @@ export type Manifest = {
 };
 
 /** An object as the API server returned it after the apply. */
-export type AppliedManifest = { readonly resource: ResourceName; readonly kind: string; readonly object: KubeObject };
+export type AppliedManifest = {
+  readonly resource: ResourceName;
+  readonly kind: string;
+  readonly object: KubeObject;
+  /** Whether it did not exist before. */
+  readonly created: boolean;
+};
 
 const typed = z.looseObject({ apiVersion: z.string().min(1), kind: z.string().min(1) });
 const resourceList = z.looseObject({
@@ -41,6 +47,14 @@ export async function readManifests(source: string): Promise<readonly Manifest[]
   const names = (await readdir(source)).filter((name) => /\.ya?ml$/.test(name)).sort();
   const all = await Promise.all(names.map(async (name) => await readManifests(path.join(source, name))));
   return all.flat();
+}
+
+const neededKinds: readonly string[] = ['CustomResourceDefinition', 'Namespace', 'ConfigMap'];
+
+/** Reads the generated manifests that a function or a watcher needs. The others are for the watcher's Deployment. */
+export async function readGenerated(root: string): Promise<readonly Manifest[]> {
+  const all = await readManifests(path.join(root, 'infra/kubernetes/generated'));
+  return all.filter(({ kind }) => neededKinds.includes(kind));
 }
 
 /** Parses the documents of one file. A List yields its items; a Kustomization is skipped. Throws UserError. */
@@ -101,6 +115,16 @@ export async function applyManifests(
     }
   }
 
+  async function isMissing(at: string): Promise<boolean> {
+    try {
+      await client.request({ method: 'GET', path: at, signal });
+      return false;
+    } catch (error) {
+      if (isNotFound(error)) return true;
+      throw error;
+    }
+  }
+
   async function apply(manifest: Manifest): Promise<AppliedManifest> {
     const { apiVersion, kind, file, object } = manifest;
     const resource = await resourceOf(manifest);
@@ -112,7 +136,8 @@ export async function applyManifests(
       metadata: { ...metadata, ...(resource.namespaced ? { namespace } : {}) },
     };
     try {
-      return { resource, kind, object: await applyObject(client, resource, wanted, { fieldManager, signal }) };
+      const created = await isMissing(objectPath(resource, wanted.metadata));
+      return { resource, kind, created, object: await applyObject(client, resource, wanted, { fieldManager, signal }) };
     } catch (error) {
       if (signal.aborted || !isInvalid(error)) throw error;
       throw new UserError(`${file}: ${kind} ${metadata.name}: ${toError(error).message}`, { cause: error });

@@ -8,8 +8,12 @@ import type { AllowedHosts } from '../apiserver/http/foreign-request.ts';
 import { type ApiServer, startApiServer } from '../apiserver/server.ts';
 import { type ClusterAccess, openCluster } from './cluster-access.ts';
 import { explainListening, explainQueueEndpoint } from './explain-error.ts';
+import { keepObjects, readKeptObjects } from './kept-objects.ts';
 import { replaceFile } from './replace-file.ts';
 import { createLocalSqsClient, type LocalSqs, startSqs } from './sqs-server.ts';
+
+/** The objects of the embedded API server, with --keep. */
+const keptObjectsFile = 'objects.json';
 
 /** The options of the API server. */
 export type ClusterStart = AllowedHosts & {
@@ -17,6 +21,8 @@ export type ClusterStart = AllowedHosts & {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly apiPort: number;
+  /** Whether the objects of the embedded API server are kept in a file of the folder. */
+  readonly keep: boolean;
   /** Runs commands in the pods of the embedded API server. */
   readonly execute: Execute;
   readonly signal: AbortSignal;
@@ -31,22 +37,30 @@ export type EmbeddedServers = {
 /** Starts the embedded API server, or opens the developer's cluster. Adds each started part to `parts`. */
 export async function startCluster(
   parts: AsyncDisposableStack,
-  { folder, kubeconfig, context, apiPort, execute, signal, allowedHosts = [] }: ClusterStart,
-): Promise<ClusterAccess & Pick<EmbeddedServers, 'apiServer'>> {
+  { folder, kubeconfig, context, apiPort, keep, execute, signal, allowedHosts = [] }: ClusterStart,
+): Promise<ClusterAccess & Pick<EmbeddedServers, 'apiServer'> & { readonly keptObjects: number }> {
   let file = kubeconfig;
   let apiServer: ApiServer | undefined;
+  let keptObjects = 0;
   if (file === undefined) {
+    const objectsFile = path.join(folder, keptObjectsFile);
+    const snapshot = keep ? await readKeptObjects(objectsFile) : undefined;
+    keptObjects = Object.values(snapshot?.collections ?? {}).flat().length;
     const server = await explainListening('--api-port', apiPort, () =>
-      startApiServer({ port: apiPort, host: '127.0.0.1', execute, allowedHosts }),
+      startApiServer({ port: apiPort, host: '127.0.0.1', execute, allowedHosts, snapshot }),
     );
     parts.defer(() => server.close());
+    if (keep) {
+      const keeper = keepObjects(server, objectsFile);
+      parts.defer(() => keeper.close());
+    }
     apiServer = server;
     file = path.join(folder, 'kubeconfig');
     await replaceFile(file, server.kubeconfig(), { mode: 0o600 });
   }
   const cluster = await openCluster(folder, { file, signal, ...(context === undefined ? {} : { context }) });
   parts.defer(() => cluster.close());
-  return { ...cluster, ...(apiServer === undefined ? {} : { apiServer }) };
+  return { ...cluster, keptObjects, ...(apiServer === undefined ? {} : { apiServer }) };
 }
 
 /**

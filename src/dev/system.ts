@@ -9,6 +9,7 @@ import type { KubeClient } from '../kube/client/client.ts';
 import { injectFaults, pour, type Simulators, simulatorUrls, startSimulators } from '../simulators/registry.ts';
 import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
 import { type Build, buildBundles } from './artifacts.ts';
+import { cleanUp } from './clean-up.ts';
 import { reserveFolder } from './folder-lock.ts';
 import { startLambdaApi } from './lambda/lambda-api.ts';
 import { type LocalLambda, startLambda } from './lambda/local-lambda.ts';
@@ -31,12 +32,13 @@ import {
 } from './local-stack.ts';
 import { localTemplate } from './local-template.ts';
 import { createLogFile, logFileName } from './log-file.ts';
-import { applyManifests, readManifests } from './manifests.ts';
+import { type AppliedManifest, applyManifests, readGenerated, readManifests } from './manifests.ts';
 import { type CachedChange, createObjectCache, type ObjectCache } from './object-cache.ts';
 import type { Row } from './readiness.ts';
 import { hasController, statusRow } from './readiness.ts';
 import { requireWithin } from './replace-file.ts';
 import { type EmbeddedServers, startCluster, startQueueServer } from './servers.ts';
+import { startAll } from './start-all.ts';
 import { createStateFile, type DevState } from './state-file.ts';
 import { startWatchers, type Watchers } from './watchers.ts';
 
@@ -63,6 +65,8 @@ export type DevOptions = AllowedHosts & {
   readonly context?: string;
   readonly apiPort?: number;
   /** Another SQS server, instead of the embedded one. */
+  /** Keeps the objects of the embedded API server in the folder, for the next start. */
+  readonly keep?: boolean;
   readonly queueEndpoint?: string;
   readonly queuePort?: number;
   /** Files and folders of manifests, applied after the CRDs. */
@@ -109,8 +113,10 @@ export type Dev = {
    */
   untilReady(signal: AbortSignal): Promise<readonly Row[]>;
   state(): DevState;
-  /** Builds, and has functions and watchers load the new bundles. */
+  /** Builds, applies the generated CRDs, and has functions and watchers load the new bundles. */
   reload(): Promise<void>;
+  /** Deletes what was created in the cluster since the start. Returns lines about it. */
+  cleanUp(signal: AbortSignal): Promise<readonly string[]>;
   /** Drains, ends every process, and deletes the credentials that it wrote. */
   close(): Promise<void>;
 };
@@ -126,6 +132,7 @@ export async function startDev(
     kubeconfig,
     context,
     apiPort = 0,
+    keep = false,
     queueEndpoint,
     queuePort = 0,
     apply = [],
@@ -154,7 +161,6 @@ export async function startDev(
   const step = (text: string) => print(`${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${text}`);
   step('building the bundles, if they are stale');
   const samples = (await Promise.all(apply.map(readManifests))).flat();
-  const generated = await readManifests(path.join(root, 'infra/kubernetes/generated'));
 
   const templateText = await localTemplate(root, controllers);
   const parameterNames = Object.keys(parseTemplate(templateText).Parameters);
@@ -163,7 +169,7 @@ export async function startDev(
   const { execute } = simulators.bitcoin;
   const [, cluster, queueServer] = await startAll(signal, (starting) => [
     buildBundles(build, root, starting),
-    startCluster(parts, { folder, kubeconfig, context, apiPort, execute, allowedHosts, signal: starting }),
+    startCluster(parts, { folder, kubeconfig, context, apiPort, keep, execute, allowedHosts, signal: starting }),
     startQueueServer(parts, { queueEndpoint, queuePort, allowedHosts, signal: starting }),
   ]);
   step(`API server ${cluster.server.origin}, SQS ${queueServer.endpoint}`);
@@ -172,14 +178,17 @@ export async function startDev(
     const addresses = Object.entries(simulated).map(([name, url]) => `${name} ${url}`);
     print(`simulators: ${addresses.join(', ')}`);
   }
+  if (cluster.keptObjects > 0) print(`${cluster.keptObjects} objects of the last run are there again`);
   if (!cluster.verified) print(`WARNING: ${cluster.server.origin} is not verified (insecure-skip-tls-verify)`);
 
   const stack = readLocalStack(templateText, cluster, simulators, resyncSeconds, parameters, retry);
   const prefix = stackNamePrefix(stack);
   const queues = await createQueues(queueServer.client, stack.queues, { endpoint: queueServer.endpoint, signal });
-  // Only the objects that a function or a watcher needs. The others are for the watcher's Deployment.
-  const needed = generated.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
-  await applyManifests(cluster.client, needed, { signal });
+  const appliedGenerated: AppliedManifest[] = [];
+  const applyGenerated = async () => {
+    appliedGenerated.push(...(await applyManifests(cluster.client, await readGenerated(root), { signal })));
+  };
+  await applyGenerated();
 
   const workloads = kubeconfig === undefined ? await startWorkloads(cluster.client, { onError: print }) : undefined;
   parts.defer(() => workloads?.close());
@@ -266,13 +275,13 @@ export async function startDev(
   // The watchers are ready before the samples are applied, so that they receive every sample as a change.
   step('queues and CRDs are there; starting the functions and the watcher');
   await watchers.ready(signal);
-  step('the watcher watches every kind');
+  step('the kinds are watched');
   const applied = await applyManifests(cluster.client, samples, { signal });
   pour(
     simulators,
     applied.map(({ object }) => object),
   );
-  if (applied.length > 0) step(`${applied.length} manifests applied`);
+  if (applied.length > 0) step(`${applied.length} ${applied.length === 1 ? 'manifest' : 'manifests'} applied`);
   running = true;
   writeState();
   await state.settled();
@@ -306,9 +315,11 @@ export async function startDev(
     state: currentState,
     reload: async () => {
       await build(root);
+      await applyGenerated();
       await lambda.reload();
       watchers.restart();
     },
+    cleanUp: async (until) => await cleanUp(cluster.client, [...appliedGenerated, ...applied], { signal: until }),
     close: async () => {
       running = false;
       await whole.disposeAsync();
@@ -316,23 +327,4 @@ export async function startDev(
       await rm(path.join(folder, 'state.json'), { force: true });
     },
   };
-}
-
-/**
- * Starts several parts at the same time. If one fails the others are aborted, and waited for: each started part must be
- * stopped.
- */
-async function startAll<T extends readonly unknown[]>(
-  signal: AbortSignal,
-  begin: (starting: AbortSignal) => { readonly [K in keyof T]: Promise<T[K]> },
-): Promise<T> {
-  const failed = new AbortController();
-  const work = begin(AbortSignal.any([signal, failed.signal]));
-  try {
-    return await Promise.all(work);
-  } catch (error) {
-    failed.abort(error);
-    await Promise.allSettled(work);
-    throw error;
-  }
 }

@@ -26,8 +26,11 @@ export type ClusterWatcherDeps = {
   readonly metrics: ClusterMetrics;
   readonly log: Log;
   /** Called once, when every served kind is watched. */
-  readonly onWatching: (watching: { readonly kinds: number }) => void;
+  readonly onWatching: (watching: Watching) => void;
 };
+
+/** The number of watched kinds, and the kinds that the API server does not serve yet. */
+export type Watching = { readonly kinds: number; readonly notServed?: readonly string[] };
 
 /** Options of the watcher of one cluster. */
 export type ClusterWatcherOptions = {
@@ -134,5 +137,7 @@ async function reportWhenReady(
     if (signal.aborted) return;
     await sleep(readySeconds, signal).catch(() => undefined);
   }
-  onWatching({ kinds: health.report().filter(({ served }) => served === true).length });
+  const kinds = health.report();
+  const notServed = kinds.filter(({ served }) => served === false).map(({ kind }) => kind);
+  onWatching({ kinds: kinds.length - notServed.length, ...(notServed.length === 0 ? {} : { notServed }) });
 }

@@ -5,6 +5,7 @@ import {
   type ClusterWatcherDeps,
   type ClusterWatcherOptions,
   startClusterWatcher,
+  type Watching,
 } from './cluster-watcher.ts';
 import { serveProbes } from './http.ts';
 import { createMetrics } from './metrics.ts';
@@ -40,7 +41,7 @@ export async function startWatcher(
     report: () => ({ kinds: watcher?.health.report() ?? [] }),
   };
   const server = await serveProbes({ probes, metrics }, { host, port });
-  const onWatching = ({ kinds }: { readonly kinds: number }) => deps.log.info('watching', { port: server.port, kinds });
+  const onWatching = (watching: Watching) => deps.log.info('watching', { port: server.port, ...watching });
   const started = startClusterWatcher({ ...deps, metrics: metrics.of(options.cluster), onWatching }, options);
   watcher = started;
   return {

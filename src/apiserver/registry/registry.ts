@@ -23,14 +23,16 @@ export const definitionsCollection = 'apiextensions.k8s.io/customresourcedefinit
 export function createRegistry(store: Store, schemas: BuiltinSchemas): ResourceRegistry {
   const builtins = builtinResources(schemas);
   const defined = new Map<string, readonly ApiResource[]>();
-  let all: readonly ApiResource[] = builtins;
   const define = (definition: ApiObject): void => {
     defined.set(definition.metadata.name ?? '', customResources(definition, schemas.objectMeta));
   };
+  const combine = () => [...builtins, ...[...defined.values()].flat()];
+  for (const definition of store.list(definitionsCollection)) define(definition);
+  let all: readonly ApiResource[] = combine();
   store.subscribe(definitionsCollection, ({ type, object }: StoreChange) => {
     if (type === 'DELETED') defined.delete(object.metadata.name ?? '');
     else define(object);
-    all = [...builtins, ...[...defined.values()].flat()];
+    all = combine();
   });
   return {
     find: (group, version, plural) =>

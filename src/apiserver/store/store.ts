@@ -15,6 +15,12 @@ export type StoreChange = {
   readonly previous: ApiObject | undefined;
 };
 
+/** Every object of a store, and its version: JSON. */
+export type StoreSnapshot = {
+  readonly version: number;
+  readonly collections: Readonly<Record<string, readonly ApiObject[]>>;
+};
+
 /** The store. A collection is created with its first object. */
 export type Store = {
   /** Returns the version of the latest change. */
@@ -41,18 +47,34 @@ export type Store = {
   collections(): readonly string[];
   /** Drops the history. */
   compact(): void;
+  /** Returns all objects. */
+  snapshot(): StoreSnapshot;
 };
 
 /** The first version is not 1, so that tests can request a version that is too old. */
 const firstVersion = 100;
 
-/** Creates an empty store that keeps at least the last `eventWindow` changes. */
-export function createStore({ eventWindow }: { readonly eventWindow: number }): Store {
+/** A snapshot may be older than the last change that a client saw: its versions are not used again. */
+const skippedVersions = 1_000;
+
+/** Creates a store, empty or from a snapshot, that keeps at least the last `eventWindow` changes. */
+export function createStore({
+  eventWindow,
+  snapshot = { version: firstVersion - skippedVersions, collections: {} },
+}: {
+  readonly eventWindow: number;
+  readonly snapshot?: StoreSnapshot | undefined;
+}): Store {
   const objects = new Map<string, Collection>();
   const subscribers = new Map<string, Set<(change: StoreChange) => void>>();
   let changes: StoreChange[] = [];
-  let version = firstVersion;
-  let oldest = firstVersion;
+  let version = snapshot.version + skippedVersions;
+  let oldest = version;
+  for (const [name, content] of Object.entries(snapshot.collections)) {
+    const collection = createCollection();
+    for (const object of content) collection.set(object);
+    objects.set(name, collection);
+  }
 
   const record = (change: StoreChange): void => {
     changes.push(change);
@@ -124,6 +146,10 @@ export function createStore({ eventWindow }: { readonly eventWindow: number }): 
       changes = [];
       oldest = version;
     },
+    snapshot: () => ({
+      version,
+      collections: Object.fromEntries([...objects].map(([name, collection]) => [name, collection.list(undefined)])),
+    }),
   };
 }
 

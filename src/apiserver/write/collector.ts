@@ -156,6 +156,9 @@ export function startCollector(state: ServerState): () => void {
       }
     }
   };
+  for (const collection of store.collections())
+    for (const object of store.list(collection))
+      onChange({ type: 'ADDED', version: store.version(), collection, object, previous: undefined });
   const unsubscribe = store.subscribe('*', onChange);
   return () => {
     unsubscribe();

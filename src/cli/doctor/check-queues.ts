@@ -110,7 +110,7 @@ async function checkQueue(
     findings.push(
       warnFinding(
         about,
-        `${count} dead letters`,
+        count === 1 ? '1 dead letter' : `${count} dead letters`,
         'outrigger dlq list shows the reasons; fix the cause, then outrigger dlq redrive',
       ),
     );

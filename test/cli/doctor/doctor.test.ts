@@ -207,7 +207,7 @@ describe('doctor', () => {
     const entry = { body: '{}', groupId: 'a', deduplicationId: 'a' };
     await createSend(queues().sqs, `${queues().urlPrefix}${prefix}`)('foo-dlq.fifo', [entry], { signal });
     const { bad, status } = await findings();
-    expect(bad).toMatchObject([{ state: 'warning', about: 'queue foo-dlq.fifo', message: '1 dead letters' }]);
+    expect(bad).toMatchObject([{ state: 'warning', about: 'queue foo-dlq.fifo', message: '1 dead letter' }]);
     expect(status).toBe(0);
     await queues().drain(`${prefix}foo-dlq.fifo`);
   });

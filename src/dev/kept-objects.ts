@@ -1,0 +1,55 @@
+// The objects of the embedded API server in a file, for `outrigger dev --keep`: they are there again after a restart.
+// Queues and simulators start empty, so every object is reconciled at the start.
+import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
+import { type ApiObject, isApiObject } from '../apiserver/object.ts';
+import type { ApiServer } from '../apiserver/server.ts';
+import type { StoreSnapshot } from '../apiserver/store/store.ts';
+import { UserError } from '../core/errors.ts';
+import { errorCode } from './explain-error.ts';
+import { replaceFile } from './replace-file.ts';
+
+/** A process that is killed loses the changes of this time at most. */
+const writeMilliseconds = 2_000;
+const object = z.custom<ApiObject>((value) => isApiObject(z.json().parse(value)));
+const shape = z.object({ version: z.number().int(), collections: z.record(z.string(), z.array(object)) });
+
+/** Reads the file; undefined if there is none. Throws UserError for a file of another format. */
+export async function readKeptObjects(file: string): Promise<StoreSnapshot | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw new UserError(`${file}: cannot be read (${errorCode(error)})`, { cause: error });
+  }
+  try {
+    return shape.parse(JSON.parse(text));
+  } catch (error) {
+    throw new UserError(`${file}: not the objects of outrigger dev --keep; remove it and restart outrigger dev`, {
+      cause: error,
+    });
+  }
+}
+
+/** Writes the objects to the file while they change, and once more when it is closed. */
+export function keepObjects(server: Pick<ApiServer, 'snapshot'>, file: string): { close(): Promise<void> } {
+  let written: number | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  const write = () => {
+    const snapshot = server.snapshot();
+    if (snapshot.version === written) return;
+    written = snapshot.version;
+    // Secrets are among them.
+    writing = writing.then(async () => await replaceFile(file, JSON.stringify(snapshot), { mode: 0o600 }));
+    writing.catch(() => undefined);
+  };
+  const timer = setInterval(write, writeMilliseconds).unref();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      write();
+      await writing;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+// Only the objects of an API server over a restart, and the file that keeps them.
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { startApiServer } from '../../src/apiserver/server.ts';
+import { keepObjects, readKeptObjects } from '../../src/dev/kept-objects.ts';
+
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const lamps = '/apis/shop.example.com/v1/namespaces/default/lamps';
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'lamps.shop.example.com' },
+  spec: {
+    group: 'shop.example.com',
+    scope: 'Namespaced',
+    names: { plural: 'lamps', kind: 'Lamp' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};
+const object = z.looseObject({
+  metadata: z.looseObject({ uid: z.string(), resourceVersion: z.string(), creationTimestamp: z.string() }),
+});
+
+let file: string;
+beforeEach(async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-kept-'));
+  onTestFinished(async () => await rm(folder, { recursive: true }));
+  file = path.join(folder, 'objects.json');
+});
+
+async function start() {
+  const server = await startApiServer({ snapshot: await readKeptObjects(file) });
+  const request = async (method: string, at: string, body?: unknown) =>
+    await fetch(server.url + at, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  return { server, request, read: async (at: string) => object.parse(await (await request('GET', at)).json()) };
+}
+
+it('objects, their kinds and their owners are there again after a restart, with the same uids', async () => {
+  const first = await start();
+  const keeper = keepObjects(first.server, file);
+  await first.request('POST', definitions, definition);
+  await first.request('POST', lamps, {
+    apiVersion: 'shop.example.com/v1',
+    kind: 'Lamp',
+    metadata: { name: 'north', finalizers: ['shop.example.com/light'] },
+  });
+  const owner = await first.read(`${lamps}/north`);
+  const { uid } = owner.metadata;
+  const ownerReferences = [{ apiVersion: 'shop.example.com/v1', kind: 'Lamp', name: 'north', uid }];
+  const maps = '/api/v1/namespaces/default/configmaps';
+  await first.request('POST', maps, { metadata: { name: 'child', ownerReferences } });
+  await keeper.close();
+  await first.server.close();
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+
+  const second = await start();
+  onTestFinished(() => second.server.close());
+  expect(await second.read(`${lamps}/north`)).toEqual(owner);
+  const { metadata } = await second.read('/api/v1/namespaces/default');
+  expect(Number(metadata.resourceVersion)).toBeGreaterThan(0);
+  // Its versions go on, its finalizer still holds it, and the garbage collector knows its child.
+  await second.request('DELETE', `${lamps}/north`);
+  const deleting = await second.read(`${lamps}/north`);
+  expect(Number(deleting.metadata.resourceVersion)).toBeGreaterThan(Number(owner.metadata.resourceVersion) + 1);
+  const patch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } };
+  await fetch(`${second.server.url}${lamps}/north`, { ...patch, body: '{"metadata":{"finalizers":null}}' });
+  await expect.poll(async () => (await second.request('GET', `${maps}/child`)).status).toBe(404);
+});
+
+it('a file of another format is an error with the next step', async () => {
+  expect(await readKeptObjects(file)).toBeUndefined();
+  await writeFile(file, '{"version":1,"collections":{"/pods":[1]}}');
+  await expect(readKeptObjects(file)).rejects.toThrow(
+    `${file}: not the objects of outrigger dev --keep; remove it and restart outrigger dev`,
+  );
+  expect(await readFile(file, 'utf8')).toContain('/pods');
+});

@@ -1,0 +1,65 @@
+// Only what a saved source leads to, in which order, with a system that only records. test/journey/first-hour.test.ts
+// saves sources of a system that runs.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { reloadOnSave } from '../../src/dev/reload.ts';
+
+let root: string;
+let steps: string[];
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), 'outrigger-reload-'));
+  steps = [];
+  onTestFinished(async () => await rm(root, { recursive: true }));
+  for (const folder of ['src', 'functions']) await mkdir(path.join(root, folder));
+});
+
+/** Follows the folder, and resolves with the steps after one save of `src/a.ts`. */
+async function stepsOfSave(
+  generate: () => Promise<readonly string[]>,
+  reload: () => Promise<void> = async () => void steps.push('reload'),
+): Promise<readonly string[]> {
+  const reloading = reloadOnSave({ reload }, root, {
+    generate,
+    onLine: ({ text }) => steps.push(text),
+    onReloaded: () => steps.push('types'),
+  });
+  onTestFinished(() => reloading.stop());
+  await writeFile(path.join(root, 'src/a.ts'), '');
+  await vi.waitFor(() => expect(steps).toContain('types'), { timeout: 10_000 });
+  return steps;
+}
+
+it('a saved source is generated before it is built and loaded, and its types are checked last', async () => {
+  const generate = async () => {
+    steps.push('generate');
+    return ['infra/kubernetes/generated/crd-a.yaml'];
+  };
+  expect(await stepsOfSave(generate)).toEqual([
+    'generate',
+    'reload',
+    'src/a.ts was saved: built, and loaded by functions and watchers; generated: infra/kubernetes/generated/crd-a.yaml',
+    'types',
+  ]);
+});
+
+it('a generated function is loaded with its source, and the line says that a restart is needed', async () => {
+  const generate = async () => {
+    await writeFile(path.join(root, 'functions/b.ts'), '');
+    return ['functions/b.ts'];
+  };
+  const [, line] = await stepsOfSave(generate);
+  expect(line).toMatch(
+    /generated: functions\/b\.ts; restart outrigger dev for its new functions, queues and settings$/,
+  );
+  expect(steps.filter((step) => step === 'reload')).toHaveLength(1);
+});
+
+it('the error of a registry that cannot be loaded is that of the bundler, which names the place', async () => {
+  const failed = await stepsOfSave(
+    async () => await Promise.reject(new Error('cannot be loaded')),
+    async () => await Promise.reject(new Error('src/a.ts:1:2: ERROR')),
+  );
+  expect(failed[0]).toBe('src/a.ts was saved, but cannot be built: src/a.ts:1:2: ERROR');
+});
