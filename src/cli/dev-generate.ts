@@ -12,7 +12,8 @@ import { type Project, packageRoot } from './project.ts';
 export async function generateAtStart({ registry, crdsOnly }: Project, root: string): Promise<string | undefined> {
   const differences = await generate(registry, root, { check: false, kinds: crdsOnly });
   if (differences.length === 0) return undefined;
-  return `generated files followed the registry: ${differences.map(({ file, what }) => `${file} (${what})`).join(', ')}`;
+  const files = differences.map(({ file, what }) => `${file} (${what})`);
+  return `generated from the registry: ${files.join(', ')}`;
 }
 
 /**

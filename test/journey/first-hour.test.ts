@@ -7,9 +7,9 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { newProject } from '../../tools/troubleshooting/project.ts';
-import { runCommand, runProgram, startDev } from '../../tools/troubleshooting/run-dev.ts';
+import { type RunningDev, runCommand, runProgram, startDev } from '../../tools/troubleshooting/run-dev.ts';
 
-const seconds = 400;
+const seconds = 500;
 const ingress = '/apis/networking.k8s.io/v1/namespaces/default/ingresses/north';
 const site = '/apis/sites.example.com/v1/namespaces/default/sites/north';
 const north = `apiVersion: sites.example.com/v1
@@ -36,6 +36,27 @@ async function documentedController(): Promise<string> {
   return `${code.replaceAll(/'\.\.\/\.\.\/src\/(outrigger|kubernetes)\.ts'/g, (_, entry) =>
     entry === 'outrigger' ? "'outrigger'" : "'outrigger/kubernetes'",
   )}\n`;
+}
+
+/** Saves a new field of the schema, then an error of types, while the system runs. */
+async function saveSources(
+  dev: RunningDev,
+  apiServer: string,
+  write: (file: string, text: string) => Promise<void>,
+): Promise<void> {
+  const [file, source] = ['src/controllers/site.ts', await documentedController()];
+  const changed = source.replace('spec: z.object({', "spec: z.object({ color: z.string().default('red'),");
+  expect(changed).not.toBe(source);
+  await write(file, changed);
+  await dev.until(/site\.ts was saved: built.*generated: .*crd-sites\.sites\.example\.com\.yaml/);
+  const { spec } = z.looseObject({ spec: z.unknown() }).parse(await (await fetch(apiServer + site)).json());
+  expect(spec).toMatchObject({ color: 'red' });
+  await write(file, `${changed}export const broken: number = 'text';\n`);
+  const lines = await dev.until(/site\.ts:\d+:14: TS2322/);
+  expect(lines.join('\n')).toMatch(/types +1 error; the system runs nevertheless\n/);
+  const mark = dev.mark();
+  await write(file, changed);
+  await dev.until(/types +no errors any more/, mark);
 }
 
 it(
@@ -68,13 +89,20 @@ it(
     expect(refused.lines.at(-1)).toContain('controller site needs DNS_URL');
     await write('token', 'abc\n');
     await write('.env', 'DNS_TOKEN=file:token\n');
-    const dev = startDev(project, '--apply', 'infra/kubernetes/samples', '--set', `DNS_URL=http://127.0.0.1:${port}`);
-    onTestFinished(() => dev.stop());
-    await dev.until(/status +site\/north .*Ready$/);
+    const options = ['--keep', '--set', `DNS_URL=http://127.0.0.1:${port}`];
+    const first = startDev(project, '--apply', 'infra/kubernetes/samples', ...options);
+    onTestFinished(() => first.stop());
+    await first.until(/status +site\/north .*Ready$/);
     expect(calls).toContain('PUT /north.example.com Bearer abc');
     const state = await readFile(path.join(project.folder, '.outrigger/state.json'), 'utf8');
     const { apiServer } = z.looseObject({ apiServer: z.string() }).parse(JSON.parse(state));
     expect((await fetch(apiServer + ingress)).status).toBe(200);
+    await saveSources(first, apiServer, write);
+    await first.stop();
+
+    const dev = startDev(project, '--api-port', new URL(apiServer).port, ...options);
+    onTestFinished(() => dev.stop());
+    await dev.until(/status +site\/north .*Ready$/);
     await fetch(apiServer + site, { method: 'DELETE' });
     await dev.until(/changed +site\/north +was deleted/);
     expect(calls).toContain('DELETE /north.example.com');

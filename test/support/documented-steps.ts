@@ -100,6 +100,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npm run chaos': ['.ci/run', 'npm run chaos -- --ci'],
   'npm run chaos -- --ci': ['.ci/run', 'npm run chaos -- --ci'],
   'npm run soak': ['.ci/run', 'npm run soak -- --ci'],
+  'npm run demo -- --keep': ['test/journey/first-hour.test.ts', "'--keep'"],
   'npm run demo -- --until-ready': ['test/journey/demo.test.ts', "'--until-ready'"],
   'npm run demo -- --simulator-fault pantry=down': ['test/journey/demo.test.ts', "'pantry=down'"],
   'npm run demo -- --attempts 3 --retry-after 1 --simulator-fault pantry=down': [
