@@ -30,6 +30,14 @@ export async function makeProject(kubectl: string): Promise<Project> {
 
 /** Makes a project without controllers in an empty folder. */
 export async function newProject(name: string): Promise<Omit<Project, 'kubectl'>> {
+  const project = await installPackage();
+  const argv = [project.program, 'new', 'project', '--yes', '--name', name];
+  await promisify(execFile)(process.execPath, argv, { cwd: project.folder });
+  return project;
+}
+
+/** Installs the package in an empty folder. */
+export async function installPackage(): Promise<Omit<Project, 'kubectl'>> {
   const folder = await mkdtemp(path.join(tmpdir(), 'outrigger-new-'));
   const run = async (cwd: string, file: string, ...argv: readonly string[]) =>
     await promisify(execFile)(file, [...argv], { cwd, maxBuffer: 64 * 1024 * 1024 });
@@ -51,7 +59,6 @@ export async function newProject(name: string): Promise<Omit<Project, 'kubectl'>
   await run(folder, 'tar', '-xzf', tarball, '--strip-components=1', '-C', path.join(modules, 'outrigger'));
   await rm(path.join(folder, tarball));
   const program = path.join(modules, 'outrigger/bin/outrigger.js');
-  await run(folder, process.execPath, program, 'new', 'project', '--yes', '--name', name);
   return { folder, program, remove: async () => await rm(folder, { recursive: true, force: true }) };
 }
 
