@@ -25,6 +25,8 @@ export type ChaosOptions = {
   readonly seed: number;
   readonly amounts: Amounts;
   readonly users: EditorOptions;
+  /** The time limit of the functions; absent: the short one of the system. */
+  readonly timeoutSeconds?: number;
   readonly onLine?: (line: string) => void;
 };
 

@@ -77,6 +77,8 @@ async function deleteInSpite({ system, editor, random, changes, addNote }: Chaos
       void remove(name).catch((error: unknown) => errors.push(error));
       return { type: 'delay', milliseconds: deletionMilliseconds };
     }
+    // A DELETE that was decided before the finalizer was added is never completed after a read that shows it.
+    if (request.method === 'GET') added.delete(name);
     const left = failures.get(name) ?? 0;
     if (request.method !== 'GET' || left === 0) return undefined;
     failures.set(name, left - 1);

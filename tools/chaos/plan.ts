@@ -7,7 +7,7 @@ import { createSeededRandom } from './random.ts';
 import type { Row } from './row.ts';
 
 /** A run. */
-export type Plan = Pick<ChaosOptions, 'real' | 'amounts' | 'users'> & {
+export type Plan = Pick<ChaosOptions, 'real' | 'amounts' | 'users' | 'timeoutSeconds'> & {
   readonly seeds: readonly number[];
   readonly rows: readonly Row[];
   /** Rows that were selected, but need `--real`. */
@@ -74,6 +74,7 @@ export function makePlan(args: readonly string[], { catalogue, commitSeed, rando
       users: number(values.users, 1, 5),
       pauseMilliseconds: number(values.pause, 300, 60),
     },
+    ...(values.timeout === undefined ? {} : { timeoutSeconds: Number(values.timeout) }),
     maxSeconds: ci ? ciSeconds : Number.POSITIVE_INFINITY,
     verbose: values.verbose,
     outcomeFile: values.keep,
@@ -94,6 +95,8 @@ const options = {
   objects: { type: 'string' },
   users: { type: 'string' },
   pause: { type: 'string' },
+  /** The time limit of the functions, in seconds: with a few, a loaded machine is a fault of its own. */
+  timeout: { type: 'string' },
   outage: { type: 'string' },
   'queue-outage': { type: 'string' },
   reject: { type: 'string' },

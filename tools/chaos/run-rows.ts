@@ -22,7 +22,7 @@ const startSeconds = 240;
  * out.
  */
 export async function runRows(
-  { rows, seeds, real, amounts, users, maxSeconds, verbose }: Plan,
+  { rows, seeds, real, amounts, users, timeoutSeconds, maxSeconds, verbose }: Plan,
   { onOutcome, onCalls, log }: RunListener,
   { done, signal }: { readonly done: (seed: number, fault: string) => boolean; readonly signal: AbortSignal },
 ): Promise<number> {
@@ -42,7 +42,8 @@ export async function runRows(
       if (signal.aborted || performance.now() > deadline) break;
       if (open?.seed !== seed) await close();
       if (open === undefined) {
-        const options = { seed, real, amounts, users, ...(verbose ? { onLine: log } : {}) };
+        const limit = timeoutSeconds === undefined ? {} : { timeoutSeconds };
+        const options = { seed, real, amounts, users, ...limit, ...(verbose ? { onLine: log } : {}) };
         open = {
           seed,
           chaos: await openChaos(options, AbortSignal.any([signal, AbortSignal.timeout(startSeconds * 1000)])),

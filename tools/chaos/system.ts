@@ -67,6 +67,7 @@ export type ChaosSystem = {
  * received, before its successor starts.
  */
 const seconds = { timeout: 8, visibility: 30 };
+const marginSeconds = seconds.visibility - seconds.timeout;
 /** With a long period, a resync run sends only the keys of missed changes. */
 const resyncTimes = { ...shortResync, period: 36_000 };
 /** The time until watchers watch: they start, list, and may have been told to retry after more than a minute. */
@@ -78,7 +79,11 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 /** Starts the system; cleans up if the start fails. */
 export async function startSystem(
-  { real, onLine = () => undefined }: { readonly real: boolean; readonly onLine?: (line: string) => void },
+  {
+    real,
+    timeoutSeconds = seconds.timeout,
+    onLine = () => undefined,
+  }: { readonly real: boolean; readonly timeoutSeconds?: number; readonly onLine?: (line: string) => void },
   signal: AbortSignal,
 ): Promise<ChaosSystem> {
   await using cleanup = new AsyncDisposableStack();
@@ -107,7 +112,10 @@ export async function startSystem(
   cleanup.defer(() => slowPantry.close());
 
   const pantry = { ...simulators.pantry, url: slowPantry.url };
-  const stack = shortIngredientStack(readLocalStack(template, cluster, { ...simulators, pantry }, resyncTimes));
+  const stack = shortIngredientStack(
+    readLocalStack(template, cluster, { ...simulators, pantry }, resyncTimes),
+    timeoutSeconds,
+  );
   const queues = await createQueues(client, stack.queues, { endpoint: sqsServer.url, signal });
   const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
   const prerequisites = manifests.filter(({ kind }) =>
@@ -218,6 +226,7 @@ function kubeconfig(url: string, ca: string | undefined, token: string): string 
 }
 
 /** Returns the stack with only Ingredient's function, the timers and the resync, and with short timeouts. */
-export function shortIngredientStack(stack: Stack): Stack {
-  return shortStack(stack, { ...seconds, includes: (arn) => /(ingredient|timers|resync)$/.test(arn) });
+export function shortIngredientStack(stack: Stack, timeout = seconds.timeout): Stack {
+  const visibility = timeout + marginSeconds;
+  return shortStack(stack, { timeout, visibility, includes: (arn) => /(ingredient|timers|resync)$/.test(arn) });
 }
