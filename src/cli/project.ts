@@ -47,11 +47,23 @@ export async function loadProject(root: string): Promise<Project> {
         cause: error,
       });
     }
-    throw new UserError(`${registryFile} cannot be loaded: ${redact(problem)}`, { cause: error });
+    throw new UserError(`${registryFile} cannot be loaded: ${redact(problem)}${placeOf(error, root)}`, {
+      cause: error,
+    });
   }
   const parsed = project.safeParse({ ...Object(loaded) });
   if (!parsed.success) throw new UserError(`${registryFile}: ${formatZodIssues(parsed.error)}`);
   return parsed.data;
+}
+
+/** Names the place in the project's sources that an error comes from: ` (src/controllers/site.ts:52)`; '' for none. */
+function placeOf(error: unknown, root: string): string {
+  const { stack = '' } = toError(error);
+  for (const [, file = '', line] of stack.matchAll(/(?:file:\/\/)?(\/[^\s():]+\.[cm]?[jt]s):(\d+)/g)) {
+    const below = path.relative(root, decodeURI(file));
+    if (!below.startsWith('..') && !below.includes('node_modules')) return ` (${below}:${line})`;
+  }
+  return '';
 }
 
 /**

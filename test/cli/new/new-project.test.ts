@@ -204,6 +204,16 @@ it.each([
     'src/controllers/registry.ts cannot be loaded: Cannot find package',
   ],
   [
+    'a registry with an error of syntax',
+    'export const registry = [];\nconst x = ;',
+    'src/controllers/registry.ts cannot be loaded: Expression expected (src/controllers/registry.ts:2)',
+  ],
+  [
+    'a registry that throws',
+    "throw new Error('boom');",
+    'src/controllers/registry.ts cannot be loaded: boom (src/controllers/registry.ts:1)',
+  ],
+  [
     'a Node that loads no TypeScript',
     'throw new TypeError(\'Unknown file extension ".ts" for /x.ts\');',
     `src/controllers/registry.ts cannot be loaded by Node ${process.versions.node}: it is TypeScript, which Node loads from 22.18 on`,
