@@ -44,6 +44,13 @@ async function takeLocalSystem(from: Browser, take: Take, plotSeconds: number): 
   const { page: light } = await openPage(from, dev.url);
   const { page: dark } = await openPage(from, dev.url, { colorScheme: 'dark' });
   await light.locator('.activity li').filter({ hasText: 'BitcoinNetwork' }).first().waitFor({ timeout: 60_000 });
+  await dark.getByRole('link', { name: /^Queues/ }).click();
+  await dark.getByText('the saffron jar cannot be opened').first().waitFor({ timeout: 60_000 });
+  await dark.getByRole('button', { name: /^Redrive risotto/ }).click();
+  await dark.getByRole('dialog').waitFor();
+  await take(dark, 'dead-letter-dark');
+  await dark.getByRole('button', { name: 'Cancel' }).click();
+  await dark.getByRole('link', { name: 'Flow' }).click();
   await using editor = await startEditor(dev.kubeconfig);
   await new Promise((resolve) => setTimeout(resolve, plotSeconds * 1000));
   await take(light, 'flow-light');
@@ -54,11 +61,6 @@ async function takeLocalSystem(from: Browser, take: Take, plotSeconds: number): 
   await light.getByRole('tabpanel').getByText('3 ready nodes have each other').waitFor({ timeout: 60_000 });
   await light.getByRole('region', { name: 'Resource tree' }).getByText('my-network-sts', { exact: true }).waitFor();
   await take(light, 'object-light');
-  await dark.getByRole('link', { name: /^Queues/ }).click();
-  await dark.getByText('the saffron jar cannot be opened').first().waitFor({ timeout: 60_000 });
-  await dark.getByRole('button', { name: /^Redrive risotto/ }).click();
-  await dark.getByRole('dialog').waitFor();
-  await take(dark, 'dead-letter-dark');
   await light.getByRole('link', { name: 'Break it' }).click();
   await light.getByRole('button', { name: 'Break: SQS down' }).click();
   const result = light.getByRole('region', { name: 'Experiment', exact: true });

@@ -89,6 +89,22 @@ describe('the console of outrigger dev', { timeout: 90_000 }, () => {
     await row('south').getByText('Ready', { exact: true }).waitFor({ timeout: 60_000 });
   });
 
+  it('a controller and the cluster are paused and resumed', async () => {
+    await page.getByRole('link', { name: 'Flow' }).click();
+    for (const [part, name] of [
+      ['Controllers', 'foo'],
+      ['Cluster', 'local'],
+    ] as const) {
+      const list = page.getByRole('region', { name: part });
+      await list.getByRole('button', { name: `Pause ${name}` }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+      await list.getByText('Paused', { exact: true }).waitFor();
+      await list.getByRole('button', { name: `Resume ${name}` }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+      await list.getByRole('button', { name: `Pause ${name}` }).waitFor();
+    }
+  });
+
   it.each([
     'Cut the watch',
     'Unavailable (503)',

@@ -32,7 +32,7 @@ export function QueuesView() {
   const { messages = [], unread = [], notes = [] } = queues.value ?? {};
   const isStage = system.value?.mode === 'stage';
   const of = (...states: readonly QueuedMessage['state'][]) => messages.filter(({ state }) => states.includes(state));
-  const timers = of('timer').sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
+  const timers = distinct(of('timer')).sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
   const isLoaded = queues.value !== undefined;
   return (
     <div class="queues">
@@ -187,6 +187,13 @@ function List({
       </ul>
     </section>
   );
+}
+
+/** Several timers of one object for the same second are one reconcile. */
+function distinct(timers: readonly QueuedMessage[]): QueuedMessage[] {
+  const keyOf = ({ id, messageId, cause, dueAt = 0 }: QueuedMessage) =>
+    id === undefined ? messageId : `${id} ${cause} ${Math.floor(dueAt / 1000)}`;
+  return [...new Map(timers.map((one) => [keyOf(one), one])).values()];
 }
 
 function factOf({ state, dueAt, since, attempts }: QueuedMessage): string {
