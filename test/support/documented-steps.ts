@@ -150,6 +150,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
 
 /** Commands that no test runs, because they take long or call an external service: the reason. */
 export const untestedCommands: Readonly<Record<string, string>> = {
+  'npm run console-load': 'is a measurement of five minutes',
   'npm run cluster': 'runs until it is stopped; every test of test/cluster runs on what it starts',
   'npm run mutate': 'an hour; its parts are tested in tools/mutants',
   'npm run mutate -- cafe': 'minutes, and needs two mutants of the cafe; its parts are tested in tools/mutants',

@@ -69,6 +69,7 @@ type Member = {
   readonly client: KubeClient;
   readonly view: ObjectCache;
   readonly stop: AbortController;
+  watcherReadAt: number;
   watcher?: { readonly text: string; readonly isDown: boolean };
 };
 
@@ -108,7 +109,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
           onListed: () => problems.delete(cluster.name),
         },
       );
-      members.set(cluster.name, { client, view, stop });
+      members.set(cluster.name, { client, view, stop, watcherReadAt: 0 });
       return undefined;
     } catch (error) {
       return redact(toError(error).message);
@@ -143,8 +144,10 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
 
   async function followWatchers(): Promise<void> {
     if (!isOpen()) return;
+    const isDue = ({ watcherReadAt }: Member) => Date.now() - watcherReadAt >= watcherSeconds * 1000;
     await Promise.all(
-      [...members.values()].map(async (member) => {
+      [...members.values()].filter(isDue).map(async (member) => {
+        member.watcherReadAt = Date.now();
         member.watcher = await deps
           .watcherOf(member.client, signal)
           .catch((error: unknown) => ({ text: redact(toError(error).message), isDown: true }));
@@ -164,7 +167,7 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
   }
   void repeat('The clusters table cannot be read', tableSeconds, followTable);
   void repeat('The log of the functions cannot be read', logSeconds, followLogs);
-  void repeat('Watchers', watcherSeconds, followWatchers);
+  void repeat('Watchers', logSeconds, followWatchers);
 
   function clusterFlow(one: ClusterFlow): ClusterFlow {
     const { watcher } = members.get(one.name) ?? {};
