@@ -58,9 +58,9 @@ export function devCommand(): Command {
     )
     .option('--kubeconfig <file>', 'a cluster of your own instead of the embedded API server')
     .option('--context <name>', 'which context of the kubeconfig')
-    .option('--api-port <port>', 'port of the embedded API server; a free one by default', wholeNumber)
+    .option('--api-port <port>', 'port of the embedded API server; a free one by default', portNumber)
     .option('--queue-endpoint <url>', 'another SQS server instead of the embedded one')
-    .option('--queue-port <port>', 'port of the embedded SQS server; a free one by default', wholeNumber)
+    .option('--queue-port <port>', 'port of the embedded SQS server; a free one by default', portNumber)
     .addOption(
       new Option('--apply <path>', 'manifests to apply, a file or a folder; may be repeated')
         .argParser(collect)
@@ -100,7 +100,7 @@ export function devCommand(): Command {
       atLeastOne,
     )
     .option('--open', 'open the console in the browser when everything runs')
-    .option('--console-port <port>', 'port of the console; a free one by default', wholeNumber)
+    .option('--console-port <port>', 'port of the console; a free one by default', portNumber)
     .option('--until-ready', 'exit with 0 when all applied objects are Ready, or with 1 and the objects that are not')
     .option('--timeout-seconds <s>', 'how long --until-ready waits', wholeNumber, 60)
     .addOption(outputOption())
@@ -303,6 +303,12 @@ function isUserFacing(error: unknown): error is Error {
 function wholeNumber(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number is needed');
   return Number(text);
+}
+
+function portNumber(text: string): number {
+  const number = wholeNumber(text);
+  if (number > 65_535) throw new InvalidArgumentError('a port is at most 65535');
+  return number;
 }
 
 function atLeastOne(text: string): number {

@@ -77,6 +77,23 @@ function isAlive(pid: number): boolean {
   }
 }
 
+it('the demo ends without an error when the reader of its output ends', { timeout: 240_000 }, async () => {
+  const { child, line, ended } = await dev('--apply', samples);
+  await line(/everything runs/);
+  child.stdout?.destroy();
+  const { status, said } = await ended;
+  expect(status).toBe(0);
+  expect(said).not.toContain('EPIPE');
+});
+
+it('the demo refuses a port that there is not, with one line', { timeout: 120_000 }, async () => {
+  const { ended } = await dev('--api-port', '99999999');
+  const { status, said } = await ended;
+  expect(status).toBe(1);
+  expect(said).toContain('a port is at most 65535');
+  expect(said).not.toContain('    at ');
+});
+
 describe('outrigger dev', { timeout: 120_000 }, () => {
   it('dev --until-ready exits with 0 and prints a table of every sample', async () => {
     const { ended } = await dev('--apply', samples, '--until-ready');
