@@ -8,6 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { seedLock } from './seed-lock.ts';
 
 const source = path.resolve(import.meta.dirname, '../..');
 const timeout = 240_000;
@@ -42,37 +43,18 @@ const readmeSource = async (file: string) =>
     .replace(/'(\.\.|\.\.\/\.\.\/src)\/kubernetes\.ts'/, "'outrigger/kubernetes'")
     .replace("'../../src/testing.ts'", "'outrigger/testing'");
 
-/**
- * Gives the project the versions of this repository's lock files, so that npm does not ask the registry about each of some
- * 600 packages, which takes minutes. npm drops what the project does not need.
- */
-async function seedLock(): Promise<void> {
-  const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
-  const manifest = await read(path.join(project, 'package.json'));
-  const [infra, ours] = [
-    await read(path.join(source, 'infra/package-lock.json')),
-    await read(path.join(source, 'package-lock.json')),
-  ];
-  const own = await read(path.join(project, 'package-lock.json')).catch(() => ({ packages: {} }));
-  const packages = { ...infra.packages, ...ours.packages, ...own.packages, '': manifest };
-  await write(
-    'package-lock.json',
-    JSON.stringify({ ...ours, name: manifest.name, version: manifest.version, packages }),
-  );
-}
-
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'outrigger-packed-'));
   project = path.join(folder, 'cafes');
   await mkdir(project);
   await run(source, 'npm', 'pack', '--pack-destination', folder);
   await npm('init', '--yes');
-  await seedLock();
+  await seedLock(project);
   const [packed = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
   tarball = path.join(folder, packed);
   await npm('install', '--prefer-offline', '--no-audit', '--no-fund', tarball);
   await npm('exec', '--', 'outrigger', 'new', 'project', '--yes');
-  await seedLock();
+  await seedLock(project);
   await npm('install', '--prefer-offline', '--no-audit', '--no-fund');
 }, 2 * timeout);
 afterAll(() => rm(folder, { recursive: true, force: true }), timeout);

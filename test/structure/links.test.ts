@@ -15,14 +15,15 @@ const pages = [
 /** The anchors of a page, as GitHub makes them of its headings. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const headings = readFileSync(page, 'utf8').matchAll(/^#+ (.*)$/gm);
-  return new Set(
-    [...headings].map(([, title = '']) =>
-      title
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
+  return new Set([...headings].map(([, title = '']) => slug(title)));
+}
+
+/** The anchor of a heading. */
+function slug(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
 }
 
 /** The links of a page, without those of its code blocks. */
@@ -68,4 +69,29 @@ it('every link of a document in the npm package has its file in the package', ()
     return file !== '' && !file.includes('://') && !packed.has(path.join(path.dirname(page), file));
   });
   expect(broken).toEqual([]);
+});
+
+// The questions of a newcomer. A hop is a click: from the README to the index, and from there to the section.
+it.each([
+  [
+    'watch a Secret that my object refers to',
+    'faq.md#how-do-i-watch-a-secret-that-my-object-refers-to',
+    'reads: [Secret]',
+  ],
+  ['retry later', 'faq.md#how-do-i-retry-later', 'requeueAfterSeconds'],
+  ['emit an Event', 'faq.md#how-do-i-emit-an-event', 'recordEvent'],
+  ['test a timed requeue', 'faq.md#how-do-i-test-a-timed-requeue', 'advance('],
+  ['run against EKS', 'faq.md#how-do-i-run-against-eks', 'clusters access'],
+  ['add a second cluster', 'faq.md#how-do-i-add-a-second-cluster', 'clusters table'],
+  ['rotate credentials', 'faq.md#how-do-i-rotate-credentials', 'replace the secret'],
+  ['what if SQS is down', 'faq.md#what-happens-if-sqs-is-down', 'No change is lost'],
+  ['how do I upgrade', 'operating.md#upgrade', 'outrigger upgrade'],
+  ['what does it cost', 'faq.md#what-does-it-cost', 'idle month'],
+])('"%s" is answered two hops from the README', (_question, target, answer) => {
+  expect(readFileSync('README.md', 'utf8')).toContain('](docs/README.md)');
+  expect(readFileSync('docs/README.md', 'utf8')).toContain(`](${target})`);
+  const [page = '', anchor = ''] = target.split('#');
+  const sections = readFileSync(`docs/${page}`, 'utf8').split(/^(?=##+ )/m);
+  const section = sections.find((one) => slug(/^#+ (.*)$/m.exec(one)?.[1] ?? '') === anchor);
+  expect(section).toContain(answer);
 });

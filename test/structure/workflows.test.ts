@@ -23,7 +23,7 @@ const release = workflows.get('release.yml');
 /** The npm scripts that a text runs. `npm test` is the script test. */
 const scriptsIn = (source: string) =>
   new Set(
-    [...source.matchAll(/(?:npm|tier \S+) (?:run )?(test\S*|check|chaos|soak|bench)\b/g)].map(([, name]) => name),
+    [...source.matchAll(/(?:npm|tier \S+) (?:run )?(test\S*|check|docs|chaos|soak|bench)\b/g)].map(([, name]) => name),
   );
 
 describe('the workflows', () => {

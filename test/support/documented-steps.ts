@@ -101,6 +101,7 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
   'npm run chaos -- --ci': ['.ci/run', 'npm run chaos -- --ci'],
   'npm run soak': ['.ci/run', 'npm run soak -- --ci'],
   'npm run demo -- --keep': ['test/journey/first-hour.test.ts', "'--keep'"],
+  'npm run docs': ['.ci/run', "step 'npm run docs' npm run docs"],
   'npm run demo -- --until-ready': ['test/journey/demo.test.ts', "'--until-ready'"],
   'npm run demo -- --simulator-fault pantry=down': ['test/journey/demo.test.ts', "'pantry=down'"],
   'npm run demo -- --attempts 3 --retry-after 1 --simulator-fault pantry=down': [
@@ -134,6 +135,9 @@ export const testedElsewhere: Readonly<Record<string, readonly [file: string, te
     'test/deploy/other-tools.test.ts',
     'writeCloudFormation(service.folder',
   ],
+  'npx outrigger replay ingredient:default/salt --dry-run': ['test/cli/replay.test.ts', "'--dry-run'"],
+  'npx outrigger dlq redrive --controller ingredient --dry-run': ['test/cli/dlq.test.ts', "'redrive'"],
+  'npx outrigger dlq redrive --controller ingredient': ['test/cli/dlq.test.ts', "'redrive'"],
   'npx outrigger upgrade': ['test/cli/new/upgrade.test.ts', 'upgrade(root, {'],
   'outrigger upgrade': ['test/cli/new/upgrade.test.ts', 'upgrade(root, {'],
   'outrigger build --cloudformation': ['test/deploy/other-tools.test.ts', 'writeCloudFormation(service.folder'],

@@ -1,0 +1,126 @@
+// Every step of docs/tutorial.md, verbatim and in its order, in an empty folder with the packed package: the files that it
+// shows are written, its commands are run by a shell, and those that need an AWS account use an emulated one.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { controlPlaneBinaries } from '../../tools/control-plane/build.ts';
+import { startEmulatedAccount } from './emulated-account.ts';
+import { seedLock } from './seed-lock.ts';
+
+const source = path.resolve(import.meta.dirname, '../..');
+const timeout = 600_000;
+
+/** What the page shows, in its order: a file to write, or commands of one block. */
+type Step =
+  | { readonly file: string; readonly text: string }
+  | { readonly commands: readonly string[]; readonly needsAws: boolean };
+
+async function stepsOf(page: string): Promise<readonly Step[]> {
+  const text = await readFile(path.join(source, page), 'utf8');
+  const blocks = text.matchAll(/(?:^`([\w./-]+)`:\n\n)?^```(\w+)\n(.*?)^```$/gms);
+  return [...blocks].map(([, file, language, body = '']): Step => {
+    if (language !== 'sh') {
+      expect(file, `a block of ${language} without the name of its file`).toBeDefined();
+      return { file: file ?? '', text: body };
+    }
+    const lines = body.trimEnd().split('\n');
+    return {
+      commands: lines.filter((line) => !line.startsWith('#')),
+      needsAws: lines[0]?.startsWith('# Needs') === true,
+    };
+  });
+}
+
+/** These run until they are stopped; the page says to start each in a terminal of its own. */
+const untilStopped = /^(node names\.mjs|npm run demo)/;
+/** What the page says of the output of a command. */
+const expected: readonly (readonly [RegExp, RegExp])[] = [
+  [/^npm test/, /Test Files .*\d+ passed/],
+  [/^kubectl get sites/, /north.*north\.example\.com(.|\n)*configmap\/north/],
+  [/^npx osls package/, /Service packaged/],
+  [/^npx osls deploy/, /Service deployed|✔/],
+  [/^npx osls info/, /QueueUrlPrefix/],
+];
+/** What the page says that each curl prints. */
+const names = ['["north.example.com"]', '["south.example.com"]', '[]'];
+
+it(
+  'a newcomer who follows the tutorial has a controller that runs, is tested and is deployed',
+  { timeout },
+  async () => {
+    const parent = await mkdtemp(path.join(tmpdir(), 'outrigger-tutorial-'));
+    onTestFinished(async () => await rm(parent, { recursive: true, force: true }));
+    const folder = path.join(parent, 'sites');
+    const kubeconfig = path.join(folder, '.outrigger/kubeconfig');
+    await mkdir(folder);
+    const aws = await startEmulatedAccount();
+    onTestFinished(async () => await aws.close());
+    const kubectl = path.dirname((await controlPlaneBinaries()).kubectl);
+    const variables = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|VITEST|NODE_|AWS_)/i.test(name));
+    const directories = (process.env.PATH ?? '').split(path.delimiter).filter((one) => !one.includes('node_modules'));
+    const PATH = [path.dirname(process.execPath), kubectl, ...directories].join(path.delimiter);
+    const env: Record<string, string | undefined> = {
+      ...Object.fromEntries(variables),
+      PATH,
+      CI: 'true',
+      npm_config_prefer_offline: 'true',
+    };
+
+    const start = (command: string, more: Readonly<Record<string, string>> = {}, cwd = folder): ChildProcess =>
+      spawn('sh', ['-c', command], {
+        cwd,
+        env: { ...env, ...more },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      });
+    const run = async (command: string, more: Readonly<Record<string, string>> = {}, cwd = folder): Promise<string> => {
+      const child = start(command, more, cwd);
+      let output = '';
+      for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
+      await once(child, 'close');
+      expect(child.exitCode, `${command}\n${output}`).toBe(0);
+      return output;
+    };
+    const background: ChildProcess[] = [];
+    const stopBackground = async () => {
+      for (const child of background.splice(0)) {
+        if (child.pid === undefined || child.exitCode !== null) continue;
+        const closed = once(child, 'close');
+        process.kill(-child.pid, 'SIGINT');
+        await closed;
+      }
+    };
+    onTestFinished(stopBackground);
+
+    await run(`npm pack --pack-destination ${parent}`, {}, source);
+    const printed: string[] = [];
+    for (const step of await stepsOf('docs/tutorial.md')) {
+      if ('file' in step) {
+        await mkdir(path.dirname(path.join(folder, step.file)), { recursive: true });
+        await writeFile(path.join(folder, step.file), step.text);
+        continue;
+      }
+      for (const command of step.commands) {
+        const exported = /^export (\w+)=(.*)$/.exec(command);
+        if (exported !== null) env[exported[1] ?? ''] = exported[2];
+        else if (untilStopped.test(command)) {
+          background.push(start(command));
+          // The next command of the page waits for the system; curl and kubectl need it to listen.
+          if (command.startsWith('npm run demo'))
+            await vi.waitFor(async () => await readFile(kubeconfig), { timeout, interval: 200 });
+        } else {
+          if (command.startsWith('npm run build')) await stopBackground();
+          // Without versions npm asks the registry about hundreds of packages, which takes minutes.
+          if (command.startsWith('npm install')) await seedLock(folder);
+          const output = await run(command, step.needsAws ? aws.environment : {});
+          if (command.startsWith('curl')) printed.push(output.trim());
+          for (const [pattern, shows] of expected) if (pattern.test(command)) expect(output, command).toMatch(shows);
+        }
+      }
+    }
+    expect(printed).toEqual(names);
+  },
+);
