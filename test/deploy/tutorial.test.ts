@@ -54,7 +54,6 @@ it(
     const parent = await mkdtemp(path.join(tmpdir(), 'outrigger-tutorial-'));
     onTestFinished(async () => await rm(parent, { recursive: true, force: true }));
     const folder = path.join(parent, 'sites');
-    const kubeconfig = path.join(folder, '.outrigger/kubeconfig');
     await mkdir(folder);
     const aws = await startEmulatedAccount();
     onTestFinished(async () => await aws.close());
@@ -107,10 +106,13 @@ it(
         const exported = /^export (\w+)=(.*)$/.exec(command);
         if (exported !== null) env[exported[1] ?? ''] = exported[2];
         else if (untilStopped.test(command)) {
-          background.push(start(command));
-          // The next command of the page waits for the system; curl and kubectl need it to listen.
+          const child = start(command);
+          background.push(child);
+          let output = '';
+          for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
+          // The page says so: the next commands are for a system that is Ready.
           if (command.startsWith('npm run demo'))
-            await vi.waitFor(async () => await readFile(kubeconfig), { timeout, interval: 200 });
+            await vi.waitFor(() => expect(output).toMatch(/site\/north .*Ready/), { timeout: 200_000, interval: 200 });
         } else {
           if (command.startsWith('npm run build')) await stopBackground();
           // Without versions npm asks the registry about hundreds of packages, which takes minutes.
