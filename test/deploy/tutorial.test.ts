@@ -110,7 +110,7 @@ it(
           background.push(child);
           let output = '';
           for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text) => (output += text));
-          // The page says so: the next commands are for a system that is Ready.
+          // The next commands of the page are for a system that is Ready.
           if (command.startsWith('npm run demo'))
             await vi.waitFor(() => expect(output).toMatch(/site\/north .*Ready/), { timeout: 200_000, interval: 200 });
         } else {
