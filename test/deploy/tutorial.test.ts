@@ -42,7 +42,7 @@ const expected: readonly (readonly [RegExp, RegExp])[] = [
   [/^kubectl get sites/, /north.*north\.example\.com(.|\n)*configmap\/north/],
   [/^npx osls package/, /Service packaged/],
   [/^npx osls deploy/, /Service deployed|✔/],
-  [/^npx osls info/, /QueueUrlPrefix/],
+  [/^npx osls info/, /stack: sites-dev/],
 ];
 /** What the page says that each curl prints. */
 const names = ['["north.example.com"]', '["south.example.com"]', '[]'];
