@@ -93,7 +93,8 @@ const scheduleShape = z.looseObject({
 });
 const ruleShape = z.looseObject({
   Name: z.string().optional(),
-  ScheduleExpression: z.string(),
+  // Absent for a rule of events, which `outrigger wake` and the simulators send here.
+  ScheduleExpression: z.string().optional(),
   State: z.string().default('ENABLED'),
   Targets: z.array(z.looseObject({ Arn: z.string(), Input: z.string().optional() })),
 });
@@ -147,8 +148,10 @@ export function readStack(template: Template, context: TemplateContext = {}): St
       ...each('AWS::Scheduler::Schedule', scheduleShape, ({ Target, ...found }, id) =>
         scheduleOf(id, { ...found, target: Target }),
       ),
-      ...each('AWS::Events::Rule', ruleShape, ({ Targets, ...found }, id) =>
-        Targets.map((target) => scheduleOf(id, { ...found, target })),
+      ...each('AWS::Events::Rule', ruleShape, ({ Targets, ScheduleExpression, ...found }, id) =>
+        ScheduleExpression === undefined
+          ? []
+          : Targets.map((target) => scheduleOf(id, { ...found, ScheduleExpression, target })),
       ).flat(),
     ],
   };

@@ -108,6 +108,14 @@ describe('readStack', () => {
                 Target: { Arn: { 'Fn::GetAtt': ['Tank', 'Arn'] } },
               },
             },
+            // A rule of events is no schedule.
+            Wake: {
+              Type: 'AWS::Events::Rule',
+              Properties: {
+                EventPattern: { source: ['plant'], 'detail-type': ['LevelChanged'] },
+                Targets: [{ Id: 'wake', Arn: { 'Fn::GetAtt': ['Tank', 'Arn'] } }],
+              },
+            },
             Rule: {
               Type: 'AWS::Events::Rule',
               Properties: {
