@@ -21,6 +21,7 @@ import { build } from './build.ts';
 import { type Output, outputOption, printError, printLines, printStack } from './command.ts';
 import { devOperator } from './console/operator.ts';
 import { generateAtStart, regenerate } from './dev-generate.ts';
+import { wakeByPlant } from './dev-plant.ts';
 import { readDevSettings } from './dev-settings.ts';
 import { openInBrowser } from './open-in-browser.ts';
 import { loadProject } from './project.ts';
@@ -147,6 +148,8 @@ async function run(flags: Flags): Promise<void> {
       ...(source === undefined ? {} : { onEvent: source.onEvent }),
     };
     const dev = await startDev({ controllers: registry, build, root }, options, stop);
+    const onError = (error: Error) => print({ source: 'system', text: `the plant's event: ${error.message}` });
+    wakeByPlant(dev, registry, { signal: stop, onError });
     let end: Ending = { status: 0, text: '' };
     try {
       if (source === undefined) end = await waitUntilReady(dev, flags.timeoutSeconds, stop);

@@ -1,10 +1,11 @@
 // WaterTank: keeps the water of a tank at a level. The smallest whole controller: it observes the world outside the
-// cluster, acts on what it observed, and reports. No Kubernetes event ever says that water moved, so it asks to be
-// called again; its valves are outside the cluster, so it has a finalizer.
+// cluster, acts on what it observed, and reports. No Kubernetes event ever says that water moved: the plant's sensor
+// pushes an event, and it asks to be called again in case one is lost. Its valves are outside the cluster, so it has a
+// finalizer.
 //
 // A user writes spec. This controller alone writes status, and reads of it only what it recorded last.
 import * as z from 'zod';
-import { defineKind, notOk, ok, type ResultOf, toError, unknown, withRule } from '../outrigger.ts';
+import { defineKind, notOk, ok, type ResultOf, toError, unknown, wake, withRule } from '../outrigger.ts';
 import { createPlantClient, type Valves } from './clients/plant.ts';
 
 const level = z.number().min(0).max(1_000_000);
@@ -49,10 +50,13 @@ export const WaterTank = defineKind({
 
 /** While water moves, the level is read before it can pass the target by much. */
 const movingSeconds = 2;
-/** While it stands still, only a leak or a hand can change it. */
-const holdingSeconds = 30;
+/** While it stands still, only a leak or a hand can change it, and the sensor pushes that. An event may be lost. */
+const holdingSeconds = 300;
 /** An overflowing tank may read somewhat above its capacity, and has to be drained; beyond this it is no reading. */
 const plausibleOverflow = 1.5;
+
+/** What the plant's sensor pushes when the level of a tank at rest moves. */
+const levelChanged = z.object({ tank: z.object({ namespace: z.string(), name: z.string() }) });
 
 const closed: Valves = { inlet: 'closed', outlet: 'closed' };
 const actions = {
@@ -73,6 +77,12 @@ const actions = {
 export const waterTank = WaterTank.controller('water-tank', {
   settings: z.object({ PLANT_URL: z.url() }),
   clients: ({ PLANT_URL }) => createPlantClient(PLANT_URL),
+  // The level is read when the tank is reconciled: the event only names the tank.
+  wakes: [
+    wake({ source: 'plant.example.com', detailType: 'LevelChanged' }, ({ detail }) => [
+      levelChanged.parse(detail).tank,
+    ]),
+  ],
 
   async reconcile({ metadata, spec, status }, { clients, signal, now }): Promise<ResultOf<typeof WaterTank>> {
     // Observe. Yesterday's level is no substitute for a reading: without one nothing may flow.

@@ -8,7 +8,8 @@
 //   GET  /tanks/<id>          → 200 Tank
 //                               Tank = {"id", "level", "inlet": {"open"}, "outlet": {"open"}, "commands", "readings"}
 //   GET  /tanks               → 200 {"tanks": [Tank]}
-//   PUT  /tanks/<id>/level    {"level": 5} → 200 Tank                    a disturbance: water is removed or added
+//   PUT  /tanks/<id>/level    {"level": 5} → 200 Tank                    a disturbance: water is removed or added,
+//                                                                       and the sensor reports it (onLevelChanged)
 //   GET  /faults, PUT /faults {"*" or "<id>": Fault} → 200               replaces all faults; {} clears them
 //
 // An unknown tank is empty (or at `initialLevel`) with both valves closed. Commands and readings are counted.
@@ -54,6 +55,8 @@ export type PlantSimulator = {
   /** Sets the level of a tank: water is removed or added. */
   disturb(id: string, level: number): void;
   setFaults(faults: PlantFaults): void;
+  /** Has the sensor report each level that was changed from outside, as an event. */
+  onLevelChanged(listener: (id: string) => void): void;
   close(): Promise<void>;
 };
 
@@ -78,6 +81,7 @@ export async function startPlant({
 }: PlantOptions = {}): Promise<PlantSimulator> {
   const states = new Map<string, State>();
   let activeFaults: PlantFaults = {};
+  const listeners: ((id: string) => void)[] = [];
 
   // The level is computed when it is read.
   const currentState = (id: string): State => {
@@ -120,6 +124,7 @@ export async function startPlant({
   function disturb(id: string, level: number): PlantTank {
     const state = currentState(id);
     state.level = level;
+    for (const listener of listeners) listener(id);
     return toTank(id, state);
   }
 
@@ -150,6 +155,7 @@ export async function startPlant({
     setFaults: (next) => {
       activeFaults = next;
     },
+    onLevelChanged: (listener) => void listeners.push(listener),
     close: () => server.close(),
   };
 }

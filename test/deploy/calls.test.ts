@@ -31,7 +31,7 @@ import { appliesTo, type Call, isAllowed } from './policy.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 const startSeconds = 300;
 const prefix = 'outrigger-dev-';
-const functions = [...registry.map(({ name }) => name), 'timers', 'resync'];
+const functions = [...registry.map(({ name }) => name), 'timers', 'resync', 'wake'];
 
 /** Actions in a function's role that only AWS itself uses, or functions after a failure, and why. */
 const usedByAws: Readonly<Record<string, string>> = {

@@ -26,7 +26,7 @@ const otherProject = 'harbour';
 const prefix = `${stack}-`;
 const settings = { PLANT_URL: 'https://plant.example.com', PANTRY_URL: 'https://pantry.example.com' };
 const days = 24 * 60 * 60;
-const functions = [...registry.map(({ name }) => name), 'timers', 'resync'];
+const functions = [...registry.map(({ name }) => name), 'timers', 'resync', 'wake'];
 const templateShape = z.object({ Resources: z.record(z.string(), z.looseObject({ Type: z.string() })) });
 
 let aws: EmulatedAccount;
@@ -140,7 +140,9 @@ describe('a deployment with osls', () => {
       // The emulator does not create the secret of the deduplication ids.
       const { DEDUPLICATION_SECRET: _, SENDER_IDS, ...variables } = found.Environment?.Variables ?? {};
       const ids = await Promise.all(
-        [name, 'timers', 'resync'].map(async (one) => `${one}=${await account.roleId(one)}`),
+        [name, 'timers', 'resync', ...(declaration.wakes.length > 0 ? ['wake'] : [])].map(
+          async (one) => `${one}=${await account.roleId(one)}`,
+        ),
       );
       expect(SENDER_IDS).toBe(ids.join(','));
       expect(variables).toEqual({

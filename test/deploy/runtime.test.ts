@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApiServer } from '../../src/apiserver/server.ts';
 import { build } from '../../src/cli/build.ts';
 import { registry } from '../../src/controllers/registry.ts';
-import { fieldManagerOf, resyncQueue, timersQueue } from '../../src/core/names.ts';
+import { fieldManagerOf, resyncQueue, timersQueue, wakeFunction } from '../../src/core/names.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { alignColumns } from '../../src/dev/columns.ts';
 import { localAccountId, localRegion } from '../../src/dev/lambda/account.ts';
@@ -94,7 +94,7 @@ describe('bundles in AWS’ runtime', () => {
       rows.push([one.name.replace(/^outrigger-(dev-)?/, ''), (await one.initMilliseconds()).toFixed(0)]);
     }
     process.stdout.write(`\n${alignColumns([['function', 'init, ms'], ...rows]).join('\n')}\n\n`);
-    expect(lambda.functions.length).toBe(registry.length + [timersQueue, resyncQueue].length);
+    expect(lambda.functions.length).toBe(registry.length + [timersQueue, resyncQueue, wakeFunction].length);
   });
 
   it('the bundles reconcile every sample after the schedule only: each function receives records of a queue, and processes all of them', async () => {

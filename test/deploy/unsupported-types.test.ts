@@ -18,28 +18,19 @@ beforeAll(async () => {
 describe('resources that the emulator does not support', () => {
   const ofType = (type: string) => Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
 
-  it('one policy of all queues denies plain HTTP', () => {
-    const queues = ofType('AWS::SQS::Queue').map(([id]) => ({ Ref: id }));
-    expect(ofType('AWS::SQS::QueuePolicy').map(([, { Properties }]) => Properties)).toEqual([
-      {
-        Queues: expect.toSatisfy((given: readonly unknown[]) => given.length === queues.length),
-        PolicyDocument: {
-          Version: '2012-10-17',
-          Statement: [
-            {
-              Effect: 'Deny',
-              Principal: '*',
-              Action: 'sqs:*',
-              Resource: '*',
-              Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-            },
-          ],
-        },
-      },
-    ]);
-    expect(ofType('AWS::SQS::QueuePolicy')[0]?.[1].Properties).toMatchObject({
-      Queues: expect.arrayContaining(queues),
+  it('each queue has one policy, which denies plain HTTP', () => {
+    const queues = ofType('AWS::SQS::Queue').map(([id]) => id);
+    const shape = z.looseObject({
+      Queues: z.array(z.object({ Ref: z.string() })),
+      PolicyDocument: z.looseObject({ Statement: z.array(z.unknown()) }),
     });
+    const policies = ofType('AWS::SQS::QueuePolicy').map(([, { Properties }]) => shape.parse(Properties));
+    expect(policies.flatMap(({ Queues }) => Queues.map(({ Ref }) => Ref)).sort()).toEqual(queues.sort());
+    const denied = {
+      ...{ Effect: 'Deny', Principal: '*', Action: 'sqs:*', Resource: '*' },
+      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+    };
+    for (const { PolicyDocument } of policies) expect(PolicyDocument.Statement).toContainEqual(denied);
   });
 
   it('one schedule invokes the resync on the minute', () => {
@@ -59,15 +50,20 @@ describe('resources that the emulator does not support', () => {
     ]);
   });
 
-  it('an event of the schedule that the resync could not take within one period is dropped', () => {
+  it('an event of the schedule is dropped after one period, and an event that wakes is kept as a dead letter after an hour', () => {
     const ages = ofType('AWS::Lambda::EventInvokeConfig').map(([, { Properties }]) => Properties);
-    expect(ages).toEqual([
-      expect.objectContaining({
-        FunctionName: { Ref: 'ResyncLambdaFunction' },
-        MaximumEventAgeInSeconds: 600,
-        MaximumRetryAttempts: 2,
-      }),
-    ]);
+    expect(ages).toHaveLength(2);
+    const resync = {
+      FunctionName: { Ref: 'ResyncLambdaFunction' },
+      MaximumEventAgeInSeconds: 600,
+      MaximumRetryAttempts: 2,
+    };
+    const wake = {
+      ...{ FunctionName: { Ref: 'WakeLambdaFunction' }, MaximumEventAgeInSeconds: 3600, MaximumRetryAttempts: 2 },
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['TimersDeadLetters', 'Arn'] } } },
+    };
+    expect(ages).toContainEqual(expect.objectContaining(resync));
+    expect(ages).toContainEqual(expect.objectContaining(wake));
   });
 
   it('only schedules of this account may assume the role of the schedule', () => {
@@ -100,12 +96,11 @@ describe('resources that the emulator does not support', () => {
   });
 
   it('logs are kept for a month', () => {
-    expect(ofType('AWS::Logs::LogGroup').map(([, { Properties }]) => Properties)).toEqual(
-      [...registry.map(({ name }) => name), 'timers', 'resync'].map((name) => ({
-        LogGroupName: `/aws/lambda/${prefix}${name}`,
-        RetentionInDays: 30,
-      })),
-    );
+    const groups = ofType('AWS::Logs::LogGroup').map(([, { Properties }]) => Properties);
+    const names = [...registry.map(({ name }) => name), 'timers', 'resync', 'wake'];
+    expect(groups).toHaveLength(names.length);
+    for (const name of names)
+      expect(groups).toContainEqual({ LogGroupName: `/aws/lambda/${prefix}${name}`, RetentionInDays: 30 });
   });
 
   it('the secret of the deduplication ids is generated, and only the roles that make such ids may read it', () => {

@@ -145,7 +145,7 @@ describe('outrigger dev', { timeout: 120_000 }, () => {
     const state = stateShape.parse(JSON.parse(await readFile(path.join(folder, 'state.json'), 'utf8')));
     expect(state.watchers).toHaveLength(1);
     expect(new Set(state.functions.map(({ name }) => name))).toEqual(
-      new Set([...registry.map(({ name }) => name), 'timers', 'resync']),
+      new Set([...registry.map(({ name }) => name), 'timers', 'resync', 'wake']),
     );
     expect(Object.keys(state.queues)).toEqual(
       expect.arrayContaining(['water-tank.fifo', 'water-tank-dlq.fifo', 'timers', 'resync']),

@@ -1,4 +1,4 @@
-// What is asked of WaterTank (W1 to W10), as cases for any API server. What its schema refuses is bad-input.test.ts.
+// What is asked of WaterTank (W1 to W10; W11 is test/testing/system.test.ts), as cases for any API server. What its schema refuses is bad-input.test.ts.
 import { describe, expect, it } from 'vitest';
 import { WaterTank as tanks } from '../../src/controllers/water-tank.ts';
 import { formatMessage } from '../../src/sqs/message.ts';

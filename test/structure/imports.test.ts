@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { registry } from '../../src/controllers/registry.ts';
-import { resyncQueue, timersQueue } from '../../src/core/names.ts';
+import { resyncQueue, timersQueue, wakeFunction } from '../../src/core/names.ts';
 import { rooms, roomsDocument, withRooms } from './rooms.ts';
 
 const files = ['functions', 'src'].flatMap(listFiles);
@@ -167,7 +167,7 @@ describe('the structure of src', () => {
 
   it('every controller of the registry has its function, and every function its controller', () => {
     const functions = files.filter((file) => file.startsWith('functions/')).map((file) => path.basename(file, '.ts'));
-    expect(functions.sort()).toEqual([...registry.map(({ name }) => name), timersQueue, resyncQueue].sort());
+    expect(functions.sort()).toEqual([...registry.map(({ name }) => name), timersQueue, resyncQueue, wakeFunction].sort());
   });
 
   it('samples import the entries of the package, their own folder, and no room of the framework', () => {

@@ -57,6 +57,37 @@ describe('startSystem', () => {
     expect(system.now().getTime() - begun).toBe(60_000);
   });
 
+  it('W11: a tank at rest is polled every five minutes, and an event of its sensor has it reconciled at once', async () => {
+    let now = 0;
+    const plant = await startPlant({ nowMilliseconds: () => now, initialLevel: () => 60 });
+    onTestFinished(async () => await plant.close());
+    await using system = await startSystem({ controllers: [waterTank], environment: { PLANT_URL: plant.url } });
+    await system.cluster.apply({
+      ...{ apiVersion: WaterTank.apiVersion, kind: 'WaterTank', metadata: { name: 'one', namespace: 'default' } },
+      spec: { targetLevel: 60, capacity: 100 },
+    });
+    await system.settled();
+    const id = (await system.cluster.get(WaterTank, one))?.metadata.uid ?? '';
+    const advance = async (minutes: number) => {
+      now += minutes * 60_000;
+      await system.advance(minutes);
+    };
+    // The first wait is half to one and a half times the period.
+    const before = system.reconciles.length;
+    await advance(27.5);
+    const polls = system.reconciles.slice(before);
+    expect(new Set(polls.map(({ cause }) => cause))).toEqual(new Set(['requeue']));
+    expect([5, 6]).toContain(polls.length);
+
+    plant.disturb(id, 20);
+    expect(plant.tank(id).inlet.open).toBe(false);
+    const event = { source: 'plant.example.com', detailType: 'LevelChanged', detail: { tank: one } };
+    expect(await system.wake(event)).toBe(1);
+    await system.settled();
+    expect(plant.tank(id).inlet.open).toBe(true);
+    expect(system.reconciles.at(-1)).toMatchObject({ cause: 'wake', outcome: 'done' });
+  });
+
   it('a deleted child is made again, an event wakes its object, and each reconcile says why it ran', async () => {
     await using system = await startSystem({ controllers: [note], objects: [aNote('hello')] });
     await system.settled();

@@ -1,0 +1,41 @@
+// The plant's sensors in `outrigger dev`: each level that another hand changed is an event, as on AWS a rule of
+// EventBridge would receive it, and wakes the tank's controller by the code of the wake function. The simulator knows
+// tanks by the uid of their objects; the event names the object, as a sensor's configuration would.
+import type { ControllerDefinition } from '../api/definition.ts';
+import { toError } from '../core/errors.ts';
+import { silentLog } from '../core/log.ts';
+import { timersQueue } from '../core/names.ts';
+import { localCluster } from '../dev/cluster-access.ts';
+import type { Dev } from '../dev/system.ts';
+import { createSend } from '../sqs/send.ts';
+import { createWake } from '../waking/wake.ts';
+
+/** Has the plant's events wake controllers until the signal aborts. `onError` receives what could not be sent. */
+export function wakeByPlant(
+  { simulators: { plant }, view, sqs, queues }: Pick<Dev, 'simulators' | 'view' | 'sqs' | 'queues'>,
+  registry: readonly ControllerDefinition[],
+  { signal, onError }: { readonly signal: AbortSignal; readonly onError: (error: Error) => void },
+): void {
+  if (!registry.some(({ declaration }) => declaration.wakes.length > 0)) return;
+  const urlPrefix = (queues[timersQueue] ?? '').slice(0, -timersQueue.length);
+  const wake = createWake({
+    registry,
+    listClusters: async () => [localCluster],
+    send: createSend(sqs, urlPrefix),
+    log: silentLog,
+    nowMs: () => Date.now(),
+  });
+  let count = 0;
+  plant.onLevelChanged((uid) => {
+    const found = registry.flatMap(({ declaration: { resource } }) =>
+      view.list(resource).filter(({ metadata }) => metadata.uid === uid),
+    )[0];
+    if (found === undefined || signal.aborted) return;
+    count += 1;
+    const { namespace, name } = found.metadata;
+    const event = { source: 'plant.example.com', detailType: 'LevelChanged', detail: { tank: { namespace, name } } };
+    void wake({ ...event, id: `${uid}-${Date.now()}-${count}` }, { signal }).catch((error: unknown) =>
+      onError(toError(error)),
+    );
+  });
+}
