@@ -167,7 +167,9 @@ describe('the structure of src', () => {
 
   it('every controller of the registry has its function, and every function its controller', () => {
     const functions = files.filter((file) => file.startsWith('functions/')).map((file) => path.basename(file, '.ts'));
-    expect(functions.sort()).toEqual([...registry.map(({ name }) => name), timersQueue, resyncQueue, wakeFunction].sort());
+    expect(functions.sort()).toEqual(
+      [...registry.map(({ name }) => name), timersQueue, resyncQueue, wakeFunction].sort(),
+    );
   });
 
   it('samples import the entries of the package, their own folder, and no room of the framework', () => {
