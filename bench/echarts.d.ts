@@ -2,9 +2,11 @@
 // the types are checked without it.
 declare module 'echarts/charts' {
   export const BarChart: object;
+  export const LineChart: object;
 }
 declare module 'echarts/components' {
   export const GridComponent: object;
+  export const LegendComponent: object;
   export const TitleComponent: object;
 }
 declare module 'echarts/renderers' {

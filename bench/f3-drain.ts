@@ -77,8 +77,8 @@ export async function f3(
   ];
 }
 
-/** Returns seconds. */
-async function drain({ program, setting }: Entrant, count: number, concurrency?: number): Promise<number> {
+/** Drains a number of objects. Returns seconds. */
+export async function drain({ program, setting }: Entrant, count: number, concurrency?: number): Promise<number> {
   await using cleanup = new AsyncDisposableStack();
   const setup = await openBenchSetup(cleanup);
   const aborter = new AbortController();

@@ -18,6 +18,8 @@ import { f12 } from './f12-timers.ts';
 import { measureFleet } from './fleet.ts';
 import { linesOfCode } from './lines-of-code.ts';
 import type { Row } from './row.ts';
+import { scale } from './scale/document.ts';
+import { measureScale } from './scale/measure.ts';
 
 /** For figures with a minute or more for each contestant, and for growth. */
 const defaultRuns = 3;
@@ -44,6 +46,8 @@ export type Choices = {
   readonly prices?: string;
   /** For f9: the document of the prices, whose tables are written, and whose measurements are stored. */
   readonly costs?: string;
+  /** For scale: whether docs/scale.md is written. */
+  readonly scaleDocument?: boolean;
   /** For f2 and f3: the peers, by prefixes of their names; default: all. */
   readonly peers?: readonly string[];
   /** The number of runs of figures that are measured several times. */
@@ -52,7 +56,7 @@ export type Choices = {
 
 /** Returns the list, in the order of measurement. */
 export function allFigures(
-  { objects, profile, prices, costs, peers: only, runs: chosenRuns }: Choices,
+  { objects, profile, prices, costs, peers: only, runs: chosenRuns, scaleDocument = false }: Choices,
   log: (line: string) => void,
 ): readonly Figure[] {
   const runs = chosenRuns ?? defaultRuns;
@@ -89,6 +93,8 @@ export function allFigures(
       measure: () =>
         f9({ ...(prices === undefined ? {} : { prices }), ...(costs === undefined ? {} : { write: costs }) }),
     },
+    { name: 'scale', seconds: 60, onlyOnRequest: true, measure: () => scale({ write: scaleDocument }) },
+    { name: 'scale-measure', seconds: 180, onlyOnRequest: true, measure: measureScale },
     { name: 'fleet', seconds: 700, onlyOnRequest: true, measure: measureFleet },
     { name: 'loc', seconds: 2, onlyOnRequest: true, measure: linesOfCode },
   ];

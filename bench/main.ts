@@ -29,7 +29,7 @@ const { values } = parseArgs({
     peers: { type: 'string', multiple: true },
   },
 });
-const documents = { figures: 'docs/performance.md', costs: 'docs/cost.md' };
+const documents = { figures: 'docs/performance.md', costs: 'docs/cost.md', scale: 'docs/scale.md' };
 const log = (line: string) => void process.stderr.write(`${line}\n`);
 
 if (values.quick) await quick();
@@ -52,13 +52,14 @@ async function quick(): Promise<void> {
 async function measureEverything(): Promise<void> {
   const { only, objects, runs, profile, prices, peers, write } = values;
   const isWholeRun = [only, objects, runs, profile, prices, peers].every((one) => one === undefined);
-  const { figures: document, costs } = documentsOf(write, isWholeRun);
+  const { figures: document, costs, scale } = documentsOf(write, isWholeRun);
   const figures = allFigures(
     {
       ...(profile === undefined ? {} : { profile }),
       ...(prices === undefined ? {} : { prices }),
       ...(peers === undefined ? {} : { peers }),
       ...(costs === undefined ? {} : { costs }),
+      scaleDocument: scale !== undefined,
       ...(objects === undefined ? {} : { objects: Number(objects) }),
       ...(runs === undefined ? {} : { runs: Number(runs) }),
     },
@@ -88,6 +89,7 @@ async function measureEverything(): Promise<void> {
 function documentsOf(write: string | undefined, isWholeRun: boolean): Partial<typeof documents> {
   if (write === undefined) return isWholeRun ? documents : {};
   if (path.basename(write) === path.basename(documents.costs)) return { costs: write };
+  if (path.basename(write) === path.basename(documents.scale)) return { scale: write };
   return { ...(isWholeRun ? documents : {}), figures: write };
 }
 

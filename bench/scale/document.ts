@@ -1,0 +1,190 @@
+// docs/scale.md: the tables of the simulation, and its plots.
+import { readFile, writeFile } from 'node:fs/promises';
+import { replaceBetween } from '../../test/support/replace-between.ts';
+import { readSheet, type Sheet } from '../f9-price.ts';
+import { fleetTasks, functionMegabytes, invocationMs, millionChanges, periodicMonth, total } from '../f9-sheet.ts';
+import type { Row } from '../row.ts';
+import { quotas } from './assumed.ts';
+import { type Drain, simulateDrain } from './drain.ts';
+import { measuredRuns, planOf, tolerance } from './measure.ts';
+import { paceWithUnreachable, periodicReconciles, resyncRunSeconds, tableReads } from './steady.ts';
+
+export const file = 'docs/scale.md';
+const plot = 'docs/scale.svg';
+const fleets = [50, 500, 5_000] as const;
+const objects = 10_000;
+const rateLimit = { perSecond: 200, burst: 2_000 };
+/** MaximumConcurrency of the mapping, with the account's concurrency that it needs. */
+const settings = [
+  { concurrency: 10, name: 'as deployed: 10 batches at a time' },
+  { concurrency: 100, name: '`concurrency: 100`' },
+  { concurrency: 1_000, name: '`concurrency: 1000`' },
+] as const;
+/** The resync function: infra/aws/functions.yml, and f7 for its pace. */
+const resync = { concurrency: 10, coresPerFunction: 512 / 1_769, coreSecondsPerObject: 4.9e-5 };
+const resyncIntervalSeconds = 600;
+const tableMaxAgeSeconds = 60;
+const unreachable = { share: 0.1, timeoutMs: 3_000 };
+
+type Simulated = { readonly clusters: number; readonly setting: (typeof settings)[number]; readonly drain: Drain };
+
+/** Simulates every fleet with every setting. */
+async function simulateAll({ measured }: Sheet): Promise<readonly Simulated[]> {
+  const all: Simulated[] = [];
+  for (const clusters of fleets) {
+    for (const setting of settings) {
+      const batchMs = (size: number) =>
+        size > 5
+          ? invocationMs(measured['changed-10'], 10, functionMegabytes)
+          : invocationMs(measured['changed-1'], 1, functionMegabytes);
+      const plan = { clusters, objects, rateLimit, concurrency: setting.concurrency, batchMs };
+      all.push({ clusters, setting, drain: await simulateDrain(plan) });
+    }
+  }
+  return all;
+}
+
+/** Writes the document's tables and its plot. Returns rows for the bench. */
+export async function scale({ write }: { readonly write: boolean }): Promise<readonly Row[]> {
+  const sheet = await readSheet();
+  const simulated = await simulateAll(sheet);
+  const { text, rows } = await scaleTables(sheet, simulated);
+  if (write) {
+    const before = await readFile(file, 'utf8');
+    await writeFile(file, replaceBetween(before, text, { file, name: 'scale' }));
+    // The charts have a lock file of their own: a test of the tables does without them.
+    const { drawProgress } = await import('./plot.ts');
+    const fastest = simulated.filter(({ setting }) => setting.concurrency === 1_000);
+    await writeFile(
+      plot,
+      drawProgress(fastest.map(({ clusters, drain }) => ({ clusters, drain, all: clusters * objects }))),
+    );
+  }
+  return rows;
+}
+
+/** Computes the text between the document's marks. */
+export async function scaleText(): Promise<string> {
+  const sheet = await readSheet();
+  return (await scaleTables(sheet, await simulateAll(sheet))).text;
+}
+
+async function scaleTables(
+  sheet: Sheet,
+  simulated: readonly Simulated[],
+): Promise<{ readonly text: string; readonly rows: readonly Row[] }> {
+  const { prices, measured } = sheet;
+  const { machine, runs } = await measuredRuns();
+  const checked = await Promise.all(
+    runs.map(async (run) => ({ ...run, simulated: (await simulateDrain(planOf(run, measured))).seconds })),
+  );
+  const rows = checked.map(
+    ({ what, objects: count, seconds, simulated: predicted }): Row => ({
+      ...{ figure: 'scale', what: `drain ${count} objects, ${what}`, ours: `${seconds} s` },
+      ...{ peer: `${predicted.toFixed(1)} s (simulated)`, ratio: (predicted / seconds).toFixed(2) },
+      ...{ goal: `within ${tolerance * 100} %`, met: Math.abs(predicted / seconds - 1) <= tolerance },
+    }),
+  );
+  const batchMs = invocationMs(measured['changed-10'], 10, functionMegabytes);
+  const convergedMs = invocationMs(measured['converged-1'], 1, functionMegabytes);
+  const text = [
+    '### The simulation against measured runs',
+    '',
+    `Measured on ${machine}.`,
+    '',
+    table(
+      ['drain', 'measured', 'simulated', 'simulated / measured'],
+      checked.map(({ what, objects: count, seconds, simulated: predicted }) => [
+        `${number(count)} objects of 200 ms, ${what}`,
+        `${seconds} s`,
+        `${predicted.toFixed(1)} s`,
+        (predicted / seconds).toFixed(2),
+      ]),
+    ),
+    '',
+    '### A change of every object',
+    '',
+    `${number(objects)} objects of one controller in each cluster change at once.`,
+    '',
+    table(
+      ['clusters', 'setting', 'all done after', 'binds first', 'used up', 'at most, a cluster and second', 'price'],
+      simulated.map(({ clusters, setting, drain }) => [
+        number(clusters),
+        setting.name,
+        duration(drain.seconds),
+        drain.binding,
+        `${Math.round(drain.usedUp[drain.binding] * 100)} %`,
+        `${number(Math.max(1, Math.round(drain.peakPerCluster)))} reconciles`,
+        dollars(((clusters * objects) / 1e6) * total(millionChanges(prices, measured, 10))),
+      ]),
+    ),
+    '',
+    '![Objects that are done, over time](scale.svg)',
+    '',
+    '### While nothing changes',
+    '',
+    `One controller, ${number(objects)} objects in each cluster, each reconciled once in ten hours.`,
+    '',
+    table(
+      ['', ...fleets.map((clusters) => `${number(clusters)} clusters`)],
+      [
+        perFleet('periodic reconciles a second, mean', ({ periodic }) => number(Math.round(periodic.mean))),
+        perFleet('periodic reconciles, in the busiest second', ({ periodic }) => number(Math.round(periodic.peak))),
+        perFleet('batches of one at a time that this takes', ({ periodic }) =>
+          String(Math.max(1, Math.ceil((periodic.peak * convergedMs) / 1_000))),
+        ),
+        perFleet(`a resync run with ${resync.concurrency} functions, of ${resyncIntervalSeconds} s`, ({ clusters }) => {
+          const seconds = resyncRunSeconds(clusters, objects, resync);
+          return `${duration(seconds)}${seconds > resyncIntervalSeconds ? ' (**too long**)' : ''}`;
+        }),
+        perFleet('reads of the clusters table a second, 1,000 instances', () =>
+          tableReads(quotas.accountConcurrency, tableMaxAgeSeconds).toFixed(1),
+        ),
+        perFleet('tasks of a fleet watcher', ({ clusters }) => {
+          const { tasks, gigabytes } = fleetTasks(clusters, objects);
+          return `${tasks} of ${gigabytes} GB`;
+        }),
+        perFleet('price of the periodic reconciles, a month', ({ clusters }) => {
+          const price = (size: 1 | 10) => periodicMonth(prices, measured, clusters * objects, size);
+          return `$${number(Math.round(price(10)))} - $${number(Math.round(price(1)))}`;
+        }),
+        perFleet('pace that is left while a tenth of the clusters does not answer', ({ clusters }) => {
+          const options = { batchMs, timeoutMs: unreachable.timeoutMs };
+          const [withBreaker, without] = [true, false].map((breaker) =>
+            Math.round(100 * paceWithUnreachable(clusters, unreachable.share, { ...options, breaker })),
+          );
+          return `${withBreaker} % (without circuit breaker ${without} %)`;
+        }),
+      ],
+    ),
+  ].join('\n');
+  return { text, rows };
+}
+
+function perFleet(
+  what: string,
+  cell: (fleet: { readonly clusters: number; readonly periodic: ReturnType<typeof periodicReconciles> }) => string,
+): readonly string[] {
+  return [what, ...fleets.map((clusters) => cell({ clusters, periodic: periodicOf(clusters) }))];
+}
+
+const periodics = new Map<number, ReturnType<typeof periodicReconciles>>();
+
+function periodicOf(clusters: number): ReturnType<typeof periodicReconciles> {
+  const known = periodics.get(clusters) ?? periodicReconciles(clusters, objects);
+  periodics.set(clusters, known);
+  return known;
+}
+
+const number = (value: number) => value.toLocaleString('en-US');
+const dollars = (value: number) => `$${value.toFixed(2)}`;
+
+function duration(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,75 @@
+// The measured runs that the simulation has to reproduce: drains of f3, on a real kube-apiserver, with the deployed
+// bundles. One is limited by the watcher's rate, one by the concurrency of the function.
+import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import * as z from 'zod';
+import { drain } from '../f3-drain.ts';
+import { readSheet } from '../f9-price.ts';
+import type { Measured } from '../f9-sheet.ts';
+import { ours } from '../ours/ours.ts';
+import type { Row } from '../row.ts';
+import { type DrainPlan, simulateDrain } from './drain.ts';
+
+const file = 'bench/scale/measured.json';
+/** How long the external service of f3 takes. */
+const externalMs = 200;
+/** A call on one machine, in milliseconds. */
+const localCallMs = 1;
+/** The greatest difference between a measured and a simulated run. */
+export const tolerance = 0.2;
+const runs = [
+  { what: 'limited by the watcher’s rate: 200 changes a second after 2,000', objects: 10_000, concurrency: 10 },
+  { what: 'limited by the function’s concurrency: two batches of ten', objects: 2_000, concurrency: 2 },
+] as const;
+
+const shape = z.strictObject({
+  machine: z.string(),
+  runs: z.array(
+    z.strictObject({ what: z.string(), objects: z.number(), concurrency: z.number(), seconds: z.number() }),
+  ),
+});
+export type MeasuredRun = z.infer<typeof shape>['runs'][number];
+
+/** Reads the stored runs. */
+export async function measuredRuns(): Promise<z.infer<typeof shape>> {
+  return shape.parse(JSON.parse(await readFile(file, 'utf8')));
+}
+
+/** Returns the plan of a measured run: one cluster with one watcher, a whole processor, local calls. */
+export function planOf({ objects, concurrency }: MeasuredRun, measured: Measured): DrainPlan {
+  return {
+    ...{ clusters: 1, objects, concurrency, watchers: 1 },
+    rateLimit: { perSecond: 200, burst: 2_000 },
+    // Keys of a batch run at the same time: the external service, the CPU time of ten, the calls of one.
+    batchMs: () => externalMs + measured['changed-10'].cpuMilliseconds + 7 * localCallMs,
+    ...{ sqsCallMs: localCallMs, pollMs: localCallMs, scalingPer10Seconds: Number.POSITIVE_INFINITY },
+  };
+}
+
+/** Measures each run once and stores it. */
+export async function measureScale(): Promise<readonly Row[]> {
+  const { measured } = await readSheet();
+  const program = await ours('fauxqs').prepare();
+  const results: MeasuredRun[] = [];
+  for (const run of runs) {
+    const entrant = { name: 'Outrigger', program, setting: 'default' } as const;
+    const seconds = await drain(entrant, run.objects, run.concurrency * 10);
+    results.push({ ...run, seconds: Number(seconds.toFixed(1)) });
+  }
+  await writeFile(file, `${JSON.stringify({ machine: machineText(), runs: results }, undefined, 2)}\n`);
+  return await Promise.all(
+    results.map(async (run) => {
+      const simulated = await simulateDrain(planOf(run, measured));
+      return {
+        ...{ figure: 'scale', what: `drain ${run.objects} objects, ${run.what}`, ours: `${run.seconds} s` },
+        ...{ peer: `${simulated.seconds.toFixed(1)} s (simulated)`, goal: `within ${tolerance * 100} %` },
+        ratio: (simulated.seconds / run.seconds).toFixed(2),
+        met: Math.abs(simulated.seconds / run.seconds - 1) <= tolerance,
+      };
+    }),
+  );
+}
+
+function machineText(): string {
+  return `${availableParallelism()} cores, Node ${process.versions.node}, a real kube-apiserver, ${new Date().toISOString().slice(0, 10)}`;
+}
