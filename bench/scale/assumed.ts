@@ -1,4 +1,4 @@
-// What the simulation assumes about AWS. Quotas are those of AWS' documentation in 2026; what is adjustable says so.
+// What the simulation assumes about AWS. Quotas are those of AWS' documentation in 2026.
 
 /** Quotas of one account in one region. */
 export const quotas = {

@@ -54,7 +54,7 @@ export type Drain = {
 const batchSize = 10;
 const noMetrics = { accepted: () => {}, coalesced: () => {}, rejected: () => {}, rateLimited: () => {} };
 /** The clusters that are simulated one by one. */
-const maxSimulated = 10;
+const maxSimulated = 5;
 
 /** Simulates a drain. */
 export async function simulateDrain(plan: DrainPlan): Promise<Drain> {

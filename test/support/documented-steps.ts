@@ -164,6 +164,7 @@ export const untestedCommands: Readonly<Record<string, string>> = {
   'npm run bench -- --only f2': 'as npm run bench',
   'npm run bench -- --only f2 --peers Outrigger': 'as npm run bench',
   'npm run bench -- --only fleet': 'a quarter of an hour, and measures: nothing else should run at the same time',
+  'npm run bench -- --only scale --write docs/scale.md': 'test/structure/scale.test.ts computes the tables again',
   'npm run bench -- --only f9-measure --only f9 --write docs/cost.md':
     'measures: nothing else should run at the same time',
   'npm run chaos -- --real': 'most of an hour; --ci is a part of it',
