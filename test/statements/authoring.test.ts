@@ -21,7 +21,7 @@ it('every member of the context that the example can have is in its table', asyn
     replicas: 1,
   });
   const members = Object.keys(testContext(site, { owner, clients })).filter(
-    (name) => !['put', 'events'].includes(name),
+    (name) => !['put', 'events', 'ownMetadata'].includes(name),
   );
   for (const member of members) expect(text, member).toMatch(new RegExp(`^\\| \`${member}\\b`, 'm'));
 });

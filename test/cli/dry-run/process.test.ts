@@ -65,10 +65,9 @@ afterAll(async () => await parts.disposeAsync());
 /** An API server that has every object that is asked for. */
 const client: KubeClient = {
   request: async ({ path: at }) => {
-    const [name = '', plural = ''] = at.split('/').reverse();
-    const kind = `${plural.charAt(0).toUpperCase()}${plural.slice(1)}`;
+    const [name = ''] = at.split('/').reverse();
     const metadata = { name, namespace: 'default', uid: 'u', resourceVersion: '1', generation: 1 };
-    return { status: 200, headers: {}, body: { apiVersion: 'test.example.com/v1', kind, metadata, spec: {} } };
+    return { status: 200, headers: {}, body: { apiVersion: 'test.example.com/v1', metadata, spec: {} } };
   },
   stream: async () => {
     throw new Error('no stream');
