@@ -158,7 +158,8 @@ async function withoutCrd(project: Project, dev: RunningDev): Promise<Section> {
   const mark = dev.mark();
   await kubectl(project, 'delete', 'crd', 'lamps.shop.example.com');
   await runCommand(project, 'reconcile', 'lamp:default/north');
-  const printed = await dev.until(/lamp\/north +ran because/, mark);
+  // Until its dead letter is there, which the doctor shows.
+  const printed = await dev.until(lastRun('north'), mark);
   const north = {
     apiVersion: 'shop.example.com/v1',
     kind: 'Lamp',
