@@ -9,7 +9,7 @@ import { ciReport, commitSeed } from '../../test/support/ci-report.ts';
 import { replaceBetween } from '../../test/support/replace-between.ts';
 import { controlPlaneBinaries } from '../control-plane/build.ts';
 import { checkGuarantees, formatOutcome } from './outcome.ts';
-import { soak } from './soak.ts';
+import { longMinutes, soak } from './soak.ts';
 
 const { values } = parseArgs({
   options: {
@@ -24,8 +24,6 @@ const { values } = parseArgs({
     write: { type: 'string' },
   },
 });
-/** Below this duration the run is all warm-up: heaps are printed, but not checked. */
-const heapMinutes = 5;
 const { ci } = values;
 const seed = Number(values.seed ?? (ci ? commitSeed() : randomInt(2 ** 31)));
 const minutes = Number(values.minutes ?? (ci ? 2 : 30));
@@ -44,7 +42,7 @@ const outcome = await soak({
   log(interrupted.signal.aborted ? 'interrupted; the system was stopped' : String(error));
   return undefined;
 });
-const results = checkGuarantees(outcome, { checksHeaps: minutes >= heapMinutes });
+const results = checkGuarantees(outcome, { isLong: minutes >= longMinutes });
 const report = [
   ...(outcome === undefined ? [] : [formatOutcome(outcome)]),
   ...results.flatMap(({ guarantee, violations }) => [

@@ -42,8 +42,8 @@ const progressSeconds = 10;
  * after at most 15 minutes.
  */
 const convergeSeconds = 1000;
-/** Three times the longest requeue of a tank. */
-const collapseSeconds = 90;
+/** The longest wait of a tank at rest. */
+const collapseSeconds = 450;
 /** How often a busy queue is checked for an empty moment, and with which pause: tanks are reconciled all the time. */
 const queuePolls = { times: 40, milliseconds: 50 };
 const isDeadLetterQueue = ({ name }: Queue) => name.includes('-dlq');

@@ -3,6 +3,7 @@
 // change.
 import path from 'node:path';
 import { build } from '../../src/cli/build.ts';
+import { timersQueue } from '../../src/core/names.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
 import { createQueues } from '../../src/dev/lambda/queues.ts';
@@ -14,11 +15,13 @@ import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
 import type { Simulators } from '../../src/simulators/registry.ts';
+import { createSend } from '../../src/sqs/send.ts';
 import { type ProxiedServers, startProxiedServers } from '../../test/support/proxied-servers.ts';
 import { shortStack } from '../../test/support/short-stack.ts';
 import { type SlowPantry, startSlowPantry } from '../chaos/slow-pantry.ts';
 import { startKubelet } from '../kubelet/kubelet.ts';
 import type { Part } from './heap-samples.ts';
+import { createPlantEvents } from './plant-events.ts';
 import type { Queue } from './queues.ts';
 
 /** A running system into which faults can be injected. */
@@ -80,6 +83,14 @@ export async function startSystem({ signal, onLine, onError }: SystemOptions): P
     ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind),
   );
   await applyManifests(cluster.client, prerequisites, { signal });
+  const urlPrefix = (queues.find(({ name }) => name === `${prefix}${timersQueue}`)?.url ?? '').slice(
+    0,
+    -timersQueue.length,
+  );
+  const ended = new AbortController();
+  cleanup.defer(() => ended.abort());
+  const sendEvent = createPlantEvents(admin, createSend(client, urlPrefix), ended.signal);
+  simulators.plant.onLevelChanged((uid) => void sendEvent(uid).catch((error: unknown) => onError(String(error))));
 
   const lambda = startLambda(
     {
