@@ -8,6 +8,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { writeCloudFormation } from '../../src/cli/cloudformation.ts';
+import { registry } from '../../src/controllers/registry.ts';
 import { type ServiceFolder, serviceFolder } from '../support/service-folder.ts';
 import { pythonTools } from './python-tools.ts';
 
@@ -66,7 +67,7 @@ describe('the plain template', () => {
     const text = await readFile(path.join(folder, 'template.json'), 'utf8');
     const named = [...text.matchAll(/\$\{CodePrefix\}([\w-]+\.zip)/g)].map(([, name]) => name);
     expect(named.toSorted()).toEqual((await readdir(path.join(folder, 'code'))).toSorted());
-    expect(named).toHaveLength(9);
+    expect(named).toHaveLength(registry.length + ['timers', 'resync', 'wake'].length);
     for (const name of await readdir(path.join(folder, 'code'))) {
       const hash = createHash('sha256').update(await readFile(path.join(folder, 'code', name)));
       expect(hash.digest('hex').slice(0, 12)).toBe(/-(\w+)\.zip$/.exec(name)?.[1]);

@@ -22,6 +22,8 @@ type StackLimit = {
 const sharedResources = 37;
 /** A function also has a log group, itself, and an event source mapping, which osls makes. */
 const functionResources = 3;
+/** The wake function, if a controller has events outside of the cluster: its log group and itself. */
+const wakeResources = 2;
 /** The parameters of infra/aws. */
 const sharedParameters = 4;
 /** The longest name of a deployment before a controller's name (`<project>-<stage>-`) that is planned for. */
@@ -61,6 +63,7 @@ export function stackLimits(registry: readonly ControllerDefinition[]): readonly
       sharedEnvironment,
     ),
   );
+  const wakes = registry.some(({ declaration }) => declaration.wakes.length > 0);
   const measure = (what: string, shared: number, controllers: number, limit: number): StackLimit => ({
     what,
     used: shared + controllers,
@@ -70,7 +73,7 @@ export function stackLimits(registry: readonly ControllerDefinition[]): readonly
   return [
     measure(
       'resources',
-      sharedResources + once.resources,
+      sharedResources + once.resources + (wakes ? wakeResources : 0),
       own.resources - once.resources + functionResources * count,
       maxResources,
     ),
