@@ -1,30 +1,19 @@
 // Conditions of a controller on a kind that is not ours, against an API server: they are its only part of the status, have
 // no observedGeneration, and are removed when the object leaves the selection.
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { ControllerDefinition } from '../../src/api/definition.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject } from '../../src/kube/client/read.ts';
 import { Deployment, Namespace } from '../../src/kubernetes.ts';
-import { createReconcile } from '../../src/reconciling/reconcile.ts';
-import { useApiServer } from '../harness/api-server.ts';
-import { silent } from '../reconciling/widgets.ts';
-import { asChange } from '../sqs/messages.ts';
+import { useReconciles } from './client-reconciles.ts';
 import { owned, redundant } from './foreign-conditions.ts';
 
-const { connect } = await useApiServer();
-const requests: string[] = [];
-let client: KubeClient;
+const { client, requests, run } = await useReconciles();
 let name = '';
 let count = 0;
 
-beforeAll(() => {
-  client = createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
-});
-afterAll(() => client.close());
 beforeEach(async () => {
   count += 1;
   name = `slice-${process.pid}-${performance.now().toFixed(0)}-${count}`;
@@ -56,17 +45,6 @@ const patch = async (kind: Kind, key: object, body: object, subresource?: string
     contentType: 'application/merge-patch+json',
     body,
   });
-const run = async (
-  { name: controller, declaration, start }: ControllerDefinition,
-  key: { readonly namespace?: string; readonly name: string },
-) => {
-  const { group, plural: resource } = declaration.resource;
-  const reconcile = createReconcile({ name: controller, declaration, instance: start({}), now: () => new Date() });
-  return await reconcile({
-    ...{ client, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
-    message: { controller, cluster: 'test', group, resource, ...key, ...asChange({ observedAt: 0 }) },
-  });
-};
 const conditionsOf = async (kind: Kind, key: { readonly namespace?: string; readonly name: string }) => {
   const status = Object((await getObject(client, kind, key))?.status);
   return z.array(z.looseObject({ type: z.string(), status: z.string() })).parse(status.conditions ?? []);

@@ -1,28 +1,18 @@
 // The labels and annotations that a controller sets on objects of others, here on Deployments, against an API server:
 // under its own field manager, only the declared ones, and never against another client.
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { ControllerDefinition } from '../../src/api/definition.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { Deployment, Event } from '../../src/kubernetes.ts';
-import { createReconcile } from '../../src/reconciling/reconcile.ts';
-import { useApiServer } from '../harness/api-server.ts';
-import { silent } from '../reconciling/widgets.ts';
-import { asChange } from '../sqs/messages.ts';
+import { useReconciles } from './client-reconciles.ts';
 import { sizeLabel } from './size-label.ts';
 
-const { connect } = await useApiServer();
-const requests: string[] = [];
-let client: KubeClient;
+const { client, requests, run: runOn } = await useReconciles();
 let key = { namespace: 'default', name: '' };
 let count = 0;
 
-beforeAll(() => {
-  client = createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
-});
-afterAll(() => client.close());
 beforeEach(async () => {
   count += 1;
   key = { namespace: 'default', name: `web-${process.pid}-${count}` };
@@ -41,14 +31,7 @@ async function apply({ replicas, labels = {} }: { readonly replicas: number; rea
     { fieldManager: 'user' },
   );
 }
-async function run({ name, declaration, start }: ControllerDefinition) {
-  const reconcile = createReconcile({ name, declaration, instance: start({}), now: () => new Date() });
-  const target = { controller: name, cluster: 'test', group: 'apps', resource: 'deployments', ...key };
-  return await reconcile({
-    ...{ client, messageId: 'm', log: silent, signal: AbortSignal.timeout(30_000) },
-    message: { ...target, ...asChange({ observedAt: 0 }) },
-  });
-}
+const run = async (controller: ControllerDefinition) => await runOn(controller, key);
 const read = async () => await getObject(client, Deployment, key);
 const labels = async () => (await read())?.metadata.labels ?? {};
 const patch = async (metadata: object) =>

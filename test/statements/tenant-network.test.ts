@@ -1,30 +1,19 @@
 // The life of a Namespace under TenantNetwork, and of a Deployment under a controller that only reports, against an API
 // server: kinds that are not ours, whose status is never written.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ControllerDefinition } from '../../src/api/definition.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { tenantNetwork } from '../../src/controllers/tenant-network.ts';
 import { applyObject } from '../../src/kube/apply/apply.ts';
-import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
 import { objectPath } from '../../src/kube/client/path.ts';
 import { getObject, listPages } from '../../src/kube/client/read.ts';
 import { Deployment, Event, Namespace, NetworkPolicy, ResourceQuota } from '../../src/kubernetes.ts';
-import { createReconcile } from '../../src/reconciling/reconcile.ts';
-import { useApiServer } from '../harness/api-server.ts';
-import { silent } from '../reconciling/widgets.ts';
-import { asChange } from '../sqs/messages.ts';
+import { useReconciles } from './client-reconciles.ts';
 
 const held = 'outrigger.dev/managed-by-tenant-network';
 
-const { connect } = await useApiServer();
-const requests: string[] = [];
-let client: KubeClient;
+const { client, requests, run } = await useReconciles();
 let name = '';
 let count = 0;
 
-beforeAll(() => {
-  client = createClient(connect(), { onRequest: (method, path) => requests.push(`${method} ${path}`) });
-});
-afterAll(() => client.close());
 beforeEach(async () => {
   count += 1;
   name = `tenant-${process.pid}-${performance.now().toFixed(0)}-${count}`;
@@ -38,18 +27,6 @@ const labelled = async (labels: Readonly<Record<string, string>>) =>
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } },
     { fieldManager: 'user' },
   );
-const run = async (controller: ControllerDefinition, key: { readonly namespace?: string; readonly name: string }) => {
-  const { name: controllerName, declaration, start } = controller;
-  const deps = { name: controllerName, declaration, instance: start({}), now: () => new Date() };
-  const { group, plural: resource } = declaration.resource;
-  return await createReconcile(deps)({
-    client,
-    message: { controller: controllerName, cluster: 'test', group, resource, ...key, ...asChange({ observedAt: 0 }) },
-    messageId: 'm',
-    log: silent,
-    signal: AbortSignal.timeout(30_000),
-  });
-};
 const reconcile = async () => await run(tenantNetwork, { name });
 const policy = async () => await getObject(client, NetworkPolicy, { namespace: name, name: 'default-deny' });
 const quota = async () => await getObject(client, ResourceQuota, { namespace: name, name: 'tenant' });
