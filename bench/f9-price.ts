@@ -26,6 +26,7 @@ import {
   pricesShape,
   total,
 } from './f9-sheet.ts';
+import { dollars, table } from './markdown.ts';
 import type { Row } from './row.ts';
 
 const fleets = [1, 10, 50, 500];
@@ -253,13 +254,4 @@ function pods({ prices }: Sheet, each: number): readonly string[] {
 
 function whole(amount: number | undefined): string {
   return Math.round(amount ?? 0).toLocaleString('en-US');
-}
-
-function dollars(amount: number): string {
-  return `$${amount.toFixed(2)}`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

@@ -94,9 +94,12 @@ export const assumed = {
 
 /** The memory of a reconcile function in serverless.yml. */
 export const functionMegabytes = 256;
-const resyncMegabytes = 512;
-/** f7: 4.9 s of CPU time for 100,000 objects, on the share of a core that 512 MB have. */
-const listSecondsPerObject = ((4.9 / 100_000) * assumed.megabytesPerCore) / resyncMegabytes;
+/** The memory of the resync function. */
+export const resyncMegabytes = 512;
+/** f7: 4.9 s of CPU time for 100,000 objects. */
+export const listCoreSecondsPerObject = 4.9 / 100_000;
+/** The same on the share of a core that 512 MB have. */
+const listSecondsPerObject = (listCoreSecondsPerObject * assumed.megabytesPerCore) / resyncMegabytes;
 const secondsAMonth = 30 * 86_400;
 const hoursAMonth = 730;
 const resyncRuns = secondsAMonth / 600;
@@ -198,7 +201,8 @@ export function millionRequeues(prices: Prices, measured: Measured, size: 1 | 10
 
 /**
  * The price of metrics, alarms and dashboard for a month in which nothing is wrong. full: of each controller the
- * successful reconciles, in all and by the cause resync; for all: resync runs, watcher down, pages, objects. lean: resync runs, and four alarms.
+ * successful reconciles, in all and by the cause resync; for all: resync runs, watcher down, pages, objects. lean:
+ * resync runs, and four alarms.
  */
 function monitoringMonth(prices: Prices, { controllers, alarmMetrics }: Deployment, monitoring: Monitoring): number {
   if (monitoring === 'lean') return prices.metric.dollars + leanAlarms * prices.alarmMetric.dollars;

@@ -1,4 +1,5 @@
 // The summary of the figures, which fits a screen: ratios to each peer's best setting, and how many goals are met.
+import { table } from './markdown.ts';
 import { type Comparison, formatMet, type Row } from './row.ts';
 import type { StoredFigures } from './stored-figures.ts';
 
@@ -14,13 +15,14 @@ export function renderSummary(figures: StoredFigures): string {
     (row) => row.growth === undefined && peers.some((peer) => ratioToBest(row, peer) !== '-'),
   );
   const head = ['', 'Outrigger', ...peers, 'goal'];
-  const table = [head, head.map(() => '---'), ...compared.map(cellsOf)].map((cells) => `| ${cells.join(' | ')} |`);
   const others = named.flatMap(([name, { rows: all }]) => {
     const goals = all.filter((row) => row.met !== undefined && !compared.includes(row));
     const met = goals.filter((row) => row.met === true).length;
     return goals.length === 0 ? [] : [`${name} ${met} of ${goals.length}`];
   });
-  return [table.join('\n'), wrapped(`Goals met that have no peer: ${others.join(', ')}.`)].join('\n\n');
+  return [table(head, compared.map(cellsOf)), wrapped(`Goals met that have no peer: ${others.join(', ')}.`)].join(
+    '\n\n',
+  );
 }
 
 function cellsOf(row: Row): readonly string[] {

@@ -13,8 +13,6 @@ export const quotas = {
   accountConcurrency: 1_000,
   /** A function's concurrency rises by this many in ten seconds (Lambda, "Understanding Lambda function scaling"). */
   scalingPer10Seconds: 1_000,
-  /** The highest MaximumConcurrency of an event source mapping (Lambda, "Amazon SQS event source mappings"). */
-  mappingConcurrency: 1_000,
 } as const;
 
 /** Times in milliseconds that were not measured on AWS. */
@@ -25,5 +23,5 @@ export const assumedMs = {
   poll: 20,
 } as const;
 
-/** Watchers of a cluster. Both send each change; SQS drops the second message. */
-export const watchers = 2;
+/** RATE_LIMIT_PER_SECOND and RATE_LIMIT_BURST of a watcher (src/settings.ts). */
+export const rateLimit = { perSecond: 200, burst: 2_000 };

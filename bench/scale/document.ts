@@ -1,19 +1,30 @@
 // docs/scale.md: the tables of the simulation, and its plots.
 import { readFile, writeFile } from 'node:fs/promises';
+import { refreshSeconds } from '../../src/clusters/registry/source.ts';
 import { replaceBetween } from '../../test/support/replace-between.ts';
 import { readSheet, type Sheet } from '../f9-price.ts';
-import { fleetTasks, functionMegabytes, invocationMs, millionChanges, periodicMonth, total } from '../f9-sheet.ts';
+import {
+  assumed,
+  fleetTasks,
+  functionMegabytes,
+  invocationMs,
+  listCoreSecondsPerObject,
+  millionChanges,
+  periodicMonth,
+  resyncMegabytes,
+  total,
+} from '../f9-sheet.ts';
+import { dollars, table } from '../markdown.ts';
 import type { Row } from '../row.ts';
-import { quotas } from './assumed.ts';
+import { quotas, rateLimit } from './assumed.ts';
 import { type Drain, simulateDrain } from './drain.ts';
-import { measuredRuns, planOf, tolerance } from './measure.ts';
-import { paceWithUnreachable, periodicReconciles, resyncRunSeconds, tableReads } from './steady.ts';
+import { measuredRuns, rowOf, simulateRuns } from './measure.ts';
+import { paceWithUnreachable, periodicReconciles, resyncRunSeconds } from './steady.ts';
 
 export const file = 'docs/scale.md';
 const plot = 'docs/scale.svg';
 const fleets = [50, 500, 5_000] as const;
 const objects = 10_000;
-const rateLimit = { perSecond: 200, burst: 2_000 };
 /** MaximumConcurrency of the mapping, with the account's concurrency that it needs. */
 const settings = [
   { concurrency: 10, name: 'as deployed: 10 batches at a time' },
@@ -21,9 +32,12 @@ const settings = [
   { concurrency: 1_000, name: '`concurrency: 1000`' },
 ] as const;
 /** The resync function: infra/aws/functions.yml, and f7 for its pace. */
-const resync = { concurrency: 10, coresPerFunction: 512 / 1_769, coreSecondsPerObject: 4.9e-5 };
+const resync = {
+  concurrency: 10,
+  coresPerFunction: resyncMegabytes / assumed.megabytesPerCore,
+  coreSecondsPerObject: listCoreSecondsPerObject,
+};
 const resyncIntervalSeconds = 600;
-const tableMaxAgeSeconds = 60;
 const unreachable = { share: 0.1, timeoutMs: 3_000 };
 
 type Simulated = { readonly clusters: number; readonly setting: (typeof settings)[number]; readonly drain: Drain };
@@ -75,16 +89,8 @@ async function scaleTables(
 ): Promise<{ readonly text: string; readonly rows: readonly Row[] }> {
   const { prices, measured } = sheet;
   const { machine, runs } = await measuredRuns();
-  const checked = await Promise.all(
-    runs.map(async (run) => ({ ...run, simulated: (await simulateDrain(planOf(run, measured))).seconds })),
-  );
-  const rows = checked.map(
-    ({ what, objects: count, seconds, simulated: predicted }): Row => ({
-      ...{ figure: 'scale', what: `drain ${count} objects, ${what}`, ours: `${seconds} s` },
-      ...{ peer: `${predicted.toFixed(1)} s (simulated)`, ratio: (predicted / seconds).toFixed(2) },
-      ...{ goal: `within ${tolerance * 100} %`, met: Math.abs(predicted / seconds - 1) <= tolerance },
-    }),
-  );
+  const checked = await simulateRuns(runs, measured);
+  const rows = checked.map(rowOf);
   const batchMs = invocationMs(measured['changed-10'], 10, functionMegabytes);
   const convergedMs = invocationMs(measured['converged-1'], 1, functionMegabytes);
   const text = [
@@ -138,7 +144,7 @@ async function scaleTables(
           return `${duration(seconds)}${seconds > resyncIntervalSeconds ? ' (**too long**)' : ''}`;
         }),
         perFleet('reads of the clusters table a second, 1,000 instances', () =>
-          tableReads(quotas.accountConcurrency, tableMaxAgeSeconds).toFixed(1),
+          (quotas.accountConcurrency / refreshSeconds).toFixed(1),
         ),
         perFleet('tasks of a fleet watcher', ({ clusters }) => {
           const { tasks, gigabytes } = fleetTasks(clusters, objects);
@@ -177,14 +183,8 @@ function periodicOf(clusters: number): ReturnType<typeof periodicReconciles> {
 }
 
 const number = (value: number) => value.toLocaleString('en-US');
-const dollars = (value: number) => `$${value.toFixed(2)}`;
 
 function duration(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`;
   return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

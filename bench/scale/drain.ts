@@ -4,7 +4,8 @@
 import { silentLog } from '../../src/core/log.ts';
 import { createQueueSender } from '../../src/forwarding/queue-sender.ts';
 import type { RateLimit } from '../../src/forwarding/rate-limiter.ts';
-import { assumedMs, quotas, watchers } from './assumed.ts';
+import { assumed } from '../f9-sheet.ts';
+import { assumedMs, quotas } from './assumed.ts';
 import { createVirtualTime } from './virtual-time.ts';
 
 /** What is simulated. */
@@ -64,7 +65,7 @@ export async function simulateDrain(plan: DrainPlan): Promise<Drain> {
   const time = createVirtualTime();
   const ended = new AbortController();
   const total = simulated * plan.objects;
-  const senders = plan.watchers ?? watchers;
+  const senders = plan.watchers ?? assumed.watchers;
   const usedMs = new Map<Resource, number>();
   const use = (resource: Resource, ms: number) => void usedMs.set(resource, (usedMs.get(resource) ?? 0) + ms);
 

@@ -8,6 +8,7 @@ import { readSheet } from '../f9-price.ts';
 import type { Measured } from '../f9-sheet.ts';
 import { ours } from '../ours/ours.ts';
 import type { Row } from '../row.ts';
+import { rateLimit } from './assumed.ts';
 import { type DrainPlan, simulateDrain } from './drain.ts';
 
 const file = 'bench/scale/measured.json';
@@ -40,7 +41,7 @@ export async function measuredRuns(): Promise<z.infer<typeof shape>> {
 export function planOf({ objects, concurrency }: MeasuredRun, measured: Measured): DrainPlan {
   return {
     ...{ clusters: 1, objects, concurrency, watchers: 1 },
-    rateLimit: { perSecond: 200, burst: 2_000 },
+    rateLimit,
     // Keys of a batch run at the same time: the external service, the CPU time of ten, the calls of one.
     batchMs: () => externalMs + measured['changed-10'].cpuMilliseconds + 7 * localCallMs,
     ...{ sqsCallMs: localCallMs, pollMs: localCallMs, scalingPer10Seconds: Number.POSITIVE_INFINITY },
@@ -58,17 +59,29 @@ export async function measureScale(): Promise<readonly Row[]> {
     results.push({ ...run, seconds: Number(seconds.toFixed(1)) });
   }
   await writeFile(file, `${JSON.stringify({ machine: machineText(), runs: results }, undefined, 2)}\n`);
+  return (await simulateRuns(results, measured)).map(rowOf);
+}
+
+/** A measured run, and how long its simulation takes, in seconds. */
+export type SimulatedRun = MeasuredRun & { readonly simulated: number };
+
+/** Simulates measured runs. */
+export async function simulateRuns(
+  measuredOnes: readonly MeasuredRun[],
+  measured: Measured,
+): Promise<readonly SimulatedRun[]> {
   return await Promise.all(
-    results.map(async (run) => {
-      const simulated = await simulateDrain(planOf(run, measured));
-      return {
-        ...{ figure: 'scale', what: `drain ${run.objects} objects, ${run.what}`, ours: `${run.seconds} s` },
-        ...{ peer: `${simulated.seconds.toFixed(1)} s (simulated)`, goal: `within ${tolerance * 100} %` },
-        ratio: (simulated.seconds / run.seconds).toFixed(2),
-        met: Math.abs(simulated.seconds / run.seconds - 1) <= tolerance,
-      };
-    }),
+    measuredOnes.map(async (run) => ({ ...run, simulated: (await simulateDrain(planOf(run, measured))).seconds })),
   );
+}
+
+/** Compares a run with its simulation. */
+export function rowOf({ what, objects, seconds, simulated }: SimulatedRun): Row {
+  return {
+    ...{ figure: 'scale', what: `drain ${objects} objects, ${what}`, ours: `${seconds} s` },
+    ...{ peer: `${simulated.toFixed(1)} s (simulated)`, ratio: (simulated / seconds).toFixed(2) },
+    ...{ goal: `within ${tolerance * 100} %`, met: Math.abs(simulated / seconds - 1) <= tolerance },
+  };
 }
 
 function machineText(): string {

@@ -49,11 +49,6 @@ export function resyncRunSeconds(
   return (clusters * objects * coreSecondsPerObject) / (concurrency * coresPerFunction);
 }
 
-/** Reads of the clusters table a second: each instance reads it once in this time. */
-export function tableReads(instances: number, maxAgeSeconds: number): number {
-  return instances / maxAgeSeconds;
-}
-
 /**
  * The share of the healthy clusters' pace that an instance keeps while a share of the clusters does not answer, with the
  * circuit breaker or without it. Its batches have keys of clusters in turn; a key of an unreachable one takes its whole

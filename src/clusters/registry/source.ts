@@ -11,7 +11,7 @@ const ssmPrefix = 'ssm:';
  * With the jitter of the registry at most a minute, in which a paused cluster is paused. S3 bills a read like any
  * request, and it grows with the environments only: 70 of them send 1.4 a second.
  */
-const refreshSeconds = 50;
+export const refreshSeconds = 50;
 /** Systems Manager accepts 40 reads a second, for all environments of an account and region together. */
 const ssmRefreshSeconds = 300;
 
