@@ -39,3 +39,12 @@ export function holdToDeclared(controller: string, spec: MetadataSpec, values: A
       throw new TypeError(`${controller} does not declare sets.${part} ${undeclared}, so it would be forbidden`);
   }
 }
+
+/** Returns the values that are given: an undefined one is as good as absent. */
+export function givenValues(
+  values: Readonly<Record<string, string | undefined>> = {},
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])),
+  );
+}

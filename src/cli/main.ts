@@ -1,10 +1,8 @@
 #!/usr/bin/env node
 // The outrigger command. Only the requested subcommand is loaded; without one, all are loaded for the help.
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { program } from 'commander';
-import { isRecord } from '../core/json.ts';
 import { commands, loadCommands } from './commands.ts';
+import { packageVersion } from './package-version.ts';
 
 const helpText = `
 Examples:
@@ -40,10 +38,4 @@ function endWithReader(): void {
       else process.exit();
     });
   }
-}
-
-/** Reads the version from the package's manifest, in the sources as well as in the built package. */
-function packageVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../package.json'), 'utf8'));
-  return isRecord(manifest) ? String(manifest.version) : '';
 }

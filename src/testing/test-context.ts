@@ -5,7 +5,7 @@ import { type Context, type ContextTypes, typeContext } from '../api/context.ts'
 import type { Controller, NoClientsDeclaredAbove, PrimaryTypes } from '../api/controller.ts';
 import type { Exec, ExecSpec, NoExecDeclared } from '../api/exec.ts';
 import type { Kind } from '../api/kind.ts';
-import type { MetadataSpec } from '../api/set-metadata.ts';
+import { givenValues, type MetadataSpec } from '../api/set-metadata.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { createObjectMap } from './object-map.ts';
 
@@ -105,7 +105,7 @@ export function testContext<
       log,
       now,
       setMetadata: async (values) => {
-        metadata = { labels: present(values.labels), annotations: present(values.annotations) };
+        metadata = { labels: givenValues(values.labels), annotations: givenValues(values.annotations) };
       },
       recordEvent: (type, reason, message) => void events.push({ type, reason, message }),
     },
@@ -129,10 +129,4 @@ export function testContext<
 /** What the type of `given` says, where the compiler cannot see it. */
 function isExec(value: unknown): value is Exec {
   return typeof value === 'function';
-}
-
-function present(values: Readonly<Record<string, string | undefined>> = {}): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])),
-  );
 }

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { isRecord, parseJson } from '../../core/json.ts';
 import { clusterNames, deploymentPrefix } from '../../core/names.ts';
 import { registryFile, sharedFunctions } from '../../generate/functions.ts';
+import { packageVersion } from '../package-version.ts';
 import { packageRoot } from '../project.ts';
 import { baseFile, formatBase } from './base-file.ts';
 import type { ScriptNames } from './project-manifest.ts';
@@ -48,7 +49,7 @@ export async function requiredFiles(content: FolderContent): Promise<ReadonlyMap
   const { project, isModule, hasJest, tsconfig } = content;
   const copies = await copiedTexts(project);
   const files = new Map(copies);
-  files.set(baseFile, formatBase(await packageVersion(), copies));
+  files.set(baseFile, formatBase(packageVersion(), copies));
   files.set(registryFile, await template('registry.txt'));
   files.set('src/watcher/main.ts', await template('watcher.txt'));
   for (const [file, text] of sharedFunctions('package', [])) files.set(file, text);
@@ -67,12 +68,6 @@ export async function copiedTexts(project: string): Promise<ReadonlyMap<string, 
     files.set(file, file.startsWith('infra/kubernetes/') ? renamed(text, project) : text);
   }
   return files;
-}
-
-/** The version of this package. */
-export async function packageVersion(): Promise<string> {
-  const manifest = parseJson(await readFile(path.join(packageRoot, 'package.json'), 'utf8'));
-  return isRecord(manifest) ? String(manifest.version) : '';
 }
 
 /** Returns the files that a project gets if they are absent, as text by path. */

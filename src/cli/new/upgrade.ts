@@ -7,11 +7,12 @@ import { Command } from 'commander';
 import { UserError } from '../../core/errors.ts';
 import { replaceFile } from '../../dev/replace-file.ts';
 import { printError, printLines, runCommand } from '../command.ts';
+import { packageVersion } from '../package-version.ts';
 import { readProjectName } from '../project.ts';
 import { baseFile, formatBase, parseBase } from './base-file.ts';
 import { diffLines } from './diff-lines.ts';
 import { type FileMerge, type Files, mergeFiles } from './merge-files.ts';
-import { copiedTexts, packageVersion } from './project-files.ts';
+import { copiedTexts } from './project-files.ts';
 
 type Flags = { readonly yes?: true; readonly markers?: true };
 
@@ -42,7 +43,7 @@ export async function upgrade(root: string, flags: Flags): Promise<number> {
   if (stored === undefined)
     throw new UserError(`there is no ${baseFile} here; run it in a project that outrigger new project has made`);
   const base = parseBase(stored);
-  const [version, theirs] = [await packageVersion(), await copiedTexts(project)];
+  const [version, theirs] = [packageVersion(), await copiedTexts(project)];
   const ours = new Map<string, string>();
   for (const file of new Set([...theirs.keys(), ...base.files.keys()])) {
     const text = await read(file);

@@ -1,5 +1,6 @@
 // Labels and annotations of a controller on an object that others own. A server-side apply without force: the API
 // server rejects it if another field manager has set one of them to another value, so two writers never take turns.
+import { type AnyMetadataValues, givenValues, type MetadataSpec } from '../../api/set-metadata.ts';
 import { FieldOwnedError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json.ts';
 import type { KubeClient } from '../client/client.ts';
@@ -7,12 +8,6 @@ import { isFieldManagerConflict } from '../client/errors.ts';
 import type { KubeObject, ResourceName } from '../client/object.ts';
 import { applyObject } from './apply.ts';
 import { ownedFields } from './managed-fields.ts';
-
-/** All labels and annotations that a field manager sets on an object. An undefined value is as good as absent. */
-export type OwnMetadata = {
-  readonly labels?: Readonly<Record<string, string | undefined>> | undefined;
-  readonly annotations?: Readonly<Record<string, string | undefined>> | undefined;
-};
 
 /**
  * Makes the labels and annotations that the manager owns on an object exactly these. Returns the object after the
@@ -27,12 +22,12 @@ export async function applyOwnMetadata(
     kind,
   }: { readonly resource: ResourceName; readonly apiVersion: string; readonly kind: string },
   object: KubeObject,
-  wanted: OwnMetadata,
+  wanted: AnyMetadataValues,
   { fieldManager, signal }: { readonly fieldManager: string; readonly signal?: AbortSignal | undefined },
 ): Promise<KubeObject | undefined> {
   const owned = ownedFields(object, fieldManager)?.metadata;
-  const labels = given(wanted.labels);
-  const annotations = given(wanted.annotations);
+  const labels = givenValues(wanted.labels);
+  const annotations = givenValues(wanted.annotations);
   if (isSame(labels, owned, 'labels') && isSame(annotations, owned, 'annotations')) return undefined;
   const { name, namespace, uid } = object.metadata;
   const metadata = { name, ...(namespace === undefined ? {} : { namespace }), uid, labels, annotations };
@@ -46,13 +41,7 @@ export async function applyOwnMetadata(
   }
 }
 
-function given(values: Readonly<Record<string, string | undefined>> = {}): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])),
-  );
-}
-
-function isSame(wanted: Readonly<Record<string, string>>, owned: unknown, part: keyof OwnMetadata): boolean {
+function isSame(wanted: Readonly<Record<string, string>>, owned: unknown, part: keyof MetadataSpec): boolean {
   const before = isRecord(owned) && isRecord(owned[part]) ? owned[part] : {};
   const keys = Object.keys(wanted);
   return keys.length === Object.keys(before).length && keys.every((key) => before[key] === wanted[key]);

@@ -6,8 +6,9 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { baseFile, formatBase } from '../../../src/cli/new/base-file.ts';
 import { mergeFiles } from '../../../src/cli/new/merge-files.ts';
-import { copiedTexts, packageVersion } from '../../../src/cli/new/project-files.ts';
+import { copiedTexts } from '../../../src/cli/new/project-files.ts';
 import { upgrade } from '../../../src/cli/new/upgrade.ts';
+import { packageVersion } from '../../../src/cli/package-version.ts';
 
 describe('the merge of one file', () => {
   const base = 'a\nb\nc\nd\ne\n';
@@ -94,7 +95,7 @@ describe('outrigger upgrade', () => {
     expect(await read(changed)).toMatch(/revisionHistoryLimit: 3(.|\n)*cpu: 90m/);
     expect(await read('infra/aws/monitoring.ts')).toBe((await current()).get('infra/aws/monitoring.ts'));
     await expect(read(removed)).rejects.toThrow('ENOENT');
-    expect(await read(baseFile)).toBe(formatBase(await packageVersion(), await current()));
+    expect(await read(baseFile)).toBe(formatBase(packageVersion(), await current()));
     const after = await read(changed);
     expect(await upgrade(root, {})).toBe(0);
     expect(await read(changed)).toBe(after);
