@@ -12,6 +12,12 @@ import { connectionOf, type ResolvedEntry, resolveEntry } from './connection.ts'
 import type { ClusterEntry } from './registry/entry.ts';
 import type { ClusterRegistry } from './registry/registry.ts';
 
+/** Connects to a found cluster, paused or not; undefined for one that is unknown or being decommissioned. */
+export async function connectTo(found: ClusterLookup): Promise<KubeClient | undefined> {
+  if (found.type === 'client') return found.client;
+  return found.type === 'paused' ? await found.connect() : undefined;
+}
+
 /**
  * The result of a lookup: a client, a paused cluster, one that is being decommissioned, or an unknown name. A paused
  * cluster is not called by the functions; its watcher and an operator's commands connect to it.

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from '../api/definition.ts';
 import { UserError } from '../core/errors.ts';
-import { collectionName, type ReconcileKey } from '../core/key.ts';
+import type { ReconcileKey } from '../core/key.ts';
 import { controllerDeadLetterQueue, pausedAnnotation, timersDeadLetterQueue } from '../core/names.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { objectPath } from '../kube/client/path.ts';
@@ -13,7 +13,7 @@ import { replayEntry } from '../operations/replay.ts';
 import { createQueueBrowser } from '../sqs/browse.ts';
 import type { DeadLetter } from '../sqs/dead-letter.ts';
 import { createSend } from '../sqs/send.ts';
-import { splitId } from './object-id.ts';
+import { controllersOf, splitId } from './object-id.ts';
 import type { ConsoleSource } from './source.ts';
 import type { ActionResult } from './wire.ts';
 
@@ -49,8 +49,8 @@ export function createActions(
   const letterQueues = [...controllers.map(({ name }) => controllerDeadLetterQueue(name)), timersDeadLetterQueue];
 
   const keysOf = (id: string): readonly (readonly [ControllerDefinition, ReconcileKey])[] => {
-    const { cluster, collection, key } = splitId(id);
-    const found = controllers.filter(({ declaration: { resource } }) => collectionName(resource) === collection);
+    const { cluster, key } = splitId(id);
+    const found = controllersOf(controllers, id);
     if (found.length === 0 || key.name === '') throw new UserError('no controller reconciles this object');
     return found.map((controller) => {
       const { group, plural: resource } = controller.declaration.resource;

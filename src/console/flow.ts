@@ -1,6 +1,7 @@
 // The flow of a system: the depths of its queues, and the rates of its history. Several pages share a read.
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from '../api/definition.ts';
+import { sharedRead } from '../core/async.ts';
 import { controllerDeadLetterQueue, controllerQueue, timersQueue } from '../core/names.ts';
 import { createDepth, type QueueDepth } from '../sqs/depth.ts';
 import type { Operator } from './actions.ts';
@@ -58,11 +59,7 @@ export function createFlowReader(
       controllers: flows.map((flow) => (paused.has(flow.name) ? { ...flow, paused: true } : flow)),
     };
   };
-  let latest: { readonly at: number; readonly flow: Promise<Flow> } | undefined;
-  return async () => {
-    // Another page may wait for it as well, so it does not end with this one. Each call of SQS has a limit.
-    if (latest === undefined || Date.now() - latest.at > maxAgeMilliseconds)
-      latest = { at: Date.now(), flow: readFlow(new AbortController().signal) };
-    return await latest.flow;
-  };
+  // Another page may wait for it as well, so it does not end with one page. Each call of SQS has a limit.
+  const shared = sharedRead(maxAgeMilliseconds, async () => await readFlow(new AbortController().signal));
+  return async () => await shared.get();
 }

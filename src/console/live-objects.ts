@@ -7,7 +7,7 @@ import type { CachedChange, ObjectCache } from '../dev/object-cache.ts';
 import { objectReadiness, statusSlicesOf } from '../dev/readiness.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { createHistory, type History, type HistoryOptions } from './history.ts';
-import { objectId } from './object-id.ts';
+import { controllersOf, objectId } from './object-id.ts';
 import { objectRow } from './object-row.ts';
 import { type ChildKind, readChildren } from './resource-tree.ts';
 import type { SourceEvent } from './source.ts';
@@ -74,9 +74,7 @@ export function createLiveObjects(
     },
     detail: async (id, { client, view, earlier = [] }, signal) => {
       const row = rows.get(id);
-      const owners = controllers.filter(({ declaration }) =>
-        id.startsWith(`${row?.cluster}:${collectionName(declaration.resource)}/`),
-      );
+      const owners = controllersOf(controllers, id);
       const [first] = owners;
       if (row === undefined || first === undefined) return undefined;
       const { resource } = first.declaration;

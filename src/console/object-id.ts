@@ -1,4 +1,5 @@
 // The id of an object in the console: `cluster:plural.group/namespace/name`, as in the key of a message.
+import type { ControllerDefinition } from '../api/definition.ts';
 import { collectionName, type Key } from '../core/key.ts';
 import type { ResourceName } from '../kube/client/object.ts';
 
@@ -20,4 +21,13 @@ export function splitId(id: string): { readonly cluster: string; readonly collec
   const [collection = '', namespace = '', ...names] = rest.split('/');
   const name = names.join('/');
   return { cluster, collection, key: namespace === '' ? { name } : { namespace, name } };
+}
+
+/** Returns the controllers that reconcile the object of an id. */
+export function controllersOf(
+  controllers: readonly ControllerDefinition[],
+  id: string,
+): readonly ControllerDefinition[] {
+  const { collection } = splitId(id);
+  return controllers.filter(({ declaration: { resource } }) => collectionName(resource) === collection);
 }

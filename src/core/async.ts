@@ -30,3 +30,24 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
     signal.removeEventListener('abort', abort);
   }
 }
+
+/**
+ * Makes a read that several callers share: one that began less than `milliseconds` ago is used again, also if it
+ * failed. After `forget` the next call reads again.
+ */
+export function sharedRead<Args extends readonly unknown[], T>(
+  milliseconds: number,
+  read: (...args: Args) => Promise<T>,
+): { get(...args: Args): Promise<T>; forget(): void } {
+  let latest: { readonly at: number; readonly result: Promise<T> } | undefined;
+  return {
+    get: (...args) => {
+      if (latest === undefined || Date.now() - latest.at > milliseconds)
+        latest = { at: Date.now(), result: read(...args) };
+      return latest.result;
+    },
+    forget: () => {
+      latest = undefined;
+    },
+  };
+}

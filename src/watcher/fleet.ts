@@ -4,7 +4,7 @@
 // Guarantees: a failure of one cluster (its entry, its credentials, its API server) changes nothing for another one.
 // While the table cannot be read, the clusters that are known stay watched. A cluster whose entry changed continues
 // from its watch checkpoint. Assumption: the API servers can be reached from here.
-import type { ClusterLookup } from '../clusters/connect.ts';
+import { type ClusterLookup, connectTo } from '../clusters/connect.ts';
 import { unlessAborted } from '../core/async.ts';
 import { toError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -108,13 +108,13 @@ export function createFleet(
       const bounded = AbortSignal.any([signal, AbortSignal.timeout(findSeconds * 1000)]);
       const lookup = await unlessAborted(find(name), bounded);
       member.error = undefined;
-      if (lookup.type === 'unknown' || lookup.type === 'decommissioning') {
+      // A paused cluster is watched: its changes are known when it is resumed.
+      const client = await unlessAborted(connectTo(lookup), bounded);
+      if (client === undefined) {
         const why = lookup.type === 'unknown' ? 'removed from the table' : 'is being decommissioned';
         await stopWatcher(name, member, why);
         return;
       }
-      // A paused cluster is watched: its changes are known when it is resumed.
-      const client = lookup.type === 'paused' ? await unlessAborted(lookup.connect(), bounded) : lookup.client;
       const { running } = member;
       const isDead = running !== undefined && !running.watcher.health.alive();
       if (running?.client === client && !isDead) return;

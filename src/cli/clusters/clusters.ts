@@ -47,8 +47,13 @@ export function clustersCommand(): Command {
         await runCommand('clusters access', async () => await runAccess(names, flags)),
     );
   const commands = [
-    ...[listCommand(), addCommand(), setWatcherCommand()],
-    ...[...pauseCommands(), removeCommand(), migrateCommand(), access],
+    listCommand(),
+    addCommand(),
+    setWatcherCommand(),
+    ...pauseCommands(),
+    removeCommand(),
+    migrateCommand(),
+    access,
   ];
   return commands.reduce(
     (clusters, command) => clusters.addCommand(command),

@@ -3,6 +3,7 @@
 
 import { readWatcherStatus } from '../../checkpoint/watcher-status.ts';
 import { findRole } from '../../clusters/auth/aws-identity.ts';
+import { connectTo } from '../../clusters/connect.ts';
 import type { EntryWatcher } from '../../clusters/registry/entry.ts';
 import { formatError } from '../command.ts';
 import type { Installation } from '../installation.ts';
@@ -45,8 +46,8 @@ export async function checkSenders(
     // A cluster that cannot be reached is another finding.
     const senderOf = async (cluster: string): Promise<string | undefined> => {
       const found = await clusters?.find(cluster);
-      if (found?.type !== 'client' && found?.type !== 'paused') return undefined;
-      const client = found.type === 'paused' ? await found.connect() : found.client;
+      const client = found === undefined ? undefined : await connectTo(found);
+      if (client === undefined) return undefined;
       return (await readWatcherStatus(client, Date.now(), { project, signal })).senderId;
     };
     // A role that was made again is one finding.

@@ -2,6 +2,7 @@
 import { access } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { connectTo } from '../../clusters/connect.ts';
 import { formatError, jsonOption, type Output, outputOption, printJson, printLines, runCommand } from '../command.ts';
 import { generate } from '../generate.ts';
 import {
@@ -135,11 +136,11 @@ async function checkEntry(
   const about = `cluster ${name}`;
   try {
     const found = await clusters?.find(name);
-    const namespaces = await readNamespaces(process.cwd());
-    if (found?.type === 'client')
-      return await checkCluster(name, found.client, registry, { project, signal, namespaces });
-    if (found?.type === 'paused') {
-      const findings = await checkCluster(name, await found.connect(), registry, { project, signal, namespaces });
+    const client = found === undefined ? undefined : await connectTo(found);
+    if (client !== undefined) {
+      const namespaces = await readNamespaces(process.cwd());
+      const findings = await checkCluster(name, client, registry, { project, signal, namespaces });
+      if (found?.type !== 'paused') return findings;
       const fix = `outrigger clusters resume ${name}`;
       return [warnFinding(about, 'PAUSED: nothing of it is reconciled, its keys are postponed', fix), ...findings];
     }

@@ -1,10 +1,9 @@
 // The experiments of the local system: what they change and break in it.
 import type { ControllerDefinition } from '../../api/definition.ts';
-import { collectionName } from '../../core/key.ts';
 import { reconcileRequestedAnnotation } from '../../core/names.ts';
 import type { Dev } from '../../dev/system.ts';
 import { objectPath } from '../../kube/client/path.ts';
-import { splitId } from '../object-id.ts';
+import { controllersOf, splitId } from '../object-id.ts';
 import type { ConsoleSource, SourceEvent } from '../source.ts';
 import type { ObjectRow } from '../wire.ts';
 import { createExperiments, type Experiments } from './experiments.ts';
@@ -32,8 +31,6 @@ export function createDevExperiments(
   }: Pick<Dev, 'client' | 'embedded' | 'functions' | 'injectFaults' | 'watchers'>,
   { controllers, rows, listeners, act }: DevExperimentDeps,
 ): { readonly faults: Faults; readonly experiments: Experiments } {
-  const controllersOf = (id: string) =>
-    controllers.filter(({ declaration: { resource } }) => collectionName(resource) === splitId(id).collection);
   // A paused object, and one that is being deleted, may have no reconcile.
   const targets = () =>
     rows()
@@ -58,9 +55,9 @@ export function createDevExperiments(
   });
   const experiments = createExperiments({
     faults,
-    targets: () => new Map(targets().map(({ id }) => [id, controllersOf(id).map(({ name }) => name)])),
+    targets: () => new Map(targets().map(({ id }) => [id, controllersOf(controllers, id).map(({ name }) => name)])),
     touch: async (id, signal) => {
-      const [controller] = controllersOf(id);
+      const [controller] = controllersOf(controllers, id);
       if (controller === undefined) return;
       await client.request({
         method: 'PATCH',

@@ -3,6 +3,7 @@
 // timer cannot be received: the timers are those that the log of the functions has announced.
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from '../../api/definition.ts';
+import { sharedRead } from '../../core/async.ts';
 import { controllerDeadLetterQueue, timersDeadLetterQueue, timersQueue } from '../../core/names.ts';
 import { readDeadLetters } from '../../operations/redrive.ts';
 import { createQueueBrowser } from '../../sqs/browse.ts';
@@ -33,7 +34,6 @@ export function createDeadLetterReader(
 ): DeadLetterReader {
   const queues = [...controllers.map(({ name }) => controllerDeadLetterQueue(name)), timersDeadLetterQueue];
   const depth = createDepth(sqs, urlPrefix);
-  let latest: { readonly at: number; readonly letters: Promise<Pick<Queues, 'messages' | 'unread'>> } | undefined;
   let last: Promise<unknown> = Promise.resolve();
   const exclusively = async <T>(act: () => Promise<T>): Promise<T> => {
     const result = last.then(act);
@@ -57,19 +57,20 @@ export function createDeadLetterReader(
     };
   }
 
+  // It does not end with one page: the messages that it has received must be returned.
+  const letters = sharedRead(maxAgeMilliseconds, async () =>
+    exclusively(async () => await readAll(new AbortController().signal)),
+  );
   return {
     exclusively: async (act) => {
       try {
         return await exclusively(act);
       } finally {
-        latest = undefined;
+        letters.forget();
       }
     },
     read: async () => {
-      // It does not end with one page: the messages that it has received must be returned.
-      if (latest === undefined || Date.now() - latest.at > maxAgeMilliseconds)
-        latest = { at: Date.now(), letters: exclusively(() => readAll(new AbortController().signal)) };
-      const { messages, unread } = await latest.letters;
+      const { messages, unread } = await letters.get();
       const timers = history.followUps().map(
         ({ id, controller, cause, dueAt }): QueuedMessage => ({
           ...{ queue: timersQueue, messageId: `${controller} ${id}`, state: 'timer', body: '' },

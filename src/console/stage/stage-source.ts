@@ -12,7 +12,7 @@ import { createActions, type Operator } from '../actions.ts';
 import { createFlowReader } from '../flow.ts';
 import { readReconcile } from '../history.ts';
 import { createLiveObjects } from '../live-objects.ts';
-import { splitId } from '../object-id.ts';
+import { controllersOf, splitId } from '../object-id.ts';
 import type { ConsoleSource } from '../source.ts';
 import type { ClusterFlow, TimelineEntry } from '../wire.ts';
 import { createDeadLetterReader } from './dead-letter-reader.ts';
@@ -185,12 +185,8 @@ export function createStageSource(controllers: readonly ControllerDefinition[], 
     if (known !== undefined) return known;
     if (pasts.size >= maxPasts) pasts.clear();
     pasts.set(id, []);
-    const { collection } = splitId(id);
-    const owners = controllers.filter(
-      ({ declaration: { resource } }) => `${resource.plural}.${resource.group}` === collection,
-    );
     void Promise.all(
-      owners.map(async (controller) => {
+      controllersOf(controllers, id).map(async (controller) => {
         const lines = await deps.linesOf({ controller: controller.name, id }, signal);
         return lines.flatMap(({ text, at }) => readReconcile(text, controller.name, at)?.entry ?? []);
       }),
