@@ -8,7 +8,7 @@ import { build } from '../src/cli/build.ts';
 import { buildArtifacts } from '../src/dev/artifacts.ts';
 import { createQueues } from '../src/dev/lambda/queues.ts';
 import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../src/dev/local-stack.ts';
-import { applyManifests, readManifests } from '../src/dev/manifests.ts';
+import { applyManifests, readGenerated } from '../src/dev/manifests.ts';
 import { startWatchers, type Watchers } from '../src/dev/watchers.ts';
 import { startSimulators } from '../src/simulators/registry.ts';
 import { type ProxiedServers, startProxiedServers } from '../test/support/proxied-servers.ts';
@@ -46,11 +46,7 @@ export async function f6({
   const stack = readLocalStack(template, cluster, simulators, shortResync);
   const queues = await createQueues(client, stack.queues, { endpoint: direct.sqs.url, signal });
   const plainApi = cleanup.adopt(createPlainApi(direct.api), (one) => one.close());
-  const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  const prerequisites = manifests.filter(({ kind }) =>
-    ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind),
-  );
-  await applyManifests(cluster.client, prerequisites, { signal });
+  await applyManifests(cluster.client, await readGenerated(root), { signal });
 
   const environment = watcherEnvironment(cluster, sqs.url, queues, stackNamePrefix(stack), '');
   const start = (): Watchers =>

@@ -4,8 +4,8 @@
 import type { ControllerDefinition } from '../api/definition.ts';
 import { toError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
-import { timersQueue } from '../core/names.ts';
 import { localCluster } from '../dev/cluster-access.ts';
+import { urlPrefixOf } from '../dev/sqs-server.ts';
 import type { Dev } from '../dev/system.ts';
 import { createSend } from '../sqs/send.ts';
 import { createWake } from '../waking/wake.ts';
@@ -17,11 +17,10 @@ export function wakeByPlant(
   { signal, onError }: { readonly signal: AbortSignal; readonly onError: (error: Error) => void },
 ): void {
   if (!registry.some(({ declaration }) => declaration.wakes.length > 0)) return;
-  const urlPrefix = (queues[timersQueue] ?? '').slice(0, -timersQueue.length);
   const wake = createWake({
     registry,
     listClusters: async () => [localCluster],
-    send: createSend(sqs, urlPrefix),
+    send: createSend(sqs, urlPrefixOf(queues)),
     log: silentLog,
     nowMs: () => Date.now(),
   });

@@ -7,7 +7,7 @@ import type { LambdaClientConfig } from '@aws-sdk/client-lambda';
 import { GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Command } from 'commander';
 import type { Environment } from '../api/definition.ts';
-import { type Clusters, createClusters } from '../clusters/connect.ts';
+import { type Clusters, connectTo, createClusters } from '../clusters/connect.ts';
 import { isClusterName } from '../clusters/registry/entry.ts';
 import { type ClusterRegistry, type ClusterSource, createClusterRegistry } from '../clusters/registry/registry.ts';
 import { createDeferredSource, createFileSource, openClusterSource } from '../clusters/registry/source.ts';
@@ -15,7 +15,7 @@ import { UserError } from '../core/errors.ts';
 import { deploymentPrefix, timersQueue } from '../core/names.ts';
 import { localCluster } from '../dev/cluster-access.ts';
 import { localRegion } from '../dev/lambda/account.ts';
-import { createLocalSqsClient } from '../dev/sqs-server.ts';
+import { createLocalSqsClient, urlPrefixOf } from '../dev/sqs-server.ts';
 import { type DevState, readStateFile } from '../dev/state-file.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { environment, readOperatorSettings } from '../settings.ts';
@@ -106,8 +106,7 @@ export async function openInstallation(
   }
   const file = path.join(folder, 'state.json');
   const state = await readStateFile(file);
-  const timers = state?.queues[timersQueue];
-  if (state === undefined || timers === undefined) {
+  if (state?.queues[timersQueue] === undefined) {
     throw new UserError(`nothing runs here (no ${file}): start outrigger dev, or name a deployment with --stage`);
   }
   return connect({
@@ -115,19 +114,22 @@ export async function openInstallation(
     on: 'this machine',
     sqs: createLocalSqsClient(state.queueEndpoint),
     region,
-    lambda: {
-      maxAttempts: lambdaAttempts,
-      endpoint: state.lambda,
-      region: localRegion,
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    },
-    urlPrefix: timers.slice(0, -timersQueue.length),
+    lambda: localLambda(state),
+    urlPrefix: urlPrefixOf(state.queues),
     source: createFileSource(path.join(folder, 'clusters.json')),
     defaultCluster: localCluster,
     environment: { ...environment(), ...settingsOf(state) },
     // Its queues give every sender the same id.
     senderCheck: async () => 'off',
   });
+}
+
+/** The client of the Lambda API of the local system. */
+export function localLambda({ lambda: endpoint }: Pick<DevState, 'lambda'>): LambdaClientConfig {
+  return {
+    ...{ maxAttempts: lambdaAttempts, endpoint, region: localRegion },
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  };
 }
 
 function connect({
@@ -192,8 +194,8 @@ export async function clusterClient(
   cluster: string,
 ): Promise<KubeClient> {
   const found = await requireRegistry(installation.clusters).find(cluster);
-  if (found.type === 'client') return found.client;
-  if (found.type === 'paused') return await found.connect();
+  const client = await connectTo(found);
+  if (client !== undefined) return client;
   const reason = found.type === 'decommissioning' ? 'is being decommissioned' : 'is not in the clusters table';
   throw new UserError(`cluster ${JSON.stringify(cluster)} ${reason}; name one with --cluster`);
 }

@@ -1,12 +1,10 @@
 // The objects of the embedded API server in a file, for `outrigger dev --keep`: they are there again after a restart.
 // Queues and simulators start empty, so every object is reconciled at the start.
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { type ApiObject, isApiObject } from '../apiserver/object.ts';
 import type { ApiServer } from '../apiserver/server.ts';
 import type { StoreSnapshot } from '../apiserver/store/store.ts';
-import { UserError } from '../core/errors.ts';
-import { errorCode } from './explain-error.ts';
+import { readJsonFile } from './json-file.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** A process that is killed loses the changes of this time at most. */
@@ -16,20 +14,7 @@ const shape = z.object({ version: z.number().int(), collections: z.record(z.stri
 
 /** Reads the file; undefined if there is none. Throws UserError for a file of another format. */
 export async function readKeptObjects(file: string): Promise<StoreSnapshot | undefined> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw new UserError(`${file}: cannot be read (${errorCode(error)})`, { cause: error });
-  }
-  try {
-    return shape.parse(JSON.parse(text));
-  } catch (error) {
-    throw new UserError(`${file}: not the objects of outrigger dev --keep; remove it and restart outrigger dev`, {
-      cause: error,
-    });
-  }
+  return await readJsonFile(file, shape, 'the objects of outrigger dev --keep');
 }
 
 /** Writes the objects to the file while they change, and once more when it is closed. */

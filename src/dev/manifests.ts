@@ -7,11 +7,11 @@ import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { toError, UserError } from '../core/errors.ts';
 import { sleep } from '../core/time.ts';
-import { applyObject } from '../kube/apply/apply.ts';
+import { createOrApply } from '../kube/apply/apply.ts';
 import type { KubeClient } from '../kube/client/client.ts';
 import { isInvalid, isNotFound } from '../kube/client/errors.ts';
 import { type KubeObject, parseObject, type ResourceName } from '../kube/client/object.ts';
-import { objectPath, pathSegment } from '../kube/client/path.ts';
+import { pathSegment } from '../kube/client/path.ts';
 
 /** A manifest, and its file. */
 export type Manifest = {
@@ -115,16 +115,6 @@ export async function applyManifests(
     }
   }
 
-  async function isMissing(at: string): Promise<boolean> {
-    try {
-      await client.request({ method: 'GET', path: at, signal });
-      return false;
-    } catch (error) {
-      if (isNotFound(error)) return true;
-      throw error;
-    }
-  }
-
   async function apply(manifest: Manifest): Promise<AppliedManifest> {
     const { apiVersion, kind, file, object } = manifest;
     const resource = await resourceOf(manifest);
@@ -136,8 +126,7 @@ export async function applyManifests(
       metadata: { ...metadata, ...(resource.namespaced ? { namespace } : {}) },
     };
     try {
-      const created = await isMissing(objectPath(resource, wanted.metadata));
-      return { resource, kind, created, object: await applyObject(client, resource, wanted, { fieldManager, signal }) };
+      return { resource, kind, ...(await createOrApply(client, resource, wanted, { fieldManager, signal })) };
     } catch (error) {
       if (signal.aborted || !isInvalid(error)) throw error;
       throw new UserError(`${file}: ${kind} ${metadata.name}: ${toError(error).message}`, { cause: error });

@@ -3,6 +3,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
 import { type AllowedHosts, foreignRequest } from '../apiserver/http/foreign-request.ts';
+import { timersQueue } from '../core/names.ts';
 import { localRegion } from './lambda/account.ts';
 
 /** A running SQS server. */
@@ -31,6 +32,11 @@ export async function startSqs({
     isDown = down;
   };
   return { endpoint, setDown, close: () => app.close() };
+}
+
+/** Returns what the URLs of a system's queues begin with, from its URLs by name: each system has a timers queue. */
+export function urlPrefixOf(queues: Readonly<Record<string, string>>): string {
+  return (queues[timersQueue] ?? '').slice(0, -timersQueue.length);
 }
 
 /**

@@ -1,10 +1,8 @@
 // `.outrigger/state.json`: the addresses and processes of the local system, for other programs. Its format is a
 // guarantee.
 
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import { UserError } from '../core/errors.ts';
-import { errorCode } from './explain-error.ts';
+import { readJsonFile } from './json-file.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** The content of the file. Queues and functions have their names without the deployment's prefix. */
@@ -57,18 +55,5 @@ const shape = z.object({
 
 /** Reads the file of a running system; undefined if there is none. Throws UserError for a file of another format. */
 export async function readStateFile(file: string): Promise<DevState | undefined> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw new UserError(`${file}: cannot be read (${errorCode(error)})`, { cause: error });
-  }
-  try {
-    return shape.parse(JSON.parse(text));
-  } catch (error) {
-    throw new UserError(`${file}: not a state file of outrigger dev; remove it and restart outrigger dev`, {
-      cause: error,
-    });
-  }
+  return await readJsonFile(file, shape, 'a state file of outrigger dev');
 }

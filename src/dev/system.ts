@@ -64,9 +64,9 @@ export type DevOptions = AllowedHosts & {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly apiPort?: number;
-  /** Another SQS server, instead of the embedded one. */
   /** Keeps the objects of the embedded API server in the folder, for the next start. */
   readonly keep?: boolean;
+  /** Another SQS server, instead of the embedded one. */
   readonly queueEndpoint?: string;
   readonly queuePort?: number;
   /** Files and folders of manifests, applied after the CRDs. */

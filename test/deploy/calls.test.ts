@@ -22,7 +22,7 @@ import {
   wakeFunction,
 } from '../../src/core/names.ts';
 import { localRegion } from '../../src/dev/lambda/account.ts';
-import { type LocalSqs, startSqs } from '../../src/dev/sqs-server.ts';
+import { type LocalSqs, startSqs, urlPrefixOf } from '../../src/dev/sqs-server.ts';
 import { type Dev, startDev } from '../../src/dev/system.ts';
 import { createSend } from '../../src/sqs/send.ts';
 import { createWake } from '../../src/waking/wake.ts';
@@ -139,8 +139,7 @@ describe('calls to AWS of a running system', { timeout: 240_000 }, () => {
         // EventBridge calls it, which one machine does not have. The second event of a key within a second waits.
         const tank = { namespace: 'default', name: 'north' };
         const event = { source: 'plant.example.com', detailType: 'LevelChanged', detail: { tank } };
-        const urlPrefix = (dev.queues[timersQueue] ?? '').slice(0, -timersQueue.length);
-        const send = createSend(new SQSClient(client), urlPrefix);
+        const send = createSend(new SQSClient(client), urlPrefixOf(dev.queues));
         const listClusters = async () => ['local'];
         const wake = createWake({ registry, listClusters, send, log: silentLog, nowMs: () => 0 });
         for (const id of ['first', 'second']) await wake({ ...event, id }, { signal: AbortSignal.timeout(10_000) });

@@ -2,7 +2,7 @@
 // wrong with a cluster is done to it here; nothing that happens to one is known to another.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
+import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';
 import { startWatchers, type Watchers } from '../../src/dev/watchers.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { type Fault, type ProxiedRequest, startChaosProxy } from '../../tools/chaos/chaos-proxy.ts';
@@ -146,10 +146,8 @@ export async function startMember(
 
 /** What a watcher and a function need to be there. */
 async function install(url: string, root: string, signal: AbortSignal): Promise<void> {
-  const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
   const client = createClient({ server: new URL(url) });
-  const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
-  await applyManifests(client, needed, { signal });
+  await applyManifests(client, await readGenerated(root), { signal });
   client.close();
 }
 

@@ -13,7 +13,7 @@ import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
 import { createQueues } from '../../src/dev/lambda/queues.ts';
 import type { Stack } from '../../src/dev/lambda/stack.ts';
 import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
-import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
+import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';
 import { createLocalSqsClient, startSqs } from '../../src/dev/sqs-server.ts';
 import { startWatchers } from '../../src/dev/watchers.ts';
 import { createClient, type KubeClient } from '../../src/kube/client/client.ts';
@@ -102,9 +102,7 @@ export async function startPlantedSystem(signal: AbortSignal): Promise<PlantedSy
     ),
   );
   const queues = await createQueues(client, stack.queues, { endpoint: sqsServer.endpoint, signal });
-  const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  const needed = manifests.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind));
-  await applyManifests(user, needed, { signal });
+  await applyManifests(user, await readGenerated(root), { signal });
 
   pantry.rule(throwBack(recorded, count, 'pantry', pantryAnswer));
   api.rule(throwBack(recorded, count, 'API server', apiAnswer));

@@ -13,7 +13,7 @@ import { type LocalLambda, startLambda } from '../../src/dev/lambda/local-lambda
 import { createQueues } from '../../src/dev/lambda/queues.ts';
 import type { Stack } from '../../src/dev/lambda/stack.ts';
 import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
-import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
+import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';
 import { createLocalSqsClient } from '../../src/dev/sqs-server.ts';
 import { startSimulators } from '../../src/simulators/registry.ts';
 import { deployedPolicies } from '../../test/deploy/deployed-policies.ts';
@@ -117,11 +117,7 @@ export async function startSystem(
     timeoutSeconds,
   );
   const queues = await createQueues(client, stack.queues, { endpoint: sqsServer.url, signal });
-  const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  const prerequisites = manifests.filter(({ kind }) =>
-    ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind),
-  );
-  await applyManifests(cluster.client, prerequisites, { signal });
+  await applyManifests(cluster.client, await readGenerated(root), { signal });
 
   const functionFaults = await createFunctionFaults(folder);
   const failures: string[] = [];

@@ -3,25 +3,26 @@
 // change.
 import path from 'node:path';
 import { build } from '../../src/cli/build.ts';
-import { timersQueue } from '../../src/core/names.ts';
+import { wakeByPlant } from '../../src/cli/dev-plant.ts';
+import { registry } from '../../src/controllers/registry.ts';
+import { WaterTank } from '../../src/controllers/water-tank.ts';
 import { buildArtifacts } from '../../src/dev/artifacts.ts';
 import { startLambda } from '../../src/dev/lambda/local-lambda.ts';
 import { createQueues } from '../../src/dev/lambda/queues.ts';
 import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../src/dev/local-stack.ts';
-import { applyManifests, readManifests } from '../../src/dev/manifests.ts';
+import { applyManifests, readGenerated } from '../../src/dev/manifests.ts';
+import { createObjectCache } from '../../src/dev/object-cache.ts';
 import { startWatchers } from '../../src/dev/watchers.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { createBitcoinNodes } from '../../src/simulators/bitcoin.ts';
 import { startPantry } from '../../src/simulators/pantry.ts';
 import { startPlant } from '../../src/simulators/plant.ts';
 import type { Simulators } from '../../src/simulators/registry.ts';
-import { createSend } from '../../src/sqs/send.ts';
 import { type ProxiedServers, startProxiedServers } from '../../test/support/proxied-servers.ts';
 import { shortStack } from '../../test/support/short-stack.ts';
 import { type SlowPantry, startSlowPantry } from '../chaos/slow-pantry.ts';
 import { startKubelet } from '../kubelet/kubelet.ts';
 import type { Part } from './heap-samples.ts';
-import { createPlantEvents } from './plant-events.ts';
 import type { Queue } from './queues.ts';
 
 /** A running system into which faults can be injected. */
@@ -78,19 +79,18 @@ export async function startSystem({ signal, onLine, onError }: SystemOptions): P
   });
   const prefix = stackNamePrefix(stack);
   const queues = await createQueues(client, stack.queues, { endpoint: direct.sqs.url, signal });
-  const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  const prerequisites = manifests.filter(({ kind }) =>
-    ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind),
-  );
-  await applyManifests(cluster.client, prerequisites, { signal });
-  const urlPrefix = (queues.find(({ name }) => name === `${prefix}${timersQueue}`)?.url ?? '').slice(
-    0,
-    -timersQueue.length,
-  );
+  await applyManifests(cluster.client, await readGenerated(root), { signal });
+  const named = queues.map(({ name, url }) => ({ name: name.slice(prefix.length), url }));
   const ended = new AbortController();
   cleanup.defer(() => ended.abort());
-  const sendEvent = createPlantEvents(admin, createSend(client, urlPrefix), ended.signal);
-  simulators.plant.onLevelChanged((uid) => void sendEvent(uid).catch((error: unknown) => onError(String(error))));
+  wakeByPlant(
+    {
+      ...{ simulators, sqs: client, queues: Object.fromEntries(named.map(({ name, url }) => [name, url])) },
+      view: createObjectCache(admin, [WaterTank], { signal: ended.signal }),
+    },
+    registry,
+    { signal: ended.signal, onError: (error) => onError(String(error)) },
+  );
 
   const lambda = startLambda(
     {
@@ -122,7 +122,7 @@ export async function startSystem({ signal, onLine, onError }: SystemOptions): P
   const resources = cleanup.move();
   return {
     ...{ api, sqs, direct, simulators, slowPantry },
-    queues: queues.map(({ name, url }) => ({ name: name.slice(prefix.length), url })),
+    queues: named,
     killable: {
       watchers: () => killableWatcher.pids(),
       functions: () => lambda.functions.flatMap((one) => one.pids().slice(1)),

@@ -6,17 +6,18 @@ import type { ControllerDefinition, Environment } from '../../api/definition.ts'
 import { createFileSource } from '../../clusters/registry/source.ts';
 import type { Operator } from '../../console/actions.ts';
 import type { DevOperator } from '../../console/dev/dev-source.ts';
+import { sharedRead } from '../../core/async.ts';
 import { isRecord } from '../../core/json.ts';
-import { controllerQueue, timersQueue } from '../../core/names.ts';
+import { controllerQueue } from '../../core/names.ts';
 import { localCluster } from '../../dev/cluster-access.ts';
-import { localRegion } from '../../dev/lambda/account.ts';
+import { urlPrefixOf } from '../../dev/sqs-server.ts';
 import type { Dev } from '../../dev/system.ts';
 import { environment } from '../../settings.ts';
 import { withPaused } from '../clusters/edit-table.ts';
 import { changeTable } from '../clusters/table.ts';
 import { dryRunOf } from '../dry-run/plan.ts';
 import { endLines } from '../dry-run/report.ts';
-import { settingsOf } from '../installation.ts';
+import { localLambda, settingsOf } from '../installation.ts';
 import { isPaused, readMappings } from '../mappings.ts';
 import { setPaused } from '../pause.ts';
 import { readProjectName } from '../project.ts';
@@ -50,8 +51,7 @@ export function createOperator({
 }: OperatorDeps): Operator {
   const names = registry.map(({ name }) => name);
   const lambda = new LambdaClient(config);
-  let latest: { readonly at: number; readonly paused: Promise<ReadonlySet<string>> } | undefined;
-  const readPaused = async (signal: AbortSignal): Promise<ReadonlySet<string>> => {
+  const pausedNow = sharedRead(mappingsMilliseconds, async (signal: AbortSignal): Promise<ReadonlySet<string>> => {
     const mappings = await readMappings(lambda, { urlPrefix, queues: names.map(controllerQueue) }, { signal });
     return new Set(
       names.filter((_, index) => {
@@ -59,24 +59,20 @@ export function createOperator({
         return mapping !== undefined && isPaused(mapping);
       }),
     );
-  };
+  });
   return {
     dryRun: async (controller, { body, client }, signal) =>
       endLines(await dryRunOf(controller, { project, environment: settings() }, client, { body, signal })),
     pauseController: async (name, paused, signal) => {
       await setPaused(lambda, { name, wanted: paused ? 'paused' : 'resumed', names, urlPrefix }, signal);
-      latest = undefined;
+      pausedNow.forget();
       return paused ? `${name} is paused: its messages wait in its queue.` : `${name} is resumed.`;
     },
     pauseCluster: async (name, paused) => {
       await changeTable(table, region, (entries) => withPaused(entries, name, paused));
       return `${name} is ${paused ? 'paused' : 'resumed'} within a minute, when the functions have read the table.`;
     },
-    pausedControllers: async (signal) => {
-      if (latest === undefined || Date.now() - latest.at > mappingsMilliseconds)
-        latest = { at: Date.now(), paused: readPaused(signal) };
-      return await latest.paused;
-    },
+    pausedControllers: async (signal) => await pausedNow.get(signal),
   };
 }
 
@@ -86,17 +82,13 @@ export async function devOperator(
   registry: readonly ControllerDefinition[],
   folder: string,
 ): Promise<DevOperator> {
-  const { lambda: endpoint, queues } = dev.state();
   const table = path.join(folder, 'clusters.json');
   const source = createFileSource(table);
   const operator = createOperator({
     ...{ registry, project: await readProjectName(process.cwd()), table, region: {} },
     environment: () => ({ ...environment(), ...settingsOf(dev.state()) }),
-    lambda: {
-      ...{ endpoint, region: localRegion, maxAttempts: 2 },
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    },
-    urlPrefix: (queues[timersQueue] ?? '').slice(0, -timersQueue.length),
+    lambda: localLambda(dev.state()),
+    urlPrefix: urlPrefixOf(dev.state().queues),
   });
   return {
     ...operator,

@@ -2,8 +2,8 @@
 // that no event is missed, and is given the system when it runs.
 import type { ControllerDefinition } from '../../api/definition.ts';
 import { UserError } from '../../core/errors.ts';
-import { timersQueue } from '../../core/names.ts';
 import { localCluster } from '../../dev/cluster-access.ts';
+import { urlPrefixOf } from '../../dev/sqs-server.ts';
 import type { Dev, DevEvent } from '../../dev/system.ts';
 import { createActions, type Operator } from '../actions.ts';
 import { createFlowReader } from '../flow.ts';
@@ -43,7 +43,7 @@ export function createDevSource(controllers: readonly ControllerDefinition[]): D
     },
     attach: (dev, operator) => {
       const { client, sqs, queueEndpoint, queues, view, watchers } = dev;
-      const urlPrefix = (queues[timersQueue] ?? '').slice(0, -timersQueue.length);
+      const urlPrefix = urlPrefixOf(queues);
       const clientOf = (cluster: string) => {
         if (cluster === localCluster) return client;
         throw new UserError('there is no such cluster');

@@ -41,9 +41,19 @@ export async function applyObject(
   client: KubeClient,
   resource: ResourceName,
   object: KubeObject,
-  { fieldManager, force = true, signal }: ApplyOptions,
+  options: ApplyOptions,
 ): Promise<KubeObject> {
-  const { body } = await client.request({
+  return (await createOrApply(client, resource, object, options)).object;
+}
+
+/** Applies an object as applyObject does, and also returns whether that created it. */
+export async function createOrApply(
+  client: KubeClient,
+  resource: ResourceName,
+  object: KubeObject,
+  { fieldManager, force = true, signal }: ApplyOptions,
+): Promise<{ readonly object: KubeObject; readonly created: boolean }> {
+  const { status, body } = await client.request({
     method: 'PATCH',
     path: objectPath(resource, object.metadata),
     query: { fieldManager, force },
@@ -51,7 +61,7 @@ export async function applyObject(
     body: object,
     signal,
   });
-  return parseObject(body);
+  return { object: parseObject(body), created: status === 201 };
 }
 
 /** Applies all status fields of a manager, forced, and returns the result. The error is isConflict for a stale read. */

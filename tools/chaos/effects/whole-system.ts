@@ -11,7 +11,7 @@ import { openCluster } from '../../../src/dev/cluster-access.ts';
 import { startLambda } from '../../../src/dev/lambda/local-lambda.ts';
 import { createQueues } from '../../../src/dev/lambda/queues.ts';
 import { readLocalStack, shortResync, stackNamePrefix, watcherEnvironment } from '../../../src/dev/local-stack.ts';
-import { applyManifests, readManifests } from '../../../src/dev/manifests.ts';
+import { applyManifests, readGenerated } from '../../../src/dev/manifests.ts';
 import { createLocalSqsClient, startSqs } from '../../../src/dev/sqs-server.ts';
 import { startWatchers } from '../../../src/dev/watchers.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
@@ -89,11 +89,7 @@ export async function startWholeSystem(
   };
   const stack = readLocalStack(template, cluster, proxied, shortResync);
   const queues = await createQueues(client, stack.queues, { endpoint: sqsServer.endpoint, signal });
-  const manifests = await readManifests(path.join(root, 'infra/kubernetes/generated'));
-  const prerequisites = manifests.filter(({ kind }) =>
-    ['CustomResourceDefinition', 'Namespace', 'ConfigMap'].includes(kind),
-  );
-  await applyManifests(cluster.client, prerequisites, { signal });
+  await applyManifests(cluster.client, await readGenerated(root), { signal });
 
   const lambda = startLambda(
     {

@@ -1,0 +1,25 @@
+// Files that `outrigger dev` wrote, for another command or for its next start.
+import { readFile } from 'node:fs/promises';
+import type * as z from 'zod';
+import { UserError } from '../core/errors.ts';
+import { errorCode } from './explain-error.ts';
+
+/**
+ * Reads a file of this shape; undefined if there is none. Throws UserError for a file that cannot be read, or has
+ * another format.
+ * @param what names the content in the error: `a state file of outrigger dev`
+ */
+export async function readJsonFile<T>(file: string, shape: z.ZodType<T>, what: string): Promise<T | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw new UserError(`${file}: cannot be read (${errorCode(error)})`, { cause: error });
+  }
+  try {
+    return shape.parse(JSON.parse(text));
+  } catch (error) {
+    throw new UserError(`${file}: not ${what}; remove it and restart outrigger dev`, { cause: error });
+  }
+}
