@@ -4,11 +4,12 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import path from 'node:path';
 import { replaceBetween } from '../test/support/replace-between.ts';
+import { wrapProse } from '../test/support/wrap-prose.ts';
 import { kubernetesVersion } from '../tools/control-plane/build.ts';
 import { formatSpread, ratioTo } from './compare.ts';
 import { type Comparison, formatMet, type Row } from './row.ts';
 import { type StoredFigure, type StoredFigures, storeFigures } from './stored-figures.ts';
-import { renderSummary, wrapped } from './summary.ts';
+import { renderSummary } from './summary.ts';
 
 /**
  * The titles of the figures, in the order of the document, and whether a real control plane is part of the measurement.
@@ -68,7 +69,7 @@ export function render(
     const stored = figures[name];
     if (stored === undefined) return [];
     const picture = drawn.has(name) ? [`![${name}](${folder}/${name}.svg)`] : [];
-    const blocks = [...rowsOf(stored.rows), ...picture, wrapped(provenance(stored, isOnControlPlane))];
+    const blocks = [...rowsOf(stored.rows), ...picture, wrapProse(provenance(stored, isOnControlPlane))];
     return [[`## ${name}: ${title}`, ...blocks].join('\n\n')];
   });
   return sections.join('\n\n');
@@ -84,12 +85,12 @@ function rowsOf(rows: readonly Row[]): readonly string[] {
 function itemOf({ what, ours, peer, ratio, goal, met }: Row): string {
   const compared =
     peer === undefined ? '' : ` Compared with: ${peer}${ratio === undefined || ratio === '-' ? '' : ` (x ${ratio})`}.`;
-  return wrapped(`- ${escaped(what)}: **${escaped(ours)}**.${escaped(compared)}${goalText(goal, met)}`, '  ');
+  return wrapProse(`- ${escaped(what)}: **${escaped(ours)}**.${escaped(compared)}${goalText(goal, met)}`);
 }
 
 function tableOf({ what, ours, comparisons = [], growth, goal, met }: Row): string {
   const [own, ...others] = comparisons;
-  const title = wrapped(`**${what}**.${growth === undefined ? '' : ` Growth: ${growth}.`}${goalText(goal, met)}`);
+  const title = wrapProse(`**${what}**.${growth === undefined ? '' : ` Growth: ${growth}.`}${goalText(goal, met)}`);
   const ratio = (one: Comparison) => (growth === undefined ? [ratioTo(one, own)] : []);
   const lines = [
     ['', 'median (range)', ...(growth === undefined ? ['Outrigger / peer'] : [])],

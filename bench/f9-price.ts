@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { registry } from '../src/controllers/registry.ts';
 import { replaceBetween } from '../test/support/replace-between.ts';
+import { wrapProse } from '../test/support/wrap-prose.ts';
 import {
   assumed,
   type Cost,
@@ -186,7 +187,10 @@ export function costTables(sheet: Sheet): string {
         sources.length === 0 ? '**unverified**' : sources.join('; '),
       ]),
     ),
-  ].join('\n');
+  ]
+    .flatMap((part) => part.split('\n'))
+    .map((line) => (line.startsWith('|') ? line : wrapProse(line)))
+    .join('\n');
 }
 
 /** The idle month with lean monitoring, the secret, and the watchers. */

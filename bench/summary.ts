@@ -1,11 +1,11 @@
 // The summary of the figures, which fits a screen: ratios to each peer's best setting, and how many goals are met.
+import { wrapProse } from '../test/support/wrap-prose.ts';
 import { table } from './markdown.ts';
 import { type Comparison, formatMet, type Row } from './row.ts';
 import type { StoredFigures } from './stored-figures.ts';
 
 /** The peers with a column, by the beginning of their names. */
 const peers = ['controller-runtime', 'kopf', 'Pepr', 'client-node'];
-const maxColumns = 118;
 
 /** Renders the ratios of every row with peers, and a line of each figure that has none. */
 export function renderSummary(figures: StoredFigures): string {
@@ -20,7 +20,7 @@ export function renderSummary(figures: StoredFigures): string {
     const met = goals.filter((row) => row.met === true).length;
     return goals.length === 0 ? [] : [`${name} ${met} of ${goals.length}`];
   });
-  return [table(head, compared.map(cellsOf)), wrapped(`Goals met that have no peer: ${others.join(', ')}.`)].join(
+  return [table(head, compared.map(cellsOf)), wrapProse(`Goals met that have no peer: ${others.join(', ')}.`)].join(
     '\n\n',
   );
 }
@@ -43,14 +43,3 @@ function ratioToBest({ comparisons = [], goal }: Row, peer: string): string {
 
 const medianOf = ({ name, spread }: Comparison, peer: string): readonly number[] =>
   name.startsWith(peer) && spread !== undefined ? [spread.median] : [];
-
-/** Breaks a text at spaces; each further line begins with the indent. */
-export function wrapped(text: string, indent = ''): string {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1) ?? '';
-    if (line !== '' && line.length + 1 + word.length > maxColumns) lines.push(`${indent}${word}`);
-    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
-  }
-  return lines.join('\n');
-}

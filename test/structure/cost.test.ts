@@ -20,7 +20,7 @@ it('the tables are those that npm run bench -- --only f9 --write docs/cost.md wr
   const text = await readFile(file, 'utf8');
   const sheet = await readSheet();
   // A new controller does not need new costs.
-  const [, controllers, alarmMetrics] = /(\d+) controllers, (\d+) metrics with alarms/.exec(text) ?? [];
+  const [, controllers, alarmMetrics] = /(\d+)\s+controllers,\s+(\d+)\s+metrics\s+with\s+alarms/.exec(text) ?? [];
   const deployment = { controllers: Number(controllers), alarmMetrics: Number(alarmMetrics) };
   expect(text).toBe(replaceBetween(text, costTables({ ...sheet, deployment }), { file, name: 'f9' }));
 });

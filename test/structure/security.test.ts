@@ -8,7 +8,7 @@ const [body = '', list = ''] = page.split('\n## Tests\n');
 const rows = [...list.matchAll(/^\| (T\d+) \| `(\S+)` \| (.+) \|$/gm)].map(([, id = '', file = '', name = '']) => ({
   ...{ id, file, name },
 }));
-const used = [...body.matchAll(/\*\((T\d+(?:, T\d+)*)\)\*/g)].flatMap(([, ids = '']) => ids.split(', '));
+const used = [...body.matchAll(/\*\((T\d+(?:,\s+T\d+)*)\)\*/g)].flatMap(([, ids = '']) => ids.split(/,\s+/));
 
 /** The claims of the sections that have claims. */
 const sections = ['Who is trusted with what', 'What an attacker can do with a stolen part', 'What holds everywhere'];

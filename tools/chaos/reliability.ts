@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { replaceBetween } from '../../test/support/replace-between.ts';
+import { wrapProse } from '../../test/support/wrap-prose.ts';
 import type { Plan } from './plan.ts';
 import type { Row, SeededOutcome } from './row.ts';
 import { formatTable } from './table.ts';
@@ -18,12 +19,14 @@ export async function writeTable(
   const measuring = new Set(catalogue.filter((row) => row.measures === true).map(({ fault }) => fault));
   const measurements = sorted
     .filter(({ fault }) => measuring.has(fault))
-    .map(({ seed, fault, notes }) => `- ${fault}, seed ${seed}: ${notes.join('; ')}.`);
+    .map(({ seed, fault, notes }) => wrapProse(`- ${fault}, seed ${seed}: ${notes.join('; ')}.`));
   // Only the whole record has every row.
   const expected = plan.record === 'chaos' ? catalogue : plan.rows;
   const missing = expected.filter((row) => !outcomes.some(({ fault }) => fault === row.fault));
   const missingNote =
-    missing.length === 0 ? [] : ['', `Not in this record: ${missing.map(({ fault }) => fault).join(' · ')}.`];
+    missing.length === 0
+      ? []
+      : ['', wrapProse(`Not in this record: ${missing.map(({ fault }) => fault).join(' · ')}.`)];
   const measured = measurements.length === 0 ? [] : ['', ...measurements];
   const table = [describe(plan, outcomes), '', formatTable(sorted), ...measured, ...missingNote].join('\n');
   await writeFile(file, replaceBetween(text, table, { file, name: plan.record }));

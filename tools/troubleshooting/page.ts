@@ -268,9 +268,10 @@ function steady(line: string, { folder }: Project): string {
 
 const introduction = `# Troubleshooting
 
-What each program shows for a trouble, from runs of outrigger dev with one controller, \`lamp\`, and two attempts of a reconcile.
-\`node tools/troubleshooting/page.ts\` makes this page, and a test makes it again. \`npx outrigger explain KEY\` has the state of one object,
-\`npx outrigger history KEY\` its last reconciles. Each alarm has a section in [operating.md](operating.md#alarms).
+What each program shows for a trouble, from runs of outrigger dev with one controller, \`lamp\`, and two attempts of a
+reconcile. \`node tools/troubleshooting/page.ts\` makes this page, and a test makes it again. \`npx outrigger explain KEY\`
+has the state of one object, \`npx outrigger history KEY\` its last reconciles. Each alarm has a section in
+[operating.md](operating.md#alarms).
 `;
 
 function pageOf(sections: readonly Section[], project: Project): string {

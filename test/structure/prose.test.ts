@@ -1,0 +1,19 @@
+// Only the width of prose in the documents: a reader of the source sees whole lines. Tables and code may be wider.
+import { globSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { proseColumns } from '../support/wrap-prose.ts';
+
+const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/*.md', 'create-outrigger/*.md']);
+
+it('no line of prose in a document is longer than 120 columns', () => {
+  expect(documents.length).toBeGreaterThan(50);
+  const long = documents.flatMap((file) => {
+    const prose = readFileSync(file, 'utf8').replaceAll(/^ *```.*?^ *```$/gms, (block) => block.replaceAll(/.+/g, ''));
+    return prose.split('\n').flatMap((line, index) => {
+      // A link is one word: it cannot be broken.
+      const breaks = line.trim().includes(' ');
+      return breaks && !line.startsWith('|') && [...line].length > proseColumns ? [`${file}:${index + 1}`] : [];
+    });
+  });
+  expect(long).toEqual([]);
+});
