@@ -17,7 +17,7 @@ import {
   withInstallationOptions,
 } from './installation.ts';
 import { clusterOfKey, completeKey, parseKey, requireController } from './parse-key.ts';
-import { loadProject } from './project.ts';
+import { loadProject, readNamespaces } from './project.ts';
 
 type Flags = InstallationFlags & {
   readonly cluster?: string;
@@ -70,9 +70,10 @@ async function run(
   if (all === true) {
     if (dryRun !== true) throw new UserError('--all is for --dry-run; add it');
     const controllers = text === undefined ? registry : [requireController(text, registry)];
+    const namespaces = await readNamespaces(process.cwd());
     return await withInstallation(flags, signal, async (installation) => {
       const on = requireClusterName(cluster, installation);
-      return await printPlan(controllers, installation, on, { signal, exitCode: exitCode === true });
+      return await printPlan(controllers, installation, on, { signal, exitCode: exitCode === true, namespaces });
     });
   }
   if (text === undefined) throw new UserError('no key is named; name one, or with --dry-run every object with --all');

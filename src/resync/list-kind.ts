@@ -168,14 +168,18 @@ function listObjects(
   const toListedObject = (item: unknown): ListedObject => {
     const object = parseObject(item);
     const { name, namespace } = object.metadata;
-    const decision = planObject(object, {
-      controller,
-      project,
-      statusSlice,
-      hasEvidence,
-      missedAfterSeconds,
-      nowMs: serverNowMs,
-    });
+    // The API server knows labels and fields. Namespaces, and those of the system, are left.
+    const isListed = isSelected(declaration.selector, { ...object, kind: resource.kind });
+    const decision = !isListed
+      ? 'skip'
+      : planObject(object, {
+          controller,
+          project,
+          statusSlice,
+          hasEvidence,
+          missedAfterSeconds,
+          nowMs: serverNowMs,
+        });
     return { name, ...(namespace === undefined ? {} : { namespace }), decision };
   };
   return listPagesAs(startingAt(message.continue, dated), resource, toListedObject, {

@@ -34,3 +34,17 @@ it('TN4: an object that left the selection while no watcher ran is found by its 
   ).toEqual([held, 'tenant=true']);
   expect(resync.counts.has(metricNames.missedChanges)).toBe(false);
 });
+
+it('an object that the API server lists and the selector does not select is not sent', async () => {
+  const { alpha } = await serving(({ query }, response) =>
+    sendJson(response, 200, {
+      ...{ apiVersion: 'v1', kind: 'NamespaceList', metadata: { resourceVersion: '9' } },
+      items: (query.labelSelector === held ? [] : ['green', 'kube-system']).map((name) =>
+        aNamespace(name, { tenant: 'true' }),
+      ),
+    }),
+  );
+  const resync = aResync({ clusters: { alpha }, periodSeconds: 1, more: [tenantNetwork] });
+  expect(await resync.run({ controller: 'tenant-network' })).toEqual([]);
+  expect(names(resync.timed)).toEqual(['green']);
+});

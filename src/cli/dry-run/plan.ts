@@ -1,11 +1,13 @@
 // Dry runs of one object, and of every object of a controller: one process for all of them, one after the other. The
 // plan is printed while it is made, so its length does not matter.
 import { randomUUID } from 'node:crypto';
-import type { ControllerDefinition } from '../../api/definition.ts';
+import { type ControllerDefinition, marksHeldObjects } from '../../api/definition.ts';
 import { withFileSecrets } from '../../clusters/auth/file-secrets.ts';
 import { createSecretReader } from '../../clusters/auth/secret-reader.ts';
 import { formatReconcileKey, type ReconcileKey } from '../../core/key.ts';
+import { heldLabelOf } from '../../core/names.ts';
 import { redact } from '../../core/redact.ts';
+import { fieldSelectorOf, isSelected, labelSelectorOf } from '../../core/selector.ts';
 import type { KubeClient } from '../../kube/client/client.ts';
 import { listPages } from '../../kube/client/read.ts';
 import { replayEntry } from '../../operations/replay.ts';
@@ -18,7 +20,12 @@ import { endLines, exitStatus, isPending } from './report.ts';
 /** The same time as a function has. */
 const dryRunSeconds = 30;
 
-type Options = { readonly signal: AbortSignal; readonly exitCode: boolean };
+type Options = {
+  readonly signal: AbortSignal;
+  readonly exitCode: boolean;
+  /** The only namespaces of the project. Absent: all. */
+  readonly namespaces?: readonly string[] | undefined;
+};
 
 /** Prints the dry run of one message. Returns the exit status. */
 export async function printDryRun(
@@ -56,14 +63,15 @@ export async function printPlan(
   controllers: readonly ControllerDefinition[],
   installation: Installation,
   cluster: string,
-  { signal, exitCode }: Options,
+  { signal, exitCode, namespaces }: Options,
 ): Promise<number> {
   const client = await clusterClient(installation, cluster);
+  const { project } = installation;
   const runs = createRuns(controllers, installation, client);
   const counts = { create: 0, change: 0, delete: 0, command: 0, unchanged: 0, failed: 0 };
   try {
     for (const controller of controllers) {
-      for await (const key of keysOf(controller, client, cluster, signal)) {
+      for await (const key of keysOf(controller, { project, namespaces }, client, cluster, signal)) {
         const { body } = replayEntry(key, { source: randomUUID(), nowMs: Date.now() }).entry;
         const end = await runs.run(controller, body, signal);
         signal.throwIfAborted();
@@ -88,17 +96,28 @@ export async function printPlan(
   return exitCode && create + change + deleted + command > 0 ? 2 : 0;
 }
 
-async function* keysOf(
-  { name, declaration: { resource } }: ControllerDefinition,
+/** Lists the objects that a controller reconciles, and those that it still holds outside of its selection. */
+export async function* keysOf(
+  { name, declaration }: ControllerDefinition,
+  { project, namespaces }: Pick<Installation, 'project'> & Pick<Options, 'namespaces'>,
   client: KubeClient,
   cluster: string,
   signal: AbortSignal,
 ): AsyncGenerator<ReconcileKey> {
-  for await (const { items } of listPages(client, resource, { signal })) {
-    for (const { metadata } of items) {
-      const { namespace } = metadata;
-      const object = { group: resource.group, resource: resource.plural, name: metadata.name };
-      yield { controller: name, cluster, ...object, ...(namespace === undefined ? {} : { namespace }) };
+  const { resource, selector } = declaration;
+  const { group, plural, kind } = resource;
+  const selected = { labelSelector: labelSelectorOf(selector), fieldSelector: fieldSelectorOf(selector) };
+  const held = marksHeldObjects(declaration) ? [{ labelSelector: heldLabelOf(name, project) }] : [];
+  for (const namespace of resource.namespaced && namespaces !== undefined ? namespaces : [undefined]) {
+    for (const [index, which] of [selected, ...held].entries()) {
+      for await (const { items } of listPages(client, resource, { ...which, namespace, signal })) {
+        for (const object of items) {
+          if (isSelected(selector, { ...object, kind }) !== (index === 0)) continue;
+          const { metadata } = object;
+          const key = { controller: name, cluster, group, resource: plural, name: metadata.name };
+          yield { ...key, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) };
+        }
+      }
     }
   }
 }
