@@ -1,10 +1,26 @@
 // Reserves a folder for one local system. A second one would replace kubeconfig and state.json of the first, and delete
 // them when it stops.
 import { randomUUID } from 'node:crypto';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { UserError } from '../core/errors.ts';
 import { errorCode } from './explain-error.ts';
+
+/**
+ * Creates a folder and those above it; one that is there is kept. Throws a UserError that names a folder that cannot be
+ * created. Node's `mkdir` with `recursive` is not used: where no folder can be created, such as in /proc, it never
+ * ends.
+ */
+export async function createFolder(folder: string): Promise<void> {
+  if (path.dirname(folder) !== folder && !(await stat(path.dirname(folder)).catch(() => undefined)))
+    await createFolder(path.dirname(folder));
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if ((await stat(folder).catch(() => undefined))?.isDirectory()) return;
+    throw new UserError(`${folder}: the folder cannot be created (${errorCode(error)})`, { cause: error });
+  }
+}
 
 /**
  * Reserves a folder for this process until `release` is called. The reservation of a process that has ended counts as

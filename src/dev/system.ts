@@ -1,6 +1,6 @@
 // The whole system on one machine: an API server, SQS, the functions under a local Lambda, watchers, and the samples'
 // simulators. This file only composes them. The API server and SQS can be replaced with real ones.
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ControllerDefinition } from '../api/definition.ts';
@@ -10,7 +10,7 @@ import { injectFaults, pour, type Simulators, simulatorUrls, startSimulators } f
 import { startWorkloads, type Workloads } from '../simulators/workloads/workloads.ts';
 import { type Build, buildBundles } from './artifacts.ts';
 import { cleanUp } from './clean-up.ts';
-import { reserveFolder } from './folder-lock.ts';
+import { createFolder, reserveFolder } from './folder-lock.ts';
 import { startLambdaApi } from './lambda/lambda-api.ts';
 import { type LocalLambda, startLambda } from './lambda/local-lambda.ts';
 import { createQueues } from './lambda/queues.ts';
@@ -151,7 +151,7 @@ export async function startDev(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Dev> {
   await using parts = new AsyncDisposableStack();
-  await mkdir(folder, { recursive: true });
+  await createFolder(folder);
   // A cloned project may have a link there. A folder that the developer names may be anywhere.
   if (folder === path.join(root, '.outrigger')) await requireWithin(folder, root);
   const reservation = await reserveFolder(folder);

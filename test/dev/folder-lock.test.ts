@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { UserError } from '../../src/core/errors.ts';
-import { reserveFolder } from '../../src/dev/folder-lock.ts';
+import { createFolder, reserveFolder } from '../../src/dev/folder-lock.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -31,4 +31,14 @@ it.each([
   const { release } = await reserveFolder(folder);
   await release();
   expect(await readdir(folder)).toEqual([]);
+});
+
+it('folders are created down to the last, and one that cannot be created is named', async () => {
+  const deep = path.join(folder, 'a/b');
+  await createFolder(deep);
+  await createFolder(deep);
+  expect(await readdir(folder)).toEqual(['a']);
+  await writeFile(path.join(deep, 'file'), '');
+  await expect(createFolder(path.join(deep, 'file'))).rejects.toThrow(`${deep}/file: the folder cannot be created`);
+  await expect(createFolder('/proc/outrigger/x')).rejects.toThrow('/proc/outrigger: the folder cannot be created');
 });
