@@ -11,6 +11,7 @@ import type { Selector } from '../core/selector.ts';
 import type { Allows } from './allows.ts';
 import { type Context, type ContextTypes, contextOfOneCall, typeContext } from './context.ts';
 import type {
+  Changes,
   ClientsOptions,
   ControllerDeclaration,
   ControllerDefinition,
@@ -89,6 +90,18 @@ export interface ControllerSpec<
    * children are deleted, `finalize` runs, and what marks the object as held is removed.
    */
   readonly selector?: Selector;
+  /**
+   * Which changes of an object have it reconciled. `metadata`: the spec, labels, annotations, finalizers and deletion;
+   * of a kind without a generation (Node, ConfigMap, ...) all of these but the spec. `any`: every write, the status
+   * included. Default for a kind of defineKind: the spec and deletion; for a kind that is not ours: `metadata`, and
+   * `any` if the kind has no generation. Kinds that change often (Pod, Node, Lease, ...) have no default.
+   */
+  readonly changes?: Changes;
+  /**
+   * With `finalize` on Pods, Nodes and volumes: accepts that they stay until it is done, so functions that are down
+   * hold up drains and scaling.
+   */
+  readonly finalizer?: 'blocks-deletion';
   /** Parsed from the environment once, at cold start; an error names the variable. */
   readonly settings?: Settings;
   /** Makes its clients, once at cold start. With `dryRun` any call but GET and HEAD by `fetch` is refused. */
@@ -186,7 +199,7 @@ export function controllersOf<P extends PrimaryTypes>(
 }
 
 function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): ControllerDeclaration {
-  const { owns = [], reads = [], watches = [], wakes = [], allows, settings, exec, sets } = spec;
+  const { owns = [], reads = [], watches = [], wakes = [], allows, settings, exec, sets, changes } = spec;
   return {
     resource,
     owns,
@@ -198,6 +211,8 @@ function declarationOf(name: string, resource: PrimaryKind, spec: AnySpec): Cont
     })),
     wakes,
     finalizes: spec.finalize !== undefined,
+    ...(changes === undefined ? {} : { changes }),
+    ...(spec.finalizer === undefined ? {} : { blocksDeletion: true }),
     options: controllerOptions(name, withPeriod(resource, spec)),
     ...(spec.selector === undefined ? {} : { selector: spec.selector }),
     ...(allows === undefined ? {} : { allows }),

@@ -30,6 +30,9 @@ export type ClientsOptions = {
   readonly dryRun: boolean;
 };
 
+/** The changes of an object that have it reconciled: all but those of the status alone, or every write. */
+export type Changes = 'metadata' | 'any';
+
 /** What a controller declares, without its code. */
 export type ControllerDeclaration = {
   readonly resource: PrimaryKind;
@@ -54,6 +57,10 @@ export type ControllerDeclaration = {
   /** The labels and annotations that it sets on its objects. Absent: none. */
   readonly sets?: MetadataSpec;
   readonly finalizes: boolean;
+  /** Which changes of an object have it reconciled. Absent: the default of the kind. */
+  readonly changes?: Changes;
+  /** Whether its finalizer may hold up the deletion of Pods, Nodes and volumes. */
+  readonly blocksDeletion?: boolean;
   readonly options: ControllerOptions;
 };
 

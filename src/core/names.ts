@@ -15,6 +15,8 @@ export const ownerUidLabel = `${domain}/owner-uid`;
 export const ownerAnnotation = `${domain}/owner`;
 /** Each new value triggers a reconcile. */
 export const reconcileRequestedAnnotation = `${domain}/reconcile-requested-at`;
+/** The beginning of annotations in which controllers note what they have observed. */
+export const observedAnnotationPrefix = `observed.${domain}/`;
 /** While it is `true`, the object is not reconciled. */
 export const pausedAnnotation = `${domain}/paused`;
 
@@ -37,6 +39,11 @@ export function finalizerOf(controller: string, project = defaultProject): strin
  */
 export function heldLabelOf(controller: string, project = defaultProject): string {
   return `${domain}/managed-by-${controllerLabelValue(controller, project)}`;
+}
+
+/** Returns the annotation in which a controller notes what it has observed of an object that has no status of ours. */
+export function observedAnnotationOf(controller: string, project = defaultProject): string {
+  return `${observedAnnotationPrefix}${controllerLabelValue(controller, project)}`;
 }
 
 /** Returns the controller of a finalizer, or undefined if the finalizer is not one of the project's. */

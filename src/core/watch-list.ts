@@ -19,10 +19,10 @@ const subscriber = z.object({
   /** The kind that the controller reconciles. If `label` names an object of another watched kind: that kind. */
   primary: z.object(collection),
   /**
-   * Which changes are forwarded: those of `generation` (spec, deletion, Outrigger's annotations), those of
-   * `resourceVersion` (for kinds without a generation), or `any`.
+   * Which changes are forwarded: those of `generation` (spec, deletion, Outrigger's annotations), those of `metadata`
+   * (the generation, labels, annotations, finalizers, deletion), those of `resourceVersion` (every write), or `any`.
    */
-  predicate: z.enum(['generation', 'resourceVersion', 'any']),
+  predicate: z.enum(['generation', 'metadata', 'resourceVersion', 'any']),
   /** For a watched kind: the label whose value names the primary. Without it, the watched object's key is forwarded. */
   label: z.string().optional(),
   /** For a watched kind: only objects with these labels. Absent: all objects. */

@@ -69,6 +69,7 @@ export function allOwners(collection: WatchedCollection, key: Key, object: Track
  */
 function matchesPredicate({ predicate }: Subscriber, before: TrackedObject, after: TrackedObject): boolean {
   if (before.uid !== after.uid) return true;
+  if (predicate === 'metadata') return before.generation !== after.generation || before.digest !== after.digest;
   if (predicate !== 'generation' || after.generation === undefined) {
     return before.resourceVersion !== after.resourceVersion;
   }

@@ -17,6 +17,8 @@ export type TrackedObject = {
   readonly deleting: boolean;
   readonly paused: boolean;
   readonly requestedAt: string | undefined;
+  /** Of labels, annotations and finalizers. Only for a subscriber that compares them. */
+  readonly digest?: string;
   /** The primaries that the object refers to: as owners, by annotation or by label. */
   readonly references: readonly Reference[];
 };
@@ -61,6 +63,7 @@ export function desiredMetadata({ subscribers }: WatchedResource): DesiredMetada
       ...(isOwned ? [ownerAnnotation] : []),
       ...(comparesGeneration ? [reconcileRequestedAnnotation, pausedAnnotation] : []),
     ],
+    ...(subscribers.some(({ predicate }) => predicate === 'metadata') ? { digest: true } : {}),
   };
 }
 
@@ -76,6 +79,7 @@ export function toTrackedObject({ subscribers }: WatchedResource, metadata: Part
     deleting: metadata.deleting,
     paused: metadata.annotations?.[pausedAnnotation] === 'true',
     requestedAt: metadata.annotations?.[reconcileRequestedAnnotation],
+    ...(metadata.digest === undefined ? {} : { digest: metadata.digest }),
     // Copied to its exact length: an array that grew has room for 16 more, which would be a third of the memory per
     // object.
     references: references.length === 0 ? noReferences : references.slice(),

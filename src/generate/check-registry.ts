@@ -1,11 +1,12 @@
 // Rejects an invalid registry before anything is generated: names that are not valid for queues, functions, roles and
 // labels, controllers of one kind that would overwrite each other's status, and an exec declaration that is no limit.
 import { runtimeConditions } from '../api/conditions.ts';
-import type { ControllerDefinition } from '../api/definition.ts';
+import type { ControllerDeclaration, ControllerDefinition } from '../api/definition.ts';
 import { commandRules, type ExecSpec } from '../api/exec.ts';
 import { SchemaError } from '../core/errors.ts';
 import { controllerLabelValue, resyncQueue, timersQueue, wakeFunction } from '../core/names.ts';
 import { logicalId } from './aws/names.ts';
+import { holdsUpOthers, writersOf } from './changing-kinds.ts';
 import { mayHaveConditions } from './condition-kinds.ts';
 
 /** A queue's name has at most 80 characters, prefix and `-dlq.fifo` included; a label's value 63. */
@@ -43,6 +44,8 @@ export function checkRegistry(
       throw schemaError(`${alike.name} has the same ids in the template, ${logicalId(name)}; use another name`);
     const problem = declaration.exec === undefined ? undefined : execProblem(declaration.exec);
     if (problem !== undefined) throw new SchemaError(`controller ${name}.exec`, problem);
+    const undecided = undecidedIn(declaration);
+    if (undecided !== undefined) throw schemaError(undecided);
   }
   checkStatusSlices(registry);
   if (namespaces !== undefined) for (const controller of registry) checkScope(controller);
@@ -63,6 +66,23 @@ function checkScope({ name, declaration: { resource, owns, reads } }: Controller
 export function nameProblem(name: string): string | undefined {
   if (!validName.test(name)) return 'a name has at most 40 lower-case letters, digits and -, and begins with a letter';
   return reserved.includes(name) ? 'that name is reserved' : undefined;
+}
+
+/** Returns what the controller of a built-in kind has to decide, and does not. */
+function undecidedIn({ resource, changes, finalizes, blocksDeletion }: ControllerDeclaration): string | undefined {
+  const { plural } = resource;
+  const writers = writersOf(resource);
+  if (writers !== undefined && changes === undefined)
+    return (
+      `${plural} change often: ${writers}. Declare changes: 'metadata' (labels, annotations, finalizers, deletion, ` +
+      "and the spec of a kind with a generation), or changes: 'any' (one reconcile for each write)"
+    );
+  if (finalizes && holdsUpOthers(resource) && blocksDeletion !== true)
+    return (
+      `finalize keeps ${plural} until it is done, so functions that are down hold up drains and scaling. ` +
+      "Declare finalizer: 'blocks-deletion' to accept that"
+    );
+  return undefined;
 }
 
 /** Returns the problem of an exec declaration: no limit, or not expressible in a policy. */

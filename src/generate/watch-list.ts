@@ -1,20 +1,10 @@
 // The watch list: every kind that a controller reconciles, owns or watches, with the subscribed controllers.
-import type { ControllerDefinition, PrimaryKind } from '../api/definition.ts';
+import type { ControllerDefinition } from '../api/definition.ts';
 import type { Kind } from '../api/kind.ts';
 import { controllerLabel, controllerLabelValue, defaultProject } from '../core/names.ts';
 import { labelSelectorOf } from '../core/selector.ts';
 import type { Subscriber, WatchedResource, WatchList } from '../core/watch-list.ts';
-
-/** Core kinds for which the API server sets no generation [seen on kube-apiserver 1.36]. */
-const withoutGeneration = new Set([
-  'ConfigMap',
-  'Secret',
-  'Service',
-  'Namespace',
-  'Event',
-  'ServiceAccount',
-  'Endpoints',
-]);
+import { predicateOf } from './changing-kinds.ts';
 
 /**
  * Makes the watch list of a registry, in a stable order.
@@ -44,7 +34,11 @@ export function watchListOf(
   for (const { name: controller, declaration } of registry) {
     const { resource, owns, watches, selector } = declaration;
     const primary = collectionOf(resource);
-    add(resource, { controller, as: 'primary', primary, predicate: predicateOf(resource) }, labelSelectorOf(selector));
+    add(
+      resource,
+      { controller, as: 'primary', primary, predicate: predicateOf(declaration) },
+      labelSelectorOf(selector),
+    );
     for (const kind of owns)
       add(kind, { controller, ...childLabel(controller), as: 'owned', primary, predicate: 'any' });
     for (const { kind, label, via, selector: watched } of watches) {
@@ -92,12 +86,6 @@ function childSelector(subscribers: readonly Subscriber[]): string {
   return others.length === 0
     ? `${controllerLabel}=${first}`
     : `${controllerLabel} in (${[first, ...others].join(',')})`;
-}
-
-function predicateOf({ group, kind, definition }: PrimaryKind): Subscriber['predicate'] {
-  // What counts of a kind that is not ours may be a label, which does not change a generation.
-  if (definition === undefined) return 'resourceVersion';
-  return group === '' && withoutGeneration.has(kind) ? 'resourceVersion' : 'generation';
 }
 
 function collectionOf({ group, version, plural, kind, namespaced }: Kind): Subscriber['primary'] {

@@ -79,6 +79,28 @@ describe('the predicate of a primary resource', () => {
     expect(names(of, before, changed(of, after))).toHaveLength(count);
   });
 
+  const compared = watched(dish, primary('metadata'));
+  const noted = { annotations: { 'observed.outrigger.dev/dish': 'x' } };
+  it.each<[string, object, object, number]>([
+    ['a status write', {}, {}, 0],
+    ['what a controller notes of itself', {}, noted, 0],
+    ['labels in another order', { labels: { a: '1', b: '2' } }, { labels: { b: '2', a: '1' } }, 0],
+    ['a label', {}, { labels: { colour: 'blue' } }, 1],
+    ['an annotation', { annotations: { note: 'x' } }, {}, 1],
+    ['a finalizer', {}, { finalizers: ['kitchen.test/clean'] }, 1],
+    ['a new generation', {}, { generation: 2 }, 1],
+    ['a deletionTimestamp', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }, 1],
+    [
+      'a label of a kind without a generation',
+      { generation: undefined },
+      { generation: undefined, labels: { a: '1' } },
+      1,
+    ],
+    ['a status of a kind without a generation', { generation: undefined }, { generation: undefined }, 0],
+  ])('for a primary with predicate metadata, %s affects a number of keys (row %#)', (_, before, after, count) => {
+    expect(names(compared, before, changed(compared, { resourceVersion: '11', ...after }))).toHaveLength(count);
+  });
+
   it('an object that was not tracked before affects its key', () => {
     expect(names(of, undefined, changed(of, {}))).toEqual(['one']);
   });

@@ -111,7 +111,7 @@ describe('awsOf', () => {
   });
 
   it('the dashboard shows the alarms that exist: of a name with a digit after a dash, of a kind without our status', () => {
-    const pods = Pod.controller('pod-labels', { reconcile: async () => ({}) });
+    const pods = Pod.controller('pod-labels', { changes: 'metadata', reconcile: async () => ({}) });
     const { Resources: made } = template.parse(awsOf([...only('web-3d'), pods])).resources;
     const alarms = Object.values(made).filter(({ Type }) => Type === 'AWS::CloudWatch::Alarm');
     const names = alarms.map(({ Properties }) => String(Properties.AlarmName));

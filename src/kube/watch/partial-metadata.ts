@@ -1,7 +1,9 @@
 // The metadata that the watcher keeps for every object that it watches. It is reduced while it is parsed: managedFields
 // and unneeded annotations are dropped before they are stored. An annotation may contain a whole spec, even a Secret's
 // data.
+import { createHash } from 'node:crypto';
 import { isRecord } from '../../core/json.ts';
+import { observedAnnotationPrefix } from '../../core/names.ts';
 import { ResponseError } from '../client/errors.ts';
 
 /** The fields of an owner reference that identify the owner. */
@@ -27,13 +29,22 @@ export type PartialObjectMetadata = {
   readonly labels?: Readonly<Record<string, string>>;
   /** The selected ones that the object has. Absent if it has none of them. */
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Differs if a label, an annotation, a finalizer, an owner or the deletion differs. Only if it is desired. */
+  readonly digest?: string;
 };
 
 /** The labels and annotations to keep. */
 export type DesiredMetadata = {
   readonly labels?: readonly string[] | 'all';
   readonly annotations?: readonly string[] | 'all';
+  /** Whether a digest of the metadata that clients write is kept. */
+  readonly digest?: boolean;
 };
+
+/** 72 bits: enough to distinguish two states of one object. */
+const digestCharacters = 12;
+
+type JsonFields = Readonly<Record<string, unknown>>;
 
 /** Shared by all objects without an owner, to save memory. */
 const noOwners: readonly OwnerReference[] = Object.freeze([]);
@@ -55,7 +66,18 @@ export function parsePartialMetadata(value: unknown, desired: DesiredMetadata = 
     owners: parseOwners(metadata.ownerReferences),
     ...(labels === undefined ? {} : { labels }),
     ...(annotations === undefined ? {} : { annotations }),
+    ...(desired.digest === true ? { digest: digestOf(metadata) } : {}),
   };
+}
+
+/** Leaves out what controllers note of themselves: it would wake the controller that has just noted it. */
+function digestOf({ labels, annotations, finalizers, ownerReferences, deletionTimestamp }: JsonFields): string {
+  const noted = Object.entries(record(annotations) ?? {}).filter(([key]) => !key.startsWith(observedAnnotationPrefix));
+  const sorted = [Object.entries(record(labels) ?? {}), noted].map((pairs) =>
+    pairs.sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  const text = JSON.stringify([sorted, finalizers, ownerReferences, deletionTimestamp]);
+  return createHash('sha256').update(text).digest('base64').slice(0, digestCharacters);
 }
 
 /** Parses metadata.resourceVersion, the only field of a bookmark. Throws a ResponseError if it is missing. */

@@ -1,0 +1,53 @@
+// Which changes of a kind that is not ours its controller is sent, and what the controllers of some built-in kinds have
+// to declare. How the watcher tells changes apart is test/forwarding/predicates.test.ts.
+import { expect, it } from 'vitest';
+import { foreignKind } from '../../src/api/foreign-kind.ts';
+import { checkRegistry } from '../../src/generate/check-registry.ts';
+import { watchListOf } from '../../src/generate/watch-list.ts';
+import {
+  Deployment,
+  EndpointSlice,
+  Lease,
+  Namespace,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+} from '../../src/kubernetes.ts';
+
+const reconcile = async () => ({});
+const finalize = async () => 'done' as const;
+const Certificate = foreignKind<object, 'Certificate'>({
+  group: 'cert-manager.io',
+  version: 'v1',
+  kind: 'Certificate',
+});
+
+it('status writes are sent of kinds without a generation, and where changes: any is declared', () => {
+  const predicates = [
+    Deployment.controller('by-default', { reconcile }),
+    Deployment.controller('all', { changes: 'any', reconcile }),
+    Certificate.controller('foreign', { reconcile }),
+    Namespace.controller('without-generation', { reconcile }),
+    Node.controller('nodes', { changes: 'metadata', reconcile }),
+  ].map((one) => watchListOf([one]).resources[0]?.subscribers.map(({ predicate }) => predicate));
+  expect(predicates.flat()).toEqual(['metadata', 'resourceVersion', 'metadata', 'resourceVersion', 'metadata']);
+});
+
+it.each([
+  [Node.controller('one', { reconcile }), 'controller one: nodes change often: its kubelet, at least 288 times a day'],
+  [Lease.controller('one', { reconcile }), 'leases change often'],
+  [EndpointSlice.controller('one', { reconcile }), "Declare changes: 'metadata'"],
+  [Pod.controller('one', { reconcile }), "changes: 'any' (one reconcile for each write)"],
+  [Pod.controller('one', { changes: 'any', reconcile, finalize }), "Declare finalizer: 'blocks-deletion'"],
+  [PersistentVolumeClaim.controller('one', { reconcile, finalize }), 'finalize keeps persistentvolumeclaims'],
+])('a controller that leaves it open is refused, and the message says what to declare (row %#)', (controller, message) => {
+  expect(() => checkRegistry([controller])).toThrow(message);
+});
+
+it('a controller that declares it is accepted', () => {
+  const declared = { changes: 'metadata', finalizer: 'blocks-deletion', reconcile, finalize } as const;
+  expect(() =>
+    checkRegistry([Pod.controller('pods', declared), Secret.controller('secrets', { reconcile })]),
+  ).not.toThrow();
+});
