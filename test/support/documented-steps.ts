@@ -50,6 +50,12 @@ export const demoSteps: readonly Step[] = [
     // While the water moves, a valve command may be due. A dry run does not send it, and exits with 1.
     statuses: [0, 1],
   },
+  { command: 'kubectl annotate watertank north outrigger.dev/paused=true', shows: /watertank\S*\/north annotated/ },
+  { command: 'kubectl annotate watertank north outrigger.dev/paused-', shows: /watertank\S*\/north annotated/ },
+  {
+    command: 'kubectl annotate watertank north --overwrite outrigger.dev/reconcile-requested-at=now',
+    shows: /watertank\S*\/north annotated/,
+  },
   // Without --yes it only lists what is there.
   { command: 'npx outrigger detach WaterTank', shows: /^nothing was changed; /m, statuses: [1] },
 ];

@@ -4,7 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { AnyCustomKind } from '../../api/custom-kind.ts';
 import type { ControllerDefinition, Environment } from '../../api/definition.ts';
 import type { Kind } from '../../api/kind.ts';
+import type { SecretReader } from '../../api/secret.ts';
 import type { OutsideEvent } from '../../api/wake.ts';
+import { SettingsError } from '../../core/errors.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import { silentMetrics } from '../../core/metrics.ts';
 import {
@@ -31,8 +33,10 @@ import { createSystemQueues } from './queues.ts';
 export type TestSystemOptions = Pick<TestApiServerOptions, 'crds' | 'objects' | 'execute' | 'readLog'> & {
   /** The CRDs of their own kinds are installed. `crds` is for foreign ones. */
   readonly controllers: readonly ControllerDefinition[];
-  /** The settings of the controllers. */
+  /** The settings of the controllers. The variable of a secret has its name. */
   readonly environment?: Environment;
+  /** The values of secrets, by the text of their variable. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** The time at the start. Default: 2026-01-01T00:00:00Z. */
   readonly startsAt?: Date;
 };
@@ -89,6 +93,7 @@ const mostReconciles = 50;
 export async function startSystem({
   controllers,
   environment = {},
+  secrets = {},
   startsAt = beginning,
   crds = [],
   ...options
@@ -129,7 +134,7 @@ export async function startSystem({
   function createFunction(controller: ControllerDefinition) {
     const { name, declaration } = controller;
     const queue = controllerQueue(name);
-    const deps = { name, declaration, instance: controller.start(environment), now };
+    const deps = { name, declaration, instance: controller.start(environment, readSecrets(secrets)), now };
     const reconcile = createReconcile({ ...deps, wait });
     const mapKeys = createMapKeys(deps, send, ids);
     const batch = createBatch({
@@ -279,4 +284,16 @@ function ownKinds(controllers: readonly ControllerDefinition[]): readonly AnyCus
     ...watches.map(({ kind }) => kind),
   ]);
   return [...new Set(kinds)].filter(isCustomKind);
+}
+
+/** Reads the values that the test gives. */
+function readSecrets(values: Readonly<Record<string, string>>): SecretReader {
+  return {
+    read: async ({ secret, key }, where) => {
+      const value = values[key === undefined ? secret : `${secret}#${key}`];
+      if (value === undefined) throw new SettingsError(`${where}: the test gives no secret "${secret}"`);
+      return value;
+    },
+    forget: () => {},
+  };
 }

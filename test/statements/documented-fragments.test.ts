@@ -1,0 +1,100 @@
+// Only the shorter examples of docs/authoring.md: each does what its text says. code-blocks.test.ts holds the blocks of the
+// page to the code here.
+import { createServer } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { Deployment, Namespace } from '../../src/kubernetes.ts';
+import { defineKind, notOk, ok, wake } from '../../src/outrigger.ts';
+import { startSystem } from '../../src/testing.ts';
+import { listenOnLoopback } from '../support/listen.ts';
+import { site } from './authoring-example.ts';
+
+const sizeLabel = Deployment.controller('size-label', {
+  sets: { labels: ['cost.example.com/size'] },
+  async reconcile({ spec }, { setMetadata }) {
+    await setMetadata({ labels: { 'cost.example.com/size': (spec?.replicas ?? 1) < 5 ? 'small' : 'large' } });
+  },
+});
+
+const owned = Namespace.statusSlice({ conditions: ['team.example.com/Owned'] }).controller('owned', {
+  async reconcile({ metadata: { annotations = {} } }) {
+    const owner = annotations['team.example.com/owner'];
+    return { conditions: { 'team.example.com/Owned': owner === undefined ? notOk('NoOwner') : ok('HasOwner', owner) } };
+  },
+});
+
+const TankKey = z.object({ namespace: z.string(), name: z.string() });
+const Tank = defineKind({
+  ...{ group: 'plant.example.com', version: 'v1', kind: 'Tank' },
+  ...{ spec: z.object({}), status: z.object({}), conditions: [] },
+});
+const tank = Tank.controller('tank', {
+  wakes: [
+    wake({ source: 'plant', detailType: 'LevelChanged', detail: { sensor: ['level'] } }, ({ detail }) => [
+      TankKey.parse(detail),
+    ]),
+  ],
+  reconcile: async () => ({ status: {}, conditions: {} }),
+});
+
+const named = (name: string) => ({ namespace: 'default', name });
+
+it('the label of the first example follows the number of replicas', async () => {
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'nginx' }] } };
+  const spec = { replicas: 7, selector: { matchLabels: { app: 'web' } }, template };
+  const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: named('web'), spec };
+  await using system = await startSystem({ controllers: [sizeLabel], objects: [web] });
+  await system.settled();
+  const labels = async () => (await system.cluster.get(Deployment, named('web')))?.metadata.labels;
+  expect(await labels()).toMatchObject({ 'cost.example.com/size': 'large' });
+  await system.cluster.apply({ ...web, spec: { ...spec, replicas: 2 } });
+  await system.settled();
+  expect(await labels()).toMatchObject({ 'cost.example.com/size': 'small' });
+});
+
+it('the condition of the second example says whether a Namespace has an owner', async () => {
+  const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
+  const annotations = { 'team.example.com/owner': 'ada' };
+  await using system = await startSystem({ controllers: [owned], objects: [shop] });
+  await system.settled();
+  const read = async () => (await system.cluster.get(Namespace, { name: 'shop' }))?.status?.conditions;
+  expect(await read()).toMatchObject([{ type: 'team.example.com/Owned', status: 'False', reason: 'NoOwner' }]);
+  await system.cluster.apply({ ...shop, metadata: { name: 'shop', annotations } });
+  await system.settled();
+  expect(await read()).toMatchObject([{ type: 'team.example.com/Owned', status: 'True', message: 'ada' }]);
+});
+
+it('only an event with the documented pattern wakes the tank that it names', async () => {
+  await using system = await startSystem({ controllers: [tank] });
+  const event = { source: 'plant', detailType: 'LevelChanged', detail: { sensor: 'level', ...named('north') } };
+  expect(await system.wake(event)).toBe(1);
+  expect(await system.wake({ ...event, detail: { ...event.detail, sensor: 'valve' } })).toBe(0);
+});
+
+it('the documented system runs an hour of requeues', async () => {
+  const seen = new Set<string | undefined>();
+  const dns = createServer(({ headers }, response) => {
+    seen.add(headers.authorization);
+    response.end('a record');
+  });
+  const DNS_URL = `http://127.0.0.1:${await listenOnLoopback(dns)}`;
+  onTestFinished(() => void dns.close());
+  const north = {
+    apiVersion: 'sites.example.com/v1',
+    kind: 'Site',
+    metadata: { name: 'north', namespace: 'default' },
+    spec: { host: 'north.example.com' },
+  };
+  await using system = await startSystem({
+    controllers: [site],
+    environment: { DNS_URL, DNS_TOKEN: 'dns' },
+    secrets: { dns: 'the value' },
+  });
+  await system.cluster.apply(north);
+  await system.settled(); // nothing is due any more; throws for a key that its own writes reconcile again and again
+  await system.advance(60); // an hour of requeues and retries
+  expect(system.reconciles.at(-1)).toMatchObject({ cause: 'requeue', outcome: 'done', writes: 0 });
+
+  expect(system.reconciles.filter(({ cause }) => cause === 'requeue').length).toBeGreaterThan(10);
+  expect(seen).toEqual(new Set(['Bearer the value']));
+});
